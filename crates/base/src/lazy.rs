@@ -1,0 +1,113 @@
+//! A dense table that exists only where it was touched.
+//!
+//! A 512 GiB device has 2^27 pages, and a trace touches few of them. The table is cut into chunks;
+//! a chunk is made, and filled by the table's rule for untouched entries, at the first touch. So
+//! making a device costs one pointer per chunk, and memory follows the footprint, not the capacity.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+const CHUNK_BITS: u32 = 10;
+/// Entries in a chunk: 4 KiB of `u32`.
+pub const CHUNK: usize = 1 << CHUNK_BITS;
+
+/// What an entry holds before it is first touched.
+pub trait Initial {
+    /// The entry type.
+    type Entry: Copy;
+    /// The initial value of entry `index`.
+    fn at(&self, index: usize) -> Self::Entry;
+}
+
+/// A table of `len` entries whose untouched parts are given by `I` and cost nothing.
+pub struct LazyTable<I: Initial> {
+    chunks: Vec<Option<Box<[I::Entry; CHUNK]>>>,
+    initial: I,
+    len: usize,
+}
+
+impl<I: Initial> LazyTable<I> {
+    /// A table of `len` untouched entries.
+    pub fn new(len: usize, initial: I) -> Self {
+        let mut chunks = Vec::new();
+        chunks.resize_with(len.div_ceil(CHUNK), || None);
+        Self { chunks, initial, len }
+    }
+
+    /// Entry `index`, read without touching it.
+    ///
+    /// # Panics
+    /// If `index` is not below the table's length.
+    #[inline]
+    pub fn get(&self, index: usize) -> I::Entry {
+        match &self.chunks[index >> CHUNK_BITS] {
+            Some(chunk) => chunk[index & (CHUNK - 1)],
+            None => self.initial.at(index),
+        }
+    }
+
+    /// Entry `index`, to change.
+    ///
+    /// # Panics
+    /// If `index` is not below the table's length.
+    #[inline]
+    pub fn get_mut(&mut self, index: usize) -> &mut I::Entry {
+        let slot = &mut self.chunks[index >> CHUNK_BITS];
+        let chunk = match slot {
+            Some(chunk) => chunk,
+            None => slot.insert(Self::fill(&self.initial, index, self.len)),
+        };
+        &mut chunk[index & (CHUNK - 1)]
+    }
+
+    /// Entries of the chunks that were touched, with their index, in ascending order.
+    pub fn touched(&self) -> impl Iterator<Item = (usize, I::Entry)> + '_ {
+        self.chunks.iter().enumerate().filter_map(|(number, chunk)| Some((number, chunk.as_ref()?))).flat_map(
+            move |(number, chunk)| {
+                let first = number << CHUNK_BITS;
+                chunk.iter().take(self.len - first).enumerate().map(move |(offset, entry)| (first + offset, *entry))
+            },
+        )
+    }
+
+    /// How many entries the table has, touched or not.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the table has no entries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    #[cold]
+    fn fill(initial: &I, index: usize, len: usize) -> Box<[I::Entry; CHUNK]> {
+        let first = index & !(CHUNK - 1);
+        // Entries past the end are never read; they repeat the last so that the rule need not know them.
+        Box::new(core::array::from_fn(|offset| initial.at((first + offset).min(len - 1))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Doubled;
+    impl Initial for Doubled {
+        type Entry = u32;
+        fn at(&self, index: usize) -> u32 {
+            index as u32 * 2
+        }
+    }
+
+    #[test]
+    fn untouched_entries_follow_the_rule_and_touched_ones_keep_their_value() {
+        let mut table = LazyTable::new(CHUNK + 3, Doubled);
+        assert_eq!(table.get(CHUNK + 2), 2 * (CHUNK as u32 + 2));
+        *table.get_mut(CHUNK) = 5;
+        assert_eq!((table.get(CHUNK), table.get(CHUNK + 1)), (5, 2 * (CHUNK as u32 + 1)));
+        assert_eq!(table.touched().count(), 3);
+    }
+}

@@ -1,0 +1,23 @@
+//! The few words every crate of the project shares.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`page`] | [`Lpn`], the logical page number |
+//! | [`time`] | [`Ticks`], simulated time as an integer |
+//! | [`parameter`] | the description of one named parameter, and values checked against it |
+//! | [`random`] | [`Random`], the one seeded generator |
+//! | [`lazy`] | [`lazy::LazyTable`], a dense table that exists only where it was touched |
+//!
+//! Nothing here knows a buffer, a flash device, a trace or a clock.
+#![no_std]
+extern crate alloc;
+
+pub mod lazy;
+pub mod page;
+pub mod parameter;
+pub mod random;
+pub mod time;
+
+pub use page::Lpn;
+pub use random::Random;
+pub use time::Ticks;

@@ -1,0 +1,284 @@
+//! One named parameter: what it means, what it may be, where its default comes from.
+//!
+//! A scheme, an FTL or a workload lists its parameters as [`Parameter`] rows. From the same rows come
+//! the documentation (`destage show`), the check of what a user typed, and the [`Values`] handed to the
+//! constructor, so none of them can disagree.
+
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// What a parameter may hold. Bounds are inclusive.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Flag,
+    /// A whole number.
+    Integer {
+        /// Smallest legal value.
+        min: u64,
+        /// Largest legal value.
+        max: u64,
+    },
+    /// A decimal number.
+    Number {
+        /// Smallest legal value.
+        min: f64,
+        /// Largest legal value.
+        max: f64,
+    },
+    /// A size in bytes; `KiB`, `MiB`, `GiB`, `TiB` are powers of 1024, `kB`, `MB`, `GB`, `TB` of 1000.
+    Bytes {
+        /// Smallest legal value.
+        min: u64,
+        /// Largest legal value.
+        max: u64,
+    },
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Any text; what uses it checks it.
+    Text,
+}
+
+/// A parameter's row: the single place where its name, default, unit, meaning and source are written.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// The name; dotted (`flash.elements`) or, in a scheme's or FTL's own list, its last part (`pad`).
+    pub name: &'static str,
+    /// What it may hold.
+    pub kind: Kind,
+    /// The default, as a user would write it.
+    pub default: &'static str,
+    /// The unit (`us`, `pages`, `%`), or nothing for pure numbers and words.
+    pub unit: &'static str,
+    /// One sentence: what it does.
+    pub about: &'static str,
+    /// Where the rule or the default comes from.
+    pub source: &'static str,
+}
+
+/// A checked value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Of [`Kind::Flag`].
+    Flag(bool),
+    /// Of [`Kind::Integer`] or [`Kind::Bytes`].
+    Integer(u64),
+    /// Of [`Kind::Number`].
+    Number(f64),
+    /// Of [`Kind::Choice`] or [`Kind::Text`].
+    Text(String),
+}
+
+impl Parameter {
+    /// Reads `text` as a value of this parameter.
+    ///
+    /// # Errors
+    /// A sentence that says what was expected, ready to follow "expected".
+    pub fn read(&self, text: &str) -> Result<Value, String> {
+        let text = text.trim();
+        let value = match self.kind {
+            Kind::Flag => match text {
+                "true" | "on" | "yes" | "1" => Some(Value::Flag(true)),
+                "false" | "off" | "no" | "0" => Some(Value::Flag(false)),
+                _ => None,
+            },
+            Kind::Integer { min, max } => text
+                .replace('_', "")
+                .parse::<u64>()
+                .ok()
+                .filter(|number| (min..=max).contains(number))
+                .map(Value::Integer),
+            Kind::Number { min, max } => text
+                .parse::<f64>()
+                .ok()
+                .filter(|number| (min..=max).contains(number))
+                .map(Value::Number),
+            Kind::Bytes { min, max } => read_bytes(text)
+                .filter(|number| (min..=max).contains(number))
+                .map(Value::Integer),
+            Kind::Choice(words) => {
+                words.iter().find(|word| **word == text).map(|word| Value::Text((*word).to_owned()))
+            }
+            Kind::Text => Some(Value::Text(text.to_owned())),
+        };
+        value.ok_or_else(|| self.expected())
+    }
+
+    /// What this parameter may hold, in words.
+    #[must_use]
+    pub fn expected(&self) -> String {
+        match self.kind {
+            Kind::Flag => "true or false".to_string(),
+            Kind::Integer { min, max: u64::MAX } => format!("a whole number of at least {min}"),
+            Kind::Integer { min, max } => format!("a whole number from {min} to {max}"),
+            Kind::Number { min, max: f64::INFINITY } => format!("a number of at least {min}"),
+            Kind::Number { min, max } => format!("a number from {min} to {max}"),
+            Kind::Bytes { min, max: u64::MAX } => {
+                format!("a size in bytes of at least {min}, such as 8MiB, 512KiB or 8388608")
+            }
+            Kind::Bytes { min, max } => {
+                format!("a size in bytes from {min} to {max}, such as 8MiB, 512KiB or 8388608")
+            }
+            Kind::Choice(words) => format!("one of {}", words.join(", ")),
+            Kind::Text => "text".to_string(),
+        }
+    }
+}
+
+/// Reads a size in bytes: `8388608`, `8MiB`, `0.5 GiB`, `10MB`.
+///
+/// ```
+/// use destage_base::parameter::read_bytes;
+/// assert_eq!(read_bytes("8MiB"), Some(8 << 20));
+/// assert_eq!(read_bytes("1.5kB"), Some(1500));
+/// assert_eq!(read_bytes("many"), None);
+/// ```
+#[must_use]
+pub fn read_bytes(text: &str) -> Option<u64> {
+    const UNITS: [(&str, u64); 14] = [
+        ("KiB", 1 << 10),
+        ("MiB", 1 << 20),
+        ("GiB", 1 << 30),
+        ("TiB", 1 << 40),
+        ("kB", 1_000),
+        ("KB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("TB", 1_000_000_000_000),
+        ("K", 1 << 10),
+        ("M", 1 << 20),
+        ("G", 1 << 30),
+        ("T", 1 << 40),
+        ("B", 1),
+    ];
+    let (digits, unit) = UNITS
+        .iter()
+        .find_map(|(suffix, unit)| text.strip_suffix(suffix).map(|digits| (digits.trim(), *unit)))
+        .unwrap_or((text, 1));
+    if let Ok(whole) = digits.replace('_', "").parse::<u64>() {
+        return whole.checked_mul(unit);
+    }
+    let bytes = digits.parse::<f64>().ok()? * unit as f64;
+    // A fraction of a byte is a typing error, not a size.
+    (bytes >= 0.0 && bytes < u64::MAX as f64 && bytes == (bytes as u64) as f64).then_some(bytes as u64)
+}
+
+/// Checked values by name: every parameter of some list has exactly one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Values {
+    map: BTreeMap<&'static str, Value>,
+}
+
+impl Values {
+    /// The defaults of `parameters`.
+    ///
+    /// # Panics
+    /// If a default does not fit its own row, which is a bug in the row.
+    #[must_use]
+    pub fn defaults<'a>(parameters: impl IntoIterator<Item = &'a Parameter>) -> Self {
+        let map = parameters
+            .into_iter()
+            .map(|row| match row.read(row.default) {
+                Ok(value) => (row.name, value),
+                Err(expected) => panic!("default of {}: expected {expected}", row.name),
+            })
+            .collect();
+        Self { map }
+    }
+
+    /// Replaces the value of `name`.
+    pub fn set(&mut self, name: &'static str, value: Value) {
+        self.map.insert(name, value);
+    }
+
+    /// All values, by name in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        self.map.iter().map(|(name, value)| (*name, value))
+    }
+
+    /// The value of `name`, if the list had such a parameter.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.map.get(name)
+    }
+
+    /// A [`Kind::Flag`].
+    ///
+    /// # Panics
+    /// If the list this was made from has no such flag, which is a bug in the caller.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
+        match self.map.get(name) {
+            Some(Value::Flag(flag)) => *flag,
+            other => panic!("no flag {name}: {other:?}"),
+        }
+    }
+
+    /// A [`Kind::Integer`] or [`Kind::Bytes`].
+    ///
+    /// # Panics
+    /// If the list this was made from has no such number, which is a bug in the caller.
+    #[must_use]
+    pub fn integer(&self, name: &str) -> u64 {
+        match self.map.get(name) {
+            Some(Value::Integer(number)) => *number,
+            other => panic!("no whole number {name}: {other:?}"),
+        }
+    }
+
+    /// A [`Kind::Number`].
+    ///
+    /// # Panics
+    /// If the list this was made from has no such number, which is a bug in the caller.
+    #[must_use]
+    pub fn number(&self, name: &str) -> f64 {
+        match self.map.get(name) {
+            Some(Value::Number(number)) => *number,
+            other => panic!("no number {name}: {other:?}"),
+        }
+    }
+
+    /// A [`Kind::Choice`] or [`Kind::Text`].
+    ///
+    /// # Panics
+    /// If the list this was made from has no such text, which is a bug in the caller.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &str {
+        match self.map.get(name) {
+            Some(Value::Text(text)) => text,
+            other => panic!("no text {name}: {other:?}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEPTH: Parameter = Parameter {
+        name: "depth",
+        kind: Kind::Integer { min: 1, max: 64 },
+        default: "20",
+        unit: "requests",
+        about: "Requests kept outstanding.",
+        source: "",
+    };
+
+    #[test]
+    fn a_value_outside_its_range_says_what_was_expected() {
+        assert_eq!(DEPTH.read("7"), Ok(Value::Integer(7)));
+        for wrong in ["0", "65", "-1", "many", "", "1.5"] {
+            assert_eq!(DEPTH.read(wrong), Err("a whole number from 1 to 64".to_string()), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn sizes_refuse_fractions_of_a_byte_and_overflow() {
+        for wrong in ["0.5", "1.0001KiB", "99999999999TiB", "8 Mib", "-4KiB", "NaN", "infMiB", ""] {
+            assert_eq!(read_bytes(wrong), None, "{wrong}");
+        }
+        assert_eq!(read_bytes("0.5KiB"), Some(512));
+    }
+}

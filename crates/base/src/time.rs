@@ -1,0 +1,38 @@
+//! Simulated time: an integer count of ticks of 0.1 ns.
+//!
+//! The tick is the coarsest power of ten that holds the reference simulator's host bus time,
+//! 238.4 ns per sector, exactly; 64 bits of it last for 58 years.
+
+/// A point in simulated time, or a span of it, in ticks of 0.1 ns.
+pub type Ticks = u64;
+
+/// Ticks in one nanosecond.
+pub const TICKS_PER_NS: u64 = 10;
+/// Ticks in one microsecond.
+pub const TICKS_PER_US: u64 = 1_000 * TICKS_PER_NS;
+/// Ticks in one millisecond.
+pub const TICKS_PER_MS: u64 = 1_000 * TICKS_PER_US;
+/// Ticks in one second.
+pub const TICKS_PER_SECOND: u64 = 1_000 * TICKS_PER_MS;
+
+/// `amount` units of `ticks_per_unit` ticks each, rounded to the nearest tick (half up).
+///
+/// Negative amounts and amounts that are not numbers give 0; amounts beyond 58 years saturate.
+/// This is the one place where a configured decimal number becomes simulated time.
+///
+/// ```
+/// use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
+/// assert_eq!(from_units(238.4, TICKS_PER_NS), 2384);
+/// assert_eq!(from_units(0.025, TICKS_PER_US), 250);
+/// ```
+#[must_use]
+pub fn from_units(amount: f64, ticks_per_unit: u64) -> Ticks {
+    // `as` saturates and maps NaN to 0, which is what the text above promises.
+    (amount * ticks_per_unit as f64 + 0.5) as u64
+}
+
+/// `ticks` in milliseconds, for results only: nothing simulated may depend on it.
+#[must_use]
+pub fn to_ms(ticks: Ticks) -> f64 {
+    ticks as f64 / TICKS_PER_MS as f64
+}
