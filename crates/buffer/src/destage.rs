@@ -1,0 +1,93 @@
+//! The destage record: everything a scheme can ask of the flash, in one type.
+//!
+//! A single page, a padded cluster, a batch of one page per element, a round of write-backs whose
+//! pages stay: all are a [`Destage`], so that nothing downstream knows which scheme made it.
+
+use alloc::vec::Vec;
+
+use destage_base::Lpn;
+
+/// A place in the buffer's RAM, in `0 .. capacity`. Real bytes, where there are any, live at this index.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Slot(pub u32);
+
+/// Why pages leave or are written back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// Room was needed.
+    Evict,
+    /// The host asked for durability of everything.
+    Flush,
+    /// The end of the run.
+    Drain,
+    /// The device had nothing else to do.
+    Idle,
+    /// The write never entered the buffer.
+    Bypass,
+    /// The host asked for durability of this one write.
+    Fua,
+}
+
+impl Cause {
+    /// All causes, in the order of results.
+    pub const ALL: [Self; 6] =
+        [Self::Evict, Self::Flush, Self::Drain, Self::Idle, Self::Bypass, Self::Fua];
+
+    /// The word used in logs and results.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Evict => "evict",
+            Self::Flush => "flush",
+            Self::Drain => "drain",
+            Self::Idle => "idle",
+            Self::Bypass => "bypass",
+            Self::Fua => "fua",
+        }
+    }
+}
+
+/// How the pages of one record belong together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Grouping {
+    /// One page, or the pages of one host request: issued together, no order among them matters.
+    #[default]
+    Pages,
+    /// Pages of one logical block, to be programmed in ascending order, pads included.
+    Cluster,
+    /// At most one page per element, issued side by side.
+    Batch,
+}
+
+/// One page of a record that carries data from the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DirtyPage {
+    /// Which page.
+    pub page: Lpn,
+    /// Where its bytes are until the program completes.
+    pub slot: Slot,
+}
+
+/// A page programmed only to complete a cluster.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pad {
+    /// Which page.
+    pub page: Lpn,
+    /// `true`: its newest copy is read from flash first; `false`: it was never written, a filler is programmed.
+    pub read: bool,
+}
+
+/// One destage: what leaves the buffer, or is written back, in one step.
+#[derive(Clone, Debug)]
+pub struct Destage {
+    /// Why.
+    pub cause: Cause,
+    /// How the pages belong together.
+    pub grouping: Grouping,
+    /// The pages stay in the buffer and become clean (write-back) instead of leaving it.
+    pub keep: bool,
+    /// The dirty pages in the order they are issued. Never empty.
+    pub pages: Vec<DirtyPage>,
+    /// Padding, ascending; programmed in page order among `pages`. Reads precede all programs.
+    pub pads: Vec<Pad>,
+}

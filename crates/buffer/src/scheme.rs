@@ -1,0 +1,126 @@
+//! The contract between the buffer and a scheme.
+//!
+//! The buffer owns which pages are resident, which of them are dirty, all counting and all records.
+//! A scheme owns an order, and answers one question: who leaves next?
+
+use alloc::vec::Vec;
+
+use destage_base::{Lpn, Ticks};
+
+use crate::destage::{Grouping, Slot};
+use crate::view::View;
+
+/// A resident page: its number and its place in RAM.
+///
+/// A scheme that keeps one node per page indexes its nodes by `slot`, so it never hashes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Entry {
+    /// Which page.
+    pub page: Lpn,
+    /// Where it is; unique among resident pages.
+    pub slot: Slot,
+}
+
+/// Whether a page request reads or writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Operation {
+    /// The host reads the page.
+    Read,
+    /// The host writes the page.
+    Write,
+}
+
+/// One page request, as a scheme sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Access {
+    /// Read or write.
+    pub operation: Operation,
+    /// Page writes presented so far, this one included (the papers' virtual time).
+    pub virtual_time: u64,
+    /// Simulated or real time; only compared and subtracted.
+    pub now: Ticks,
+    /// Number of the host request this page belongs to; equal for all its pages.
+    pub request: u64,
+    /// How many pages that host request has.
+    pub request_pages: u32,
+}
+
+/// Why the buffer asks for victims.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Need {
+    /// This page, not resident, is about to enter.
+    Room(Lpn),
+    /// Everything dirty has to reach the flash (flush, drain).
+    Empty,
+    /// This resident page has to reach the flash now (FUA).
+    Page(Entry),
+}
+
+/// The answer: pages to destage together, and how. Comes in empty; buffers are reused.
+#[derive(Debug, Default)]
+pub struct Victim {
+    /// The pages, in the order they are to be issued. Clean pages among them are dropped without a program.
+    pub entries: Vec<Entry>,
+    /// How they belong together.
+    pub grouping: Grouping,
+    /// Complete the cluster of the first entry with its missing pages.
+    pub pad: bool,
+    /// The pages stay resident, and become clean.
+    pub keep: bool,
+}
+
+/// Chooses which buffered pages leave next. Sees page numbers and events; owns its order and nothing else.
+///
+/// What the buffer guarantees:
+/// * `insert` names a page that is not resident, in a slot no other resident page has;
+/// * `touch` and `remove` name resident pages;
+/// * pages named in a [`Victim`] are forgotten by the buffer at once, unless `keep` is set.
+///
+/// What a scheme guarantees:
+/// * it forgets the pages it names in a [`Victim`] without `keep`;
+/// * `evict` names at least one page while it tracks any;
+/// * equal calls give equal answers: no hash order, no clock, no randomness but a seeded one.
+pub trait Scheme {
+    /// `entry` becomes resident. Room has been made.
+    fn insert(&mut self, entry: Entry, access: &Access);
+
+    /// The resident `entry` is read or written again.
+    fn touch(&mut self, entry: Entry, access: &Access);
+
+    /// The resident `entry` leaves without being chosen (trim).
+    fn remove(&mut self, entry: Entry);
+
+    /// Names the pages that go next.
+    ///
+    /// For [`Need::Page`] the named pages must include that page; a page-level scheme names it alone.
+    fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim);
+
+    /// Whether `page` cannot enter although `free` slots are free; set-associative caches differ here.
+    fn is_full_for(&self, page: Lpn, free: usize) -> bool {
+        let _ = page;
+        free == 0
+    }
+
+    /// The device is idle: names pages worth writing back now, or none.
+    fn idle(&mut self, now: Ticks, view: &dyn View, victim: &mut Victim) {
+        let _ = (now, view, victim);
+    }
+
+    /// A page named with `keep` now equals the flash; it was not written meanwhile.
+    fn cleaned(&mut self, entry: Entry) {
+        let _ = entry;
+    }
+
+    /// Whether a read that misses enters the buffer as a clean page.
+    fn allocates_reads(&self) -> bool {
+        false
+    }
+
+    /// Pages tracked; the buffer compares it with its own count in debug builds.
+    fn len(&self) -> usize;
+
+    /// Whether no page is tracked.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
