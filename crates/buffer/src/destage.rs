@@ -30,8 +30,14 @@ pub enum Cause {
 
 impl Cause {
     /// All causes, in the order of results.
-    pub const ALL: [Self; 6] =
-        [Self::Evict, Self::Flush, Self::Drain, Self::Idle, Self::Bypass, Self::Fua];
+    pub const ALL: [Self; 6] = [
+        Self::Evict,
+        Self::Flush,
+        Self::Drain,
+        Self::Idle,
+        Self::Bypass,
+        Self::Fua,
+    ];
 
     /// The word used in logs and results.
     #[must_use]

@@ -1,7 +1,41 @@
 //! What waits in RAM and what leaves: the buffer, its schemes, and the records they emit.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`scheme`] | the [`Scheme`] trait: what the buffer tells a scheme, and the one question it asks |
+//! | [`view`] | the [`View`] trait: what a scheme may ask about the device |
+//! | [`destage`] | the [`Destage`] record, which is all that leaves this crate |
+//! | [`buffer`] | [`Buffer`], the engine every scheme shares |
+//! | [`config`] | the parameters every buffer has |
+//! | [`counts`] | what a buffer counts |
+//! | [`registry`] | the table of all schemes |
+//! | [`schemes`] | the schemes, a folder per family |
+//! | [`resident`] | which page is in which slot, and how safe its copy is |
+//! | [`page_map`], [`order`] | the two data structures of the per-page path |
+//! | [`padding`] | which pages complete a cluster |
+//!
+//! No bytes, no clock, no files: payload lives in the caller's memory at [`Slot`](destage::Slot)
+//! indices, time is an argument, and the device is behind a trait.
 #![no_std]
 extern crate alloc;
 
+pub mod buffer;
+pub mod config;
+pub mod counts;
 pub mod destage;
+pub mod order;
+pub mod padding;
+pub mod page_map;
+pub mod registry;
+pub mod resident;
 pub mod scheme;
+pub mod schemes;
 pub mod view;
+
+pub use buffer::{Buffer, ReadStep, Step};
+pub use config::{BufferConfig, COMMON, Release};
+pub use counts::Counts;
+pub use destage::{Cause, Destage};
+pub use registry::{SCHEMES, SchemeConfig, SchemeRow, find};
+pub use scheme::Scheme;
+pub use view::View;

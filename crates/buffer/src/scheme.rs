@@ -95,7 +95,17 @@ pub trait Scheme {
     /// For [`Need::Page`] the named pages must include that page; a page-level scheme names it alone.
     fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim);
 
+    /// Shows `visit` the pages this scheme would evict, next victim first, until it answers `false`.
+    ///
+    /// For wrappers that pass over some candidates and then ask for one by [`Need::Page`]; a scheme
+    /// without a per-page order shows none, and the wrapper takes its victim as it comes.
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        let _ = visit;
+    }
+
     /// Whether `page` cannot enter although `free` slots are free; set-associative caches differ here.
+    ///
+    /// Asked only while `free` is not 0 and some page is resident, and more than once for one page.
     fn is_full_for(&self, page: Lpn, free: usize) -> bool {
         let _ = page;
         free == 0
@@ -106,12 +116,13 @@ pub trait Scheme {
         let _ = (now, view, victim);
     }
 
-    /// A page named with `keep` now equals the flash; it was not written meanwhile.
+    /// A page named with `keep` now equals the flash. Not called for a page that was written again,
+    /// or left, before its program completed.
     fn cleaned(&mut self, entry: Entry) {
         let _ = entry;
     }
 
-    /// Whether a read that misses enters the buffer as a clean page.
+    /// Whether a read that misses enters the buffer as a clean page; the same for a scheme's whole life.
     fn allocates_reads(&self) -> bool {
         false
     }

@@ -1,0 +1,103 @@
+//! Measures page writes per second through the whole buffer, one thread.
+//!
+//! `cargo run --release -p destage-buffer --example page_rate [capacity pages] [page writes]`
+#![allow(clippy::print_stdout, reason = "a measurement is made to be read")]
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use destage_base::{Lpn, Random};
+use destage_buffer::config::{BufferConfig, Release};
+use destage_buffer::view::NoDevice;
+use destage_buffer::{Buffer, SCHEMES, Step};
+
+/// Pages that may be written: 16 times the default capacity.
+const DEVICE_PAGES: u64 = 1 << 20;
+
+fn main() {
+    let mut numbers = std::env::args()
+        .skip(1)
+        .map(|text| text.parse().expect("a whole number"));
+    let capacity = numbers.next().unwrap_or(1u64 << 16) as u32;
+    let writes = numbers.next().unwrap_or(20_000_000u64) as usize;
+    let streams = [
+        ("zipf", zipf(writes)),
+        ("uniform", uniform(writes)),
+        ("sequential", sequential(writes)),
+    ];
+    println!(
+        "{:8} {:10} {:9} {:>9} {:>8} {:>6}",
+        "scheme", "stream", "release", "M pages/s", "ns/page", "hits"
+    );
+    for row in SCHEMES {
+        for (name, stream) in &streams {
+            for release in [Release::Issue, Release::Complete] {
+                let config = BufferConfig {
+                    release,
+                    ..BufferConfig::new(capacity, 64)
+                };
+                let Some(scheme) = row.build_default(&config) else {
+                    continue;
+                };
+                let mut buffer = Buffer::new(config, scheme);
+                let start = Instant::now();
+                run(&mut buffer, stream, release);
+                let seconds = start.elapsed().as_secs_f64();
+                let rate = writes as f64 / seconds;
+                println!(
+                    "{:8} {name:10} {:9} {:9.1} {:8.1} {:6.3}",
+                    row.name,
+                    format!("{release:?}"),
+                    rate / 1e6,
+                    1e9 / rate,
+                    buffer.counts().write_hits as f64 / writes as f64,
+                );
+                assert!(buffer.counts().are_balanced());
+            }
+        }
+    }
+}
+
+fn run(buffer: &mut Buffer, stream: &[u32], release: Release) {
+    let mut in_flight = VecDeque::new();
+    for (now, page) in stream.iter().enumerate() {
+        let now = now as u64;
+        buffer.begin_request(1);
+        let mut step = buffer.write(Lpn(u64::from(*page)), now, &NoDevice);
+        loop {
+            match step {
+                Step::Hit | Step::Placed => break,
+                Step::Destage if release == Release::Issue => {}
+                Step::Destage => in_flight.extend(buffer.record().pages.iter().copied()),
+                Step::Wait => {
+                    let page = in_flight.pop_front().expect("a wait is for a program");
+                    buffer.programmed(page, false, now);
+                }
+            }
+            step = buffer.place(now, &NoDevice);
+        }
+    }
+}
+
+fn uniform(count: usize) -> Vec<u32> {
+    let mut random = Random::new(1);
+    (0..count)
+        .map(|_| random.below(DEVICE_PAGES) as u32)
+        .collect()
+}
+
+/// Popularity falls with rank to the power of 1 (log-uniform rank); ranks are scattered over the device.
+fn zipf(count: usize) -> Vec<u32> {
+    let mut random = Random::new(2);
+    let log = (DEVICE_PAGES as f64).ln();
+    let rank = |random: &mut Random| ((random.unit() * log).exp() as u64).min(DEVICE_PAGES - 1);
+    (0..count)
+        .map(|_| (rank(&mut random).wrapping_mul(0x9E37_79B1) % DEVICE_PAGES) as u32)
+        .collect()
+}
+
+fn sequential(count: usize) -> Vec<u32> {
+    (0..count)
+        .map(|index| (index as u64 % DEVICE_PAGES) as u32)
+        .collect()
+}

@@ -1,0 +1,519 @@
+//! The engine all schemes share: looks pages up, makes room, keeps the books, writes the records.
+//!
+//! Decisions do not depend on how fast the flash is. A victim is asked for when the *resident* pages
+//! fill the capacity, and it leaves the count of resident pages at once; how long its bytes go on
+//! occupying a slot only decides whether the next page has to [`Step::Wait`]. So one stream of
+//! requests gives one sequence of records, under either [`Release`] and any program times.
+//!
+//! The caller's side of a page write:
+//!
+//! ```
+//! use destage_base::Lpn;
+//! use destage_buffer::{Buffer, BufferConfig, SchemeConfig, Step, find, view::NoDevice};
+//!
+//! let config = BufferConfig::new(2, 4);
+//! let scheme = find("lru").and_then(|row| row.build_default(&config)).expect("lru buffers pages");
+//! let mut buffer = Buffer::new(config, scheme);
+//! let mut destaged = Vec::new();
+//! for page in [1, 2, 1, 3] {
+//!     buffer.begin_request(1);
+//!     let mut step = buffer.write(Lpn(page), 0, &NoDevice);
+//!     loop {
+//!         match step {
+//!             Step::Hit | Step::Placed => break,
+//!             Step::Destage => destaged.extend(buffer.record().pages.iter().copied()),
+//!             // A real caller waits for the oldest program here.
+//!             Step::Wait => buffer.programmed(destaged[0], false, 0),
+//!         }
+//!         step = buffer.place(0, &NoDevice);
+//!     }
+//! }
+//! assert_eq!(destaged[0].page, Lpn(2));
+//! assert_eq!(buffer.counts().write_hits, 1);
+//! ```
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::{Lpn, Ticks};
+
+use crate::config::{BufferConfig, Release};
+use crate::counts::Counts;
+use crate::destage::{Cause, Destage, DirtyPage, Grouping, Slot};
+use crate::padding::pad;
+use crate::resident::{Evicted, Resident, State};
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// How far one page write (or the entry of a read page) has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// The page was resident and is overwritten in place. Done.
+    Hit,
+    /// The page has entered. Done.
+    Placed,
+    /// [`Buffer::record`] holds victims to issue; then call [`Buffer::place`].
+    Destage,
+    /// There is room, but its bytes are still being programmed; call [`Buffer::place`] again after
+    /// the next [`Buffer::programmed`].
+    Wait,
+}
+
+/// What a page read found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReadStep {
+    /// Served from RAM.
+    Hit,
+    /// Served from flash; the buffer does not change.
+    Miss,
+    /// Served from flash, and the page enters clean: call [`Buffer::place`] at once, whenever the
+    /// flash read may end.
+    MissAllocates,
+    /// Served from RAM, though the page had already left and its program only not yet completed; it
+    /// enters again: call [`Buffer::place`] at once.
+    HitAllocates,
+}
+
+/// A page that is about to enter.
+#[derive(Clone, Copy)]
+struct Pending {
+    page: Lpn,
+    operation: Operation,
+}
+
+/// A write buffer: a scheme, the pages it orders, and the counts.
+pub struct Buffer {
+    config: BufferConfig,
+    scheme: Box<dyn Scheme>,
+    resident: Resident,
+    allocates_reads: bool,
+    request: u64,
+    request_pages: u32,
+    request_bypasses: bool,
+    pending: Option<Pending>,
+    record: Destage,
+    /// The scheme's answer; kept for its memory only.
+    victim: Victim,
+    counts: Counts,
+}
+
+impl Buffer {
+    /// An empty buffer.
+    ///
+    /// # Panics
+    /// If the capacity or the cluster size is 0: without RAM there is no buffer, and the wiring
+    /// sends every request to the flash unchanged.
+    #[must_use]
+    pub fn new(config: BufferConfig, scheme: Box<dyn Scheme>) -> Self {
+        assert!(
+            config.capacity_pages > 0,
+            "a buffer needs at least 1 page; use none for capacity 0"
+        );
+        assert!(config.cluster_pages > 0, "a cluster has at least 1 page");
+        Self {
+            resident: Resident::new(config.capacity_pages),
+            allocates_reads: scheme.allocates_reads(),
+            config,
+            scheme,
+            request: 0,
+            request_pages: 0,
+            request_bypasses: false,
+            pending: None,
+            record: Destage {
+                cause: Cause::Evict,
+                grouping: Grouping::Pages,
+                keep: false,
+                pages: Vec::new(),
+                pads: Vec::new(),
+            },
+            victim: Victim::default(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// The next host request begins; its `pages` pages follow, in ascending order.
+    pub fn begin_request(&mut self, pages: u32) {
+        self.request += 1;
+        self.request_pages = pages;
+        self.request_bypasses = false;
+    }
+
+    /// Writes one page.
+    ///
+    /// # Panics
+    /// If the previous page has not been placed yet.
+    pub fn write(&mut self, page: Lpn, now: Ticks, view: &dyn View) -> Step {
+        assert!(
+            self.pending.is_none(),
+            "page {page} is written before the previous page is placed"
+        );
+        self.counts.page_writes += 1;
+        let access = self.access(Operation::Write, now);
+        let (position, copy) = self.resident.locate(page);
+        match copy {
+            Some((slot, state)) if state != State::Leaving => {
+                self.counts.write_hits += 1;
+                if !self.resident.rewrite(slot, now) {
+                    self.counts.rewrites_of_clean += 1;
+                }
+                self.scheme.touch(Entry { page, slot }, &access);
+                Step::Hit
+            }
+            _ if self.has_room_for(page) && self.resident.has_free_slot() => {
+                let slot = self.resident.enter(position, page, true, now);
+                self.insert(Entry { page, slot }, &access);
+                Step::Placed
+            }
+            _ => {
+                self.pending = Some(Pending {
+                    page,
+                    operation: Operation::Write,
+                });
+                self.place(now, view)
+            }
+        }
+    }
+
+    /// Continues with the pending page after [`Step::Destage`], [`Step::Wait`] or an allocating read.
+    ///
+    /// # Panics
+    /// If no page is pending, or the scheme breaks its contract.
+    pub fn place(&mut self, now: Ticks, view: &dyn View) -> Step {
+        let Some(Pending { page, operation }) = self.pending else {
+            panic!("no page is waiting to be placed");
+        };
+        let access = self.access(operation, now);
+        while !self.has_room_for(page) {
+            self.ask(Need::Room(page), &access, view);
+            assert!(!self.victim.keep, "a page kept in the buffer makes no room");
+            if self.carry_out(Cause::Evict, now, view) {
+                return Step::Destage;
+            }
+        }
+        let (position, copy) = self.resident.locate(page);
+        let slot = match copy {
+            Some((slot, State::Leaving)) if operation == Operation::Read => {
+                self.resident.come_back(slot);
+                slot
+            }
+            _ if self.resident.has_free_slot() => {
+                self.resident
+                    .enter(position, page, operation == Operation::Write, now)
+            }
+            _ => return Step::Wait,
+        };
+        self.pending = None;
+        self.insert(Entry { page, slot }, &access);
+        Step::Placed
+    }
+
+    /// The latest record; its memory is reused by the next.
+    #[must_use]
+    pub fn record(&self) -> &Destage {
+        &self.record
+    }
+
+    /// The program of one page of a record has completed. `keep` is the record's.
+    ///
+    /// With [`Release::Issue`] nothing waits for programs, and this does nothing.
+    ///
+    /// # Panics
+    /// If no program of that slot was in flight.
+    pub fn programmed(&mut self, page: DirtyPage, keep: bool, now: Ticks) {
+        if self.config.release == Release::Issue {
+            return;
+        }
+        debug_assert!(
+            self.resident
+                .page_of(page.slot)
+                .is_some_and(|(held, _)| held == page.page)
+        );
+        if self.resident.programmed(page.slot, now) {
+            debug_assert!(keep, "page {} became clean by leaving", page.page);
+            self.scheme.cleaned(Entry {
+                page: page.page,
+                slot: page.slot,
+            });
+        }
+    }
+
+    /// Reads one page.
+    ///
+    /// # Panics
+    /// If the previous page has not been placed yet.
+    pub fn read(&mut self, page: Lpn, now: Ticks) -> ReadStep {
+        assert!(
+            self.pending.is_none(),
+            "page {page} is read before the previous page is placed"
+        );
+        self.counts.page_reads += 1;
+        let in_ram = match self.resident.newest(page) {
+            Some((slot, state)) if state != State::Leaving => {
+                self.counts.read_hits += 1;
+                let access = self.access(Operation::Read, now);
+                self.scheme.touch(Entry { page, slot }, &access);
+                return ReadStep::Hit;
+            }
+            copy => copy.is_some(),
+        };
+        self.counts.read_hits += u64::from(in_ram);
+        if self.allocates_reads {
+            self.pending = Some(Pending {
+                page,
+                operation: Operation::Read,
+            });
+        }
+        match (in_ram, self.allocates_reads) {
+            (true, false) => ReadStep::Hit,
+            (true, true) => ReadStep::HitAllocates,
+            (false, false) => ReadStep::Miss,
+            (false, true) => ReadStep::MissAllocates,
+        }
+    }
+
+    /// The host no longer needs `page`; whether a resident copy was dropped.
+    pub fn trim(&mut self, page: Lpn, now: Ticks) -> bool {
+        let dropped = self.drop_copy(page, now);
+        self.counts.trimmed_dirty += u64::from(dropped == Some(State::Dirty));
+        dropped.is_some()
+    }
+
+    /// Whether a write request of `pages` pages goes straight to the flash, page by page through
+    /// [`bypass`](Self::bypass) instead of [`write`](Self::write).
+    #[must_use]
+    pub fn bypasses(&self, pages: u32) -> bool {
+        self.config.bypass_pages > 0 && pages >= self.config.bypass_pages
+    }
+
+    /// One page of the current request is written past the buffer; whether a resident copy, now
+    /// stale, was dropped. The caller issues the write; it never has a slot.
+    pub fn bypass(&mut self, page: Lpn, now: Ticks) -> bool {
+        self.counts.page_writes += 1;
+        self.counts.destaged_pages[Cause::Bypass as usize] += 1;
+        self.counts.records[Cause::Bypass as usize] += u64::from(!self.request_bypasses);
+        self.request_bypasses = true;
+        let dropped = self.drop_copy(page, now);
+        self.counts.superseded_dirty += u64::from(dropped == Some(State::Dirty));
+        dropped.is_some()
+    }
+
+    /// The next record on the way to a buffer without dirty pages: `true` if [`record`](Self::record)
+    /// holds one, `false` once there is none. `cause` is [`Cause::Flush`] or [`Cause::Drain`].
+    ///
+    /// # Panics
+    /// If the scheme breaks its contract.
+    pub fn flush_next(&mut self, cause: Cause, now: Ticks, view: &dyn View) -> bool {
+        if cause == Cause::Flush && !self.config.honor_flush {
+            return false;
+        }
+        while self.resident.dirty() > 0 {
+            let access = self.access(Operation::Write, now);
+            self.ask(Need::Empty, &access, view);
+            if self.carry_out(cause, now, view) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// `page` has to be durable now: `true` if [`record`](Self::record) holds it, `false` if there
+    /// is nothing to issue (not resident, clean, already being programmed, or flushes are ignored).
+    ///
+    /// # Panics
+    /// If the scheme breaks its contract.
+    pub fn fua(&mut self, page: Lpn, now: Ticks, view: &dyn View) -> bool {
+        let Some((slot, State::Dirty)) = self.resident.newest(page) else {
+            return false;
+        };
+        if !self.config.honor_flush {
+            return false;
+        }
+        let entry = Entry { page, slot };
+        let access = self.access(Operation::Write, now);
+        self.ask(Need::Page(entry), &access, view);
+        assert!(
+            self.victim.entries.contains(&entry),
+            "page {page} was asked for and not named"
+        );
+        self.carry_out(Cause::Fua, now, view)
+    }
+
+    /// The device has nothing else to do: `true` if the scheme uses that, and
+    /// [`record`](Self::record) holds what to write back.
+    pub fn idle(&mut self, now: Ticks, view: &dyn View) -> bool {
+        self.scheme.idle(now, view, &mut self.victim);
+        self.carry_out(Cause::Idle, now, view)
+    }
+
+    /// The counts so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts {
+            resident: self.resident.len(),
+            dirty: self.resident.dirty(),
+            dirty_max: self.resident.at_risk_max(),
+            oldest_dirty_max: self.resident.oldest_dirty_max(),
+            ..self.counts
+        }
+    }
+
+    /// The run ends `now`: pages that never became durable count into `oldest_dirty_max` up to here.
+    pub fn close_dirty_periods(&mut self, now: Ticks) {
+        self.resident.close_dirty_periods(now);
+    }
+
+    /// Where the newest copy of `page` is in RAM, leaving ones included.
+    #[must_use]
+    pub fn find(&self, page: Lpn) -> Option<Slot> {
+        self.resident.newest(page).map(|(slot, _)| slot)
+    }
+
+    /// Whether `page` is buffered: dirty, clean or being written back, but not leaving.
+    #[must_use]
+    pub fn is_resident(&self, page: Lpn) -> bool {
+        self.resident
+            .newest(page)
+            .is_some_and(|(_, state)| state != State::Leaving)
+    }
+
+    /// What this buffer was made from.
+    #[must_use]
+    pub fn config(&self) -> &BufferConfig {
+        &self.config
+    }
+
+    /// Pages that would enter without an eviction, as far as the capacity goes. An empty buffer has
+    /// room for any page, whatever its scheme sets aside.
+    #[inline]
+    fn has_room_for(&self, page: Lpn) -> bool {
+        let free = self.config.capacity_pages - self.resident.len();
+        self.resident.is_empty() || (free > 0 && !self.scheme.is_full_for(page, free as usize))
+    }
+
+    #[inline]
+    fn access(&self, operation: Operation, now: Ticks) -> Access {
+        Access {
+            operation,
+            virtual_time: self.counts.page_writes,
+            now,
+            request: self.request,
+            request_pages: self.request_pages,
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        self.scheme.insert(entry, access);
+        self.check_scheme();
+    }
+
+    fn ask(&mut self, need: Need, access: &Access, view: &dyn View) {
+        self.scheme.evict(need, access, view, &mut self.victim);
+        assert!(
+            !self.victim.entries.is_empty(),
+            "the scheme names no victim for {need:?}"
+        );
+    }
+
+    /// Turns the scheme's answer into a record; `false` if nothing in it needs a program.
+    fn carry_out(&mut self, cause: Cause, now: Ticks, view: &dyn View) -> bool {
+        self.record.pages.clear();
+        self.record.pads.clear();
+        self.record.cause = cause;
+        self.record.grouping = self.victim.grouping;
+        self.record.keep = self.victim.keep;
+        for entry in &self.victim.entries {
+            let held = self.resident.page_of(entry.slot);
+            let (page, state) = held.unwrap_or((entry.page, State::Free));
+            assert!(
+                page == entry.page && !matches!(state, State::Free | State::Leaving),
+                "the victim {entry:?} is not resident: {held:?}"
+            );
+            let dirty = if !self.victim.keep {
+                let dirty = self.resident.evict(entry.slot) == Evicted::Dirty;
+                self.counts.clean_drops += u64::from(!dirty);
+                dirty
+            } else if state == State::Dirty {
+                self.resident.write_back(entry.slot);
+                true
+            } else {
+                false
+            };
+            if dirty {
+                self.record.pages.push(DirtyPage {
+                    page: entry.page,
+                    slot: entry.slot,
+                });
+            }
+        }
+        let padded = self.victim.pad;
+        self.victim.entries.clear();
+        self.victim.grouping = Grouping::default();
+        self.victim.pad = false;
+        self.victim.keep = false;
+        if self.record.pages.is_empty() {
+            self.check_scheme();
+            return false;
+        }
+        if padded {
+            self.pad(view);
+        }
+        self.counts.records[cause as usize] += 1;
+        self.counts.destaged_pages[cause as usize] += self.record.pages.len() as u64;
+        if self.config.release == Release::Issue {
+            self.complete_at_once(now);
+        }
+        self.check_scheme();
+        true
+    }
+
+    fn pad(&mut self, view: &dyn View) {
+        let flushes = matches!(self.record.cause, Cause::Flush | Cause::Drain);
+        let enough = self.record.pages.len() >= self.config.pad_min_pages as usize;
+        if !enough || (flushes && !self.config.flush_pads) {
+            return;
+        }
+        let Destage { pages, pads, .. } = &mut self.record;
+        pad(
+            pages,
+            self.config.cluster_pages,
+            self.config.pad_unwritten,
+            view,
+            pads,
+        );
+        let reads = pads.iter().filter(|pad| pad.read).count() as u64;
+        self.counts.pad_reads += reads;
+        self.counts.pad_fills += pads.len() as u64 - reads;
+    }
+
+    fn complete_at_once(&mut self, now: Ticks) {
+        for page in &self.record.pages {
+            if self.resident.programmed(page.slot, now) {
+                self.scheme.cleaned(Entry {
+                    page: page.page,
+                    slot: page.slot,
+                });
+            }
+        }
+    }
+
+    /// Drops the copy of `page`, if any; the state of the resident one.
+    fn drop_copy(&mut self, page: Lpn, now: Ticks) -> Option<State> {
+        let (slot, state) = self.resident.forget(page, now)?;
+        if state == State::Leaving {
+            return None;
+        }
+        self.scheme.remove(Entry { page, slot });
+        self.check_scheme();
+        Some(state)
+    }
+
+    #[inline]
+    fn check_scheme(&self) {
+        debug_assert_eq!(
+            self.scheme.len(),
+            self.resident.len() as usize,
+            "scheme and buffer disagree about how many pages are resident"
+        );
+    }
+}

@@ -1,0 +1,71 @@
+//! What a buffer counts.
+
+use destage_base::Ticks;
+
+use crate::destage::Cause;
+
+/// Sums since the buffer was made, and the state of the moment.
+///
+/// At every moment
+/// `page_writes = write_hits - rewrites_of_clean + destaged + trimmed_dirty + superseded_dirty + dirty`:
+/// each page write is absorbed by a dirty copy, destaged, given up, or still waiting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Page writes presented, those that bypass the buffer included. Also the virtual time.
+    pub page_writes: u64,
+    /// Page reads presented.
+    pub page_reads: u64,
+    /// Page writes whose page was resident.
+    pub write_hits: u64,
+    /// Write hits on a page that was clean, or whose write-back had been issued.
+    pub rewrites_of_clean: u64,
+    /// Page reads served from RAM.
+    pub read_hits: u64,
+    /// Dirty pages destaged, by cause in the order of [`Cause::ALL`]; padding excluded.
+    pub destaged_pages: [u64; Cause::ALL.len()],
+    /// Records emitted, by cause in the order of [`Cause::ALL`].
+    pub records: [u64; Cause::ALL.len()],
+    /// Padding pages read from flash.
+    pub pad_reads: u64,
+    /// Padding pages that were never written and are programmed as filler.
+    pub pad_fills: u64,
+    /// Dirty pages dropped because the host trimmed them.
+    pub trimmed_dirty: u64,
+    /// Dirty pages dropped because a write that bypasses the buffer made them stale.
+    pub superseded_dirty: u64,
+    /// Pages dropped without a program because the flash has them.
+    pub clean_drops: u64,
+    /// Resident pages now.
+    pub resident: u32,
+    /// Dirty resident pages now; those being programmed are not among them.
+    pub dirty: u32,
+    /// The most pages that would have been lost with the power at one moment: dirty, or being programmed.
+    pub dirty_max: u32,
+    /// The longest time from becoming dirty to being programmed or dropped, in ticks.
+    pub oldest_dirty_max: Ticks,
+}
+
+impl Counts {
+    /// Records emitted because room was needed: the eviction count of the literature.
+    #[must_use]
+    pub fn evictions(&self) -> u64 {
+        self.records[Cause::Evict as usize]
+    }
+
+    /// Dirty pages destaged, all causes together.
+    #[must_use]
+    pub fn destaged(&self) -> u64 {
+        self.destaged_pages.iter().sum()
+    }
+
+    /// Whether the sum in the type's description holds.
+    #[must_use]
+    pub fn are_balanced(&self) -> bool {
+        self.page_writes + self.rewrites_of_clean
+            == self.write_hits
+                + self.destaged()
+                + self.trimmed_dirty
+                + self.superseded_dirty
+                + u64::from(self.dirty)
+    }
+}

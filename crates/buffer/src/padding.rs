@@ -1,0 +1,99 @@
+//! Page padding: completing a cluster so that a log block can take the place of a data block.
+
+use alloc::vec::Vec;
+
+use destage_base::Lpn;
+
+use crate::config::PadUnwritten;
+use crate::destage::{DirtyPage, Pad};
+use crate::view::View;
+
+/// Fills `pads` with the pages that complete the cluster of `pages`, ascending.
+///
+/// `pages` are pages of one cluster, ascending. Whatever is not among them comes from the flash, a
+/// copy that stays in the buffer as well: the record must not depend on what else is buffered.
+pub fn pad(
+    pages: &[DirtyPage],
+    cluster_pages: u32,
+    unwritten: PadUnwritten,
+    view: &dyn View,
+    pads: &mut Vec<Pad>,
+) {
+    let cluster = u64::from(cluster_pages);
+    let first = pages[0].page.0 / cluster * cluster;
+    let mut present = pages.iter().map(|dirty| dirty.page.0).peekable();
+    let mut last_with_data = first;
+    for number in first..first + cluster {
+        let page = Lpn(number);
+        if present.next_if_eq(&number).is_some() {
+            last_with_data = number;
+        } else if view.is_written(page) {
+            last_with_data = number;
+            pads.push(Pad { page, read: true });
+        } else if unwritten != PadUnwritten::Skip {
+            pads.push(Pad { page, read: false });
+        }
+    }
+    debug_assert!(
+        present.next().is_none(),
+        "a padded victim is not one cluster in ascending order"
+    );
+    if unwritten == PadUnwritten::StopAtLast {
+        while pads.last().is_some_and(|pad| pad.page.0 > last_with_data) {
+            pads.pop();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::destage::Slot;
+
+    /// Only these pages were ever written.
+    struct Written(&'static [u64]);
+    impl View for Written {
+        fn is_written(&self, page: Lpn) -> bool {
+            self.0.contains(&page.0)
+        }
+    }
+
+    fn padding(
+        dirty: &[u64],
+        written: &'static [u64],
+        unwritten: PadUnwritten,
+    ) -> Vec<(u64, bool)> {
+        let pages: Vec<_> = dirty
+            .iter()
+            .map(|page| DirtyPage {
+                page: Lpn(*page),
+                slot: Slot(0),
+            })
+            .collect();
+        let mut pads = Vec::new();
+        pad(&pages, 4, unwritten, &Written(written), &mut pads);
+        pads.iter().map(|pad| (pad.page.0, pad.read)).collect()
+    }
+
+    #[test]
+    fn missing_pages_are_read_and_unwritten_ones_follow_the_rule() {
+        use PadUnwritten::{Fill, Skip, StopAtLast};
+        let all = [(13, true), (14, true)];
+        for rule in [Fill, Skip, StopAtLast] {
+            assert_eq!(padding(&[12, 15], &[12, 13, 14, 15], rule), all);
+        }
+        assert_eq!(padding(&[12, 15], &[14], Fill), [(13, false), (14, true)]);
+        assert_eq!(
+            padding(&[12, 15], &[14], StopAtLast),
+            [(13, false), (14, true)]
+        );
+        assert_eq!(padding(&[12, 15], &[14], Skip), [(14, true)]);
+        assert_eq!(
+            padding(&[13], &[], Fill),
+            [(12, false), (14, false), (15, false)]
+        );
+        assert_eq!(padding(&[13], &[], StopAtLast), [(12, false)]);
+        assert_eq!(padding(&[12], &[14], StopAtLast), [(13, false), (14, true)]);
+        assert_eq!(padding(&[12, 13, 14, 15], &[], Fill), []);
+    }
+}

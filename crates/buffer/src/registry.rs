@@ -1,0 +1,91 @@
+//! The table of all schemes: names, parameters and sources are written here and nowhere else.
+//!
+//! Adding one takes a file in a family folder of `schemes/` that ends in its row, a line in
+//! [`SCHEMES`], and a scenario text in `tests/scenarios/`; the conformance tests find it by the row.
+
+use alloc::boxed::Box;
+
+use destage_base::parameter::{Parameter, Values};
+
+use crate::config::BufferConfig;
+use crate::scheme::Scheme;
+use crate::schemes::page::{fifo, lru, nocache};
+
+/// What a scheme is built from.
+#[derive(Clone, Copy, Debug)]
+pub struct SchemeConfig<'a> {
+    /// Slots of the buffer, one page each.
+    pub capacity_pages: u32,
+    /// Pages of a cluster.
+    pub cluster_pages: u32,
+    /// Fixes every random choice, should the scheme make one.
+    pub seed: u64,
+    /// A value for each of the row's parameters; others may be among them.
+    pub values: &'a Values,
+}
+
+/// One scheme.
+pub struct SchemeRow {
+    /// The value of `buffer.kind`.
+    pub name: &'static str,
+    /// Which unit it orders: the folder it is in.
+    pub family: &'static str,
+    /// One sentence: what it does.
+    pub about: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+    /// Its rules were put together from descriptions by others.
+    pub reconstructed: bool,
+    /// Its own parameters, without the `buffer.` in front.
+    pub parameters: &'static [Parameter],
+    /// Makes it; nothing for the scheme that buffers nothing.
+    pub build: fn(&SchemeConfig) -> Option<Box<dyn Scheme>>,
+}
+
+impl SchemeRow {
+    /// Makes the scheme with the defaults of its parameters, for a buffer made from `config`.
+    #[must_use]
+    pub fn build_default(&self, config: &BufferConfig) -> Option<Box<dyn Scheme>> {
+        let values = Values::defaults(self.parameters);
+        (self.build)(&SchemeConfig {
+            capacity_pages: config.capacity_pages,
+            cluster_pages: config.cluster_pages,
+            seed: 1,
+            values: &values,
+        })
+    }
+}
+
+/// All schemes, simplest first.
+pub const SCHEMES: &[SchemeRow] = &[nocache::ROW, fifo::ROW, lru::ROW];
+
+/// The scheme called `name`.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static SchemeRow> {
+    SCHEMES.iter().find(|row| row.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::COMMON;
+
+    #[test]
+    fn names_are_unique_and_defaults_are_legal() {
+        for (index, row) in SCHEMES.iter().enumerate() {
+            assert!(
+                SCHEMES[..index].iter().all(|other| other.name != row.name),
+                "{}",
+                row.name
+            );
+            let all = COMMON.iter().chain(row.parameters);
+            // Two parameters of one name would share a value.
+            assert_eq!(
+                Values::defaults(all.clone()).iter().count(),
+                all.count(),
+                "{}",
+                row.name
+            );
+        }
+    }
+}

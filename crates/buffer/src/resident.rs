@@ -1,0 +1,449 @@
+//! What is in RAM: which page is in which slot, and how far each copy is from being safe in flash.
+//!
+//! ```text
+//!            enter            evict (must be programmed)        programmed
+//!   Free ------------> Dirty ----------------------------> Leaving -----------> Free
+//!                      ^   | keep            programmed
+//!              rewrite |   +------> Cleaning -----------> Clean --evict--> Free
+//!                      +---------------+--------------------+
+//! ```
+//!
+//! A page is *resident* while it is dirty, cleaning or clean. A leaving page no longer counts as
+//! buffered, but its bytes are still here, so the map goes on pointing at them until the program
+//! completes or a newer copy enters: the map names, for each page, its newest copy in RAM.
+//!
+//! One slot may have several programs in flight (written back, rewritten, written back again). Its
+//! copy is *at risk*, lost with the power, while it is dirty or any of them runs. Programs of one
+//! page must take effect in the order of their records; whoever issues them sees to that.
+
+use alloc::vec::Vec;
+
+use destage_base::{Lpn, Ticks};
+
+use crate::destage::Slot;
+use crate::page_map::{PageMap, Position};
+
+/// How a slot's copy relates to the flash.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Holds nothing.
+    Free,
+    /// Resident; newer than anything programmed or being programmed.
+    Dirty,
+    /// Resident; a program of exactly this copy runs.
+    Cleaning,
+    /// Resident; equals the flash, at the latest when the programs in flight have completed.
+    Clean,
+    /// Not resident; here only until its programs complete.
+    Leaving,
+}
+
+/// What an eviction means for the page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Evicted {
+    /// Has to be programmed.
+    Dirty,
+    /// The flash has it, or is about to.
+    Clean,
+}
+
+const NO_SLOT: u32 = u32::MAX;
+/// Up to so many slots, all memory is set aside at the start; larger buffers grow as they fill.
+const PREPARED_SLOTS: u32 = 1 << 20;
+
+/// A slot's row: 32 bytes, two to a cache line.
+#[derive(Clone, Copy)]
+struct Cell {
+    page: Lpn,
+    /// When the copy became dirty; meaningful while it is.
+    dirty_since: Ticks,
+    /// When the copy that is being programmed had become dirty; meaningful while programs run.
+    programming_since: Ticks,
+    /// The next free slot; meaningful while free.
+    next_free: u32,
+    /// Programs of this slot that have not completed.
+    in_flight: u16,
+    state: State,
+}
+
+/// The slots, the map, and the sums over them.
+pub struct Resident {
+    map: PageMap,
+    /// Rows of the slots used so far; a slot's first use appends its row.
+    cells: Vec<Cell>,
+    capacity: u32,
+    free_head: u32,
+    /// Slots in use, leaving ones included.
+    occupied: u32,
+    len: u32,
+    dirty: u32,
+    at_risk: u32,
+    at_risk_max: u32,
+    oldest_dirty_max: Ticks,
+}
+
+impl Resident {
+    /// `capacity` free slots.
+    #[must_use]
+    pub fn new(capacity: u32) -> Self {
+        let prepared = capacity.min(PREPARED_SLOTS) as usize;
+        Self {
+            map: PageMap::with_capacity(prepared),
+            cells: Vec::with_capacity(prepared),
+            capacity,
+            free_head: NO_SLOT,
+            occupied: 0,
+            len: 0,
+            dirty: 0,
+            at_risk: 0,
+            at_risk_max: 0,
+            oldest_dirty_max: 0,
+        }
+    }
+
+    /// Resident pages.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether no page is resident.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Resident pages that are dirty.
+    #[must_use]
+    pub fn dirty(&self) -> u32 {
+        self.dirty
+    }
+
+    /// The most slots that ever were dirty or being programmed at one moment.
+    #[must_use]
+    pub fn at_risk_max(&self) -> u32 {
+        self.at_risk_max
+    }
+
+    /// The longest time from becoming dirty to being programmed or dropped, over all that ended.
+    #[must_use]
+    pub fn oldest_dirty_max(&self) -> Ticks {
+        self.oldest_dirty_max
+    }
+
+    /// Whether a slot is free at this moment.
+    #[inline]
+    #[must_use]
+    pub fn has_free_slot(&self) -> bool {
+        self.occupied < self.capacity
+    }
+
+    /// Where `page` is or would go in the map, and its newest copy in RAM.
+    #[inline]
+    #[must_use]
+    pub fn locate(&self, page: Lpn) -> (Position, Option<(Slot, State)>) {
+        let (position, value) = self.map.locate(page);
+        (
+            position,
+            value.map(|slot| (Slot(slot), self.cells[slot as usize].state)),
+        )
+    }
+
+    /// The newest copy of `page` in RAM.
+    #[must_use]
+    pub fn newest(&self, page: Lpn) -> Option<(Slot, State)> {
+        self.locate(page).1
+    }
+
+    /// What `slot` holds, unless it was never used.
+    #[must_use]
+    pub fn page_of(&self, slot: Slot) -> Option<(Lpn, State)> {
+        self.cells
+            .get(slot.0 as usize)
+            .map(|cell| (cell.page, cell.state))
+    }
+
+    /// `page`, not resident, enters a free slot. `position` is where the map has or would have it.
+    ///
+    /// # Panics
+    /// If no slot is free.
+    #[inline]
+    pub fn enter(&mut self, position: Position, page: Lpn, dirty: bool, now: Ticks) -> Slot {
+        assert!(
+            self.has_free_slot(),
+            "page {page} enters a buffer of {} full slots",
+            self.capacity
+        );
+        let state = if dirty { State::Dirty } else { State::Clean };
+        let cell = Cell {
+            page,
+            dirty_since: now,
+            programming_since: 0,
+            next_free: NO_SLOT,
+            in_flight: 0,
+            state,
+        };
+        let slot = self.free_head;
+        let slot = if slot == NO_SLOT {
+            self.cells.push(cell);
+            self.cells.len() as u32 - 1
+        } else {
+            self.free_head = self.cells[slot as usize].next_free;
+            self.cells[slot as usize] = cell;
+            slot
+        };
+        self.map.set_at(position, page, slot);
+        self.occupied += 1;
+        self.len += 1;
+        if dirty {
+            self.dirty += 1;
+            self.raise_at_risk();
+        }
+        Slot(slot)
+    }
+
+    /// The resident copy in `slot` is overwritten; whether it was dirty before.
+    #[inline]
+    pub fn rewrite(&mut self, slot: Slot, now: Ticks) -> bool {
+        let cell = &mut self.cells[slot.0 as usize];
+        if cell.state == State::Dirty {
+            return true;
+        }
+        cell.state = State::Dirty;
+        cell.dirty_since = now;
+        let was_safe = cell.in_flight == 0;
+        self.dirty += 1;
+        if was_safe {
+            self.raise_at_risk();
+        }
+        false
+    }
+
+    /// The resident page of `slot` leaves. A dirty one keeps its slot until its program completes.
+    pub fn evict(&mut self, slot: Slot) -> Evicted {
+        let evicted = match self.cells[slot.0 as usize].state {
+            State::Dirty => {
+                self.start_program(slot);
+                Evicted::Dirty
+            }
+            State::Clean | State::Cleaning => Evicted::Clean,
+            State::Free | State::Leaving => panic!("slot {} has no resident page to evict", slot.0),
+        };
+        self.len -= 1;
+        let cell = &mut self.cells[slot.0 as usize];
+        if cell.in_flight > 0 {
+            cell.state = State::Leaving;
+        } else {
+            let page = cell.page;
+            self.map.remove(page);
+            self.release(slot);
+        }
+        evicted
+    }
+
+    /// A program of the resident, dirty `slot` begins and the page stays.
+    pub fn write_back(&mut self, slot: Slot) {
+        self.start_program(slot);
+        self.cells[slot.0 as usize].state = State::Cleaning;
+    }
+
+    /// A leaving page becomes resident again where it is, clean: what is being programmed is its
+    /// newest version.
+    pub fn come_back(&mut self, slot: Slot) {
+        let cell = &mut self.cells[slot.0 as usize];
+        debug_assert!(cell.state == State::Leaving);
+        cell.state = State::Clean;
+        self.len += 1;
+    }
+
+    /// A program of `slot` has completed; `true` if its page thereby became clean.
+    ///
+    /// # Panics
+    /// If no program of that slot was in flight.
+    pub fn programmed(&mut self, slot: Slot, now: Ticks) -> bool {
+        let cell = &mut self.cells[slot.0 as usize];
+        assert!(
+            cell.in_flight > 0,
+            "no program of slot {} is in flight",
+            slot.0
+        );
+        cell.in_flight -= 1;
+        let age = now.saturating_sub(cell.programming_since);
+        self.oldest_dirty_max = self.oldest_dirty_max.max(age);
+        if cell.in_flight > 0 {
+            cell.programming_since = cell.dirty_since;
+            return false;
+        }
+        let (page, state) = (cell.page, cell.state);
+        match state {
+            State::Dirty => return false,
+            State::Cleaning => cell.state = State::Clean,
+            State::Clean => {}
+            State::Leaving => {
+                // A newer copy may have entered meanwhile, and then the map names that one.
+                self.map.remove_if(page, slot.0);
+                self.release(slot);
+            }
+            State::Free => unreachable!("a free slot has no program in flight"),
+        }
+        self.at_risk -= 1;
+        state == State::Cleaning
+    }
+
+    /// The copy of `page` is no longer wanted (trimmed, or superseded by a write that bypasses the
+    /// buffer). What its slot was, if there is one.
+    pub fn forget(&mut self, page: Lpn, now: Ticks) -> Option<(Slot, State)> {
+        let (slot, state) = self.newest(page)?;
+        self.map.remove(page);
+        if state == State::Leaving {
+            // Its program cannot be called back; the slot is freed when that completes.
+            return Some((slot, state));
+        }
+        self.len -= 1;
+        let cell = &mut self.cells[slot.0 as usize];
+        let in_flight = cell.in_flight > 0;
+        if state == State::Dirty {
+            self.dirty -= 1;
+            self.oldest_dirty_max = self
+                .oldest_dirty_max
+                .max(now.saturating_sub(cell.dirty_since));
+            if !in_flight {
+                self.at_risk -= 1;
+            }
+        }
+        if in_flight {
+            cell.state = State::Leaving;
+        } else {
+            self.release(slot);
+        }
+        Some((slot, state))
+    }
+
+    /// Counts the dirty periods that are still open as if they ended `now`.
+    pub fn close_dirty_periods(&mut self, now: Ticks) {
+        for cell in &self.cells {
+            let since = match (cell.in_flight > 0, cell.state) {
+                (true, _) => cell.programming_since,
+                (false, State::Dirty) => cell.dirty_since,
+                _ => continue,
+            };
+            self.oldest_dirty_max = self.oldest_dirty_max.max(now.saturating_sub(since));
+        }
+    }
+
+    fn start_program(&mut self, slot: Slot) {
+        let cell = &mut self.cells[slot.0 as usize];
+        debug_assert!(cell.state == State::Dirty);
+        assert!(
+            cell.in_flight < u16::MAX,
+            "slot {} has too many programs in flight",
+            slot.0
+        );
+        if cell.in_flight == 0 {
+            cell.programming_since = cell.dirty_since;
+        }
+        cell.in_flight += 1;
+        self.dirty -= 1;
+    }
+
+    fn release(&mut self, slot: Slot) {
+        let cell = &mut self.cells[slot.0 as usize];
+        cell.state = State::Free;
+        cell.next_free = self.free_head;
+        self.free_head = slot.0;
+        self.occupied -= 1;
+    }
+
+    #[inline]
+    fn raise_at_risk(&mut self) {
+        self.at_risk += 1;
+        self.at_risk_max = self.at_risk_max.max(self.at_risk);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn enter(resident: &mut Resident, page: u64, now: Ticks) -> Slot {
+        let (position, _) = resident.locate(Lpn(page));
+        resident.enter(position, Lpn(page), true, now)
+    }
+
+    #[test]
+    fn a_row_is_half_a_cache_line() {
+        assert_eq!(size_of::<Cell>(), 32);
+    }
+
+    #[test]
+    fn the_newest_copy_is_found_while_an_older_one_is_programmed() {
+        let mut resident = Resident::new(2);
+        let old = enter(&mut resident, 7, 0);
+        assert_eq!(resident.evict(old), Evicted::Dirty);
+        assert_eq!(resident.newest(Lpn(7)), Some((old, State::Leaving)));
+        let new = enter(&mut resident, 7, 1);
+        assert!(new != old && !resident.has_free_slot());
+        assert!(!resident.programmed(old, 2));
+        assert_eq!(resident.newest(Lpn(7)), Some((new, State::Dirty)));
+        assert!(resident.has_free_slot());
+    }
+
+    #[test]
+    fn a_page_rewritten_during_its_write_back_stays_dirty() {
+        let mut resident = Resident::new(1);
+        let slot = enter(&mut resident, 7, 10);
+        resident.write_back(slot);
+        assert_eq!((resident.dirty(), resident.len()), (0, 1));
+        assert!(!resident.rewrite(slot, 20));
+        assert!(!resident.programmed(slot, 50));
+        assert_eq!(resident.newest(Lpn(7)), Some((slot, State::Dirty)));
+        assert_eq!(resident.oldest_dirty_max(), 40);
+        resident.write_back(slot);
+        assert!(resident.programmed(slot, 65));
+        assert_eq!(resident.newest(Lpn(7)), Some((slot, State::Clean)));
+        // The second dirty period lasted from 20 to 65.
+        assert_eq!(resident.oldest_dirty_max(), 45);
+    }
+
+    #[test]
+    fn only_the_last_of_two_write_backs_makes_a_page_clean() {
+        let mut resident = Resident::new(1);
+        let slot = enter(&mut resident, 7, 0);
+        resident.write_back(slot);
+        resident.rewrite(slot, 1);
+        resident.write_back(slot);
+        assert!(!resident.programmed(slot, 2));
+        assert!(resident.programmed(slot, 3));
+        assert_eq!(resident.at_risk_max(), 1);
+    }
+
+    #[test]
+    fn a_page_evicted_during_its_write_back_needs_no_second_program() {
+        let mut resident = Resident::new(1);
+        let slot = enter(&mut resident, 7, 0);
+        resident.write_back(slot);
+        assert_eq!(resident.evict(slot), Evicted::Clean);
+        assert!(!resident.has_free_slot());
+        assert!(!resident.programmed(slot, 1));
+        assert!(resident.has_free_slot());
+        assert_eq!(resident.newest(Lpn(7)), None);
+    }
+
+    #[test]
+    fn a_trimmed_page_keeps_its_slot_only_while_a_program_reads_it() {
+        let mut resident = Resident::new(1);
+        let slot = enter(&mut resident, 7, 0);
+        resident.write_back(slot);
+        resident.rewrite(slot, 1);
+        assert_eq!(resident.forget(Lpn(7), 5), Some((slot, State::Dirty)));
+        assert_eq!(
+            (resident.newest(Lpn(7)), resident.len(), resident.dirty()),
+            (None, 0, 0)
+        );
+        assert!(!resident.has_free_slot());
+        assert!(!resident.programmed(slot, 9));
+        assert!(resident.has_free_slot());
+        assert_eq!(resident.oldest_dirty_max(), 9);
+        assert_eq!(resident.forget(Lpn(7), 9), None);
+    }
+}

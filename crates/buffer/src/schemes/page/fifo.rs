@@ -1,0 +1,60 @@
+//! `fifo`: destages the page that entered first.
+//!
+//! A rewrite is absorbed but earns no longer stay, so a hot page leaves as often as a cold one; what
+//! [`lru`](super::lru) gains over this is exactly the worth of recency.
+//!
+//! Cost: O(1) per call; one list node per slot.
+
+use alloc::boxed::Box;
+
+use crate::order::SlotList;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `fifo`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "fifo",
+    family: "page",
+    about: "Destages the page that entered first; a rewrite does not move it.",
+    source: "The usual baseline.",
+    reconstructed: false,
+    parameters: &[],
+    build: |config| {
+        Some(Box::new(Fifo {
+            order: SlotList::new(config.capacity_pages),
+        }))
+    },
+};
+
+struct Fifo {
+    /// Front: the latest to enter. Back: the next victim.
+    order: SlotList,
+}
+
+impl Scheme for Fifo {
+    fn insert(&mut self, entry: Entry, _: &Access) {
+        self.order.push_front(entry);
+    }
+
+    fn touch(&mut self, _: Entry, _: &Access) {}
+
+    fn remove(&mut self, entry: Entry) {
+        self.order.remove(entry.slot);
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        match need {
+            Need::Room(_) | Need::Empty => victim.entries.extend(self.order.pop_back()),
+            Need::Page(entry) => victim.entries.push(self.order.remove(entry.slot)),
+        }
+    }
+
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        self.order.iter_back().all(visit);
+    }
+
+    fn len(&self) -> usize {
+        self.order.len()
+    }
+}

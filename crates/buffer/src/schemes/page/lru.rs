@@ -1,0 +1,121 @@
+//! `lru`: destages the page, or the request, whose last write is oldest.
+//!
+//! The baseline every buffer study compares against. It keeps hot pages longest, but its victim
+//! says nothing about flash blocks, so the layer below sees scattered small programs.
+//!
+//! A read hit does not promote: this is a write buffer, and a page that is only read again costs no
+//! flash program.
+//!
+//! With `lru_unit = request` the pages written by one request are one entry, destaged together. A
+//! page that is written again leaves its old entry and joins that of the current request, at the
+//! front. Only the current request's entry ever grows, and only at the front, so the pages of an
+//! entry always stand side by side: the list of pages, cut where the request number changes, is the
+//! list of entries, and no second list is needed.
+//!
+//! Cost: O(1) per call, O(k log k) for a request of k pages; one list node per slot.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::destage::{Grouping, Slot};
+use crate::order::SlotList;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `lru`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "lru",
+    family: "page",
+    about: "Destages the page (or the request) whose last write is oldest.",
+    source: "The usual baseline; by request: Xie and Koshia, EPO, 2011.",
+    reconstructed: false,
+    parameters: &[Parameter {
+        name: "lru_unit",
+        kind: Kind::Choice(&["page", "request"]),
+        default: "page",
+        unit: "",
+        about: "What is ordered and leaves together: single pages, or the pages written by one request.",
+        source: "EPO (2011) compares against LRU by request.",
+    }],
+    build: |config| {
+        let by_request = config.values.text("lru_unit") == "request";
+        Some(Box::new(Lru {
+            order: SlotList::new(config.capacity_pages),
+            writers: by_request.then(Vec::new),
+        }))
+    },
+};
+
+struct Lru {
+    /// Front: the latest write. Back: the next victim.
+    order: SlotList,
+    /// By slot, the request that last wrote its page; only if requests are the unit.
+    writers: Option<Vec<u64>>,
+}
+
+impl Scheme for Lru {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        self.order.push_front(entry);
+        self.note_writer(entry.slot, access);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Write {
+            self.order.move_to_front(entry.slot);
+            self.note_writer(entry.slot, access);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.order.remove(entry.slot);
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        match need {
+            Need::Page(entry) => victim.entries.push(self.order.remove(entry.slot)),
+            Need::Room(_) | Need::Empty => self.pop_unit(victim),
+        }
+    }
+
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        self.order.iter_back().all(visit);
+    }
+
+    fn len(&self) -> usize {
+        self.order.len()
+    }
+}
+
+impl Lru {
+    fn note_writer(&mut self, slot: Slot, access: &Access) {
+        if let Some(writers) = &mut self.writers {
+            let index = slot.0 as usize;
+            if index >= writers.len() {
+                writers.resize(index + 1, 0);
+            }
+            writers[index] = access.request;
+        }
+    }
+
+    fn pop_unit(&mut self, victim: &mut Victim) {
+        let Some(last) = self.order.pop_back() else {
+            return;
+        };
+        victim.entries.push(last);
+        let Some(writers) = &self.writers else { return };
+        let writer = |entry: Entry| writers[entry.slot.0 as usize];
+        while let Some(next) = self
+            .order
+            .back()
+            .filter(|next| writer(*next) == writer(last))
+        {
+            self.order.remove(next.slot);
+            victim.entries.push(next);
+        }
+        victim.entries.sort_unstable_by_key(|entry| entry.page);
+        victim.grouping = Grouping::Pages;
+    }
+}

@@ -1,0 +1,5 @@
+//! Schemes that order single pages.
+
+pub mod fifo;
+pub mod lru;
+pub mod nocache;
