@@ -1,1 +1,27 @@
-//! To come.
+//! The flash device, without bytes, clock or queue.
+//!
+//! | module | answers |
+//! | --- | --- |
+//! | [`ftl`] | *what* does flash do for this page request? One file or folder per scheme, one registry |
+//! | [`nand`] | *is it legal?* Programs in order, once between erases; wear |
+//! | [`timing`] | *how long?* Ticks for the operations an FTL emitted |
+//! | [`geometry`] | how many of everything there are |
+//! | [`operation`] | the words in which an FTL says what it did |
+//!
+//! An FTL emits operations and never asks how long they take; who costs them, and whether they run in
+//! virtual or in real time, is decided outside.
+#![no_std]
+extern crate alloc;
+
+pub mod batch;
+mod divide;
+pub mod ftl;
+pub mod geometry;
+pub mod nand;
+pub mod operation;
+pub mod timing;
+
+pub use ftl::Ftl;
+pub use geometry::Geometry;
+pub use operation::{Cause, Kind, Operation, Operations, Transfer};
+pub use timing::Timing;

@@ -1,0 +1,53 @@
+//! Division by a number fixed at start, without the division.
+
+/// Divides 32-bit numbers by a fixed divisor with one multiplication.
+///
+/// Every page request is split into element and page in the element, and a hardware division there
+/// costs as much as the rest of the look-up.
+#[derive(Clone, Copy, Debug)]
+pub struct Divider {
+    divisor: u32,
+    /// `ceil(2^64 / divisor)`: exact for every 32-bit dividend (Granlund and Montgomery, PLDI 1994).
+    reciprocal: u64,
+}
+
+impl Divider {
+    /// A divider by `divisor`, which must not be 0.
+    #[must_use]
+    pub fn new(divisor: u32) -> Self {
+        assert!(divisor > 0, "division by zero");
+        // For 1 the reciprocal would be 2^64; 0 marks it.
+        let reciprocal = if divisor == 1 { 0 } else { u64::MAX / u64::from(divisor) + 1 };
+        Self { divisor, reciprocal }
+    }
+
+    /// Quotient and remainder.
+    #[must_use]
+    #[inline]
+    pub fn split(&self, number: u32) -> (u32, u32) {
+        if self.reciprocal == 0 {
+            return (number, 0);
+        }
+        let quotient = ((u128::from(number) * u128::from(self.reciprocal)) >> 64) as u32;
+        (quotient, number - quotient * self.divisor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Divider;
+
+    #[test]
+    fn agrees_with_hardware_division() {
+        let mut random = destage_base::Random::new(1);
+        for _ in 0..200_000 {
+            let shift = random.below(32) as u32;
+            let divisor = ((random.next_u64() as u32) >> shift).max(1);
+            let number = random.next_u64() as u32 >> random.below(32);
+            for number in [number, u32::MAX, divisor, divisor - 1] {
+                let expected = (number / divisor, number % divisor);
+                assert_eq!(Divider::new(divisor).split(number), expected, "{number} / {divisor}");
+            }
+        }
+    }
+}

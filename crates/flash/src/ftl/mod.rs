@@ -1,0 +1,90 @@
+//! Flash translation layers: one file or folder each, one trait, one registry.
+
+use alloc::string::String;
+
+use destage_base::{Lpn, Ticks};
+
+use crate::batch::Batch;
+use crate::nand::Wear;
+use crate::operation::{Cause, Operations};
+
+pub mod page;
+
+/// The device has no free block where one is needed, and cleaning cannot make one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoSpace {
+    /// Where, and what the user can change.
+    pub explanation: String,
+}
+
+/// A flash translation layer: decides *what* flash does for a page request.
+///
+/// It emits [`Operations`] and changes its maps at once; when the operations run, and how long they
+/// take, is decided outside. Page numbers are below [`Ftl::pages`]; the caller has checked.
+pub trait Ftl {
+    /// Logical pages the device offers.
+    fn pages(&self) -> u64;
+
+    /// The element whose queue an operation on `page` joins.
+    fn element_of(&self, page: Lpn) -> u32;
+
+    /// Reads `page`; no operation if it was never written.
+    fn read(&mut self, page: Lpn, operations: &mut Operations);
+
+    /// Writes `page` on behalf of `cause`.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no free block is left.
+    fn write(&mut self, page: Lpn, cause: Cause, operations: &mut Operations) -> Result<(), NoSpace>;
+
+    /// The contents of `page` are no longer needed.
+    fn trim(&mut self, page: Lpn, operations: &mut Operations);
+
+    /// Whether `page` has contents.
+    fn is_written(&self, page: Lpn) -> bool;
+
+    /// Does one step of cleaning on `element` if one is due, and says whether it did.
+    ///
+    /// Called before an operation is served there; the caller repeats until nothing is due.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if there is no room to move valid pages to.
+    fn clean(
+        &mut self,
+        element: u32,
+        now: Ticks,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace>;
+
+    /// Whether cleaning is also due when no operation waits.
+    fn cleans_in_background(&self) -> bool {
+        false
+    }
+
+    /// Units of an element that work side by side; if more than one, [`Ftl::serve`] is used.
+    fn parallel_units(&self) -> u32 {
+        1
+    }
+
+    /// Serves reads and writes (each with its cause) of one element together. Pages within each list differ.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no free block is left.
+    fn serve(
+        &mut self,
+        element: u32,
+        reads: &[Lpn],
+        writes: &[(Lpn, Cause)],
+        batch: &mut Batch,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let _ = (element, reads, writes, batch, operations);
+        unreachable!("called only for FTLs with parallel units")
+    }
+
+    /// Erase counts over all blocks.
+    fn wear(&self) -> Wear;
+
+    /// RAM the mapping tables would take in a device, in bytes.
+    fn map_bytes(&self) -> u64;
+}

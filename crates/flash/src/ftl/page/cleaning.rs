@@ -1,0 +1,147 @@
+//! Cleaning: making free blocks by moving valid pages away and erasing.
+//!
+//! With copy-back, pages move inside their plane and planes are cleaned one block at a time; without it
+//! an element is cleaned as a whole. Rules and their order follow the reference simulator.
+
+use alloc::vec::Vec;
+
+use destage_base::Ticks;
+
+use super::element::{Element, NONE};
+use super::wear_aware;
+use crate::ftl::NoSpace;
+use crate::operation::{Cause, Kind, Operations, Transfer};
+use crate::timing::Timing;
+
+/// Which sealed block is cleaned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Policy {
+    /// The one with the fewest valid pages.
+    Greedy,
+    /// As greedy, but a worn block gets cold data instead of becoming free.
+    WearAware,
+}
+
+/// What a cleaning needs to know besides the element.
+pub(super) struct Rules<'a> {
+    pub policy: Policy,
+    /// To date erases, for wear-aware cleaning only.
+    pub timing: &'a Timing,
+    pub now: Ticks,
+}
+
+/// With copy-back: cleans at most one block in each of the element's units, which work side by side.
+/// `pointers` holds where each unit looks next. Says whether any was cleaned.
+pub(super) fn clean_planes(
+    element: &mut Element,
+    pointers: &mut [u32],
+    rules: &Rules<'_>,
+    operations: &mut Operations,
+) -> Result<bool, NoSpace> {
+    if element.low_pools == 0 {
+        return Ok(false);
+    }
+    let planes = element.pools.len() / pointers.len();
+    let mut cleaned = false;
+    for (unit, pointer) in pointers.iter_mut().enumerate() {
+        let low = (0..planes)
+            .map(|step| (*pointer as usize + step) % planes)
+            .find(|offset| element.pools[unit * planes + offset].free <= element.low_water);
+        let Some(offset) = low else { continue };
+        *pointer = ((offset + 1) % planes) as u32;
+        if cleaned {
+            operations.next_lane();
+        }
+        let plane = (unit * planes + offset) as u32;
+        cleaned |= match rules.policy {
+            Policy::Greedy => match element.victims.fewest_valid(plane) {
+                Some(victim) => {
+                    clean_block(element, victim, plane as usize, rules, operations)?;
+                    true
+                }
+                None => false,
+            },
+            Policy::WearAware => wear_aware::clean_plane(element, plane, rules, operations)?,
+        };
+    }
+    Ok(cleaned)
+}
+
+/// Without copy-back: cleans blocks until enough are free, fewest valid pages first, as one busy period.
+pub(super) fn clean_element(
+    element: &mut Element,
+    rules: &Rules<'_>,
+    operations: &mut Operations,
+) -> Result<bool, NoSpace> {
+    if element.low_pools == 0 {
+        return Ok(false);
+    }
+    let shape = element.shape;
+    // Counts as they are now decide the order, although cleaning changes them.
+    let mut order: Vec<(u16, u32, u32)> = Vec::new();
+    for plane in 0..shape.planes {
+        for index in 0..shape.blocks_per_plane {
+            let block = plane * shape.blocks_per_plane + index;
+            let number = index * shape.planes + plane;
+            order.push((element.blocks.get(block as usize).valid, number, block));
+        }
+    }
+    order.sort_unstable();
+    let mut cleaned = false;
+    for (_, _, block) in order {
+        if element.victims.contains(block) {
+            clean_block(element, block, 0, rules, operations)?;
+            cleaned = true;
+            if element.pools[0].free > element.low_water + 1 {
+                break;
+            }
+        }
+    }
+    Ok(cleaned)
+}
+
+/// Moves the valid pages of `block` to `pool`, in ascending order, and erases it.
+pub(super) fn clean_block(
+    element: &mut Element,
+    block: u32,
+    pool: usize,
+    rules: &Rules<'_>,
+    operations: &mut Operations,
+) -> Result<(), NoSpace> {
+    let last_step = empty_block(element, block, pool, operations)?;
+    operations.push(Kind::Erase, Cause::Copy, Transfer::None);
+    element.erase(block, rules.now + rules.timing.serial(&operations.all()[last_step..]));
+    Ok(())
+}
+
+/// Moves the valid pages of `block` away; returns where in `operations` the last move begins.
+pub(super) fn empty_block(
+    element: &mut Element,
+    block: u32,
+    pool: usize,
+    operations: &mut Operations,
+) -> Result<usize, NoSpace> {
+    let mut last_step = operations.all().len();
+    let first = (block << element.shape.page_bits) as usize;
+    if element.blocks.get(block as usize).valid > 0 {
+        for ppn in first..first + element.shape.data_pages as usize {
+            let page = element.owner.get(ppn);
+            if page == NONE {
+                continue;
+            }
+            last_step = operations.all().len();
+            element.make_active(pool)?;
+            let target = element.pools[pool].active_block;
+            let transfer = if element.plane_of(target) == element.plane_of(block) {
+                Transfer::None
+            } else {
+                Transfer::TwoPages
+            };
+            element.invalidate(page);
+            operations.push(Kind::Read, Cause::Copy, Transfer::None);
+            operations.push(Kind::Program, Cause::Copy, transfer);
+            element.program(pool, page, operations);
+        }
+    }
+    Ok(last_step)
+}

@@ -1,0 +1,297 @@
+//! `page`: page mapping with striping and cleaning.
+//!
+//! The timing and placement model of Agrawal et al. (USENIX ATC 2008) as their released simulator
+//! implements it: logical pages striped over elements, within an element the write goes to the plane
+//! with most free pages, cleaning by fewest valid pages with a rotating look over the planes.
+//!
+//! Cost: O(planes) per page write, two dense look-ups; cleaning O(blocks per plane / 64 + pages moved).
+
+mod cleaning;
+mod element;
+mod free;
+mod victims;
+mod wear_aware;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::{Lpn, Ticks};
+
+pub use self::cleaning::Policy;
+use self::cleaning::{Rules, clean_element, clean_planes};
+use self::element::{Element, Layout, NONE, Shape};
+use super::{Ftl, NoSpace};
+use crate::batch::{Batch, Entry};
+use crate::divide::Divider;
+use crate::geometry::Geometry;
+use crate::nand::Wear;
+use crate::operation::{Cause, Kind, Operations, Transfer};
+use crate::timing::Timing;
+
+/// Among which planes a write may choose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AllocationPool {
+    /// All planes of the element.
+    Element,
+    /// The plane of the page's present copy.
+    Plane,
+}
+
+/// Everything that shapes a page-mapped device.
+#[derive(Clone, Copy, Debug)]
+pub struct PageConfig {
+    /// Counts.
+    pub geometry: Geometry,
+    /// Times, to date erases for wear-aware cleaning.
+    pub timing: Timing,
+    /// Share of each plane's blocks not offered to the host, in percent.
+    pub reserve_percent: f64,
+    /// Share of free blocks at or under which cleaning starts, in percent.
+    pub min_free_percent: f64,
+    /// Pages move inside their plane, without crossing the bus.
+    pub copy_back: bool,
+    /// Groups of planes of an element that work side by side.
+    pub parallel_units: u32,
+    /// Among which planes a write may choose.
+    pub allocation_pool: AllocationPool,
+    /// Victim choice.
+    pub cleaning: Policy,
+    /// Clean also when nothing waits.
+    pub background_cleaning: bool,
+    /// Erases a block survives.
+    pub endurance: u32,
+    /// All logical pages have contents before the first request.
+    pub filled: bool,
+}
+
+/// The page-mapped device. See the [module](self).
+pub struct PageFtl {
+    elements: Vec<Element>,
+    /// Per element and unit: the plane (within the unit) at which cleaning looks first.
+    cleaning_pointers: Vec<Vec<u32>>,
+    stripe: Divider,
+    pages: u64,
+    units: u32,
+    config: PageConfig,
+    scratch: Scratch,
+}
+
+/// Lists of [`PageFtl::serve`], kept so that a batch does not allocate.
+#[derive(Default)]
+struct Scratch {
+    given: Vec<u32>,
+    queues: Vec<Vec<(usize, usize)>>,
+}
+
+impl PageFtl {
+    /// A device in the state its configuration describes.
+    ///
+    /// # Errors
+    /// A sentence naming the keys that contradict each other.
+    pub fn new(config: &PageConfig) -> Result<Self, String> {
+        let geometry = config.geometry;
+        geometry.check()?;
+        let share = |percent: f64, of: u32| (f64::from(of) * percent / 100.0) as u32;
+        let reserved = share(config.reserve_percent, geometry.blocks_per_plane);
+        if reserved >= geometry.blocks_per_plane {
+            return Err(format!(
+                "ftl.reserve_percent = {} leaves none of {} blocks per plane for data",
+                config.reserve_percent, geometry.blocks_per_plane
+            ));
+        }
+        if reserved == 0 {
+            return Err(format!(
+                "ftl.reserve_percent = {} of {} blocks per plane is less than one block; a page-mapped device needs one to write to",
+                config.reserve_percent, geometry.blocks_per_plane
+            ));
+        }
+        let blocks = if config.copy_back { geometry.blocks_per_plane } else { geometry.blocks_per_element() };
+        let low_water = share(config.min_free_percent, blocks);
+        let spare = if config.copy_back { reserved - 1 } else { reserved * geometry.planes };
+        if spare <= low_water {
+            return Err(format!(
+                "ftl.min_free_percent = {} asks to clean whenever {low_water} or fewer blocks are free, but ftl.reserve_percent = {} leaves only {spare}: cleaning would never end",
+                config.min_free_percent, config.reserve_percent
+            ));
+        }
+        let units = if config.copy_back { config.parallel_units } else { 1 };
+        if units == 0 || !geometry.planes.is_multiple_of(units) {
+            return Err(format!(
+                "flash.parallel_units = {units} does not divide flash.planes_per_element = {}",
+                geometry.planes
+            ));
+        }
+        if config.cleaning == Policy::WearAware && !config.copy_back {
+            return Err("ftl.cleaning = wear_aware needs flash.copy_back = true".into());
+        }
+        let shape = Shape::new(&geometry, geometry.blocks_per_plane - reserved, config.filled);
+        let pages = u64::from(shape.pages()) * u64::from(geometry.elements);
+        if pages >= u64::from(u32::MAX) {
+            return Err(format!("the device has {pages} pages; at most 2^32 - 2 are supported"));
+        }
+        let layout = Layout {
+            shape,
+            copy_back: config.copy_back,
+            low_water,
+            endurance: config.endurance,
+            keeps_erase_times: config.cleaning == Policy::WearAware,
+        };
+        Ok(Self {
+            elements: (0..geometry.elements).map(|_| Element::new(&geometry, &layout)).collect(),
+            cleaning_pointers: vec![vec![0; units as usize]; geometry.elements as usize],
+            stripe: Divider::new(geometry.elements),
+            pages,
+            units,
+            config: *config,
+            scratch: Scratch::default(),
+        })
+    }
+
+    /// Element, and page within it: consecutive pages go to consecutive elements.
+    #[inline]
+    fn locate(&self, page: Lpn) -> (usize, u32) {
+        let (within, element) = self.stripe.split(page.0 as u32);
+        (element as usize, within)
+    }
+}
+
+impl Ftl for PageFtl {
+    fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    #[inline]
+    fn element_of(&self, page: Lpn) -> u32 {
+        self.stripe.split(page.0 as u32).1
+    }
+
+    fn read(&mut self, page: Lpn, operations: &mut Operations) {
+        let (element, within) = self.locate(page);
+        if self.elements[element].map.get(within as usize) != NONE {
+            operations.push(Kind::Read, Cause::Host, Transfer::Page);
+        }
+    }
+
+    fn write(&mut self, page: Lpn, cause: Cause, operations: &mut Operations) -> Result<(), NoSpace> {
+        let (element, within) = self.locate(page);
+        let element = &mut self.elements[element];
+        let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+        let old = element.old_copy(within);
+        let pool = element.choose_pool(old, same_plane, &[]);
+        element.write(pool, within, cause, operations)?;
+        Ok(())
+    }
+
+    fn trim(&mut self, page: Lpn, _: &mut Operations) {
+        let (element, within) = self.locate(page);
+        let element = &mut self.elements[element];
+        if element.map.get(within as usize) != NONE {
+            element.invalidate(within);
+            *element.map.get_mut(within as usize) = NONE;
+        }
+    }
+
+    fn is_written(&self, page: Lpn) -> bool {
+        let (element, within) = self.locate(page);
+        self.elements[element].map.get(within as usize) != NONE
+    }
+
+    #[inline]
+    fn clean(
+        &mut self,
+        element: u32,
+        now: Ticks,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        let rules = Rules { policy: self.config.cleaning, timing: &self.config.timing, now };
+        let state = &mut self.elements[element as usize];
+        if self.config.copy_back {
+            clean_planes(state, &mut self.cleaning_pointers[element as usize], &rules, operations)
+        } else {
+            clean_element(state, &rules, operations)
+        }
+    }
+
+    fn cleans_in_background(&self) -> bool {
+        self.config.background_cleaning
+    }
+
+    fn parallel_units(&self) -> u32 {
+        self.units
+    }
+
+    fn serve(
+        &mut self,
+        element: u32,
+        reads: &[Lpn],
+        writes: &[(Lpn, Cause)],
+        batch: &mut Batch,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let planes_per_unit = (self.config.geometry.planes / self.units) as usize;
+        let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+        let stripe = self.stripe;
+        let state = &mut self.elements[element as usize];
+        let Scratch { given, queues } = &mut self.scratch;
+        queues.resize_with(self.units as usize, Vec::new);
+        batch.entries.clear();
+
+        for (index, page) in reads.iter().enumerate() {
+            let ppn = state.map.get(stripe.split(page.0 as u32).0 as usize);
+            // A page without contents has no plane and costs the first unit a transfer of zeros.
+            let plane = if ppn == NONE { 0 } else { state.plane_of(ppn >> state.shape.page_bits) };
+            queues[plane as usize / planes_per_unit].push((index, plane as usize));
+            operations.push(Kind::Read, Cause::Host, Transfer::Page);
+        }
+        in_rounds(queues, |index, _, starts_round| {
+            batch.entries.push(Entry { index, write: false, starts_round, seals: false });
+            Ok(())
+        })?;
+
+        // Every write chooses its plane by the state before the batch, and only then all are written.
+        given.clear();
+        given.resize(state.pools.len(), 0);
+        for (index, (page, _)) in writes.iter().enumerate() {
+            let old = state.old_copy(stripe.split(page.0 as u32).0);
+            let plane = state.choose_pool(old, same_plane, given);
+            given[plane] += 1;
+            queues[plane / planes_per_unit].push((index, plane));
+        }
+        in_rounds(queues, |index, plane, starts_round| {
+            let (page, cause) = writes[index];
+            let within = stripe.split(page.0 as u32).0;
+            let seals = state.write(plane, within, cause, operations)?;
+            batch.entries.push(Entry { index, write: true, starts_round, seals });
+            Ok(())
+        })
+    }
+
+    fn wear(&self) -> Wear {
+        self.elements.iter().map(|element| element.nand.wear()).fold(Wear::default(), Wear::and)
+    }
+
+    fn map_bytes(&self) -> u64 {
+        4 * self.pages
+    }
+}
+
+/// Empties `queues` (one per unit) round by round: each unit with work left gives its first.
+fn in_rounds(
+    queues: &mut [Vec<(usize, usize)>],
+    mut give: impl FnMut(usize, usize, bool) -> Result<(), NoSpace>,
+) -> Result<(), NoSpace> {
+    let rounds = queues.iter().map(Vec::len).max().unwrap_or(0);
+    for round in 0..rounds {
+        let mut starts_round = true;
+        for queue in queues.iter() {
+            if let Some((index, plane)) = queue.get(round) {
+                give(*index, *plane, starts_round)?;
+                starts_round = false;
+            }
+        }
+    }
+    queues.iter_mut().for_each(Vec::clear);
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! Wear-aware cleaning: worn blocks are given cold data to hold.
+//!
+//! Greedy, until a block has clearly less life left than its plane's mean. Such a block is cleaned and
+//! then filled with the contents of the plane's coldest block, which becomes free in its stead.
+//!
+//! The reference simulator also skips a very worn block with some probability, but only where the worn
+//! block is itself the coldest, a case in which it loses track of the block. Here that block is simply
+//! cleaned: no random number decides anything.
+
+use super::cleaning::{Rules, clean_block, empty_block};
+use super::element::{Element, NONE};
+use crate::ftl::NoSpace;
+use crate::operation::{Cause, Kind, Operations, Transfer};
+
+/// A block with less than this share of its plane's mean remaining life receives cold data.
+const WORN_PERCENT: u64 = 85;
+
+/// Cleans one block of `plane`, or exchanges a worn block with a cold one. Says whether it could.
+pub(super) fn clean_plane(
+    element: &mut Element,
+    plane: u32,
+    rules: &Rules<'_>,
+    operations: &mut Operations,
+) -> Result<bool, NoSpace> {
+    let shape = element.shape;
+    let first = plane * shape.blocks_per_plane;
+    let blocks = first..first + shape.blocks_per_plane;
+
+    // Blocks that were the emptiest so far in ascending order; the last is the greedy choice.
+    let mut candidates = alloc::vec::Vec::new();
+    let mut fewest = u16::MAX;
+    let mut life_sum = 0u64;
+    for block in blocks {
+        life_sum += remaining_life(element, block);
+        let valid = element.blocks.get(block as usize).valid;
+        if element.victims.contains(block) && valid <= fewest {
+            fewest = valid;
+            candidates.push(block);
+        }
+    }
+    // The first of the list is taken as it is when all others turned out worn.
+    let Some(victim) = candidates.pop() else { return Ok(false) };
+    let worn = !candidates.is_empty()
+        && remaining_life(element, victim) * u64::from(shape.blocks_per_plane) * 100
+            < WORN_PERCENT * life_sum;
+    match coldest(element, plane, rules).filter(|cold| worn && *cold != victim) {
+        Some(cold) => exchange(element, victim, cold, rules, operations)?,
+        None => clean_block(element, victim, plane as usize, rules, operations)?,
+    }
+    Ok(true)
+}
+
+fn remaining_life(element: &Element, block: u32) -> u64 {
+    u64::from(element.endurance.saturating_sub(element.nand.block(block).erases))
+}
+
+/// The full block with data that was erased longest ago; the first of equals.
+fn coldest(element: &Element, plane: u32, rules: &Rules<'_>) -> Option<u32> {
+    let shape = element.shape;
+    let times = element.last_erase.as_ref()?;
+    let first = plane * shape.blocks_per_plane;
+    (first..first + shape.blocks_per_plane)
+        .filter(|block| {
+            // An open block is still being written and cannot change its place.
+            u32::from(element.nand.block(*block).programmed) >= shape.data_pages
+                && element.blocks.get(*block as usize).valid > 0
+                && times.get(*block as usize) < rules.now
+        })
+        .min_by_key(|block| times.get(*block as usize))
+}
+
+/// Cleans `worn`, moves the contents of `cold` into it page for page, and frees `cold`.
+fn exchange(
+    element: &mut Element,
+    worn: u32,
+    cold: u32,
+    rules: &Rules<'_>,
+    operations: &mut Operations,
+) -> Result<(), NoSpace> {
+    let pool = element.pool_of(worn);
+    let last_step = empty_block(element, worn, pool, operations)?;
+    operations.push(Kind::Erase, Cause::Wear, Transfer::None);
+    let erased = rules.now + rules.timing.serial(&operations.all()[last_step..]);
+    element.erase_keeping(worn, erased);
+
+    let state = element.blocks.get(cold as usize);
+    let (from, to) = (cold << element.shape.page_bits, worn << element.shape.page_bits);
+    for offset in 0..element.shape.data_pages {
+        let page = element.owner.get((from + offset) as usize);
+        *element.owner.get_mut((to + offset) as usize) = page;
+        if page == NONE {
+            element.nand.pass_over(worn, offset);
+            continue;
+        }
+        element.nand.program(worn, offset);
+        *element.map.get_mut(page as usize) = to + offset;
+        operations.push(Kind::Read, Cause::Wear, Transfer::None);
+        operations.push(Kind::Program, Cause::Wear, Transfer::None);
+    }
+    *element.blocks.get_mut(worn as usize) = state;
+    if element.nand.block(worn).erases < element.endurance {
+        element.victims.insert(worn, state.valid);
+    }
+    element.blocks.get_mut(cold as usize).valid = 0;
+    clean_block(element, cold, pool, rules, operations)
+}

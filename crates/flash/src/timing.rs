@@ -1,0 +1,61 @@
+//! How long flash operations take, in ticks. The only file that turns operations into time.
+//!
+//! Channel time and cell time of an operation do not overlap within an element (no cache register), and
+//! elements share no bus: the timing model of Agrawal et al., USENIX ATC 2008, as their released
+//! simulator implements it.
+
+use destage_base::Ticks;
+
+use crate::operation::{Kind, Operation, Operations, Transfer};
+
+/// Times of the parts of an operation, in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Timing {
+    /// Cells to page register.
+    pub read: Ticks,
+    /// Page register to cells.
+    pub program: Ticks,
+    /// Erase of a block.
+    pub erase: Ticks,
+    /// One page, spare bytes included, over the element's channel.
+    pub page_transfer: Ticks,
+    /// One sector, spare bytes included, over the element's channel.
+    pub sector_transfer: Ticks,
+}
+
+impl Timing {
+    /// Time of one operation alone.
+    #[must_use]
+    #[inline]
+    pub fn of(&self, operation: Operation) -> Ticks {
+        let cells = match operation.kind {
+            Kind::Read => self.read,
+            Kind::Program => self.program,
+            Kind::Erase => self.erase,
+        };
+        let channel = match operation.transfer {
+            Transfer::None => 0,
+            Transfer::Page => self.page_transfer,
+            Transfer::Sector => self.sector_transfer,
+            Transfer::TwoPages => 2 * self.page_transfer,
+        };
+        cells + channel
+    }
+
+    /// Time of operations one after the other.
+    #[must_use]
+    #[inline]
+    pub fn serial(&self, operations: &[Operation]) -> Ticks {
+        operations.iter().map(|operation| self.of(*operation)).sum()
+    }
+
+    /// Time until the last lane is done.
+    #[must_use]
+    #[inline]
+    pub fn parallel(&self, operations: &Operations) -> Ticks {
+        if operations.is_single_lane() {
+            return self.serial(operations.all());
+        }
+        operations.lanes().map(|lane| self.serial(lane)).max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,378 @@
+//! The elements of the device: a queue and a server each, and the FTL they share.
+//!
+//! An element serves one operation (or, with parallel units, one batch) at a time. Maps change when
+//! service starts; cleaning is looked for before anything is served.
+
+use std::collections::VecDeque;
+
+use destage_base::{Lpn, Ticks};
+use destage_buffer::destage::Slot;
+use destage_buffer::view::View;
+use destage_flash::batch::Batch;
+use destage_flash::ftl::NoSpace;
+use destage_flash::operation::Tally;
+use destage_flash::{Cause, Ftl, Operations, Timing};
+
+use crate::engine::Event;
+use crate::events::EventList;
+
+/// For whom a page operation runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// A host request reads the page.
+    HostRead(u32),
+    /// A host request writes the page past the buffer.
+    HostWrite(u32),
+    /// A host request trims the page.
+    Trim(u32),
+    /// A destage writes the page from this slot.
+    Destage(u32, Slot),
+    /// A destage reads the page to pad with it.
+    PadRead(u32),
+    /// A destage writes the page as padding.
+    PadWrite(u32),
+}
+
+/// One page operation on its way through an element.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageOperation {
+    /// Which page.
+    pub page: Lpn,
+    /// For whom.
+    pub work: Work,
+}
+
+impl PageOperation {
+    /// On whose behalf a write runs; `None` for reads and trims.
+    fn write_cause(self) -> Option<Cause> {
+        match self.work {
+            Work::HostWrite(_) | Work::Destage(..) => Some(Cause::Host),
+            Work::PadWrite(_) => Some(Cause::Pad),
+            Work::HostRead(_) | Work::PadRead(_) | Work::Trim(_) => None,
+        }
+    }
+}
+
+/// Most reads, and most writes, an element takes into one batch.
+const BATCH_LIMIT: usize = 100;
+
+#[derive(Default)]
+struct Element {
+    queue: VecDeque<PageOperation>,
+    /// Operations in service that have not finished.
+    in_service: u32,
+    serving: Option<PageOperation>,
+    cleaning: bool,
+    busy_until: Ticks,
+    busy: Ticks,
+    /// Cleanings since an operation was last served: a device that only cleans is stuck.
+    cleanings_in_a_row: u32,
+}
+
+/// All elements. See the [module](self).
+pub struct Elements {
+    ftl: Box<dyn Ftl>,
+    timing: Timing,
+    elements: Vec<Element>,
+    operations: Operations,
+    batch: Batch,
+    batch_lists: BatchLists,
+    parallel_units: u32,
+    background: bool,
+    cleaning_limit: u32,
+    busy_elements: u32,
+    any_busy_since: Ticks,
+    any_busy: Ticks,
+    tally: Tally,
+    clean_time: Ticks,
+    cleanings: u64,
+}
+
+#[derive(Default)]
+struct BatchLists {
+    reads: Vec<PageOperation>,
+    writes: Vec<PageOperation>,
+    read_pages: Vec<Lpn>,
+    write_pages: Vec<(Lpn, Cause)>,
+    /// Finished at once, with the start of the batch.
+    immediate: Vec<PageOperation>,
+}
+
+/// Totals of what the elements did.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// Operations by kind and cause.
+    pub tally: Tally,
+    /// Busy time of each element.
+    pub busy: Vec<Ticks>,
+    /// Time during which at least one element was busy.
+    pub any_busy: Ticks,
+    /// Time spent cleaning, summed over elements.
+    pub clean_time: Ticks,
+    /// Cleanings begun.
+    pub cleanings: u64,
+}
+
+impl Elements {
+    /// Idle elements over `ftl`.
+    pub fn new(ftl: Box<dyn Ftl>, timing: Timing, elements: u32, blocks_per_element: u32) -> Self {
+        let parallel_units = ftl.parallel_units();
+        let background = ftl.cleans_in_background();
+        Self {
+            ftl,
+            timing,
+            elements: (0..elements).map(|_| Element::default()).collect(),
+            operations: Operations::default(),
+            batch: Batch::default(),
+            batch_lists: BatchLists::default(),
+            parallel_units,
+            background,
+            cleaning_limit: 4 * blocks_per_element + 16,
+            busy_elements: 0,
+            any_busy_since: 0,
+            any_busy: 0,
+            tally: Tally::default(),
+            clean_time: 0,
+            cleanings: 0,
+        }
+    }
+
+    /// The translation layer.
+    pub fn ftl(&self) -> &dyn Ftl {
+        &*self.ftl
+    }
+
+    /// Puts `operation` at the tail of its element's queue and starts the element if it is idle.
+    #[inline]
+    pub fn submit(
+        &mut self,
+        operation: PageOperation,
+        events: &mut EventList<Event>,
+    ) -> Result<(), NoSpace> {
+        let element = self.ftl.element_of(operation.page);
+        self.elements[element as usize].queue.push_back(operation);
+        self.activate(element, events)
+    }
+
+    /// The operation in service at `element` is done: takes it. Call [`Elements::activate`] afterwards.
+    #[inline]
+    pub fn finish(&mut self, element: u32, now: Ticks) -> Option<PageOperation> {
+        let operation = self.elements[element as usize].serving.take();
+        self.finish_one(element, now);
+        operation
+    }
+
+    /// One operation of the batch in service at `element` is done.
+    #[inline]
+    pub fn finish_one(&mut self, element: u32, now: Ticks) {
+        let state = &mut self.elements[element as usize];
+        state.in_service -= 1;
+        if state.in_service == 0 {
+            self.leave_busy(now);
+        }
+    }
+
+    /// The cleaning at `element` is done. Call [`Elements::activate`] afterwards.
+    pub fn finish_cleaning(&mut self, element: u32, now: Ticks) {
+        self.elements[element as usize].cleaning = false;
+        self.leave_busy(now);
+    }
+
+    /// Starts `element` if it is idle and has something to do.
+    #[inline]
+    pub fn activate(&mut self, element: u32, events: &mut EventList<Event>) -> Result<(), NoSpace> {
+        let state = &mut self.elements[element as usize];
+        if state.in_service > 0 || state.cleaning {
+            return Ok(());
+        }
+        let now = events.now();
+        if !state.queue.is_empty() || self.background {
+            self.operations.clear();
+            if self.ftl.clean(element, now, &mut self.operations)? {
+                return self.start_cleaning(element, events);
+            }
+        }
+        let state = &mut self.elements[element as usize];
+        if self.parallel_units > 1 {
+            return self.start_batch(element, events);
+        }
+        let Some(operation) = state.queue.pop_front() else { return Ok(()) };
+        self.operations.clear();
+        match (operation.write_cause(), operation.work) {
+            (Some(cause), _) => self.ftl.write(operation.page, cause, &mut self.operations)?,
+            (None, Work::Trim(_)) => self.ftl.trim(operation.page, &mut self.operations),
+            (None, _) => self.ftl.read(operation.page, &mut self.operations),
+        }
+        let cost = self.timing.parallel(&self.operations);
+        self.tally.add(self.operations.all());
+        state.cleanings_in_a_row = 0;
+        state.in_service = 1;
+        state.serving = Some(operation);
+        self.enter_busy(element, now, cost);
+        events.after(cost, Event::ElementDone(element));
+        Ok(())
+    }
+
+    #[cold]
+    fn start_cleaning(
+        &mut self,
+        element: u32,
+        events: &mut EventList<Event>,
+    ) -> Result<(), NoSpace> {
+        let now = events.now();
+        let cost = self.timing.parallel(&self.operations);
+        self.tally.add(self.operations.all());
+        self.clean_time += cost;
+        self.cleanings += 1;
+        let state = &mut self.elements[element as usize];
+        state.cleaning = true;
+        state.cleanings_in_a_row += 1;
+        if state.cleanings_in_a_row > self.cleaning_limit {
+            return Err(NoSpace {
+                explanation: format!(
+                    "element {element} cleaned {} times in a row without serving a request: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device",
+                    state.cleanings_in_a_row
+                ),
+            });
+        }
+        self.enter_busy(element, now, cost);
+        events.after(cost, Event::CleaningDone(element));
+        Ok(())
+    }
+
+    /// Takes reads and writes up to the limit, once each, and serves them on the parallel units.
+    fn start_batch(
+        &mut self,
+        element: u32,
+        events: &mut EventList<Event>,
+    ) -> Result<(), NoSpace> {
+        let now = events.now();
+        let state = &mut self.elements[element as usize];
+        let lists = &mut self.batch_lists;
+        lists.clear();
+        while lists.reads.len() < BATCH_LIMIT && lists.writes.len() < BATCH_LIMIT {
+            let Some(operation) = state.queue.pop_front() else { break };
+            lists.take(operation);
+        }
+        if lists.reads.is_empty() && lists.writes.is_empty() && lists.immediate.is_empty() {
+            return Ok(());
+        }
+        self.operations.clear();
+        for operation in &lists.immediate {
+            if let Work::Trim(_) = operation.work {
+                self.ftl.trim(operation.page, &mut self.operations);
+            }
+        }
+        self.ftl.serve(
+            element,
+            &lists.read_pages,
+            &lists.write_pages,
+            &mut self.batch,
+            &mut self.operations,
+        )?;
+        self.tally.add(self.operations.all());
+        state.cleanings_in_a_row = 0;
+        state.in_service =
+            (lists.reads.len() + lists.writes.len() + lists.immediate.len()) as u32;
+        let mut latest = 0;
+        for operation in &lists.immediate {
+            events.soon(Event::BatchedDone(element, *operation));
+        }
+        for (entry, finish) in self.batch.finish_times(&self.timing) {
+            let list = if entry.write { &lists.writes } else { &lists.reads };
+            events.after(finish, Event::BatchedDone(element, list[entry.index]));
+            latest = latest.max(finish);
+        }
+        self.enter_busy(element, now, latest);
+        Ok(())
+    }
+
+    #[inline]
+    fn enter_busy(&mut self, element: u32, now: Ticks, cost: Ticks) {
+        let state = &mut self.elements[element as usize];
+        state.busy += cost;
+        state.busy_until = now + cost;
+        if self.busy_elements == 0 {
+            self.any_busy_since = now;
+        }
+        self.busy_elements += 1;
+    }
+
+    #[inline]
+    fn leave_busy(&mut self, now: Ticks) {
+        self.busy_elements -= 1;
+        if self.busy_elements == 0 {
+            self.any_busy += now - self.any_busy_since;
+        }
+    }
+
+    /// Totals up to `now`; service that has begun counts for the part that has passed.
+    pub fn totals(&self, now: Ticks) -> Totals {
+        let running = if self.busy_elements > 0 { now - self.any_busy_since } else { 0 };
+        Totals {
+            tally: self.tally,
+            busy: self
+                .elements
+                .iter()
+                .map(|state| state.busy - state.busy_until.saturating_sub(now))
+                .collect(),
+            any_busy: self.any_busy + running,
+            clean_time: self.clean_time,
+            cleanings: self.cleanings,
+        }
+    }
+}
+
+impl BatchLists {
+    fn clear(&mut self) {
+        self.reads.clear();
+        self.writes.clear();
+        self.read_pages.clear();
+        self.write_pages.clear();
+        self.immediate.clear();
+    }
+
+    /// An operation whose page and direction are in the batch already costs nothing.
+    fn take(&mut self, operation: PageOperation) {
+        if matches!(operation.work, Work::Trim(_)) {
+            return self.immediate.push(operation);
+        }
+        let page = operation.page;
+        let repeated = match operation.write_cause() {
+            None => self.read_pages.contains(&page),
+            Some(_) => self.write_pages.iter().any(|(other, _)| *other == page),
+        };
+        if repeated {
+            return self.immediate.push(operation);
+        }
+        match operation.write_cause() {
+            None => {
+                self.reads.push(operation);
+                self.read_pages.push(page);
+            }
+            Some(cause) => {
+                self.writes.push(operation);
+                self.write_pages.push((page, cause));
+            }
+        }
+    }
+}
+
+impl View for Elements {
+    fn elements(&self) -> u32 {
+        self.elements.len() as u32
+    }
+    fn element_of(&self, page: Lpn) -> u32 {
+        self.ftl.element_of(page)
+    }
+    fn is_written(&self, page: Lpn) -> bool {
+        self.ftl.is_written(page)
+    }
+    fn is_cleaning(&self, element: u32) -> bool {
+        self.elements[element as usize].cleaning
+    }
+    fn queue_length(&self, element: u32) -> u32 {
+        let state = &self.elements[element as usize];
+        state.queue.len() as u32 + state.in_service
+    }
+}

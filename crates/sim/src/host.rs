@@ -1,0 +1,155 @@
+//! The host: its queue of waiting requests, and what it knows of those outstanding.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use destage_base::Ticks;
+
+/// Which waiting request is sent to the device next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scheduler {
+    /// Cyclic and ascending by address from the one sent last; equal addresses in arrival order.
+    CLook,
+    /// In arrival order.
+    Fifo,
+}
+
+/// Requests that wait in the host.
+pub enum Waiting {
+    /// Ordered by address and arrival.
+    CLook {
+        /// Waiting requests by (first sector, arrival rank).
+        queue: BTreeMap<(u64, u64), u32>,
+        /// First sector of the request sent last.
+        last: u64,
+        /// Ranks given so far.
+        arrivals: u64,
+    },
+    /// In arrival order.
+    Fifo(VecDeque<u32>),
+}
+
+impl Waiting {
+    /// An empty queue.
+    pub fn new(scheduler: Scheduler) -> Self {
+        match scheduler {
+            Scheduler::CLook => Self::CLook { queue: BTreeMap::new(), last: 0, arrivals: 0 },
+            Scheduler::Fifo => Self::Fifo(VecDeque::new()),
+        }
+    }
+
+    /// Request `id`, which begins at `sector`, has arrived.
+    pub fn push(&mut self, id: u32, sector: u64) {
+        match self {
+            Self::CLook { queue, arrivals, .. } => {
+                *arrivals += 1;
+                queue.insert((sector, *arrivals), id);
+            }
+            Self::Fifo(queue) => queue.push_back(id),
+        }
+    }
+
+    /// A request that begins at `sector` is sent without having waited.
+    pub fn pass(&mut self, sector: u64) {
+        if let Self::CLook { last, .. } = self {
+            *last = sector;
+        }
+    }
+
+    /// Takes the request to send next.
+    pub fn pop(&mut self) -> Option<u32> {
+        match self {
+            Self::CLook { queue, last, .. } => {
+                let key = queue
+                    .range((*last, 0)..)
+                    .next()
+                    .or_else(|| queue.iter().next())
+                    .map(|(key, _)| *key)?;
+                *last = key.0;
+                queue.remove(&key)
+            }
+            Self::Fifo(queue) => queue.pop_front(),
+        }
+    }
+
+    /// Whether nothing waits.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::CLook { queue, .. } => queue.is_empty(),
+            Self::Fifo(queue) => queue.is_empty(),
+        }
+    }
+}
+
+/// To which outstanding request a completion is credited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Attribution {
+    /// The one that completed.
+    Request,
+    /// The reference simulator's rule: of several with the same address and direction the newest
+    /// outstanding of all if it matches, otherwise the oldest that does. Means do not depend on it.
+    DiskSim,
+}
+
+/// Outstanding requests in arrival order, for [`Attribution::DiskSim`].
+#[derive(Default)]
+pub struct Outstanding {
+    /// (address and direction, identity), oldest first.
+    requests: VecDeque<(u64, Identity)>,
+}
+
+/// What a response is reported of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Identity {
+    /// Position in the trace, from 0.
+    pub index: u64,
+    /// When it arrived.
+    pub arrival: Ticks,
+}
+
+impl Outstanding {
+    fn key(sector: u64, read: bool) -> u64 {
+        sector << 1 | u64::from(read)
+    }
+
+    /// A request has arrived.
+    pub fn push(&mut self, identity: Identity, sector: u64, read: bool) {
+        self.requests.push_back((Self::key(sector, read), identity));
+    }
+
+    /// A request with this address and direction completed: which one is credited?
+    pub fn credit(&mut self, sector: u64, read: bool) -> Option<Identity> {
+        let key = Self::key(sector, read);
+        if self.requests.back().is_some_and(|(newest, _)| *newest == key) {
+            return self.requests.pop_back().map(|(_, identity)| identity);
+        }
+        let position = self.requests.iter().position(|(other, _)| *other == key)?;
+        self.requests.remove(position).map(|(_, identity)| identity)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clook_ascends_from_the_last_sent_and_then_starts_over() {
+        let mut waiting = Waiting::new(Scheduler::CLook);
+        for (id, sector) in [(0, 50), (1, 10), (2, 90), (3, 50)] {
+            waiting.push(id, sector);
+        }
+        waiting.pass(40);
+        let order: Vec<_> = std::iter::from_fn(|| waiting.pop()).collect();
+        assert_eq!(order, [0, 3, 2, 1]);
+    }
+
+    #[test]
+    fn a_completion_is_credited_to_the_newest_if_that_matches_and_else_to_the_oldest() {
+        let mut outstanding = Outstanding::default();
+        for (index, sector) in [(0, 7), (1, 7), (2, 8), (3, 7)] {
+            outstanding.push(Identity { index, arrival: 0 }, sector, false);
+        }
+        assert_eq!(outstanding.credit(7, false).map(|identity| identity.index), Some(3));
+        assert_eq!(outstanding.credit(7, false).map(|identity| identity.index), Some(0));
+        assert_eq!(outstanding.credit(8, true), None);
+    }
+}

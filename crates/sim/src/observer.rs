@@ -1,0 +1,48 @@
+//! Who watches a run: logs, progress, interruption.
+
+use destage_base::Ticks;
+use destage_buffer::destage::Destage;
+use destage_trace::Operation;
+
+/// One host request and what became of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Response {
+    /// Position in the trace, from 0.
+    pub index: u64,
+    /// When it arrived, in ticks.
+    pub arrival: Ticks,
+    /// From arrival to completion, in ticks; `None` if the run ended before it was complete.
+    pub response: Option<Ticks>,
+    /// First sector.
+    pub sector: u64,
+    /// Sectors.
+    pub sectors: u32,
+    /// What was asked.
+    pub operation: Operation,
+}
+
+/// Watches a run. Every method has a default, so that an observer names only what it wants.
+pub trait Observer {
+    /// Whether [`Observer::response`] is wanted; a run without it may end earlier.
+    fn wants_responses(&self) -> bool {
+        false
+    }
+    /// A request is complete, or never will be. In order of completion, not of arrival.
+    fn response(&mut self, response: &Response) {
+        let _ = response;
+    }
+    /// Pages leave the buffer, or are written back.
+    fn destage(&mut self, now: Ticks, record: &Destage) {
+        let _ = (now, record);
+    }
+    /// Called every few thousand requests with the number taken so far; `false` stops the run.
+    fn progress(&mut self, requests: u64) -> bool {
+        let _ = requests;
+        true
+    }
+}
+
+/// Watches nothing.
+pub struct Silent;
+
+impl Observer for Silent {}

@@ -1,0 +1,107 @@
+//! Things in flight, by a small number that is reused.
+
+use std::ops::{Index, IndexMut};
+
+/// A vector with holes: a freed place is used again, and keeps its memory.
+pub struct Slab<T> {
+    places: Vec<(bool, T)>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Slab<T> {
+    fn default() -> Self {
+        Self { places: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T> Slab<T> {
+    /// How many are in flight.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.places.len() - self.free.len()
+    }
+
+    /// Whether nothing is in flight.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Puts `value` into a free place.
+    #[inline]
+    pub fn insert(&mut self, value: T) -> u32 {
+        match self.free.pop() {
+            Some(id) => {
+                self.places[id as usize] = (true, value);
+                id
+            }
+            None => {
+                self.places.push((true, value));
+                self.places.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Frees place `id`; its value stays there until the place is used again.
+    #[inline]
+    pub fn free(&mut self, id: u32) {
+        self.places[id as usize].0 = false;
+        self.free.push(id);
+    }
+
+    /// What is in flight, in the order of places.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.places.iter().filter(|(used, _)| *used).map(|(_, value)| value)
+    }
+
+    /// The same, to change.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.places.iter_mut().filter(|(used, _)| *used).map(|(_, value)| value)
+    }
+}
+
+impl<T: Copy> Slab<T> {
+    /// Frees place `id` and returns what was there.
+    #[inline]
+    pub fn remove(&mut self, id: u32) -> Option<T> {
+        let (used, value) = self.places[id as usize];
+        if used {
+            self.free(id);
+        }
+        used.then_some(value)
+    }
+}
+
+impl<T: Default> Slab<T> {
+    /// Takes a free place, whose old value `prepare` resets.
+    #[inline]
+    pub fn insert_reused(&mut self, prepare: impl FnOnce(&mut T)) -> u32 {
+        let id = match self.free.pop() {
+            Some(id) => {
+                self.places[id as usize].0 = true;
+                id
+            }
+            None => {
+                self.places.push((true, T::default()));
+                self.places.len() as u32 - 1
+            }
+        };
+        prepare(&mut self.places[id as usize].1);
+        id
+    }
+}
+
+impl<T> Index<u32> for Slab<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, id: u32) -> &T {
+        &self.places[id as usize].1
+    }
+}
+
+impl<T> IndexMut<u32> for Slab<T> {
+    #[inline]
+    fn index_mut(&mut self, id: u32) -> &mut T {
+        &mut self.places[id as usize].1
+    }
+}
