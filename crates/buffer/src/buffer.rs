@@ -223,12 +223,7 @@ impl Buffer {
         if self.config.release == Release::Issue {
             return;
         }
-        debug_assert!(
-            self.resident
-                .page_of(page.slot)
-                .is_some_and(|(held, _)| held == page.page)
-        );
-        if self.resident.programmed(page.slot, now) {
+        if self.resident.programmed(page.page, page.slot, now) {
             debug_assert!(keep, "page {} became clean by leaving", page.page);
             self.scheme.cleaned(Entry {
                 page: page.page,
@@ -423,12 +418,12 @@ impl Buffer {
         self.record.grouping = self.victim.grouping;
         self.record.keep = self.victim.keep;
         for entry in &self.victim.entries {
-            let held = self.resident.page_of(entry.slot);
-            let (page, state) = held.unwrap_or((entry.page, State::Free));
+            let state = self.resident.state(entry.slot);
             assert!(
-                page == entry.page && !matches!(state, State::Free | State::Leaving),
-                "the victim {entry:?} is not resident: {held:?}"
+                !matches!(state, State::Free | State::Leaving),
+                "the victim {entry:?} is not resident"
             );
+            debug_assert_eq!(self.resident.page_of(entry.slot), Some(entry.page));
             let dirty = if !self.victim.keep {
                 let dirty = self.resident.evict(entry.slot) == Evicted::Dirty;
                 self.counts.clean_drops += u64::from(!dirty);
@@ -488,7 +483,7 @@ impl Buffer {
 
     fn complete_at_once(&mut self, now: Ticks) {
         for page in &self.record.pages {
-            if self.resident.programmed(page.slot, now) {
+            if self.resident.programmed(page.page, page.slot, now) {
                 self.scheme.cleaned(Entry {
                     page: page.page,
                     slot: page.slot,

@@ -1,36 +1,52 @@
-//! The map from page number to slot: the one lookup every page request pays for.
+//! The map between pages and slots: the one lookup every page request pays for.
 //!
-//! Open addressing with linear probing. The hash scatters *groups* of eight consecutive pages and
-//! keeps the pages of a group side by side, so a run of pages walks along one cache line of keys
-//! while unrelated pages still spread evenly. Deleting shifts later entries back instead of leaving
-//! tombstones: how long a probe takes depends on what is in the map now, not on what once was.
+//! No two pages have one slot, so the pages are kept by slot and the hash table holds slot numbers
+//! only, four bytes an entry. That matters more than anything else here: what a lookup costs is the
+//! cache lines it misses, and the tables of a 64 Ki-page buffer just fit into a second-level cache.
 //!
-//! Keys and values are kept apart because a miss, the common case under eviction, reads keys only.
+//! Open addressing over buckets of eight entries, probed one after the other. The hash scatters
+//! *groups* of eight consecutive pages and keeps a group in one bucket, so a run of pages stays
+//! within half a cache line while unrelated pages still spread evenly.
+//!
+//! Beside the entries, each bucket has a word of eight tags, a byte for each entry. Comparing all
+//! eight takes a handful of instructions and no branch (the trick of Swiss tables, in plain 64-bit
+//! arithmetic), and a page that is absent, the common case under eviction, is usually found absent
+//! from the tags alone. At most half of the entries are taken, so a bucket rarely overflows.
+//!
+//! A removal moves an overflowed entry back instead of leaving a tombstone: how long a probe takes
+//! depends on what is in the map now, not on what once was.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
 
-/// Eight keys of eight bytes fill one cache line.
+/// Eight pages to a group, eight entries to a bucket, eight tags to a word.
 const GROUP_BITS: u32 = 3;
-const GROUP_MASK: u64 = (1 << GROUP_BITS) - 1;
-/// Two groups: the smallest table whose hash shift stays below 64.
-const MIN_ENTRIES: usize = 2 << GROUP_BITS;
-/// Marks an entry without a page; no device has this page.
-const VACANT: u64 = u64::MAX;
+const BUCKET: usize = 1 << GROUP_BITS;
+const OFFSET_MASK: u64 = BUCKET as u64 - 1;
+/// The smallest table whose hash shift stays below 64.
+const MIN_BUCKETS: usize = 2;
 /// 2^64 divided by the golden ratio, odd: consecutive groups land far apart (Knuth, volume 3, 6.4).
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// A one in every byte of a word.
+const ONES: u64 = 0x0101_0101_0101_0101;
+/// The highest bit of every byte: set in the tags of entries that are taken.
+const TAKEN: u64 = 0x8080_8080_8080_8080;
 
 /// Where a page is in the table, or where it would go. Valid until the map next changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Position(usize);
 
-/// A map from pages to small integers.
+/// A one-to-one map from pages to slots.
 pub struct PageMap {
-    keys: Vec<u64>,
-    values: Vec<u32>,
-    /// Moves the group's hash down to as many bits as there are groups.
+    tags: Vec<u64>,
+    /// Eight for each word of tags; only those of taken entries mean anything.
+    slots: Vec<u32>,
+    /// The page each slot was last given to; stays when the map forgets the page.
+    pages: Vec<Lpn>,
+    /// Moves a group's hash down to as many bits as a bucket number has.
     shift: u32,
     len: usize,
 }
@@ -39,14 +55,22 @@ impl PageMap {
     /// A map that holds `pages` pages before it has to grow.
     #[must_use]
     pub fn with_capacity(pages: usize) -> Self {
-        Self::with_entries((pages * 2).next_power_of_two().max(MIN_ENTRIES))
+        let buckets = (pages * 2)
+            .div_ceil(BUCKET)
+            .next_power_of_two()
+            .max(MIN_BUCKETS);
+        Self {
+            pages: Vec::with_capacity(pages),
+            ..Self::with_buckets(buckets)
+        }
     }
 
-    fn with_entries(entries: usize) -> Self {
+    fn with_buckets(buckets: usize) -> Self {
         Self {
-            keys: vec![VACANT; entries],
-            values: vec![0; entries],
-            shift: u64::BITS - (entries.trailing_zeros() - GROUP_BITS),
+            tags: vec![0; buckets],
+            slots: vec![0; buckets * BUCKET],
+            pages: Vec::new(),
+            shift: u64::BITS - buckets.trailing_zeros(),
             len: 0,
         }
     }
@@ -63,115 +87,213 @@ impl PageMap {
         self.len == 0
     }
 
-    /// The value of `page`.
+    /// The slot of `page`.
     #[inline]
     #[must_use]
     pub fn get(&self, page: Lpn) -> Option<u32> {
         self.locate(page).1
     }
 
-    /// Where `page` is or would go, and its value if it is there.
+    /// The page that was last given `slot`, whether or not the map still holds it.
+    #[inline]
+    #[must_use]
+    pub fn page_of(&self, slot: u32) -> Option<Lpn> {
+        self.pages.get(slot as usize).copied()
+    }
+
+    /// Where `page` is or would go, and its slot if it has one.
     #[inline]
     #[must_use]
     pub fn locate(&self, page: Lpn) -> (Position, Option<u32>) {
-        debug_assert!(page.0 != VACANT, "page {page} is reserved");
-        let mask = self.keys.len() - 1;
-        let mut index = self.home(page.0);
-        // Ends: at most half of the entries are taken.
-        loop {
-            let key = self.keys[index];
-            if key == page.0 {
-                return (Position(index), Some(self.values[index]));
-            }
-            if key == VACANT {
-                return (Position(index), None);
-            }
-            index = (index + 1) & mask;
-        }
+        self.probe(page, |slot| self.pages[slot as usize] == page)
     }
 
-    /// Gives `page` the value `value`, at the position [`locate`](Self::locate) just named for it.
+    /// Gives `page` the slot `slot`, at the position [`locate`](Self::locate) just named for it. No
+    /// other page may have that slot.
     #[inline]
-    pub fn set_at(&mut self, position: Position, page: Lpn, value: u32) {
+    pub fn set_at(&mut self, position: Position, page: Lpn, slot: u32) {
         let Position(mut index) = position;
-        if self.keys[index] != page.0 {
-            debug_assert!(
-                self.keys[index] == VACANT,
-                "the map changed since the position was found"
-            );
-            if (self.len + 1) * 2 > self.keys.len() {
+        if !self.is_taken(index) {
+            if (self.len + 1) * 2 > self.slots.len() {
                 self.grow();
                 index = self.locate(page).0.0;
             }
-            self.keys[index] = page.0;
+            self.set_tag(index, tag(page, hash(page)));
             self.len += 1;
+        } else {
+            debug_assert!(
+                self.page_of(self.slots[index]) == Some(page),
+                "the map changed since the position was found"
+            );
         }
-        self.values[index] = value;
+        self.slots[index] = slot;
+        if slot as usize >= self.pages.len() {
+            self.pages.resize(slot as usize + 1, Lpn(0));
+        }
+        self.pages[slot as usize] = page;
     }
 
-    /// Gives `page` the value `value`.
-    pub fn set(&mut self, page: Lpn, value: u32) {
+    /// Gives `page` the slot `slot`, which no other page may have.
+    pub fn set(&mut self, page: Lpn, slot: u32) {
         let (position, _) = self.locate(page);
-        self.set_at(position, page, value);
+        self.set_at(position, page, slot);
     }
 
-    /// Forgets `page`; its value if it was there.
+    /// Forgets `page`; its slot if it had one.
     pub fn remove(&mut self, page: Lpn) -> Option<u32> {
-        let (position, value) = self.locate(page);
-        if value.is_some() {
+        let (position, slot) = self.locate(page);
+        if slot.is_some() {
             self.remove_at(position);
         }
-        value
+        slot
     }
 
-    /// Forgets `page` if its value is `value`; whether it did.
-    pub fn remove_if(&mut self, page: Lpn, value: u32) -> bool {
-        let (position, found) = self.locate(page);
-        let same = found == Some(value);
-        if same {
+    /// Forgets `page` if its slot is `slot`, which was given to no other page since; whether it did.
+    #[inline]
+    pub fn remove_if(&mut self, page: Lpn, slot: u32) -> bool {
+        debug_assert!(self.page_of(slot) == Some(page));
+        // Slots are unique, so finding the number is proof enough and the page need not be read.
+        let (position, found) = self.probe(page, |held| held == slot);
+        if found.is_some() {
             self.remove_at(position);
         }
-        same
+        found.is_some()
     }
 
-    /// Closes the hole at `position` by moving back every later entry that may stand there.
-    fn remove_at(&mut self, Position(mut hole): Position) {
-        let mask = self.keys.len() - 1;
-        let mut index = hole;
+    /// Looks along the buckets of `page` for a slot that `is_it`, up to where `page` would go.
+    #[inline]
+    fn probe(&self, page: Lpn, is_it: impl Fn(u32) -> bool) -> (Position, Option<u32>) {
+        let hash = hash(page);
+        let wanted = u64::from(tag(page, hash)) * ONES;
+        let mut bucket = self.home(hash);
+        // Ends: at most half of the entries are taken.
         loop {
-            index = (index + 1) & mask;
-            let key = self.keys[index];
-            if key == VACANT {
-                break;
+            let tags = self.tags[bucket];
+            let mut equal = bytes_that_are_zero(tags ^ wanted);
+            while equal != 0 {
+                let index = bucket * BUCKET + first_byte(equal);
+                let slot = self.slots[index];
+                if is_it(slot) {
+                    return (Position(index), Some(slot));
+                }
+                equal &= equal - 1;
             }
-            // An entry may move only if the hole lies on its way from home to where it is now.
-            let travelled = index.wrapping_sub(self.home(key)) & mask;
-            if travelled >= (index.wrapping_sub(hole) & mask) {
-                self.keys[hole] = key;
-                self.values[hole] = self.values[index];
-                hole = index;
+            let vacant = !tags & TAKEN;
+            if vacant != 0 {
+                return (Position(bucket * BUCKET + first_byte(vacant)), None);
             }
+            bucket = self.after(bucket);
         }
-        self.keys[hole] = VACANT;
-        self.len -= 1;
     }
 
     #[inline]
-    fn home(&self, page: u64) -> usize {
-        let group = (page >> GROUP_BITS).wrapping_mul(MULTIPLIER) >> self.shift;
-        ((group << GROUP_BITS) | (page & GROUP_MASK)) as usize
+    fn remove_at(&mut self, Position(hole): Position) {
+        self.len -= 1;
+        if self.tags[hole / BUCKET] & TAKEN == TAKEN {
+            self.remove_from_full(hole);
+        } else {
+            self.set_tag(hole, 0);
+        }
+    }
+
+    /// Entries may have passed over the full bucket of `hole`; one that did has to come back.
+    ///
+    /// A probe for an entry stops at the first bucket that is not full, so all buckets between an
+    /// entry's home and its place must be full. The search ends at the first bucket that is not.
+    #[cold]
+    fn remove_from_full(&mut self, mut hole: usize) {
+        let mut bucket = hole / BUCKET;
+        loop {
+            bucket = self.after(bucket);
+            let taken = self.tags[bucket] & TAKEN;
+            if let Some(index) = self.find_displaced(bucket, hole / BUCKET) {
+                let tag = self.tags[bucket].to_le_bytes()[index % BUCKET];
+                self.slots[hole] = self.slots[index];
+                self.set_tag(hole, tag);
+                hole = index;
+            }
+            if taken != TAKEN {
+                break;
+            }
+        }
+        self.set_tag(hole, 0);
+    }
+
+    /// An entry of `bucket` that would be found as well if it stood in `target`, further back.
+    fn find_displaced(&self, bucket: usize, target: usize) -> Option<usize> {
+        let mask = self.tags.len() - 1;
+        let distance = bucket.wrapping_sub(target) & mask;
+        let mut taken = self.tags[bucket] & TAKEN;
+        while taken != 0 {
+            let index = bucket * BUCKET + first_byte(taken);
+            let home = self.home(hash(self.pages[self.slots[index] as usize]));
+            if bucket.wrapping_sub(home) & mask >= distance {
+                return Some(index);
+            }
+            taken &= taken - 1;
+        }
+        None
+    }
+
+    #[inline]
+    fn is_taken(&self, index: usize) -> bool {
+        self.tags[index / BUCKET] >> (index % BUCKET * 8) & 0x80 != 0
+    }
+
+    #[inline]
+    fn set_tag(&mut self, index: usize, tag: u8) {
+        let shift = index % BUCKET * 8;
+        let tags = &mut self.tags[index / BUCKET];
+        *tags = *tags & !(0xFF << shift) | u64::from(tag) << shift;
+    }
+
+    #[inline]
+    fn home(&self, hash: u64) -> usize {
+        (hash >> self.shift) as usize
+    }
+
+    #[inline]
+    fn after(&self, bucket: usize) -> usize {
+        (bucket + 1) & (self.tags.len() - 1)
     }
 
     #[cold]
     fn grow(&mut self) {
-        let mut larger = Self::with_entries(self.keys.len() * 2);
-        for (key, value) in self.keys.iter().zip(&self.values) {
-            if *key != VACANT {
-                larger.set(Lpn(*key), *value);
+        let larger = Self::with_buckets(self.tags.len() * 2);
+        let old = core::mem::replace(self, larger);
+        self.pages = old.pages;
+        for (index, slot) in old.slots.iter().enumerate() {
+            if old.tags[index / BUCKET] >> (index % BUCKET * 8) & 0x80 != 0 {
+                self.set(self.pages[*slot as usize], *slot);
             }
         }
-        *self = larger;
     }
+}
+
+/// The hash of a page's group; the highest bits are the best mixed.
+#[inline]
+fn hash(page: Lpn) -> u64 {
+    (page.0 >> GROUP_BITS).wrapping_mul(MULTIPLIER)
+}
+
+/// Taken, four bits of hash that are not in the bucket number of any table that fits in memory, and
+/// the place within the group, so that the pages of a group differ.
+#[inline]
+fn tag(page: Lpn, hash: u64) -> u8 {
+    (0x80 | (hash >> 20 & 0xF) << GROUP_BITS | page.0 & OFFSET_MASK) as u8
+}
+
+/// The highest bit of each byte of `word` that is zero. Above a zero byte, a byte of one may be
+/// marked as well, though never that of a vacant entry; the caller looks closer anyway.
+#[inline]
+fn bytes_that_are_zero(word: u64) -> u64 {
+    word.wrapping_sub(ONES) & !word & TAKEN
+}
+
+/// Which byte the lowest set bit of `bits` is in.
+#[inline]
+fn first_byte(bits: u64) -> usize {
+    (bits.trailing_zeros() / 8) as usize
 }
 
 #[cfg(test)]
@@ -194,25 +316,34 @@ mod tests {
             let mut random = Random::new(seed);
             let mut map = PageMap::with_capacity(0);
             let mut model = BTreeMap::new();
-            for step in 0..200_000u32 {
+            let mut free: Vec<u32> = (0..100_000).collect();
+            for _ in 0..200_000 {
                 let page = page(&mut random, spread);
+                let held = model.get(&page).copied();
                 match random.below(5) {
                     0 | 1 => {
-                        map.set(page, step);
-                        model.insert(page, step);
+                        let slot = free.pop().unwrap();
+                        map.set(page, slot);
+                        assert_eq!(map.page_of(slot), Some(page));
+                        free.extend(model.insert(page, slot));
                     }
-                    2 => assert_eq!(map.remove(page), model.remove(&page)),
+                    2 => {
+                        assert_eq!(map.remove(page), held);
+                        free.extend(model.remove(&page));
+                    }
                     3 => {
-                        let value = model.get(&page).copied().unwrap_or(0);
-                        assert_eq!(map.remove_if(page, value), model.remove(&page).is_some());
-                        assert!(!map.remove_if(page, value));
+                        if let Some(slot) = held {
+                            assert!(map.remove_if(page, slot));
+                            assert!(!map.remove_if(page, slot));
+                            free.extend(model.remove(&page));
+                        }
                     }
-                    _ => assert_eq!(map.get(page), model.get(&page).copied()),
+                    _ => assert_eq!(map.get(page), held),
                 }
                 assert_eq!(map.len(), model.len());
             }
-            for (page, value) in &model {
-                assert_eq!(map.get(*page), Some(*value));
+            for (page, slot) in &model {
+                assert_eq!(map.get(*page), Some(*slot));
             }
         }
     }
@@ -220,22 +351,45 @@ mod tests {
     #[test]
     fn stays_at_most_half_full() {
         let mut map = PageMap::with_capacity(64);
-        let entries = map.keys.len();
+        let entries = map.slots.len();
         for page in 0..64 {
-            map.set(Lpn(page), 0);
+            map.set(Lpn(page), page as u32);
         }
-        assert_eq!(map.keys.len(), entries);
-        map.set(Lpn(64), 0);
-        assert_eq!(map.keys.len(), 2 * entries);
+        assert_eq!(map.slots.len(), entries);
+        map.set(Lpn(64), 64);
+        assert_eq!(map.slots.len(), 2 * entries);
     }
 
     #[test]
-    fn a_run_of_pages_stands_in_neighbouring_entries() {
-        let map = PageMap::with_capacity(1024);
+    fn a_full_group_fills_one_bucket() {
+        let mut map = PageMap::with_capacity(1024);
         for first in [0, 8, 800, 8 << 30] {
-            for offset in 1..8 {
-                assert_eq!(map.home(first + offset), map.home(first) + offset as usize);
+            for offset in 0..8 {
+                map.set(Lpn(first + offset), (first % 6000 + offset) as u32);
             }
+            assert_eq!(map.tags[map.home(hash(Lpn(first)))] & TAKEN, TAKEN);
         }
+    }
+
+    #[test]
+    fn an_entry_that_overflowed_comes_back_when_its_home_has_room() {
+        // One group more than its bucket holds needs two groups of one home.
+        let mut map = PageMap::with_capacity(64);
+        let home = |map: &PageMap, page: u64| map.home(hash(Lpn(page)));
+        let twin = (1..)
+            .map(|group| group * 8)
+            .find(|page| home(&map, *page) == home(&map, 0))
+            .unwrap();
+        for page in 0..8 {
+            map.set(Lpn(page), page as u32);
+            map.set(Lpn(twin + page), 8 + page as u32);
+        }
+        for page in 0..8 {
+            map.remove(Lpn(page));
+        }
+        let full: Vec<_> = (0..map.tags.len())
+            .filter(|bucket| map.tags[*bucket] & TAKEN != 0)
+            .collect();
+        assert_eq!(full, [home(&map, 0)]);
     }
 }

@@ -47,32 +47,30 @@ pub enum Evicted {
     Clean,
 }
 
-const NO_SLOT: u32 = u32::MAX;
 /// Up to so many slots, all memory is set aside at the start; larger buffers grow as they fill.
 const PREPARED_SLOTS: u32 = 1 << 20;
 
-/// A slot's row: 32 bytes, two to a cache line.
+/// What every touch of a slot looks at: two bytes, so that all of them stay in the cache.
 #[derive(Clone, Copy)]
-struct Cell {
-    page: Lpn,
-    /// When the copy became dirty; meaningful while it is.
-    dirty_since: Ticks,
-    /// When the copy that is being programmed had become dirty; meaningful while programs run.
-    programming_since: Ticks,
-    /// The next free slot; meaningful while free.
-    next_free: u32,
-    /// Programs of this slot that have not completed.
-    in_flight: u16,
+struct Status {
     state: State,
+    /// Programs of this slot that have not completed.
+    in_flight: u8,
 }
 
 /// The slots, the map, and the sums over them.
 pub struct Resident {
     map: PageMap,
-    /// Rows of the slots used so far; a slot's first use appends its row.
-    cells: Vec<Cell>,
+    /// By slot, as far as slots have been used.
+    status: Vec<Status>,
+    /// By slot: when the copy became dirty; meaningful until it is programmed.
+    dirty_since: Vec<Ticks>,
+    /// By slot: when the copy before this one became dirty; meaningful while that is programmed and
+    /// the page was written again. Stays empty unless pages are written back.
+    older_since: Vec<Ticks>,
+    /// Used slots that are free; the last is taken first, while the cache still has it.
+    free: Vec<u32>,
     capacity: u32,
-    free_head: u32,
     /// Slots in use, leaving ones included.
     occupied: u32,
     len: u32,
@@ -89,9 +87,11 @@ impl Resident {
         let prepared = capacity.min(PREPARED_SLOTS) as usize;
         Self {
             map: PageMap::with_capacity(prepared),
-            cells: Vec::with_capacity(prepared),
+            status: Vec::with_capacity(prepared),
+            dirty_since: Vec::with_capacity(prepared),
+            older_since: Vec::new(),
+            free: Vec::with_capacity(prepared),
             capacity,
-            free_head: NO_SLOT,
             occupied: 0,
             len: 0,
             dirty: 0,
@@ -142,10 +142,10 @@ impl Resident {
     #[inline]
     #[must_use]
     pub fn locate(&self, page: Lpn) -> (Position, Option<(Slot, State)>) {
-        let (position, value) = self.map.locate(page);
+        let (position, slot) = self.map.locate(page);
         (
             position,
-            value.map(|slot| (Slot(slot), self.cells[slot as usize].state)),
+            slot.map(|slot| (Slot(slot), self.status[slot as usize].state)),
         )
     }
 
@@ -155,12 +155,19 @@ impl Resident {
         self.locate(page).1
     }
 
-    /// What `slot` holds, unless it was never used.
+    /// The page `slot` was last given to.
     #[must_use]
-    pub fn page_of(&self, slot: Slot) -> Option<(Lpn, State)> {
-        self.cells
+    pub fn page_of(&self, slot: Slot) -> Option<Lpn> {
+        self.map.page_of(slot.0)
+    }
+
+    /// How the copy in `slot` relates to the flash.
+    #[inline]
+    #[must_use]
+    pub fn state(&self, slot: Slot) -> State {
+        self.status
             .get(slot.0 as usize)
-            .map(|cell| (cell.page, cell.state))
+            .map_or(State::Free, |status| status.state)
     }
 
     /// `page`, not resident, enters a free slot. `position` is where the map has or would have it.
@@ -175,22 +182,18 @@ impl Resident {
             self.capacity
         );
         let state = if dirty { State::Dirty } else { State::Clean };
-        let cell = Cell {
-            page,
-            dirty_since: now,
-            programming_since: 0,
-            next_free: NO_SLOT,
-            in_flight: 0,
+        let status = Status {
             state,
+            in_flight: 0,
         };
-        let slot = self.free_head;
-        let slot = if slot == NO_SLOT {
-            self.cells.push(cell);
-            self.cells.len() as u32 - 1
-        } else {
-            self.free_head = self.cells[slot as usize].next_free;
-            self.cells[slot as usize] = cell;
+        let slot = if let Some(slot) = self.free.pop() {
+            self.status[slot as usize] = status;
+            self.dirty_since[slot as usize] = now;
             slot
+        } else {
+            self.status.push(status);
+            self.dirty_since.push(now);
+            self.status.len() as u32 - 1
         };
         self.map.set_at(position, page, slot);
         self.occupied += 1;
@@ -205,23 +208,37 @@ impl Resident {
     /// The resident copy in `slot` is overwritten; whether it was dirty before.
     #[inline]
     pub fn rewrite(&mut self, slot: Slot, now: Ticks) -> bool {
-        let cell = &mut self.cells[slot.0 as usize];
-        if cell.state == State::Dirty {
+        let status = self.status[slot.0 as usize];
+        if status.state == State::Dirty {
             return true;
         }
-        cell.state = State::Dirty;
-        cell.dirty_since = now;
-        let was_safe = cell.in_flight == 0;
-        self.dirty += 1;
-        if was_safe {
-            self.raise_at_risk();
-        }
+        self.rewrite_clean(slot, status, now);
         false
     }
 
+    fn rewrite_clean(&mut self, Slot(slot): Slot, status: Status, now: Ticks) {
+        let index = slot as usize;
+        if status.in_flight == 1 {
+            if index >= self.older_since.len() {
+                self.older_since.resize(index + 1, 0);
+            }
+            self.older_since[index] = self.dirty_since[index];
+        }
+        self.status[index].state = State::Dirty;
+        self.dirty_since[index] = now;
+        self.dirty += 1;
+        if status.in_flight == 0 {
+            self.raise_at_risk();
+        }
+    }
+
     /// The resident page of `slot` leaves. A dirty one keeps its slot until its program completes.
+    ///
+    /// # Panics
+    /// If `slot` has no resident page.
+    #[inline]
     pub fn evict(&mut self, slot: Slot) -> Evicted {
-        let evicted = match self.cells[slot.0 as usize].state {
+        let evicted = match self.state(slot) {
             State::Dirty => {
                 self.start_program(slot);
                 Evicted::Dirty
@@ -230,12 +247,11 @@ impl Resident {
             State::Free | State::Leaving => panic!("slot {} has no resident page to evict", slot.0),
         };
         self.len -= 1;
-        let cell = &mut self.cells[slot.0 as usize];
-        if cell.in_flight > 0 {
-            cell.state = State::Leaving;
-        } else {
-            let page = cell.page;
-            self.map.remove(page);
+        let status = &mut self.status[slot.0 as usize];
+        if status.in_flight > 0 {
+            status.state = State::Leaving;
+        } else if let Some(page) = self.page_of(slot) {
+            self.map.remove_if(page, slot.0);
             self.release(slot);
         }
         evicted
@@ -244,40 +260,36 @@ impl Resident {
     /// A program of the resident, dirty `slot` begins and the page stays.
     pub fn write_back(&mut self, slot: Slot) {
         self.start_program(slot);
-        self.cells[slot.0 as usize].state = State::Cleaning;
+        self.status[slot.0 as usize].state = State::Cleaning;
     }
 
     /// A leaving page becomes resident again where it is, clean: what is being programmed is its
     /// newest version.
     pub fn come_back(&mut self, slot: Slot) {
-        let cell = &mut self.cells[slot.0 as usize];
-        debug_assert!(cell.state == State::Leaving);
-        cell.state = State::Clean;
+        let status = &mut self.status[slot.0 as usize];
+        debug_assert!(status.state == State::Leaving);
+        status.state = State::Clean;
         self.len += 1;
     }
 
-    /// A program of `slot` has completed; `true` if its page thereby became clean.
+    /// A program of `page` in `slot` has completed; `true` if the page thereby became clean.
     ///
     /// # Panics
     /// If no program of that slot was in flight.
-    pub fn programmed(&mut self, slot: Slot, now: Ticks) -> bool {
-        let cell = &mut self.cells[slot.0 as usize];
-        assert!(
-            cell.in_flight > 0,
-            "no program of slot {} is in flight",
-            slot.0
-        );
-        cell.in_flight -= 1;
-        let age = now.saturating_sub(cell.programming_since);
-        self.oldest_dirty_max = self.oldest_dirty_max.max(age);
-        if cell.in_flight > 0 {
-            cell.programming_since = cell.dirty_since;
+    #[inline]
+    pub fn programmed(&mut self, page: Lpn, slot: Slot, now: Ticks) -> bool {
+        let index = slot.0 as usize;
+        let Status { state, in_flight } = self.status[index];
+        assert!(in_flight > 0, "no program of slot {} is in flight", slot.0);
+        self.end_dirty_period(now, self.programming_since(index));
+        self.status[index].in_flight -= 1;
+        if in_flight > 1 {
+            self.older_since[index] = self.dirty_since[index];
             return false;
         }
-        let (page, state) = (cell.page, cell.state);
         match state {
             State::Dirty => return false,
-            State::Cleaning => cell.state = State::Clean,
+            State::Cleaning => self.status[index].state = State::Clean,
             State::Clean => {}
             State::Leaving => {
                 // A newer copy may have entered meanwhile, and then the map names that one.
@@ -300,19 +312,20 @@ impl Resident {
             return Some((slot, state));
         }
         self.len -= 1;
-        let cell = &mut self.cells[slot.0 as usize];
-        let in_flight = cell.in_flight > 0;
+        let index = slot.0 as usize;
+        let in_flight = self.status[index].in_flight > 0;
         if state == State::Dirty {
             self.dirty -= 1;
-            self.oldest_dirty_max = self
-                .oldest_dirty_max
-                .max(now.saturating_sub(cell.dirty_since));
-            if !in_flight {
+            self.end_dirty_period(now, self.dirty_since[index]);
+            if in_flight {
+                // From here on the program is the only reason to keep the slot.
+                self.dirty_since[index] = self.older_since[index];
+            } else {
                 self.at_risk -= 1;
             }
         }
         if in_flight {
-            cell.state = State::Leaving;
+            self.status[index].state = State::Leaving;
         } else {
             self.release(slot);
         }
@@ -321,36 +334,51 @@ impl Resident {
 
     /// Counts the dirty periods that are still open as if they ended `now`.
     pub fn close_dirty_periods(&mut self, now: Ticks) {
-        for cell in &self.cells {
-            let since = match (cell.in_flight > 0, cell.state) {
-                (true, _) => cell.programming_since,
-                (false, State::Dirty) => cell.dirty_since,
-                _ => continue,
-            };
-            self.oldest_dirty_max = self.oldest_dirty_max.max(now.saturating_sub(since));
+        for index in 0..self.status.len() {
+            let status = self.status[index];
+            if status.in_flight > 0 {
+                self.end_dirty_period(now, self.programming_since(index));
+            } else if status.state == State::Dirty {
+                self.end_dirty_period(now, self.dirty_since[index]);
+            }
         }
     }
 
+    /// When the copy that has been in flight longest became dirty.
+    #[inline]
+    fn programming_since(&self, index: usize) -> Ticks {
+        let Status { state, in_flight } = self.status[index];
+        // Written again since, or written back twice: what is in flight is not the newest copy.
+        let is_older = state == State::Dirty || in_flight > 1;
+        if is_older {
+            self.older_since[index]
+        } else {
+            self.dirty_since[index]
+        }
+    }
+
+    #[inline]
+    fn end_dirty_period(&mut self, now: Ticks, since: Ticks) {
+        self.oldest_dirty_max = self.oldest_dirty_max.max(now.saturating_sub(since));
+    }
+
+    #[inline]
     fn start_program(&mut self, slot: Slot) {
-        let cell = &mut self.cells[slot.0 as usize];
-        debug_assert!(cell.state == State::Dirty);
+        let status = &mut self.status[slot.0 as usize];
+        debug_assert!(status.state == State::Dirty);
         assert!(
-            cell.in_flight < u16::MAX,
+            status.in_flight < u8::MAX,
             "slot {} has too many programs in flight",
             slot.0
         );
-        if cell.in_flight == 0 {
-            cell.programming_since = cell.dirty_since;
-        }
-        cell.in_flight += 1;
+        status.in_flight += 1;
         self.dirty -= 1;
     }
 
+    #[inline]
     fn release(&mut self, slot: Slot) {
-        let cell = &mut self.cells[slot.0 as usize];
-        cell.state = State::Free;
-        cell.next_free = self.free_head;
-        self.free_head = slot.0;
+        self.status[slot.0 as usize].state = State::Free;
+        self.free.push(slot.0);
         self.occupied -= 1;
     }
 
@@ -371,8 +399,8 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_half_a_cache_line() {
-        assert_eq!(size_of::<Cell>(), 32);
+    fn a_status_takes_two_bytes() {
+        assert_eq!(size_of::<Status>(), 2);
     }
 
     #[test]
@@ -383,7 +411,7 @@ mod tests {
         assert_eq!(resident.newest(Lpn(7)), Some((old, State::Leaving)));
         let new = enter(&mut resident, 7, 1);
         assert!(new != old && !resident.has_free_slot());
-        assert!(!resident.programmed(old, 2));
+        assert!(!resident.programmed(Lpn(7), old, 2));
         assert_eq!(resident.newest(Lpn(7)), Some((new, State::Dirty)));
         assert!(resident.has_free_slot());
     }
@@ -395,11 +423,11 @@ mod tests {
         resident.write_back(slot);
         assert_eq!((resident.dirty(), resident.len()), (0, 1));
         assert!(!resident.rewrite(slot, 20));
-        assert!(!resident.programmed(slot, 50));
+        assert!(!resident.programmed(Lpn(7), slot, 50));
         assert_eq!(resident.newest(Lpn(7)), Some((slot, State::Dirty)));
         assert_eq!(resident.oldest_dirty_max(), 40);
         resident.write_back(slot);
-        assert!(resident.programmed(slot, 65));
+        assert!(resident.programmed(Lpn(7), slot, 65));
         assert_eq!(resident.newest(Lpn(7)), Some((slot, State::Clean)));
         // The second dirty period lasted from 20 to 65.
         assert_eq!(resident.oldest_dirty_max(), 45);
@@ -412,8 +440,8 @@ mod tests {
         resident.write_back(slot);
         resident.rewrite(slot, 1);
         resident.write_back(slot);
-        assert!(!resident.programmed(slot, 2));
-        assert!(resident.programmed(slot, 3));
+        assert!(!resident.programmed(Lpn(7), slot, 2));
+        assert!(resident.programmed(Lpn(7), slot, 3));
         assert_eq!(resident.at_risk_max(), 1);
     }
 
@@ -424,7 +452,7 @@ mod tests {
         resident.write_back(slot);
         assert_eq!(resident.evict(slot), Evicted::Clean);
         assert!(!resident.has_free_slot());
-        assert!(!resident.programmed(slot, 1));
+        assert!(!resident.programmed(Lpn(7), slot, 1));
         assert!(resident.has_free_slot());
         assert_eq!(resident.newest(Lpn(7)), None);
     }
@@ -441,7 +469,7 @@ mod tests {
             (None, 0, 0)
         );
         assert!(!resident.has_free_slot());
-        assert!(!resident.programmed(slot, 9));
+        assert!(!resident.programmed(Lpn(7), slot, 9));
         assert!(resident.has_free_slot());
         assert_eq!(resident.oldest_dirty_max(), 9);
         assert_eq!(resident.forget(Lpn(7), 9), None);
