@@ -1,1 +1,40 @@
-//! To come.
+//! Traces of block devices: read, made, measured and written.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`format`](mod@format) | the registry of text formats; one file each in `formats/` |
+//! | [`options`] | how a trace is to be read: the `trace.*` parameters |
+//! | [`reader`] | [`Reader`], one pass over a file in bounded memory, and [`read_all`] |
+//! | [`error`] | [`TraceError`], one line a user can act on |
+//! | [`statistics`] | what a trace is like |
+//! | [`workloads`] | the registry of seeded synthetic workloads |
+//! | [`writers`] | requests as text |
+//!
+//! A reader hands out batches of [`Request`]s in the order of their arrival. Every byte is checked on the way:
+//! there is no input that is silently skipped, cut or wrapped.
+
+mod address;
+mod admission;
+mod blocks;
+mod compression;
+mod cursor;
+mod decode;
+mod detect;
+pub mod error;
+pub mod format;
+mod formats;
+pub mod options;
+mod order;
+pub mod reader;
+pub mod request;
+pub mod statistics;
+pub mod workloads;
+pub mod writers;
+
+pub use error::{Excerpt, Fault, TraceError};
+pub use format::{FORMATS, Format, TimeUnit};
+pub use options::{Asu, BadLines, Order, PARAMETERS, ReadOptions, ZeroLength};
+pub use reader::{Counts, Reader, Trace, read_all};
+pub use request::{Operation, Request};
+pub use statistics::Statistics;
+pub use workloads::{WORKLOADS, Workload};

@@ -1,0 +1,119 @@
+//! How fast text becomes requests, on one thread: `cargo bench -p destage-trace`.
+//!
+//! Each format reads a file of many lines that stays in the page cache. The rate is that of a whole [`Reader`]:
+//! reading the file, decoding with every check, order; with and without the digest. The best of several rounds
+//! counts, because other work on the machine can only slow a round down.
+#![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
+
+use destage_base::Random;
+use destage_trace::{FORMATS, ReadOptions, Reader};
+use std::path::Path;
+use std::time::Instant;
+
+const LINES: u64 = 2_000_000;
+const ROUNDS: usize = 7;
+
+/// A line like those of real traces: fields of varying length.
+fn line(format: &str, index: u64, random: &mut Random) -> String {
+    let sector = random.below(40_000_000);
+    let sectors = 8 << random.below(5);
+    let write = random.below(3) > 0;
+    let flag = u8::from(!write);
+    let bytes = sectors * 512;
+    let ns = index * 412_345;
+    let (s, rest) = (ns / 1_000_000_000, ns % 1_000_000_000);
+    let word = if write { "Write" } else { "Read" };
+    let letter = if write { "W" } else { "R" };
+    match format {
+        "disksim" => format!(
+            "{}.{:03} 0 {sector} {sectors} {flag}\n",
+            ns / 1_000_000,
+            ns / 1000 % 1000
+        ),
+        "ssdsim" => format!("{ns} 0 {sector} {sectors} {flag}\n"),
+        "spc" => format!(
+            "{},{sector},{bytes},{letter},{s}.{:06}\n",
+            random.below(20),
+            rest / 1000
+        ),
+        "msr" => {
+            let (time, response) = (128_166_372_003_061_629 + ns / 100, random.below(100_000));
+            format!("{time},hm,1,{word},{},{bytes},{response}\n", sector * 512)
+        }
+        "cloudphysics" => format!(
+            "1,{},{},{bytes},{sector}\n",
+            5_633_898 + s,
+            if write { "2a" } else { "28" }
+        ),
+        "diskmon" => format!(
+            "{index}\t{s}.{:06}\t0.0000{}\t0\t{word}\t{sector}\t{sectors}\r\n",
+            rest / 1000,
+            random.below(10_000)
+        ),
+        "wiscsee" => format!(
+            "39949 D {} {} {bytes} {s}.{rest:09} 0 True\n",
+            word.to_lowercase(),
+            sector * 512
+        ),
+        "tencent" => format!(
+            "{},{sector},{sectors},{},{}\n",
+            1_538_323_200 + s,
+            u8::from(write),
+            random.below(5000)
+        ),
+        _ => format!(
+            "{}.{rest:09},0.00{},{letter},0,{},{bytes}\n",
+            1_456_095_145 + s,
+            random.below(1_000_000),
+            sector * 512
+        ),
+    }
+}
+
+fn seconds(path: &Path, options: &ReadOptions) -> f64 {
+    let start = Instant::now();
+    let mut reader = Reader::open(path, options).expect("the benchmark's own file");
+    let (mut batch, mut requests, mut sum) = (Vec::new(), 0, 0u64);
+    while reader.fill(&mut batch).expect("the benchmark's own file") {
+        requests += batch.len() as u64;
+        sum = batch.iter().fold(sum, |sum, request| {
+            sum.wrapping_add(request.sector ^ request.arrival)
+        });
+    }
+    assert_eq!(requests, LINES);
+    std::hint::black_box(sum);
+    start.elapsed().as_secs_f64()
+}
+
+fn main() {
+    let path = std::env::temp_dir().join(format!("destage-decode-{}.txt", std::process::id()));
+    println!(
+        "{:<14}{:>8}{:>12}{:>14}{:>18}",
+        "format", "MB", "MB/s", "Mrequests/s", "MB/s with digest"
+    );
+    for format in FORMATS {
+        let mut random = Random::new(1);
+        let text: String = (0..LINES)
+            .map(|index| line(format.name, index, &mut random))
+            .collect();
+        std::fs::write(&path, &text).expect("room for the benchmark's own file");
+        let rate = |digest| {
+            let options = ReadOptions {
+                format: Some(format),
+                digest,
+                ..ReadOptions::default()
+            };
+            let best = (0..ROUNDS)
+                .map(|_| seconds(&path, &options))
+                .fold(f64::INFINITY, f64::min);
+            (text.len() as f64 / 1e6 / best, LINES as f64 / 1e6 / best)
+        };
+        let ((bytes, requests), (with_digest, _)) = (rate(false), rate(true));
+        println!(
+            "{:<14}{:>8.1}{bytes:>12.0}{requests:>14.1}{with_digest:>18.0}",
+            format.name,
+            text.len() as f64 / 1e6
+        );
+    }
+    let _ = std::fs::remove_file(&path);
+}

@@ -1,0 +1,115 @@
+//! What happens to a decoded request before it is handed out: length, address, order.
+
+use crate::address::Addresses;
+use crate::error::Fault;
+use crate::options::{Order, ZeroLength};
+use crate::order::SortWindow;
+use crate::request::{Operation, Request};
+use destage_base::Ticks;
+
+/// The rules, and what they need to remember from one request to the next.
+pub(crate) struct Admission {
+    addresses: Addresses,
+    in_place: bool,
+    zero_length: ZeroLength,
+    clamp: bool,
+    /// Where requests are sorted: those that wait.
+    window: Option<SortWindow>,
+    /// The latest arrival.
+    latest: Ticks,
+    /// Requests let in.
+    pub admitted: u64,
+    /// Requests without sectors, dropped.
+    pub dropped: u64,
+    /// Requests whose time went back, set to the latest time.
+    pub clamped: u64,
+}
+
+impl Admission {
+    pub fn new(addresses: Addresses, zero_length: ZeroLength, order: Order) -> Self {
+        let in_place = addresses.is_identity();
+        let window = (order == Order::Sort).then(SortWindow::default);
+        let clamp = order == Order::Clamp;
+        Self {
+            addresses,
+            in_place,
+            zero_length,
+            clamp,
+            window,
+            latest: 0,
+            admitted: 0,
+            dropped: 0,
+            clamped: 0,
+        }
+    }
+
+    /// Applies the rules to `batch`, and leaves in it what may be handed out now. `bad` is told of each request
+    /// that breaks one, and says whether to go on with the next.
+    pub fn admit(
+        &mut self,
+        batch: &mut Vec<Request>,
+        mut bad: impl FnMut(&Request, Fault) -> bool,
+    ) {
+        let mut kept = 0;
+        for index in 0..batch.len() {
+            let mut request = batch[index];
+            match self.check(&mut request) {
+                Ok(true) => {
+                    batch[kept] = request;
+                    kept += 1;
+                }
+                Ok(false) => {}
+                Err(fault) => {
+                    if !bad(&request, fault) {
+                        break;
+                    }
+                }
+            }
+        }
+        batch.truncate(kept);
+    }
+
+    /// The trace is over: what waits may leave.
+    pub fn finish(&mut self) {
+        if let Some(window) = &mut self.window {
+            window.finish();
+        }
+    }
+
+    /// Adds up to `room` requests that waited and may now be handed out.
+    pub fn waited(&mut self, batch: &mut Vec<Request>, room: usize) {
+        if let Some(window) = &mut self.window {
+            window.drain(batch, room);
+        }
+    }
+
+    /// Whether `request` may be handed out at once; if not, it was dropped or waits.
+    #[inline]
+    fn check(&mut self, request: &mut Request) -> Result<bool, Fault> {
+        if request.sectors == 0 && request.operation != Operation::Flush {
+            if self.zero_length == ZeroLength::Error {
+                return Err(Fault::ZeroLength);
+            }
+            self.dropped += 1;
+            return Ok(false);
+        }
+        if !self.in_place {
+            self.addresses.place(request)?;
+        }
+        if let Some(window) = &mut self.window {
+            window.push(*request)?;
+            self.admitted += 1;
+            return Ok(false);
+        }
+        if request.arrival < self.latest {
+            if !self.clamp {
+                return Err(Fault::BackInTime);
+            }
+            self.clamped += 1;
+            request.arrival = self.latest;
+        }
+        self.latest = request.arrival;
+        self.admitted += 1;
+        Ok(true)
+    }
+}

@@ -1,0 +1,146 @@
+//! Blocks of complete lines out of a stream of bytes, in one buffer of fixed size.
+
+use crate::compression::Source;
+use sha2::{Digest, Sha256};
+use std::io;
+
+/// The buffer: large enough that refilling costs nothing, small enough to stay in a core's own cache.
+const BUFFER_BYTES: usize = 256 << 10;
+/// The longest line.
+pub(crate) const LINE_BYTES_MAX: usize = 64 << 10;
+
+/// Why there is no further block.
+#[derive(Debug)]
+pub(crate) enum BlockError {
+    /// The stream failed.
+    Read(io::Error),
+    /// The line now at the front is too long.
+    LongLine,
+}
+
+/// A window over a stream that always shows complete lines, each with its newline.
+pub(crate) struct Blocks {
+    source: Source,
+    buffer: Vec<u8>,
+    /// What is shown: from here ..
+    start: usize,
+    /// .. to here, just past a newline ..
+    end: usize,
+    /// .. and what was read.
+    filled: usize,
+    ended: bool,
+    /// Shown after the lines that came before it.
+    failed: Option<io::Error>,
+    digest: Option<Sha256>,
+    /// Uncompressed bytes read.
+    pub total: u64,
+}
+
+impl Blocks {
+    pub fn new(source: Source, digest: bool) -> Self {
+        // One byte more, for the newline that a last line may lack.
+        let buffer = vec![0; BUFFER_BYTES + 1];
+        let digest = digest.then(Sha256::new);
+        Self {
+            source,
+            buffer,
+            start: 0,
+            end: 0,
+            filled: 0,
+            ended: false,
+            failed: None,
+            digest,
+            total: 0,
+        }
+    }
+
+    /// The complete lines in sight; nothing before the first and between two refills.
+    pub fn lines(&self) -> &[u8] {
+        &self.buffer[self.start..self.end]
+    }
+
+    /// Marks `length` bytes of [`Self::lines`] as done.
+    pub fn consume(&mut self, length: usize) {
+        self.start += length;
+        debug_assert!(self.start <= self.end);
+    }
+
+    /// What was read and is not done, with an incomplete last line.
+    pub fn in_sight(&self) -> &[u8] {
+        &self.buffer[self.start..self.filled]
+    }
+
+    /// Reads on, once all lines in sight are done. `false` at the end.
+    pub fn refill(&mut self) -> Result<bool, BlockError> {
+        assert_eq!(self.start, self.end, "lines in sight would be lost");
+        if let Some(error) = self.failed.take() {
+            // An incomplete line never becomes a line, nor what was read the whole trace.
+            self.ended = true;
+            self.filled = self.start;
+            self.digest = None;
+            return Err(BlockError::Read(error));
+        }
+        if self.ended {
+            return Ok(false);
+        }
+        self.buffer.copy_within(self.start..self.filled, 0);
+        self.filled -= self.start;
+        self.start = 0;
+        self.end = 0;
+        let before = self.filled;
+        self.read_full();
+        if let Some(digest) = &mut self.digest {
+            digest.update(&self.buffer[before..self.filled]);
+        }
+        self.total += (self.filled - before) as u64;
+        if self.ended && self.filled > 0 && self.buffer[self.filled - 1] != b'\n' {
+            self.buffer[self.filled] = b'\n';
+            self.filled += 1;
+        }
+        self.end = memchr::memrchr(b'\n', &self.buffer[..self.filled]).map_or(0, |last| last + 1);
+        if self.end > 0 {
+            return Ok(true);
+        }
+        if self.filled > LINE_BYTES_MAX {
+            return Err(BlockError::LongLine);
+        }
+        if self.failed.is_some() {
+            self.refill()
+        } else {
+            Ok(false)
+        }
+    }
+
+    /// The SHA-256 of all uncompressed bytes, in hexadecimal; `None` before the end.
+    pub fn digest(&self) -> Option<String> {
+        let digest = self.digest.as_ref().filter(|_| self.ended)?;
+        Some(
+            digest
+                .clone()
+                .finalize()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
+        )
+    }
+
+    fn read_full(&mut self) {
+        while self.filled < BUFFER_BYTES {
+            match self
+                .source
+                .read(&mut self.buffer[self.filled..BUFFER_BYTES])
+            {
+                Ok(0) => {
+                    self.ended = true;
+                    return;
+                }
+                Ok(length) => self.filled += length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failed = Some(error);
+                    return;
+                }
+            }
+        }
+    }
+}

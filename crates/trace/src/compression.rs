@@ -1,0 +1,78 @@
+//! Plain bytes out of a file that may be compressed.
+//!
+//! The compression is told by the file's first bytes, never by its name. Files of several members, as parallel
+//! compressors and concatenation make them, are read to their end. A stream that stops in the middle is an
+//! error of the decoder, which nothing here turns into an end of file.
+
+use std::io::{self, BufReader, Chain, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A source of bytes that a reader may take to another thread.
+pub(crate) type Source = Box<dyn Read + Send>;
+
+/// Names of compressions, for error messages; `None` for plain text.
+pub(crate) type Compression = Option<&'static str>;
+
+/// Compressed bytes read at once.
+const READ_BYTES: usize = 128 << 10;
+
+/// Counts what is read, so that progress can be shown in bytes of the file.
+struct Counted<R> {
+    inner: R,
+    count: Arc<AtomicU64>,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.count.fetch_add(length as u64, Ordering::Relaxed);
+        Ok(length)
+    }
+}
+
+/// Plain bytes of `file`, and how it is compressed. Bytes taken from `file` are added to `count`.
+pub(crate) fn plain(
+    file: impl Read + Send + 'static,
+    count: Arc<AtomicU64>,
+) -> io::Result<(Source, Compression)> {
+    let mut file = Counted { inner: file, count };
+    let mut head = Vec::new();
+    file.by_ref().take(10).read_to_end(&mut head)?;
+    let compression = recognise(&head);
+    let whole: Chain<_, _> = Cursor::new(head).chain(file);
+    let Some(name) = compression else {
+        return Ok((Box::new(whole), None));
+    };
+    let whole = BufReader::with_capacity(READ_BYTES, whole);
+    let source: Source = match name {
+        "zst" => Box::new(zstd::stream::read::Decoder::with_buffer(whole)?),
+        "gz" => Box::new(flate2::bufread::MultiGzDecoder::new(whole)),
+        "bz2" => Box::new(bzip2::bufread::MultiBzDecoder::new(whole)),
+        _ => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(whole)),
+    };
+    Ok((source, compression))
+}
+
+fn recognise(head: &[u8]) -> Compression {
+    // "BZh" and a digit could begin a line of text: bzip2 is known by the mark of its first block, or of its end.
+    const BZ_BLOCK: &[u8] = &[0x31, 0x41, 0x59, 0x26, 0x53, 0x59];
+    const BZ_END: &[u8] = &[0x17, 0x72, 0x45, 0x38, 0x50, 0x90];
+    match head {
+        [0x28, 0xB5, 0x2F, 0xFD, ..] | [0x50..=0x5F, 0x2A, 0x4D, 0x18, ..] => Some("zst"),
+        [0x1F, 0x8B, ..] => Some("gz"),
+        [b'B', b'Z', b'h', b'1'..=b'9', mark @ ..] if mark == BZ_BLOCK || mark == BZ_END => {
+            Some("bz2")
+        }
+        [0xFD, b'7', b'z', b'X', b'Z', 0, ..] => Some("xz"),
+        _ => None,
+    }
+}
+
+/// The file name without the ending of a compression, if it has one.
+pub(crate) fn strip_suffix(name: &str) -> &str {
+    [".zst", ".gz", ".bz2", ".xz"]
+        .iter()
+        .find_map(|suffix| name.strip_suffix(suffix))
+        .unwrap_or(name)
+}

@@ -1,0 +1,451 @@
+//! Fields of a line, byte by byte.
+//!
+//! The whole speed of decoding is decided here. A [`Cursor`] walks a block of complete lines: every block ends
+//! with a newline and nothing steps past one except [`Cursor::end`], so a field never needs to know where its
+//! line ends. Numbers are taken eight digits at a time with one load, because the unpredictable length of each
+//! field, not the digits, is what a byte loop spends its time on. All checks are made; what fails goes to a
+//! cold path that may be slow.
+
+use crate::error::Fault;
+
+/// A column: its name in error messages, and what it may hold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    pub name: &'static str,
+    pub expected: &'static str,
+}
+
+/// What a line failed with, before file and line number are known.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Problem {
+    pub fault: Fault,
+    /// Where in the block the offending field starts; `None` for the line as a whole.
+    pub field: Option<usize>,
+    /// What was expected; `None` for the format's layout as a whole.
+    pub expected: Option<&'static str>,
+}
+
+impl Problem {
+    #[cold]
+    pub(crate) fn line(fault: Fault) -> Self {
+        Self {
+            fault,
+            field: None,
+            expected: None,
+        }
+    }
+}
+
+/// Powers of ten that fit in 64 bits.
+pub(crate) const POWERS_OF_TEN: [u64; 20] = {
+    let mut powers = [1; 20];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = powers[exponent - 1] * 10;
+        exponent += 1;
+    }
+    powers
+};
+
+/// Any number of this many digits fits in 64 bits.
+const DIGITS_SAFE: usize = 19;
+
+/// A walk over a block of complete lines.
+pub(crate) struct Cursor<'a> {
+    pub bytes: &'a [u8],
+    pub at: usize,
+    /// Where the field read last starts.
+    field: usize,
+}
+
+impl<'a> Cursor<'a> {
+    /// Starts at the line that begins at `at`. `bytes` must end with a newline.
+    #[inline(always)]
+    pub fn new(bytes: &'a [u8], at: usize) -> Self {
+        Self {
+            bytes,
+            at,
+            field: at,
+        }
+    }
+
+    /// The byte under the cursor.
+    #[inline(always)]
+    pub fn peek(&self) -> u8 {
+        // Past the end reads as the newline that every block ends with.
+        self.bytes.get(self.at).copied().unwrap_or(b'\n')
+    }
+
+    /// A whole number.
+    #[inline(always)]
+    pub fn number(&mut self, column: &'static Column) -> Result<u64, Problem> {
+        self.field = self.at;
+        let (value, digits) = digits(self.bytes, self.at);
+        self.at += digits;
+        if digits.wrapping_sub(1) < DIGITS_SAFE {
+            return Ok(value);
+        }
+        self.odd_number(digits, column)
+    }
+
+    /// A whole number of at most 32 bits.
+    #[inline(always)]
+    pub fn number32(&mut self, column: &'static Column) -> Result<u32, Problem> {
+        let value = self.number(column)?;
+        u32::try_from(value).map_err(|_| self.bad_field(Fault::TooLarge(column.name), column))
+    }
+
+    /// A decimal number in units of 10^`exponent` ticks: whole units, and the rest in ticks, rounded half up.
+    ///
+    /// The rest may be a whole unit after rounding.
+    #[inline(always)]
+    pub fn decimal(
+        &mut self,
+        exponent: u32,
+        column: &'static Column,
+    ) -> Result<(u64, u64), Problem> {
+        let whole = self.number(column)?;
+        if self.peek() != b'.' {
+            return Ok((whole, 0));
+        }
+        self.at += 1;
+        let (value, digits) = digits(self.bytes, self.at);
+        if digits == 0 {
+            return Err(self.bad_field(Fault::NotANumber(column.name), column));
+        }
+        self.at += digits;
+        let exponent = exponent as usize;
+        if digits <= exponent {
+            return Ok((whole, value * POWERS_OF_TEN[exponent - digits]));
+        }
+        let (value, digits) = if digits <= DIGITS_SAFE {
+            (value, digits)
+        } else {
+            // Half up looks at one digit past the tick: what follows cannot change the result.
+            let start = self.at - digits;
+            (
+                plain_digits(&self.bytes[start..start + DIGITS_SAFE]),
+                DIGITS_SAFE,
+            )
+        };
+        let unit = POWERS_OF_TEN[digits - exponent];
+        Ok((whole, value / unit + u64::from(value % unit >= unit / 2)))
+    }
+
+    /// A decimal number, perhaps with an exponent, that plays no part: checked and passed over.
+    #[inline(always)]
+    pub fn ignored_decimal(&mut self, column: &'static Column) -> Result<(), Problem> {
+        self.field = self.at;
+        let (_, whole) = digits(self.bytes, self.at);
+        self.at += whole;
+        let mut sound = whole > 0;
+        if self.peek() == b'.' {
+            let (_, fraction) = digits(self.bytes, self.at + 1);
+            self.at += 1 + fraction;
+            sound &= fraction > 0;
+        }
+        if self.peek() | 0x20 == b'e' {
+            self.at += 1;
+            if matches!(self.peek(), b'+' | b'-') {
+                self.at += 1;
+            }
+            let (_, exponent) = digits(self.bytes, self.at);
+            self.at += exponent;
+            sound &= exponent > 0;
+        }
+        if sound {
+            Ok(())
+        } else {
+            Err(self.not_a_number(column))
+        }
+    }
+
+    /// Bytes up to `separator` or the end of the line, none of which are passed.
+    #[inline(always)]
+    pub fn word(&mut self, separator: u8) -> &'a [u8] {
+        self.field = self.at;
+        let start = self.at;
+        while !matches!(self.peek(), b'\n' | b'\r') && self.peek() != separator {
+            self.at += 1;
+        }
+        &self.bytes[start..self.at]
+    }
+
+    /// The separator after the number or word just read, whose column is `column`.
+    #[inline(always)]
+    pub fn separator(&mut self, separator: u8, column: &'static Column) -> Result<(), Problem> {
+        if self.peek() == separator {
+            self.at += 1;
+            return Ok(());
+        }
+        Err(self.no_separator(column))
+    }
+
+    /// The blanks after the number or word just read, whose column is `column`.
+    #[inline(always)]
+    pub fn blanks(&mut self, column: &'static Column) -> Result<(), Problem> {
+        if !matches!(self.peek(), b' ' | b'\t') {
+            return Err(self.no_separator(column));
+        }
+        self.at += 1;
+        self.skip_blanks();
+        Ok(())
+    }
+
+    /// Blanks, if there are any.
+    #[inline(always)]
+    pub fn skip_blanks(&mut self) {
+        while matches!(self.peek(), b' ' | b'\t') {
+            self.at += 1;
+        }
+    }
+
+    /// The end of the line after the field just read, whose column is `column`; steps onto the next line.
+    #[inline(always)]
+    pub fn end(&mut self, column: &'static Column) -> Result<(), Problem> {
+        if self.peek() == b'\n' {
+            self.at += 1;
+            return Ok(());
+        }
+        let start = self.at;
+        self.skip_blanks();
+        if self.peek() == b'\r' && self.bytes.get(self.at + 1) == Some(&b'\n') {
+            self.at += 1;
+        }
+        if self.peek() == b'\n' {
+            self.at += 1;
+            return Ok(());
+        }
+        self.at = start;
+        Err(self.no_end(column))
+    }
+
+    /// The rest of the line, whatever it holds; steps onto the next line.
+    pub fn rest_of_line(&mut self) {
+        self.at = next_line(self.bytes, self.at);
+    }
+
+    /// A problem with the field read last.
+    #[cold]
+    #[inline(never)]
+    pub fn bad_field(&self, fault: Fault, column: &'static Column) -> Problem {
+        Problem {
+            fault,
+            field: Some(self.field),
+            expected: Some(column.expected),
+        }
+    }
+
+    /// The word read last is none of those it may be, or is missing.
+    #[cold]
+    #[inline(never)]
+    pub fn unknown_word(&self, column: &'static Column) -> Problem {
+        match self.bytes.get(self.field) {
+            None | Some(b'\n' | b'\r') => Problem::line(Fault::FewFields),
+            Some(_) => self.bad_field(Fault::UnknownWord(column.name), column),
+        }
+    }
+
+    /// The number of more digits than can be summed blindly, or of none.
+    #[cold]
+    #[inline(never)]
+    fn odd_number(&mut self, digits: usize, column: &'static Column) -> Result<u64, Problem> {
+        if digits == 0 {
+            return Err(match self.peek() {
+                b'\n' | b'\r' => Problem::line(Fault::FewFields),
+                _ => self.not_a_number(column),
+            });
+        }
+        // Leading zeros are legal, so many digits need not be a large number.
+        self.bytes[self.field..self.at]
+            .iter()
+            .try_fold(0u64, |value, digit| {
+                value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+            })
+            .ok_or_else(|| self.bad_field(Fault::TooLarge(column.name), column))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn not_a_number(&self, column: &'static Column) -> Problem {
+        let negative = self.bytes[self.field] == b'-'
+            && self
+                .bytes
+                .get(self.field + 1)
+                .is_some_and(u8::is_ascii_digit);
+        let fault = if negative {
+            Fault::Negative(column.name)
+        } else {
+            Fault::NotANumber(column.name)
+        };
+        self.bad_field(fault, column)
+    }
+
+    /// Something else than a separator: the line is over, or the field goes on with what it may not hold.
+    #[cold]
+    #[inline(never)]
+    fn no_separator(&self, column: &'static Column) -> Problem {
+        match self.peek() {
+            b'\n' | b'\r' => Problem::line(Fault::FewFields),
+            _ => self.not_a_number(column),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn no_end(&self, column: &'static Column) -> Problem {
+        match self.peek() {
+            b' ' | b'\t' | b',' => Problem::line(Fault::ManyFields),
+            _ => self.not_a_number(column),
+        }
+    }
+}
+
+/// Where the line after the one around `at` begins.
+pub(crate) fn next_line(bytes: &[u8], at: usize) -> usize {
+    memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length + 1)
+}
+
+/// The value of the digits from `at` on, and how many there are. The value of more than 19 digits is meaningless.
+#[inline(always)]
+fn digits(bytes: &[u8], at: usize) -> (u64, usize) {
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let mut value = 0u64;
+    let mut length = 0;
+    while let Some(eight) = bytes
+        .get(at + length..at + length + 8)
+        .and_then(|eight| eight.first_chunk::<8>())
+    {
+        let word = u64::from_le_bytes(*eight) ^ ZEROS;
+        // The top bit of each byte that is no digit. A carry can only disturb bytes after the first of them.
+        let odd = (word.wrapping_add(0x7676_7676_7676_7676) | word) & HIGH;
+        let count = (odd.trailing_zeros() / 8) as usize;
+        if count == 8 {
+            value = value
+                .wrapping_mul(100_000_000)
+                .wrapping_add(eight_digits(word));
+            length += 8;
+            continue;
+        }
+        if count > 0 {
+            // Moves the digits up, so that zeros stand before them.
+            let tail = eight_digits(word << (64 - 8 * count));
+            value = value.wrapping_mul(POWERS_OF_TEN[count]).wrapping_add(tail);
+        }
+        return (value, length + count);
+    }
+    for byte in bytes.get(at + length..).unwrap_or_default() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        length += 1;
+    }
+    (value, length)
+}
+
+/// The number whose eight digits, the first in the lowest byte, are the bytes of `word`.
+#[inline(always)]
+fn eight_digits(word: u64) -> u64 {
+    let pairs = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00FF_00FF_00FF_00FF;
+    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
+    fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF
+}
+
+fn plain_digits(digits: &[u8]) -> u64 {
+    digits
+        .iter()
+        .fold(0, |value, digit| value * 10 + u64::from(digit - b'0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANY: Column = Column {
+        name: "field",
+        expected: "digits",
+    };
+
+    fn number(text: &str) -> Result<u64, Fault> {
+        Cursor::new(text.as_bytes(), 0)
+            .number(&ANY)
+            .map_err(|problem| problem.fault)
+    }
+
+    #[test]
+    fn numbers_of_every_length_are_exact_wherever_they_stand() {
+        let digits = "12345678901234567890";
+        for length in 1..=20 {
+            let text = &digits[..length];
+            for tail in ["\n", " \n", ",777777777777\n", "x99999999\n", "\u{ff}:/~\n"] {
+                assert_eq!(
+                    number(&format!("{text}{tail}")),
+                    Ok(text.parse().unwrap()),
+                    "{text}{tail}"
+                );
+            }
+        }
+        assert_eq!(number("18446744073709551615\n"), Ok(u64::MAX));
+        assert_eq!(number("000000000000000000000000000012 \n"), Ok(12));
+        assert_eq!(
+            number("18446744073709551616\n"),
+            Err(Fault::TooLarge("field"))
+        );
+        assert_eq!(
+            number("99999999999999999999999999999\n"),
+            Err(Fault::TooLarge("field"))
+        );
+    }
+
+    #[test]
+    fn what_is_no_number_is_told_apart() {
+        assert_eq!(number("-5 \n"), Err(Fault::Negative("field")));
+        for wrong in ["x\n", "-\n", "- 5\n", "+5\n", ",\n", "\u{1d7d9}\n"] {
+            assert_eq!(number(wrong), Err(Fault::NotANumber("field")), "{wrong}");
+        }
+        assert_eq!(number("\n"), Err(Fault::FewFields));
+    }
+
+    #[test]
+    fn fractions_are_rounded_half_up_at_the_tick() {
+        let decimal = |text: &str, exponent| {
+            Cursor::new(text.as_bytes(), 0)
+                .decimal(exponent, &ANY)
+                .unwrap()
+        };
+        assert_eq!(decimal("5265.313 \n", 7), (5265, 3_130_000));
+        assert_eq!(decimal("0.00000004\n", 7), (0, 0));
+        assert_eq!(decimal("0.00000005\n", 7), (0, 1));
+        assert_eq!(decimal("0.00000014999999999999999999999999\n", 7), (0, 1));
+        assert_eq!(decimal("0.00000015000000000000000000000000\n", 7), (0, 2));
+        assert_eq!(decimal("1.99999999\n", 7), (1, 10_000_000));
+        assert_eq!(decimal("7 \n", 1), (7, 0));
+        assert_eq!(decimal("7.25\n", 1), (7, 3));
+        for wrong in ["1.\n", ".5\n", "1.-5\n", "-1.5\n"] {
+            assert!(
+                Cursor::new(wrong.as_bytes(), 0).decimal(7, &ANY).is_err(),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_ignored_decimal_is_still_checked() {
+        for right in ["0 \n", "7.3902e-05 \n", "1E+3 \n", "0.000122793 \n"] {
+            let mut cursor = Cursor::new(right.as_bytes(), 0);
+            assert!(cursor.ignored_decimal(&ANY).is_ok(), "{right}");
+            assert_eq!(cursor.peek(), b' ', "{right}");
+        }
+        for wrong in ["x \n", "1. \n", "1e \n", "1e- \n", "-1 \n", "e5 \n"] {
+            assert!(
+                Cursor::new(wrong.as_bytes(), 0)
+                    .ignored_decimal(&ANY)
+                    .is_err(),
+                "{wrong}"
+            );
+        }
+    }
+}

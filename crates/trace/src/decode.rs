@@ -1,0 +1,236 @@
+//! From a block of lines to a batch of requests.
+//!
+//! A format implements [`Layout`] for one line; [`decode`] is compiled once per format around it, so a batch costs
+//! one call through a pointer and a line none.
+
+use crate::cursor::{Column, Cursor, Problem, next_line};
+use crate::error::Fault;
+use crate::request::{Operation, Request, SECTORS_MAX};
+use destage_base::Ticks;
+
+/// How a format writes one request on one line.
+pub(crate) trait Layout {
+    /// What a first line that is no request begins with.
+    const HEADER: Option<&'static [u8]> = None;
+    /// Whether lines that begin with `#` are comments.
+    const COMMENTS: bool = false;
+
+    /// Reads the line at the cursor and steps onto the next. `None` is a line that the format defines as no request.
+    fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem>;
+}
+
+/// What a format's decoder does with a block: see [`decode`].
+pub(crate) type Decode = fn(&[u8], &mut State, &mut Vec<Request>, usize) -> Outcome;
+
+/// What decoding knows from one line to the next.
+#[derive(Debug)]
+pub(crate) struct State {
+    /// The number of the next line, from 1.
+    pub line: u64,
+    /// The time unit: ticks in one, a power of ten, and its exponent.
+    pub ticks_per_unit: u64,
+    pub exponent: u32,
+    /// For times that count from an epoch: what is subtracted, in whole units.
+    base: Option<u64>,
+    /// The first of the blank lines that were the last seen.
+    blank: Option<u64>,
+    /// The blank line that the latest [`Fault::BlankLine`] is about.
+    pub bad_blank: u64,
+    /// Names of hosts, in the order they appeared.
+    hosts: Vec<Vec<u8>>,
+}
+
+/// How far a decoder came.
+pub(crate) struct Outcome {
+    /// Bytes of whole lines that are done.
+    pub consumed: usize,
+    /// What is wrong with the line that starts there, or with blank lines before it.
+    pub problem: Option<Problem>,
+}
+
+impl State {
+    /// For a time unit of 10^`exponent` ticks.
+    pub fn new(exponent: u32) -> Self {
+        let ticks_per_unit = crate::cursor::POWERS_OF_TEN[exponent as usize];
+        Self {
+            line: 1,
+            ticks_per_unit,
+            exponent,
+            base: None,
+            blank: None,
+            bad_blank: 0,
+            hosts: Vec::new(),
+        }
+    }
+
+    /// The line number as a request carries it.
+    #[inline(always)]
+    pub fn request_line(&self) -> u32 {
+        u32::try_from(self.line).unwrap_or(u32::MAX)
+    }
+
+    /// A time in this trace's unit, in ticks.
+    #[inline(always)]
+    pub fn time(&self, cursor: &mut Cursor<'_>, column: &'static Column) -> Result<Ticks, Problem> {
+        let (whole, rest) = cursor.decimal(self.exponent, column)?;
+        whole
+            .checked_mul(self.ticks_per_unit)
+            .and_then(|ticks| ticks.checked_add(rest))
+            .ok_or_else(|| cursor.bad_field(Fault::TooLarge(column.name), column))
+    }
+
+    /// A time that counts from some epoch, in ticks from a point well before the first line.
+    ///
+    /// Later lines may be a little earlier than the first where a format is not sorted, hence "well before".
+    #[inline(always)]
+    pub fn epoch_time(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+        column: &'static Column,
+    ) -> Result<Ticks, Problem> {
+        const MARGIN: Ticks = 1 << 60;
+        let (whole, rest) = cursor.decimal(self.exponent, column)?;
+        let ticks_per_unit = self.ticks_per_unit;
+        let base = *self
+            .base
+            .get_or_insert_with(|| whole.saturating_sub(MARGIN / ticks_per_unit));
+        let Some(whole) = whole.checked_sub(base) else {
+            return Err(cursor.bad_field(Fault::BackInTime, column));
+        };
+        whole
+            .checked_mul(ticks_per_unit)
+            .and_then(|ticks| ticks.checked_add(rest))
+            .ok_or_else(|| cursor.bad_field(Fault::TooLarge(column.name), column))
+    }
+
+    /// The number of a host's disk as a volume: disks of the first host keep their number, those of the
+    /// n-th host after it start at n * 2^16. `None` where that does not fit.
+    #[inline(always)]
+    pub fn volume_of_host(&mut self, host: &[u8], disk: u32) -> Option<u32> {
+        if self.hosts.len() == 1 && self.hosts[0] == host {
+            return Some(disk);
+        }
+        self.other_host(host, disk)
+    }
+
+    #[cold]
+    fn other_host(&mut self, host: &[u8], disk: u32) -> Option<u32> {
+        let index = match self.hosts.iter().position(|known| known == host) {
+            Some(index) => index,
+            None => {
+                self.hosts.push(host.to_vec());
+                self.hosts.len() - 1
+            }
+        };
+        if self.hosts.len() == 1 {
+            return Some(disk);
+        }
+        let index = u32::try_from(index).ok().filter(|index| *index < 1 << 16)?;
+        (disk < 1 << 16).then_some((index << 16) | disk)
+    }
+}
+
+/// A request at `sector`, checked to end where byte addresses still fit in 64 bits.
+#[inline(always)]
+pub(crate) fn request(
+    state: &State,
+    arrival: Ticks,
+    volume: u32,
+    (sector, sectors): (u64, u32),
+    operation: Operation,
+) -> Result<Option<Request>, Problem> {
+    if sector > SECTORS_MAX - u64::from(sectors) {
+        return Err(Problem::line(Fault::BeyondAddressSpace));
+    }
+    let line = state.request_line();
+    Ok(Some(Request {
+        arrival,
+        sector,
+        sectors,
+        volume,
+        line,
+        operation,
+        fua: false,
+    }))
+}
+
+/// Decodes lines of `block`, which ends with a newline, until it is used up, `batch` holds `room` requests, or a
+/// line is wrong. The state then stands at the line after the last one done.
+pub(crate) fn decode<L: Layout>(
+    block: &[u8],
+    state: &mut State,
+    batch: &mut Vec<Request>,
+    room: usize,
+) -> Outcome {
+    let mut at = 0;
+    if let (1, Some(header)) = (state.line, L::HEADER)
+        && block.starts_with(header)
+    {
+        at = next_line(block, 0);
+        state.line += 1;
+    }
+    if state.blank.is_some() && at < block.len() {
+        let (next, problem) = blank_lines(block, at, state);
+        if problem.is_some() {
+            return Outcome {
+                consumed: next,
+                problem,
+            };
+        }
+        at = next;
+    }
+    while at < block.len() && batch.len() < room {
+        let mut cursor = Cursor::new(block, at);
+        match L::line(&mut cursor, state) {
+            Ok(Some(request)) => batch.push(request),
+            Ok(None) => {}
+            Err(problem) => {
+                let line = &block[at..next_line(block, at)];
+                if L::COMMENTS && line.trim_ascii_start().starts_with(b"#") {
+                    cursor.rest_of_line();
+                } else if line.trim_ascii().is_empty() {
+                    let (next, problem) = blank_lines(block, at, state);
+                    if problem.is_some() {
+                        return Outcome {
+                            consumed: next,
+                            problem,
+                        };
+                    }
+                    at = next;
+                    continue;
+                } else {
+                    return Outcome {
+                        consumed: at,
+                        problem: Some(problem),
+                    };
+                }
+            }
+        }
+        at = cursor.at;
+        state.line += 1;
+    }
+    Outcome {
+        consumed: at,
+        problem: None,
+    }
+}
+
+/// Passes over blank lines, which are legal only if nothing follows them: where that goes on, and what is wrong.
+#[cold]
+fn blank_lines(block: &[u8], mut at: usize, state: &mut State) -> (usize, Option<Problem>) {
+    while at < block.len() {
+        let next = next_line(block, at);
+        if !block[at..next].trim_ascii().is_empty() {
+            // Only this line makes the blank one wrong, and may itself be right.
+            let Some(line) = state.blank.take() else {
+                break;
+            };
+            state.bad_blank = line;
+            return (at, Some(Problem::line(Fault::BlankLine)));
+        }
+        state.blank.get_or_insert(state.line);
+        state.line += 1;
+        at = next;
+    }
+    (at, None)
+}

@@ -1,0 +1,159 @@
+//! Which format a trace is in, by its first lines.
+//!
+//! Every format's own decoder is tried on each of them, so the rules for a match are as strict as reading. Most
+//! formats differ in the number and kind of their fields; where lines fit several (whole numbers in five columns
+//! are `disksim` as well as `ssdsim`), the file's name decides, and if it does not, the user must.
+
+use crate::compression::strip_suffix;
+use crate::cursor::next_line;
+use crate::decode::State;
+use crate::error::{Excerpt, TraceError};
+use crate::format::{FORMATS, Format, names};
+
+/// Lines looked at.
+const SAMPLE_LINES: usize = 64;
+
+/// A format may miss some of the lines: a bad one is better reported by the decoder, as what it is.
+fn fits(matched: usize, sampled: usize) -> bool {
+    matched > 0 && 2 * matched >= sampled
+}
+
+/// The first byte that text does not contain, and where.
+pub(crate) fn not_text(bytes: &[u8]) -> Option<(usize, u8)> {
+    let odd = |byte: &u8| !matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
+    bytes
+        .iter()
+        .position(odd)
+        .map(|offset| (offset, bytes[offset]))
+}
+
+/// The format of a trace that begins with `lines`.
+pub(crate) fn detect(file: &str, lines: &[u8]) -> Result<&'static Format, TraceError> {
+    let mut first = None;
+    let mut sampled = 0;
+    let mut matched = [0; FORMATS.len()];
+    let mut at = 0;
+    for number in 1.. {
+        let next = next_line(lines, at);
+        let line = &lines[at..next];
+        if line.is_empty() || sampled == SAMPLE_LINES {
+            break;
+        }
+        at = next;
+        if says_nothing(line) {
+            continue;
+        }
+        first.get_or_insert((number, line));
+        sampled += 1;
+        for (format, count) in FORMATS.iter().zip(&mut matched) {
+            let mut state = State::new(format.time_unit.exponent());
+            // The header is a header only on the first line.
+            state.line = number;
+            *count += usize::from(
+                (format.decode)(line, &mut state, &mut Vec::new(), 1)
+                    .problem
+                    .is_none(),
+            );
+        }
+    }
+    let Some((line, text)) = first else {
+        return Err(TraceError::Empty {
+            file: file.to_owned(),
+            lines: 0,
+            skipped: 0,
+        });
+    };
+    let best = matched.iter().copied().max().unwrap_or(0);
+    let candidates: Vec<&'static Format> = FORMATS
+        .iter()
+        .zip(matched)
+        .filter_map(|(format, count)| (count == best && fits(count, sampled)).then_some(format))
+        .collect();
+    let (file, text) = (file.to_owned(), Excerpt::new(text));
+    match candidates[..] {
+        [format] => return Ok(format),
+        [] => {
+            return Err(TraceError::UnknownFormat {
+                file,
+                line,
+                text,
+                known: names(FORMATS),
+            });
+        }
+        _ => {}
+    }
+    let ending = strip_suffix(&file)
+        .rsplit_once('.')
+        .map_or("", |(_, ending)| ending);
+    match candidates
+        .iter()
+        .find(|format| format.extensions.contains(&ending))
+    {
+        Some(format) => Ok(format),
+        None => Err(TraceError::AmbiguousFormat {
+            file,
+            line,
+            text,
+            candidates: names(candidates),
+        }),
+    }
+}
+
+fn says_nothing(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    line.is_empty() || line.starts_with(b"#")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_is_known_by_its_look_or_its_name() {
+        for format in FORMATS {
+            let lines = format!("{}\n", format.example).repeat(20);
+            let file = format!("some.{}.zst", format.extensions[0]);
+            assert_eq!(detect(&file, lines.as_bytes()).unwrap(), format);
+        }
+    }
+
+    #[test]
+    fn whole_numbers_in_five_columns_need_a_name() {
+        let lines = b"0 0 303567 7 0\n979 0 287641400 128 1\n";
+        for (file, format) in [
+            ("a.disksim", "disksim"),
+            ("a.ssdsim.gz", "ssdsim"),
+            ("b.mqsim.xz", "ssdsim"),
+        ] {
+            assert_eq!(detect(file, lines).unwrap().name, format, "{file}");
+        }
+        for file in ["a.txt", "-", "disksim", "a.disksim.txt", "a.msr"] {
+            let error = detect(file, lines).unwrap_err().to_string();
+            assert!(
+                error.contains("several formats fit (disksim, ssdsim)"),
+                "{error}"
+            );
+        }
+        assert_eq!(
+            detect("a.ssdsim", b"0 0 303567 7 0\n979.5 0 2 128 1\n")
+                .unwrap()
+                .name,
+            "disksim"
+        );
+    }
+
+    #[test]
+    fn one_bad_line_does_not_hide_the_format() {
+        let lines = b"nonsense\n0.5 0 303567 7 0\n0.6 0 303567 7 0\n";
+        assert_eq!(detect("-", lines).unwrap().name, "disksim");
+        let error = detect("x", b"\n# a comment\nonce upon a time\n")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with(
+                "x:3: no known format fits: \"once upon a time\"; expected one of disksim"
+            ),
+            "{error}"
+        );
+    }
+}

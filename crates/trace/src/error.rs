@@ -1,0 +1,288 @@
+//! What can be wrong with a trace, in one line a user can act on.
+
+use std::fmt;
+use std::io;
+
+/// Why a trace cannot be read, or a workload not be made.
+///
+/// The text of every variant is one line: the file, the line where there is one, what is wrong, the offending
+/// text in quotes, and what was expected.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TraceError {
+    /// The file is missing, or may not be read.
+    #[error("{file}: cannot be opened: {cause}; expected a trace file, or - for standard input")]
+    Open {
+        /// The path as given.
+        file: String,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// The system failed while reading.
+    #[error("{file}: reading failed after {offset} bytes: {cause}; expected a readable file")]
+    Read {
+        /// The path as given.
+        file: String,
+        /// Uncompressed bytes read before.
+        offset: u64,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// A compressed file ends in the middle.
+    #[error(
+        "{file}: the {compression} stream is cut off after {offset} uncompressed bytes; expected a complete file"
+    )]
+    Truncated {
+        /// The path as given.
+        file: String,
+        /// The compression's name.
+        compression: &'static str,
+        /// Uncompressed bytes read before.
+        offset: u64,
+    },
+    /// A compressed file cannot be decompressed.
+    #[error(
+        "{file}: the {compression} stream is damaged after {offset} uncompressed bytes: {cause}; expected an intact file"
+    )]
+    Damaged {
+        /// The path as given.
+        file: String,
+        /// The compression's name.
+        compression: &'static str,
+        /// Uncompressed bytes read before.
+        offset: u64,
+        /// What the decoder said.
+        cause: io::Error,
+    },
+    /// There is not one request in the file.
+    #[error(
+        "{file}: holds no requests ({lines} lines, {skipped} of them skipped as bad); expected at least one"
+    )]
+    Empty {
+        /// The path as given.
+        file: String,
+        /// Lines seen.
+        lines: u64,
+        /// Bad lines skipped.
+        skipped: u64,
+    },
+    /// The file is not text.
+    #[error(
+        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text, plain or compressed with gz, zst, bz2 or xz"
+    )]
+    NotText {
+        /// The path as given.
+        file: String,
+        /// Where, in uncompressed bytes from the start.
+        offset: u64,
+        /// The byte that is no text.
+        byte: u8,
+    },
+    /// A line does not end within reason.
+    #[error(
+        "{file}:{line}: the line is longer than {limit} bytes: \"{text}\"; expected short lines of text"
+    )]
+    LongLine {
+        /// The path as given.
+        file: String,
+        /// Counted from 1.
+        line: u64,
+        /// The longest line that is read, in bytes.
+        limit: usize,
+        /// Its beginning.
+        text: Excerpt,
+    },
+    /// No format fits the first lines.
+    #[error("{file}:{line}: no known format fits: \"{text}\"; expected one of {known}")]
+    UnknownFormat {
+        /// The path as given.
+        file: String,
+        /// The first line that says something.
+        line: u64,
+        /// That line.
+        text: Excerpt,
+        /// Names of all formats.
+        known: String,
+    },
+    /// Several formats fit, and the file's name does not decide.
+    #[error(
+        "{file}:{line}: several formats fit ({candidates}): \"{text}\"; expected --format to name one, or a file name ending in one"
+    )]
+    AmbiguousFormat {
+        /// The path as given.
+        file: String,
+        /// The first line that says something.
+        line: u64,
+        /// That line.
+        text: Excerpt,
+        /// Names of the formats that fit.
+        candidates: String,
+    },
+    /// A line says something that no request can be made of.
+    #[error("{file}:{line}: {fault}: \"{text}\"; expected {expected}")]
+    Line {
+        /// The path as given.
+        file: String,
+        /// Counted from 1.
+        line: u64,
+        /// What is wrong.
+        fault: Fault,
+        /// The field or line it is wrong with.
+        text: Excerpt,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// Volumes cannot be concatenated on standard input, because that reads the trace twice.
+    #[error(
+        "{file}: trace.asu=concatenate reads the trace twice; expected a file, or trace.asu=separate"
+    )]
+    SecondPass {
+        /// The path as given.
+        file: String,
+    },
+    /// An option's value is not usable.
+    #[error("{name}: \"{value}\" is not usable; expected {expected}")]
+    Option {
+        /// The option's dotted name.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What would have been right.
+        expected: String,
+    },
+    /// A format was asked for that does not exist.
+    #[error("there is no trace format \"{name}\"; expected one of {known}")]
+    NoSuchFormat {
+        /// What was asked for.
+        name: String,
+        /// Names of all formats.
+        known: String,
+    },
+    /// A workload's parameters contradict each other.
+    #[error(
+        "workload {workload}: {parameter}={value} does not fit the other parameters; expected {expected}"
+    )]
+    Workload {
+        /// The workload's name.
+        workload: &'static str,
+        /// The parameter.
+        parameter: &'static str,
+        /// Its value.
+        value: String,
+        /// What would have been right.
+        expected: String,
+    },
+}
+
+/// What is wrong with one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fault {
+    /// The named field holds something else than digits.
+    NotANumber(&'static str),
+    /// The named field is below 0.
+    Negative(&'static str),
+    /// The named field is larger than can be held.
+    TooLarge(&'static str),
+    /// The named field holds none of the words it may hold.
+    UnknownWord(&'static str),
+    /// The line ends too early.
+    FewFields,
+    /// The line goes on after the last field.
+    ManyFields,
+    /// An empty line with more lines after it.
+    BlankLine,
+    /// The request has no sectors.
+    ZeroLength,
+    /// The request arrives before the one above it, or before the sort window.
+    BackInTime,
+    /// The shift moves the request below sector 0.
+    BelowZero,
+    /// The request ends past the last byte that 64 bits can address.
+    BeyondAddressSpace,
+    /// The request ends past its volume's part of the address space.
+    CrossesStride,
+}
+
+impl Fault {
+    /// What was expected instead, where that does not depend on a field; `layout` names the format's columns.
+    pub(crate) fn expected(self, layout: &'static str) -> &'static str {
+        match self {
+            Self::BlankLine => "blank lines only after the last request",
+            Self::ZeroLength => "at least one sector, or trace.zero_len=drop",
+            Self::BackInTime => "times that do not go back, or trace.order=sort or clamp",
+            Self::BelowZero => "a start of at least trace.lba_shift sectors",
+            Self::BeyondAddressSpace => "an end below 2^55 sectors",
+            Self::CrossesStride => "an end within trace.asu_stride sectors",
+            _ => layout,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotANumber(field) => write!(out, "{field} is not a number"),
+            Self::Negative(field) => write!(out, "{field} is negative"),
+            Self::TooLarge(field) => write!(out, "{field} is too large"),
+            Self::UnknownWord(field) => write!(out, "{field} is unknown"),
+            Self::FewFields => write!(out, "too few fields"),
+            Self::ManyFields => write!(out, "too many fields"),
+            Self::BlankLine => write!(out, "a blank line inside the trace"),
+            Self::ZeroLength => write!(out, "the request has length 0"),
+            Self::BackInTime => write!(out, "the time goes back"),
+            Self::BelowZero => write!(out, "the shifted request starts below sector 0"),
+            Self::BeyondAddressSpace => write!(out, "the request ends beyond 2^64 bytes"),
+            Self::CrossesStride => write!(out, "the request crosses its volume's stride"),
+        }
+    }
+}
+
+/// Offending text, fit for one line of an error message: cut short, everything but plain ASCII escaped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt(String);
+
+impl Excerpt {
+    /// Bytes of offending text that are shown.
+    pub const LENGTH_MAX: usize = 80;
+
+    /// An excerpt of `bytes`.
+    #[must_use]
+    pub fn new(bytes: &[u8]) -> Self {
+        let bytes = bytes.trim_ascii_end();
+        let shown = &bytes[..bytes.len().min(Self::LENGTH_MAX)];
+        let mut text = shown.escape_ascii().to_string();
+        if shown.len() < bytes.len() {
+            text.push_str("...");
+        }
+        Self(text)
+    }
+
+    /// The text as shown.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_is_short_and_on_one_line() {
+        assert_eq!(
+            Excerpt::new(b"a\tb\x00\xff\r\n").as_str(),
+            "a\\tb\\x00\\xff"
+        );
+        let long = Excerpt::new(&[b'7'; 200]);
+        assert_eq!(long.as_str().len(), Excerpt::LENGTH_MAX + 3);
+        assert!(long.as_str().ends_with("7..."));
+    }
+}

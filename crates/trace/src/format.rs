@@ -1,0 +1,156 @@
+//! The registry of formats.
+
+use crate::decode::Decode;
+use crate::formats;
+
+/// A text format for traces: how to know it, and how to read it.
+#[derive(Clone, Copy)]
+pub struct Format {
+    /// The name, as in `--format`.
+    pub name: &'static str,
+    /// Endings of file names, without a dot and before the ending of a compression, that settle which of several
+    /// formats that fit is meant.
+    pub extensions: &'static [&'static str],
+    /// One sentence: where such traces come from, and what is particular about them.
+    pub about: &'static str,
+    /// The columns, as error messages name them.
+    pub columns: &'static str,
+    /// A line as it looks.
+    pub example: &'static str,
+    /// The time unit where `trace.time_unit` is `auto`.
+    pub time_unit: TimeUnit,
+    /// Whether requests stand in the order of their arrival.
+    pub sorted: bool,
+    /// Whether times count from some day of the calendar; they are then made relative to the first request.
+    pub epoch: bool,
+    pub(crate) decode: Decode,
+}
+
+/// The unit of a trace's times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Units of 100 ns, as Windows counts time.
+    HundredNanoseconds,
+    /// Nanoseconds.
+    Nanoseconds,
+}
+
+impl TimeUnit {
+    /// The unit as options and tables write it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Seconds => "s",
+            Self::Milliseconds => "ms",
+            Self::Microseconds => "us",
+            Self::HundredNanoseconds => "100ns",
+            Self::Nanoseconds => "ns",
+        }
+    }
+
+    /// The power of ten that one unit is of the tick of 0.1 ns.
+    pub(crate) const fn exponent(self) -> u32 {
+        match self {
+            Self::Seconds => 10,
+            Self::Milliseconds => 7,
+            Self::Microseconds => 4,
+            Self::HundredNanoseconds => 3,
+            Self::Nanoseconds => 1,
+        }
+    }
+}
+
+/// Every format, one row each.
+pub const FORMATS: &[Format] = &[
+    formats::disksim::FORMAT,
+    formats::ssdsim::FORMAT,
+    formats::spc::FORMAT,
+    formats::msr::FORMAT,
+    formats::cloudphysics::FORMAT,
+    formats::diskmon::FORMAT,
+    formats::wiscsee::FORMAT,
+    formats::tencent::FORMAT,
+    formats::systor::FORMAT,
+];
+
+/// The format called `name`, by its name or one of its file name endings.
+///
+/// ```
+/// use destage_trace::format;
+/// assert_eq!(format::find("mqsim").map(|format| format.name), Some("ssdsim"));
+/// assert!(format::find("parquet").is_none());
+/// ```
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Format> {
+    FORMATS
+        .iter()
+        .find(|format| format.name == name || format.extensions.contains(&name))
+}
+
+/// Names of `formats`, in a row.
+pub(crate) fn names<'a>(formats: impl IntoIterator<Item = &'a Format>) -> String {
+    formats
+        .into_iter()
+        .map(|format| format.name)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+impl std::fmt::Debug for Format {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Format({})", self.name)
+    }
+}
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Format {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::State;
+
+    #[test]
+    fn every_row_reads_its_own_example_and_no_name_is_taken_twice() {
+        let mut names = Vec::new();
+        for format in FORMATS {
+            let mut batch = Vec::new();
+            let line = format!("{}\n", format.example);
+            let outcome = (format.decode)(
+                line.as_bytes(),
+                &mut State::new(format.time_unit.exponent()),
+                &mut batch,
+                10,
+            );
+            assert!(
+                outcome.problem.is_none(),
+                "{format:?}: {:?}",
+                outcome.problem
+            );
+            assert_eq!(
+                (outcome.consumed, batch.len()),
+                (line.len(), 1),
+                "{format:?}"
+            );
+            names.extend(format.extensions);
+            if !format.extensions.contains(&format.name) {
+                names.push(format.name);
+            }
+        }
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all, "{names:?}");
+    }
+}

@@ -1,0 +1,43 @@
+//! One file per format: its row of the registry, its columns, and the reading of one line.
+
+pub(crate) mod cloudphysics;
+pub(crate) mod diskmon;
+pub(crate) mod disksim;
+pub(crate) mod msr;
+pub(crate) mod spc;
+pub(crate) mod ssdsim;
+pub(crate) mod systor;
+pub(crate) mod tencent;
+pub(crate) mod wiscsee;
+
+use crate::cursor::{Column, Cursor, Problem};
+use crate::error::Fault;
+use crate::request::{Operation, sectors_touched};
+
+/// Sectors touched by a byte range whose length was the field read last, in the column `column`.
+#[inline(always)]
+fn byte_range(
+    cursor: &Cursor<'_>,
+    offset: u64,
+    bytes: u64,
+    column: &'static Column,
+) -> Result<(u64, u32), Problem> {
+    sectors_touched(offset, bytes)
+        .ok_or_else(|| cursor.bad_field(Fault::TooLarge(column.name), column))
+}
+
+/// `Read` or `Write`, followed by `separator`, which is passed as well.
+#[inline(always)]
+fn read_or_write(
+    cursor: &mut Cursor<'_>,
+    separator: u8,
+    column: &'static Column,
+) -> Result<Operation, Problem> {
+    let operation = match cursor.word(separator) {
+        b"Read" => Operation::Read,
+        b"Write" => Operation::Write,
+        _ => return Err(cursor.unknown_word(column)),
+    };
+    cursor.separator(separator, column)?;
+    Ok(operation)
+}

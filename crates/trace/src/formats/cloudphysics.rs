@@ -1,0 +1,68 @@
+//! `cloudphysics`: virtual disks traced by CloudPhysics, in the comma-separated form libCacheSim ships.
+
+use super::byte_range;
+use crate::cursor::{Column, Cursor, Problem};
+use crate::decode::{Layout, State, decode, request};
+use crate::format::{Format, TimeUnit};
+use crate::request::{Operation, Request};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "cloudphysics",
+    extensions: &["cloudphysics"],
+    about: "CloudPhysics: SCSI opcodes in hex, times in whole s; a header line may come first; one volume.",
+    columns: "5 comma-separated fields: version, time in s, SCSI opcode in hex, bytes, first sector",
+    example: "1,5633898,2a,512,42932745",
+    time_unit: TimeUnit::Seconds,
+    sorted: true,
+    epoch: false,
+    decode: decode::<CloudPhysics>,
+};
+
+const VERSION: Column = Column {
+    name: "version",
+    expected: "a whole number",
+};
+const TIME: Column = Column {
+    name: "time",
+    expected: "a number of seconds such as 5633898",
+};
+const OPCODE: Column = Column {
+    name: "SCSI opcode",
+    expected: "a read (08 28 a8 88), a write (0a 2a aa 8a 2e ae 8e), a flush (35 91) or an unmap (42)",
+};
+const BYTES: Column = Column {
+    name: "size",
+    expected: "a whole number of bytes below 2^41",
+};
+const SECTOR: Column = Column {
+    name: "first sector",
+    expected: "a whole number of 512-byte sectors",
+};
+
+struct CloudPhysics;
+
+impl Layout for CloudPhysics {
+    const HEADER: Option<&'static [u8]> = Some(b"version,time,op,size,lbn");
+
+    #[inline(always)]
+    fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
+        cursor.number(&VERSION)?;
+        cursor.separator(b',', &VERSION)?;
+        let arrival = state.time(cursor, &TIME)?;
+        cursor.separator(b',', &TIME)?;
+        let operation = match cursor.word(b',') {
+            b"28" | b"08" | b"8" | b"a8" | b"88" => Operation::Read,
+            b"2a" | b"0a" | b"a" | b"aa" | b"8a" | b"2e" | b"ae" | b"8e" => Operation::Write,
+            b"35" | b"91" => Operation::Flush,
+            b"42" => Operation::Trim,
+            _ => return Err(cursor.unknown_word(&OPCODE)),
+        };
+        cursor.separator(b',', &OPCODE)?;
+        let bytes = cursor.number(&BYTES)?;
+        let (_, sectors) = byte_range(cursor, 0, bytes, &BYTES)?;
+        cursor.separator(b',', &BYTES)?;
+        let sector = cursor.number(&SECTOR)?;
+        cursor.end(&SECTOR)?;
+        request(state, arrival, 0, (sector, sectors), operation)
+    }
+}

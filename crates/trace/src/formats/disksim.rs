@@ -1,0 +1,77 @@
+//! `disksim`: the ASCII format of the DiskSim simulator.
+
+use crate::cursor::{Column, Cursor, Problem};
+use crate::decode::{Layout, State, decode, request};
+use crate::format::{Format, TimeUnit};
+use crate::request::{Operation, Request};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "disksim",
+    extensions: &["disksim", "dis"],
+    about: "DiskSim ASCII: times in ms with decimals; lowest bit of the flag set means read; # starts a comment.",
+    columns: "5 columns: time in ms, device, first sector, sectors, flag",
+    example: "5265.313 0 6357144 8 0",
+    time_unit: TimeUnit::Milliseconds,
+    sorted: true,
+    epoch: false,
+    decode: decode::<DiskSim>,
+};
+
+const TIME: Column = Column {
+    name: "time",
+    expected: "a decimal number such as 5265.313",
+};
+pub(super) const DEVICE: Column = Column {
+    name: "device",
+    expected: "a whole number below 2^32",
+};
+pub(super) const SECTOR: Column = Column {
+    name: "first sector",
+    expected: "a whole number of 512-byte sectors",
+};
+pub(super) const SECTORS: Column = Column {
+    name: "sector count",
+    expected: "a whole number below 2^32",
+};
+pub(super) const FLAG: Column = Column {
+    name: "flag",
+    expected: "a whole number, odd for a read and even for a write",
+};
+
+struct DiskSim;
+
+impl Layout for DiskSim {
+    const COMMENTS: bool = true;
+
+    #[inline(always)]
+    fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
+        cursor.skip_blanks();
+        let arrival = state.time(cursor, &TIME)?;
+        cursor.blanks(&TIME)?;
+        rest_of_request(cursor, state, arrival)
+    }
+}
+
+/// The four columns that `disksim` and `ssdsim` share.
+#[inline(always)]
+pub(super) fn rest_of_request(
+    cursor: &mut Cursor<'_>,
+    state: &State,
+    arrival: u64,
+) -> Result<Option<Request>, Problem> {
+    let device = cursor.number32(&DEVICE)?;
+    cursor.blanks(&DEVICE)?;
+    let sector = cursor.number(&SECTOR)?;
+    cursor.blanks(&SECTOR)?;
+    let sectors = cursor.number32(&SECTORS)?;
+    cursor.blanks(&SECTORS)?;
+    // DiskSim reads the flag as hexadecimal. The lowest bit is that of the last digit either way.
+    let flag = cursor.number(&FLAG)?;
+    cursor.end(&FLAG)?;
+    let operation = if flag & 1 == 1 {
+        Operation::Read
+    } else {
+        Operation::Write
+    };
+    request(state, arrival, device, (sector, sectors), operation)
+}

@@ -1,0 +1,68 @@
+//! `spc`: the format of the Storage Performance Council, as in the UMass Trace Repository.
+
+use super::byte_range;
+use crate::cursor::{Column, Cursor, Problem};
+use crate::decode::{Layout, State, decode, request};
+use crate::format::{Format, TimeUnit};
+use crate::request::{Operation, Request};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "spc",
+    extensions: &["spc"],
+    about: "Storage Performance Council: volume is the application storage unit; further fields are allowed and ignored.",
+    columns: "5 or more comma-separated fields: storage unit, first sector, bytes, r or w, time in s",
+    example: "0,20941264,8192,W,0.551706",
+    time_unit: TimeUnit::Seconds,
+    sorted: true,
+    epoch: false,
+    decode: decode::<Spc>,
+};
+
+const UNIT: Column = Column {
+    name: "storage unit",
+    expected: "a whole number below 2^32",
+};
+const SECTOR: Column = Column {
+    name: "first sector",
+    expected: "a whole number of 512-byte sectors",
+};
+const BYTES: Column = Column {
+    name: "size",
+    expected: "a whole number of bytes below 2^41",
+};
+const OPCODE: Column = Column {
+    name: "opcode",
+    expected: "r or w",
+};
+const TIME: Column = Column {
+    name: "time",
+    expected: "a decimal number of seconds such as 0.551706",
+};
+
+struct Spc;
+
+impl Layout for Spc {
+    #[inline(always)]
+    fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
+        let unit = cursor.number32(&UNIT)?;
+        cursor.separator(b',', &UNIT)?;
+        let sector = cursor.number(&SECTOR)?;
+        cursor.separator(b',', &SECTOR)?;
+        let bytes = cursor.number(&BYTES)?;
+        let (_, sectors) = byte_range(cursor, 0, bytes, &BYTES)?;
+        cursor.separator(b',', &BYTES)?;
+        let operation = match cursor.word(b',') {
+            b"r" | b"R" => Operation::Read,
+            b"w" | b"W" => Operation::Write,
+            _ => return Err(cursor.unknown_word(&OPCODE)),
+        };
+        cursor.separator(b',', &OPCODE)?;
+        let arrival = state.time(cursor, &TIME)?;
+        if cursor.peek() == b',' {
+            cursor.rest_of_line();
+        } else {
+            cursor.end(&TIME)?;
+        }
+        request(state, arrival, unit, (sector, sectors), operation)
+    }
+}

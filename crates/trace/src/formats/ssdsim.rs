@@ -1,0 +1,40 @@
+//! `ssdsim`: the format shared by SSDSim and MQSim, DiskSim's columns with whole nanoseconds.
+
+use super::disksim::rest_of_request;
+use crate::cursor::{Column, Cursor, Problem};
+use crate::decode::{Layout, State, decode};
+use crate::error::Fault;
+use crate::format::{Format, TimeUnit};
+use crate::request::Request;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "ssdsim",
+    extensions: &["ssdsim", "mqsim"],
+    about: "SSDSim and MQSim: the columns of DiskSim, times in whole ns; some traces really count us (trace.time_unit).",
+    columns: "5 columns: time in whole ns, device, first sector, sectors, flag",
+    example: "26214000 0 303574 7 0",
+    time_unit: TimeUnit::Nanoseconds,
+    sorted: true,
+    epoch: false,
+    decode: decode::<SsdSim>,
+};
+
+const TIME: Column = Column {
+    name: "time",
+    expected: "a whole number such as 26214000",
+};
+
+struct SsdSim;
+
+impl Layout for SsdSim {
+    #[inline(always)]
+    fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
+        cursor.skip_blanks();
+        let time = cursor.number(&TIME)?;
+        cursor.blanks(&TIME)?;
+        let Some(arrival) = time.checked_mul(state.ticks_per_unit) else {
+            return Err(cursor.bad_field(Fault::TooLarge(TIME.name), &TIME));
+        };
+        rest_of_request(cursor, state, arrival)
+    }
+}

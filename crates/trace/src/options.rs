@@ -1,0 +1,257 @@
+//! How a trace is to be read: the `trace.*` parameters and what the command line adds.
+
+use crate::error::TraceError;
+use crate::format::{Format, TimeUnit};
+use destage_base::parameter::{Kind, Parameter, Values};
+
+/// The parameters of reading a trace.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "trace.time_unit",
+        kind: Kind::Choice(&["auto", "s", "ms", "us", "100ns", "ns"]),
+        default: "auto",
+        unit: "",
+        about: "Unit of the trace's times; auto is the format's own.",
+        source: "some SSDSim traces count us where the format says ns",
+    },
+    Parameter {
+        name: "trace.asu",
+        kind: Kind::Choice(&["ignore", "separate", "concatenate"]),
+        default: "ignore",
+        unit: "",
+        about: "Volumes share one address space as they are, get trace.asu_stride sectors each, or follow one another in ascending number.",
+        source: "",
+    },
+    Parameter {
+        name: "trace.asu_stride",
+        kind: Kind::Integer {
+            min: 1,
+            max: u64::MAX,
+        },
+        default: "4294967296",
+        unit: "sectors",
+        about: "Distance between the starts of two volumes with trace.asu=separate.",
+        source: "2 TiB, the most that 32-bit sector numbers reach",
+    },
+    Parameter {
+        name: "trace.lba_shift",
+        kind: Kind::Text,
+        default: "0",
+        unit: "sectors",
+        about: "Subtracted from every address before anything else; may be negative.",
+        source: "63 undoes the offset of a classic first partition",
+    },
+    Parameter {
+        name: "trace.zero_len",
+        kind: Kind::Choice(&["error", "drop"]),
+        default: "error",
+        unit: "",
+        about: "What a request of length 0 is: an error, or dropped and counted.",
+        source: "",
+    },
+    Parameter {
+        name: "trace.order",
+        kind: Kind::Choice(&["auto", "error", "sort", "clamp"]),
+        default: "auto",
+        unit: "",
+        about: "What a time that goes back is: an error, sorted within a window of 65536 requests, or set to the latest time seen and counted; auto sorts the formats known to be unsorted.",
+        source: "",
+    },
+];
+
+/// How volumes share the one address space downstream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Asu {
+    /// The volume's number plays no part in addresses.
+    #[default]
+    Ignore,
+    /// Volume v starts at v times [`ReadOptions::asu_stride`].
+    Separate,
+    /// Volumes follow one another in ascending number, each as long as its largest end in the whole trace,
+    /// rounded up to 8 sectors. Reads the trace twice.
+    Concatenate,
+}
+
+/// What becomes of a request without sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ZeroLength {
+    /// It is an error.
+    #[default]
+    Error,
+    /// It is dropped and counted.
+    Drop,
+}
+
+/// What becomes of a request that arrives before the one above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Order {
+    /// [`Order::Sort`] for formats known to be unsorted, [`Order::Error`] for the others.
+    #[default]
+    Auto,
+    /// It is an error.
+    Error,
+    /// It moves up, if it is within the sort window, and is an error otherwise.
+    Sort,
+    /// It arrives with the latest above it, and is counted.
+    Clamp,
+}
+
+/// What becomes of a line that no request can be made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum BadLines {
+    /// Reading stops with its error.
+    #[default]
+    Stop,
+    /// It is skipped and counted.
+    Skip,
+}
+
+/// How a trace is to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The format; `None` finds it from the content.
+    pub format: Option<&'static Format>,
+    /// The unit of times; `None` is the format's own.
+    pub time_unit: Option<TimeUnit>,
+    /// How volumes share the address space.
+    pub asu: Asu,
+    /// Sectors from one volume's start to the next with [`Asu::Separate`].
+    pub asu_stride: u64,
+    /// Sectors subtracted from each address, before anything else.
+    pub lba_shift: i64,
+    /// What becomes of requests without sectors.
+    pub zero_length: ZeroLength,
+    /// What becomes of times that go back.
+    pub order: Order,
+    /// What becomes of bad lines.
+    pub bad_lines: BadLines,
+    /// How many requests of the trace are read after [`Self::skip`]; what follows them is not even looked at.
+    pub limit: Option<u64>,
+    /// How many requests, in order of arrival, are left out at the start. Times stay as they are.
+    pub skip: u64,
+    /// Whether reads are dropped, from the slice that `skip` and `limit` cut out.
+    pub writes_only: bool,
+    /// Whether the SHA-256 of the trace is made.
+    pub digest: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: None,
+            time_unit: None,
+            asu: Asu::Ignore,
+            asu_stride: 1 << 32,
+            lba_shift: 0,
+            zero_length: ZeroLength::Error,
+            order: Order::Auto,
+            bad_lines: BadLines::Stop,
+            limit: None,
+            skip: 0,
+            writes_only: false,
+            digest: true,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// The options that `values`, made from [`PARAMETERS`] (among others), ask for. Everything that is no
+    /// `trace.*` parameter stays at its default.
+    ///
+    /// # Errors
+    /// If `trace.lba_shift` is no whole number.
+    ///
+    /// # Panics
+    /// If `values` lacks one of [`PARAMETERS`], which is a bug in the caller.
+    pub fn from_values(values: &Values) -> Result<Self, TraceError> {
+        let shift = values.text("trace.lba_shift");
+        let lba_shift = shift
+            .replace('_', "")
+            .parse()
+            .map_err(|_| TraceError::Option {
+                name: "trace.lba_shift",
+                value: shift.to_owned(),
+                expected: "a whole number of sectors, negative to move addresses up".to_owned(),
+            })?;
+        Ok(Self {
+            time_unit: match values.text("trace.time_unit") {
+                "s" => Some(TimeUnit::Seconds),
+                "ms" => Some(TimeUnit::Milliseconds),
+                "us" => Some(TimeUnit::Microseconds),
+                "100ns" => Some(TimeUnit::HundredNanoseconds),
+                "ns" => Some(TimeUnit::Nanoseconds),
+                _ => None,
+            },
+            asu: match values.text("trace.asu") {
+                "separate" => Asu::Separate,
+                "concatenate" => Asu::Concatenate,
+                _ => Asu::Ignore,
+            },
+            asu_stride: values.integer("trace.asu_stride"),
+            lba_shift,
+            zero_length: match values.text("trace.zero_len") {
+                "drop" => ZeroLength::Drop,
+                _ => ZeroLength::Error,
+            },
+            order: match values.text("trace.order") {
+                "error" => Order::Error,
+                "sort" => Order::Sort,
+                "clamp" => Order::Clamp,
+                _ => Order::Auto,
+            },
+            ..Self::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destage_base::parameter::Value;
+
+    #[test]
+    fn the_rows_defaults_are_the_default_options() {
+        assert_eq!(
+            ReadOptions::from_values(&Values::defaults(PARAMETERS)).unwrap(),
+            ReadOptions::default()
+        );
+    }
+
+    #[test]
+    fn every_word_of_a_choice_means_something_of_its_own() {
+        for row in PARAMETERS {
+            let Kind::Choice(words) = row.kind else {
+                continue;
+            };
+            let options: Vec<ReadOptions> = words
+                .iter()
+                .map(|word| {
+                    let mut values = Values::defaults(PARAMETERS);
+                    values.set(row.name, row.read(word).unwrap());
+                    ReadOptions::from_values(&values).unwrap()
+                })
+                .collect();
+            for (index, one) in options.iter().enumerate() {
+                assert!(
+                    !options[..index].contains(one),
+                    "{} = {}",
+                    row.name,
+                    words[index]
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_shift_may_be_negative_and_must_be_a_number() {
+        let mut values = Values::defaults(PARAMETERS);
+        values.set("trace.lba_shift", Value::Text("-63".to_owned()));
+        assert_eq!(ReadOptions::from_values(&values).unwrap().lba_shift, -63);
+        values.set("trace.lba_shift", Value::Text("63s".to_owned()));
+        let error = ReadOptions::from_values(&values).unwrap_err().to_string();
+        assert!(
+            error.starts_with("trace.lba_shift: \"63s\" is not usable; expected a whole number"),
+            "{error}"
+        );
+    }
+}

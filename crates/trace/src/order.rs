@@ -1,0 +1,101 @@
+//! Requests in the order of their arrival, in bounded memory.
+
+use crate::error::Fault;
+use crate::request::Request;
+use destage_base::Ticks;
+
+/// How many requests may stand between a request and its place.
+pub(crate) const WINDOW: usize = 1 << 16;
+
+/// Sorts a stream that is nearly sorted. Requests that arrive together keep the order of the trace.
+///
+/// Twice the window is collected and sorted, then the earlier half leaves. So a request finds its place if not
+/// more than [`WINDOW`] requests above it arrive later; one that comes too late is told at once.
+#[derive(Default)]
+pub(crate) struct SortWindow {
+    /// Not yet in order.
+    held: Vec<Request>,
+    /// In order, and on their way out from `next` on.
+    leaving: Vec<Request>,
+    next: usize,
+    /// The latest arrival that is leaving or gone.
+    settled: Ticks,
+}
+
+impl SortWindow {
+    /// Takes one more request.
+    pub fn push(&mut self, request: Request) -> Result<(), Fault> {
+        if request.arrival < self.settled {
+            return Err(Fault::BackInTime);
+        }
+        self.held.push(request);
+        if self.held.len() == 2 * WINDOW {
+            self.settle(WINDOW);
+        }
+        Ok(())
+    }
+
+    /// The trace is over: all that is held may leave.
+    pub fn finish(&mut self) {
+        self.settle(self.held.len());
+    }
+
+    /// Moves up to `room` requests that are in order to `batch`.
+    pub fn drain(&mut self, batch: &mut Vec<Request>, room: usize) {
+        let end = self.leaving.len().min(self.next + room);
+        batch.extend_from_slice(&self.leaving[self.next..end]);
+        self.next = end;
+    }
+
+    fn settle(&mut self, count: usize) {
+        self.leaving.drain(..self.next);
+        self.next = 0;
+        self.held.sort_by_key(|request| request.arrival);
+        self.leaving.extend(self.held.drain(..count));
+        if let Some(last) = self.leaving.last() {
+            self.settled = last.arrival;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Operation;
+
+    fn at(arrival: Ticks, line: u32) -> Request {
+        Request {
+            arrival,
+            sector: 0,
+            sectors: 1,
+            volume: 0,
+            line,
+            operation: Operation::Write,
+            fua: false,
+        }
+    }
+
+    /// `late` requests that arrive at 5, then one at 4.
+    fn displaced_by(late: usize) -> Result<Vec<Request>, Fault> {
+        let mut window = SortWindow::default();
+        for line in 0..late {
+            window.push(at(5, line as u32))?;
+        }
+        window.push(at(4, u32::MAX))?;
+        window.finish();
+        let mut all = Vec::new();
+        window.drain(&mut all, usize::MAX >> 1);
+        Ok(all)
+    }
+
+    #[test]
+    fn the_window_repairs_what_it_promises_and_refuses_the_rest() {
+        let all = displaced_by(WINDOW).unwrap();
+        assert_eq!((all[0], all.len()), (at(4, u32::MAX), WINDOW + 1));
+        assert!(
+            all[1..].is_sorted_by_key(|request| request.line),
+            "equal times keep their order"
+        );
+        assert!(displaced_by(2 * WINDOW).is_err());
+    }
+}

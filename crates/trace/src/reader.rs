@@ -1,0 +1,564 @@
+//! One pass over a trace, in bounded memory, batch by batch.
+
+use crate::address::{Addresses, Placement, concatenated};
+use crate::admission::Admission;
+use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
+use crate::compression::{self, Compression};
+use crate::cursor::{Problem, next_line};
+use crate::decode::State;
+use crate::detect::{detect, not_text};
+use crate::error::{Excerpt, Fault, TraceError};
+use crate::format::Format;
+use crate::options::{Asu, BadLines, Order, ReadOptions};
+use crate::request::{Operation, Request};
+use destage_base::Ticks;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Requests in a batch, at most: 128 KiB of them.
+const BATCH: usize = 4096;
+
+/// What a reader met on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Lines read, whatever they held.
+    pub lines: u64,
+    /// Requests handed out.
+    pub requests: u64,
+    /// Bad lines skipped, with [`BadLines::Skip`].
+    pub skipped: u64,
+    /// Requests without sectors dropped, with [`crate::ZeroLength::Drop`].
+    pub zero_length: u64,
+    /// Requests whose time was set to the latest seen, with [`Order::Clamp`].
+    pub clamped: u64,
+}
+
+/// A whole trace in memory.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// The file it came from.
+    pub origin: String,
+    /// Its format.
+    pub format: &'static Format,
+    /// Its requests, in the order of their arrival.
+    pub requests: Vec<Request>,
+    /// SHA-256 of the uncompressed file, in hexadecimal; `None` if it was not read to the end, or not asked for.
+    pub digest: Option<String>,
+    /// What was met on the way.
+    pub counts: Counts,
+    /// The first bad line that was skipped, as an error message.
+    pub first_skipped: Option<String>,
+}
+
+/// Reads all of a trace.
+///
+/// # Errors
+/// As [`Reader::open`] and [`Reader::fill`].
+pub fn read_all(path: &Path, options: &ReadOptions) -> Result<Trace, TraceError> {
+    let mut reader = Reader::open(path, options)?;
+    let mut requests = Vec::new();
+    let mut batch = Vec::new();
+    while reader.fill(&mut batch)? {
+        requests.extend_from_slice(&batch);
+    }
+    Ok(Trace {
+        origin: reader.origin().to_owned(),
+        format: reader.format(),
+        requests,
+        digest: reader.digest(),
+        counts: reader.counts(),
+        first_skipped: reader.first_skipped().map(str::to_owned),
+    })
+}
+
+/// One pass over a trace.
+///
+/// Times are the trace's own in ticks of 0.1 ns, except in formats whose times count from a day of the calendar:
+/// those are relative to the trace's first request.
+pub struct Reader {
+    file: String,
+    format: &'static Format,
+    compression: Compression,
+    blocks: Blocks,
+    state: State,
+    admission: Admission,
+    faults: Faults,
+    /// For times relative to the first request: when that arrived.
+    epoch: Option<Ticks>,
+    skip: u64,
+    left: Option<u64>,
+    writes_only: bool,
+    handed_out: u64,
+    stage: Stage,
+    bytes_read: Arc<AtomicU64>,
+    bytes_total: Option<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Lines may follow.
+    Reading,
+    /// All lines are done; sorted requests may wait.
+    Emptying,
+    /// The end of the trace was reached.
+    Ended,
+    /// A limit or an error came first.
+    Stopped,
+}
+
+/// What became of bad lines.
+struct Faults {
+    policy: BadLines,
+    skipped: u64,
+    first: Option<String>,
+    /// Handed out after the requests of the lines above.
+    pending: Option<TraceError>,
+}
+
+impl Faults {
+    /// Notes an error; whether reading goes on with the next line.
+    #[cold]
+    fn note(&mut self, error: TraceError) -> bool {
+        match self.policy {
+            BadLines::Stop => {
+                self.pending = Some(error);
+                false
+            }
+            BadLines::Skip => {
+                self.skipped += 1;
+                self.first.get_or_insert_with(|| error.to_string());
+                true
+            }
+        }
+    }
+}
+
+impl Reader {
+    /// Opens the trace at `path`, or standard input for `-`, and finds its format.
+    ///
+    /// # Errors
+    /// If there is no such file, it cannot be read or decompressed, it is empty or no text, or its format cannot
+    /// be told; with [`Asu::Concatenate`] also whatever is wrong anywhere in the file.
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, TraceError> {
+        let file = path.display().to_string();
+        let stdin = path.as_os_str() == "-";
+        let placement = match options.asu {
+            Asu::Ignore => Placement::Ignore,
+            Asu::Separate => Placement::Separate(options.asu_stride),
+            // What can be read once only must not lose its content to the first pass.
+            Asu::Concatenate if stdin || path.metadata().is_ok_and(|data| !data.is_file()) => {
+                return Err(TraceError::SecondPass { file });
+            }
+            Asu::Concatenate => first_pass(path, options)?,
+        };
+        let bytes_read = Arc::new(AtomicU64::new(0));
+        let mut bytes_total = None;
+        let opened = if stdin {
+            compression::plain(std::io::stdin(), Arc::clone(&bytes_read))
+        } else {
+            let input = File::open(path).map_err(|cause| TraceError::Open {
+                file: file.clone(),
+                cause,
+            })?;
+            bytes_total = input
+                .metadata()
+                .ok()
+                .filter(std::fs::Metadata::is_file)
+                .map(|data| data.len());
+            compression::plain(input, Arc::clone(&bytes_read))
+        };
+        let (source, compression) = opened.map_err(|cause| TraceError::Read {
+            file: file.clone(),
+            offset: 0,
+            cause,
+        })?;
+        let mut blocks = Blocks::new(source, options.digest);
+        let format = match first_block(&file, compression, &mut blocks)? {
+            None => {
+                return Err(TraceError::Empty {
+                    file,
+                    lines: 0,
+                    skipped: 0,
+                });
+            }
+            Some(lines) => match options.format {
+                Some(format) => format,
+                None => detect(&file, lines)?,
+            },
+        };
+        let order = match options.order {
+            Order::Auto if format.sorted => Order::Error,
+            Order::Auto => Order::Sort,
+            order => order,
+        };
+        let addresses = Addresses {
+            shift: options.lba_shift,
+            placement,
+        };
+        let faults = Faults {
+            policy: options.bad_lines,
+            skipped: 0,
+            first: None,
+            pending: None,
+        };
+        Ok(Self {
+            file,
+            format,
+            compression,
+            blocks,
+            state: State::new(options.time_unit.unwrap_or(format.time_unit).exponent()),
+            admission: Admission::new(addresses, options.zero_length, order),
+            faults,
+            epoch: None,
+            skip: options.skip,
+            left: options.limit,
+            writes_only: options.writes_only,
+            handed_out: 0,
+            stage: if options.limit == Some(0) {
+                Stage::Stopped
+            } else {
+                Stage::Reading
+            },
+            bytes_read,
+            bytes_total,
+        })
+    }
+
+    /// Replaces the content of `batch` by the next requests, up to some thousands, in the order of their arrival.
+    /// Returns `false`, with an empty batch, at the end of the trace or the limit.
+    ///
+    /// # Errors
+    /// If a line is bad (unless such lines are skipped), the stream fails, or the trace ends without a single
+    /// request. The requests of all lines above a bad one are handed out first; after an error there are no more.
+    pub fn fill(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
+        batch.clear();
+        while matches!(self.stage, Stage::Reading | Stage::Emptying) {
+            if let Err(error) = self.advance(batch) {
+                self.stage = Stage::Stopped;
+                batch.clear();
+                return Err(error);
+            }
+            if !batch.is_empty() {
+                self.handed_out += batch.len() as u64;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The format.
+    #[must_use]
+    pub fn format(&self) -> &'static Format {
+        self.format
+    }
+
+    /// The file's path as it was given.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.file
+    }
+
+    /// What was met so far.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        Counts {
+            lines: self.state.line - 1,
+            requests: self.handed_out,
+            skipped: self.faults.skipped,
+            zero_length: self.admission.dropped,
+            clamped: self.admission.clamped,
+        }
+    }
+
+    /// The first bad line that was skipped, as an error message.
+    #[must_use]
+    pub fn first_skipped(&self) -> Option<&str> {
+        self.faults.first.as_deref()
+    }
+
+    /// SHA-256 of the uncompressed file, in hexadecimal, once its end was reached.
+    #[must_use]
+    pub fn digest(&self) -> Option<String> {
+        if self.stage == Stage::Ended {
+            self.blocks.digest()
+        } else {
+            None
+        }
+    }
+
+    /// Bytes of the file, compressed or not, that were read so far.
+    #[must_use]
+    pub fn bytes_read(&self) -> u64 {
+        self.bytes_read.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the file, if it is a regular file.
+    #[must_use]
+    pub fn bytes_total(&self) -> Option<u64> {
+        self.bytes_total
+    }
+
+    /// One step: some requests into the empty `batch`, or nearer to some.
+    fn advance(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+        self.admission.waited(batch, BATCH);
+        if batch.is_empty() {
+            if let Some(error) = self.faults.pending.take() {
+                return Err(error);
+            }
+            if self.stage == Stage::Emptying {
+                self.stage = Stage::Ended;
+                return self.require_a_request();
+            }
+            self.decode(batch)?;
+        }
+        if self.format.epoch {
+            self.make_relative(batch);
+        }
+        self.cut(batch);
+        Ok(())
+    }
+
+    fn decode(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+        if self.blocks.lines().is_empty() {
+            match self.blocks.refill() {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.admission.finish();
+                    self.stage = Stage::Emptying;
+                    return Ok(());
+                }
+                Err(error) => {
+                    let line = self.state.line;
+                    return Err(block_error(
+                        &self.file,
+                        self.compression,
+                        line,
+                        &self.blocks,
+                        error,
+                    ));
+                }
+            }
+        }
+        let Self {
+            file,
+            format,
+            blocks,
+            state,
+            admission,
+            faults,
+            ..
+        } = self;
+        let block = blocks.lines();
+        let first_line = state.line;
+        batch.reserve(BATCH);
+        let outcome = (format.decode)(block, state, batch, BATCH);
+        admission.admit(batch, |request, fault| {
+            let text = line_text(
+                block,
+                u64::from(request.line) - first_line.min(u64::from(request.line)),
+            );
+            let (file, expected) = (file.clone(), fault.expected(format.columns));
+            let line = u64::from(request.line);
+            faults.note(TraceError::Line {
+                file,
+                line,
+                fault,
+                text: Excerpt::new(text),
+                expected,
+            })
+        });
+        let mut consumed = outcome.consumed;
+        if let Some(problem) = outcome.problem
+            && faults.pending.is_none()
+        {
+            let bad = &block[consumed..next_line(block, consumed)];
+            let is_blank = problem.fault == Fault::BlankLine;
+            let line = if is_blank {
+                state.bad_blank
+            } else {
+                state.line
+            };
+            let text = if is_blank {
+                &[]
+            } else {
+                offending(bad, consumed, &problem)
+            };
+            let expected = problem
+                .expected
+                .unwrap_or_else(|| problem.fault.expected(format.columns));
+            let (file, fault) = (file.clone(), problem.fault);
+            faults.note(TraceError::Line {
+                file,
+                line,
+                fault,
+                text: Excerpt::new(text),
+                expected,
+            });
+            if !is_blank {
+                consumed += bad.len();
+                state.line += 1;
+            }
+        }
+        blocks.consume(consumed);
+        Ok(())
+    }
+
+    fn make_relative(&mut self, batch: &mut [Request]) {
+        let Some(first) = batch.first() else { return };
+        // Admitted in order, so that no later request is earlier.
+        let epoch = *self.epoch.get_or_insert(first.arrival);
+        for request in batch {
+            request.arrival -= epoch;
+        }
+    }
+
+    /// Cuts out the part of the trace that was asked for.
+    fn cut(&mut self, batch: &mut Vec<Request>) {
+        if self.skip > 0 {
+            let skipped =
+                usize::try_from(self.skip).map_or(batch.len(), |skip| skip.min(batch.len()));
+            batch.drain(..skipped);
+            self.skip -= skipped as u64;
+        }
+        if let Some(left) = &mut self.left {
+            batch.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
+            *left -= batch.len() as u64;
+            if *left == 0 {
+                self.stage = Stage::Stopped;
+            }
+        }
+        if self.writes_only {
+            batch.retain(|request| request.operation != Operation::Read);
+        }
+    }
+
+    fn require_a_request(&self) -> Result<(), TraceError> {
+        if self.admission.admitted > 0 {
+            return Ok(());
+        }
+        let (lines, skipped) = (self.state.line - 1, self.faults.skipped);
+        Err(TraceError::Empty {
+            file: self.file.clone(),
+            lines,
+            skipped,
+        })
+    }
+}
+
+/// The first complete lines, or nothing if there is not a byte. Makes sure that they are text.
+fn first_block<'a>(
+    file: &str,
+    compression: Compression,
+    blocks: &'a mut Blocks,
+) -> Result<Option<&'a [u8]>, TraceError> {
+    let refilled = blocks.refill();
+    if let Some((offset, byte)) =
+        not_text(&blocks.in_sight()[..blocks.in_sight().len().min(LINE_BYTES_MAX)])
+    {
+        return Err(TraceError::NotText {
+            file: file.to_owned(),
+            offset: offset as u64,
+            byte,
+        });
+    }
+    match refilled {
+        Ok(true) => Ok(Some(blocks.lines())),
+        Ok(false) => Ok(None),
+        Err(error) => Err(block_error(file, compression, 1, blocks, error)),
+    }
+}
+
+fn block_error(
+    file: &str,
+    compression: Compression,
+    line: u64,
+    blocks: &Blocks,
+    error: BlockError,
+) -> TraceError {
+    let (file, offset) = (file.to_owned(), blocks.total);
+    match (error, compression) {
+        (BlockError::LongLine, _) => {
+            let text = Excerpt::new(blocks.in_sight());
+            TraceError::LongLine {
+                file,
+                line,
+                limit: LINE_BYTES_MAX,
+                text,
+            }
+        }
+        (BlockError::Read(cause), None) => TraceError::Read {
+            file,
+            offset,
+            cause,
+        },
+        (BlockError::Read(cause), Some(compression)) => {
+            if cause.kind() == std::io::ErrorKind::UnexpectedEof {
+                TraceError::Truncated {
+                    file,
+                    compression,
+                    offset,
+                }
+            } else {
+                TraceError::Damaged {
+                    file,
+                    compression,
+                    offset,
+                    cause,
+                }
+            }
+        }
+    }
+}
+
+/// The line `number` lines below the first of `block`.
+fn line_text(block: &[u8], number: u64) -> &[u8] {
+    let mut at = 0;
+    for _ in 0..number {
+        at = next_line(block, at);
+    }
+    &block[at..next_line(block, at)]
+}
+
+/// The field of `line`, which starts at `start` of its block, that `problem` is about, or all of the line.
+fn offending<'a>(line: &'a [u8], start: usize, problem: &Problem) -> &'a [u8] {
+    let Some(field) = problem.field.and_then(|field| line.get(field - start..)) else {
+        return line;
+    };
+    let end = field
+        .iter()
+        .position(|byte| matches!(byte, b',' | b' ' | b'\t' | b'\r' | b'\n'));
+    &field[..end.unwrap_or(field.len())]
+}
+
+/// Reads the whole trace to see where each volume ends, and lays them end to end.
+fn first_pass(path: &Path, options: &ReadOptions) -> Result<Placement, TraceError> {
+    let alone = ReadOptions {
+        asu: Asu::Ignore,
+        // The order plays no part here, and is judged in the second pass.
+        order: Order::Clamp,
+        limit: None,
+        skip: 0,
+        writes_only: false,
+        digest: false,
+        ..options.clone()
+    };
+    let mut reader = Reader::open(path, &alone)?;
+    let mut ends = BTreeMap::new();
+    let mut batch = Vec::new();
+    while reader.fill(&mut batch)? {
+        for request in &batch {
+            let end: &mut u64 = ends.entry(request.volume).or_insert(0);
+            *end = request.end().max(*end);
+        }
+    }
+    concatenated(&ends)
+        .map(Placement::Concatenate)
+        .ok_or_else(|| TraceError::Option {
+            name: "trace.asu",
+            value: "concatenate".to_owned(),
+            expected: "volumes that together stay below 2^64 bytes".to_owned(),
+        })
+}

@@ -1,0 +1,94 @@
+//! One host request, as every part downstream sees it.
+
+use destage_base::Ticks;
+
+/// Bytes in a sector, the unit of all addresses in a trace.
+pub const SECTOR_BYTES: u64 = 512;
+
+/// The last sector a request may end at: byte addresses of everything below fit in 64 bits.
+pub const SECTORS_MAX: u64 = u64::MAX / SECTOR_BYTES;
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operation {
+    /// Data to the host.
+    Read,
+    /// Data from the host.
+    Write,
+    /// All acknowledged writes are to become durable; carries no address.
+    Flush,
+    /// The range is no longer needed.
+    Trim,
+}
+
+impl Operation {
+    /// The word for it in results and logs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Trim => "trim",
+        }
+    }
+}
+
+/// One host request.
+///
+/// 32 bytes, so that two share a cache line and a decoded trace stays small.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// When it arrives, in ticks of 0.1 ns.
+    pub arrival: Ticks,
+    /// The first sector of 512 bytes.
+    pub sector: u64,
+    /// How many sectors; 0 only for [`Operation::Flush`].
+    pub sectors: u32,
+    /// The device, disk, storage unit or volume number of the trace, whatever the trace calls it.
+    pub volume: u32,
+    /// The line it came from, counted from 1, for error messages. Stays at the largest number once reached.
+    pub line: u32,
+    /// What it asks for.
+    pub operation: Operation,
+    /// Whether this write alone must be durable before it is acknowledged.
+    pub fua: bool,
+}
+
+impl Request {
+    /// The sector after the last one touched.
+    #[must_use]
+    pub const fn end(&self) -> u64 {
+        self.sector + self.sectors as u64
+    }
+}
+
+const _: () = assert!(size_of::<Request>() == 32);
+
+/// The sectors touched by `bytes` bytes from byte `offset` on, those touched in part included:
+/// first sector and count. `None` if the range does not fit in a request.
+#[inline]
+pub(crate) fn sectors_touched(offset: u64, bytes: u64) -> Option<(u64, u32)> {
+    let first = offset / SECTOR_BYTES;
+    if bytes == 0 {
+        return Some((first, 0));
+    }
+    let last = offset.checked_add(bytes - 1)? / SECTOR_BYTES;
+    Some((first, u32::try_from(last - first + 1).ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_range_covers_every_sector_it_touches() {
+        assert_eq!(sectors_touched(0, 512), Some((0, 1)));
+        assert_eq!(sectors_touched(511, 2), Some((0, 2)));
+        assert_eq!(sectors_touched(1024, 1), Some((2, 1)));
+        assert_eq!(sectors_touched(700, 0), Some((1, 0)));
+        assert_eq!(sectors_touched(u64::MAX, 1), Some((SECTORS_MAX, 1)));
+        assert_eq!(sectors_touched(u64::MAX, 2), None);
+        assert_eq!(sectors_touched(0, 1 << 42), None);
+    }
+}

@@ -1,0 +1,439 @@
+//! What a trace is like, in numbers, from one pass.
+//!
+//! Pages are those a request touches, also in part, and pages of different volumes are different pages even where
+//! their addresses are equal.
+
+mod pages;
+
+use crate::request::{Operation, Request, SECTOR_BYTES};
+use destage_base::Ticks;
+use destage_base::time::{TICKS_PER_SECOND, to_ms};
+use pages::PageSet;
+use std::collections::BTreeMap;
+
+/// Collects the statistics of a trace, request by request.
+///
+/// ```
+/// use destage_trace::{Operation, Request, Statistics};
+/// let mut statistics = Statistics::new(4096);
+/// for sector in [0, 8, 0] {
+///     let operation = Operation::Write;
+///     statistics.add(&Request { arrival: 0, sector, sectors: 8, volume: 0, line: 1, operation, fua: false });
+/// }
+/// let summary = statistics.finish();
+/// assert_eq!((summary.written_pages, summary.unique_written_pages), (3, 2));
+/// ```
+#[derive(Debug)]
+pub struct Statistics {
+    page_bytes: u64,
+    counts: [u64; 4],
+    sectors: [u64; 4],
+    pages: [u64; 2],
+    unique: PageSet,
+    unique_written: PageSet,
+    volumes: BTreeMap<u32, Volume>,
+    sequential: u64,
+    sequential_writes: u64,
+    first: Option<Ticks>,
+    last: Ticks,
+    sector_min: u64,
+    sector_end: u64,
+}
+
+/// What is remembered of a volume, for sequentiality.
+#[derive(Clone, Copy, Debug, Default)]
+struct Volume {
+    end: Option<u64>,
+    write_end: Option<u64>,
+}
+
+/// The statistics of a trace. Shares are from 0 to 1; what has no meaning (the mean of no requests) is `None`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Bytes in the pages counted here.
+    pub page_bytes: u64,
+    /// All requests.
+    pub requests: u64,
+    /// Read requests.
+    pub reads: u64,
+    /// Write requests.
+    pub writes: u64,
+    /// Flush requests.
+    pub flushes: u64,
+    /// Trim requests.
+    pub trims: u64,
+    /// Write requests over read and write requests.
+    pub write_share: Option<f64>,
+    /// Volumes that occur.
+    pub volumes: u64,
+    /// Lowest first sector of any request but a flush.
+    pub sector_min: Option<u64>,
+    /// The sector after the last one touched by any request but a flush.
+    pub sector_end: Option<u64>,
+    /// Bytes read.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
+    /// Mean size of a read, in bytes.
+    pub read_mean_bytes: Option<f64>,
+    /// Mean size of a write, in bytes.
+    pub write_mean_bytes: Option<f64>,
+    /// Pages touched by reads, each time counted.
+    pub read_pages: u64,
+    /// Pages touched by writes, each time counted.
+    pub written_pages: u64,
+    /// Different pages touched by reads or writes.
+    pub unique_pages: u64,
+    /// Different pages touched by writes.
+    pub unique_written_pages: u64,
+    /// Bytes of the pages touched by reads or writes.
+    pub footprint_bytes: u64,
+    /// Page writes that hit a page written before, over all page writes.
+    pub rewrite_share: Option<f64>,
+    /// Reads and writes that start where the last one of their volume ended, over all.
+    pub sequential_share: Option<f64>,
+    /// Writes that start where the last write of their volume ended, over all writes.
+    pub sequential_write_share: Option<f64>,
+    /// From the first arrival to the last, in ticks.
+    pub span: Ticks,
+    /// The same over the number of gaps, in milliseconds.
+    pub interarrival_mean_ms: Option<f64>,
+}
+
+/// One line of a printed summary.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The name, as in [`Summary`].
+    pub name: &'static str,
+    /// The value.
+    pub value: Number,
+    /// The unit, or nothing for counts and shares.
+    pub unit: &'static str,
+    /// One sentence: what it is.
+    pub about: &'static str,
+}
+
+/// A value of a [`Row`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Exact.
+    Whole(u64),
+    /// A mean or a share.
+    Decimal(f64),
+}
+
+impl Statistics {
+    /// For pages of `page_bytes` bytes.
+    ///
+    /// # Panics
+    /// If `page_bytes` is not a positive multiple of 512.
+    #[must_use]
+    pub fn new(page_bytes: u64) -> Self {
+        assert!(
+            page_bytes > 0 && page_bytes.is_multiple_of(SECTOR_BYTES),
+            "pages of {page_bytes} bytes"
+        );
+        Self {
+            page_bytes,
+            counts: [0; 4],
+            sectors: [0; 4],
+            pages: [0; 2],
+            unique: PageSet::default(),
+            unique_written: PageSet::default(),
+            volumes: BTreeMap::new(),
+            sequential: 0,
+            sequential_writes: 0,
+            first: None,
+            last: 0,
+            sector_min: u64::MAX,
+            sector_end: 0,
+        }
+    }
+
+    /// Takes one more request.
+    pub fn add(&mut self, request: &Request) {
+        let kind = request.operation as usize;
+        self.counts[kind] += 1;
+        self.sectors[kind] += u64::from(request.sectors);
+        self.first.get_or_insert(request.arrival);
+        self.last = self.last.max(request.arrival);
+        let volume = self.volumes.entry(request.volume).or_default();
+        if request.operation == Operation::Flush || request.sectors == 0 {
+            return;
+        }
+        self.sector_min = self.sector_min.min(request.sector);
+        self.sector_end = self.sector_end.max(request.end());
+        if request.operation == Operation::Trim {
+            return;
+        }
+        let page_sectors = self.page_bytes / SECTOR_BYTES;
+        let first = request.sector / page_sectors;
+        let last = (request.end() - 1) / page_sectors;
+        self.pages[kind] += last - first + 1;
+        self.unique.insert(request.volume, first, last);
+        self.sequential += u64::from(volume.end.replace(request.end()) == Some(request.sector));
+        if request.operation == Operation::Write {
+            self.unique_written.insert(request.volume, first, last);
+            self.sequential_writes +=
+                u64::from(volume.write_end.replace(request.end()) == Some(request.sector));
+        }
+    }
+
+    /// The statistics of all requests added.
+    #[must_use]
+    pub fn finish(&self) -> Summary {
+        let [reads, writes, flushes, trims] = self.counts;
+        let bytes = self.sectors.map(|sectors| sectors * SECTOR_BYTES);
+        let requests = self.counts.iter().sum();
+        let span = self.last - self.first.unwrap_or(self.last);
+        let addressed = requests > flushes;
+        let unique_written = self.unique_written.len();
+        Summary {
+            page_bytes: self.page_bytes,
+            requests,
+            reads,
+            writes,
+            flushes,
+            trims,
+            write_share: share(writes, reads + writes),
+            volumes: self.volumes.len() as u64,
+            sector_min: addressed.then_some(self.sector_min),
+            sector_end: addressed.then_some(self.sector_end),
+            bytes_read: bytes[0],
+            bytes_written: bytes[1],
+            read_mean_bytes: share(bytes[0], reads),
+            write_mean_bytes: share(bytes[1], writes),
+            read_pages: self.pages[0],
+            written_pages: self.pages[1],
+            unique_pages: self.unique.len(),
+            unique_written_pages: unique_written,
+            footprint_bytes: self.unique.len() * self.page_bytes,
+            rewrite_share: share(self.pages[1] - unique_written, self.pages[1]),
+            sequential_share: share(self.sequential, reads + writes),
+            sequential_write_share: share(self.sequential_writes, writes),
+            span,
+            interarrival_mean_ms: (requests > 1).then(|| to_ms(span) / (requests - 1) as f64),
+        }
+    }
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+impl Summary {
+    /// The span in seconds.
+    #[must_use]
+    pub fn span_s(&self) -> f64 {
+        self.span as f64 / TICKS_PER_SECOND as f64
+    }
+
+    /// The values that have a meaning, in the order they are best read.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
+        use Number::{Decimal, Whole};
+        let rows = [
+            (
+                "requests",
+                Some(Whole(self.requests)),
+                "",
+                "Requests of all kinds.",
+            ),
+            ("reads", Some(Whole(self.reads)), "", "Read requests."),
+            ("writes", Some(Whole(self.writes)), "", "Write requests."),
+            ("flushes", Some(Whole(self.flushes)), "", "Flush requests."),
+            ("trims", Some(Whole(self.trims)), "", "Trim requests."),
+            (
+                "write_share",
+                self.write_share.map(Decimal),
+                "",
+                "Writes among reads and writes.",
+            ),
+            (
+                "volumes",
+                Some(Whole(self.volumes)),
+                "",
+                "Volumes that occur.",
+            ),
+            (
+                "sector_min",
+                self.sector_min.map(Whole),
+                "sectors",
+                "Lowest sector touched.",
+            ),
+            (
+                "sector_end",
+                self.sector_end.map(Whole),
+                "sectors",
+                "The sector after the highest touched.",
+            ),
+            (
+                "bytes_read",
+                Some(Whole(self.bytes_read)),
+                "bytes",
+                "Bytes read.",
+            ),
+            (
+                "bytes_written",
+                Some(Whole(self.bytes_written)),
+                "bytes",
+                "Bytes written.",
+            ),
+            (
+                "read_mean_bytes",
+                self.read_mean_bytes.map(Decimal),
+                "bytes",
+                "Mean size of a read.",
+            ),
+            (
+                "write_mean_bytes",
+                self.write_mean_bytes.map(Decimal),
+                "bytes",
+                "Mean size of a write.",
+            ),
+            (
+                "page_bytes",
+                Some(Whole(self.page_bytes)),
+                "bytes",
+                "Size of the pages counted below.",
+            ),
+            (
+                "read_pages",
+                Some(Whole(self.read_pages)),
+                "pages",
+                "Pages touched by reads, each time counted.",
+            ),
+            (
+                "written_pages",
+                Some(Whole(self.written_pages)),
+                "pages",
+                "Pages touched by writes, each time counted.",
+            ),
+            (
+                "unique_pages",
+                Some(Whole(self.unique_pages)),
+                "pages",
+                "Different pages touched.",
+            ),
+            (
+                "unique_written_pages",
+                Some(Whole(self.unique_written_pages)),
+                "pages",
+                "Different pages touched by writes.",
+            ),
+            (
+                "footprint_bytes",
+                Some(Whole(self.footprint_bytes)),
+                "bytes",
+                "Bytes of the different pages touched.",
+            ),
+            (
+                "rewrite_share",
+                self.rewrite_share.map(Decimal),
+                "",
+                "Page writes to a page written before.",
+            ),
+            (
+                "sequential_share",
+                self.sequential_share.map(Decimal),
+                "",
+                "Requests that start where their volume's last one ended.",
+            ),
+            (
+                "sequential_write_share",
+                self.sequential_write_share.map(Decimal),
+                "",
+                "Writes that start where their volume's last write ended.",
+            ),
+            (
+                "span_s",
+                Some(Decimal(self.span_s())),
+                "s",
+                "From the first arrival to the last.",
+            ),
+            (
+                "interarrival_mean_ms",
+                self.interarrival_mean_ms.map(Decimal),
+                "ms",
+                "Mean gap between arrivals.",
+            ),
+        ];
+        rows.into_iter()
+            .filter_map(|(name, value, unit, about)| {
+                Some(Row {
+                    name,
+                    value: value?,
+                    unit,
+                    about,
+                })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(operation: Operation, volume: u32, sector: u64, sectors: u32) -> Request {
+        Request {
+            arrival: sector,
+            sector,
+            sectors,
+            volume,
+            line: 1,
+            operation,
+            fua: false,
+        }
+    }
+
+    #[test]
+    fn a_trace_counted_by_hand() {
+        use Operation::{Flush, Read, Trim, Write};
+        let mut statistics = Statistics::new(4096);
+        for one in [
+            request(Write, 0, 7, 2),   // pages 0 and 1
+            request(Read, 0, 9, 7),    // page 1, goes on after the write
+            request(Write, 0, 9, 8),   // pages 1 and 2, goes on after the write
+            request(Write, 1, 0, 1),   // page 0 of another volume
+            request(Trim, 0, 800, 80), // no page
+            request(Flush, 0, 0, 0),
+        ] {
+            statistics.add(&one);
+        }
+        let summary = statistics.finish();
+        assert_eq!((summary.requests, summary.reads, summary.writes), (6, 1, 3));
+        assert_eq!((summary.flushes, summary.trims, summary.volumes), (1, 1, 2));
+        assert_eq!(summary.write_share, Some(0.75));
+        assert_eq!(
+            (summary.sector_min, summary.sector_end),
+            (Some(0), Some(880))
+        );
+        assert_eq!(
+            (summary.written_pages, summary.unique_written_pages),
+            (5, 4)
+        );
+        assert_eq!((summary.read_pages, summary.unique_pages), (1, 4));
+        assert_eq!(summary.rewrite_share, Some(0.2));
+        assert_eq!(summary.sequential_share, Some(0.25));
+        assert_eq!(summary.sequential_write_share, Some(1.0 / 3.0));
+        assert_eq!(
+            (summary.bytes_written, summary.bytes_read),
+            (11 * 512, 7 * 512)
+        );
+        assert_eq!(summary.span, 800 - 7);
+    }
+
+    #[test]
+    fn what_has_no_meaning_is_absent() {
+        let rows = Statistics::new(512).finish().rows();
+        assert!(
+            rows.iter()
+                .all(|row| !row.name.ends_with("share") && !row.name.contains("mean"))
+        );
+        assert!(
+            rows.iter()
+                .any(|row| row.name == "requests" && row.value == Number::Whole(0))
+        );
+    }
+}

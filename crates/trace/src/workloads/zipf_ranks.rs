@@ -1,0 +1,210 @@
+//! Ranks by the Zipf law, and their scattering over an address space.
+
+use destage_base::Random;
+
+/// Draws ranks from 1 to n with probability in proportion to rank^-skew.
+///
+/// Rejection-inversion (Hoermann and Derflinger, ACM TOMACS 6(3), 1996): exact for every n and skew, without a
+/// table, at little more than one draw per rank.
+#[derive(Clone, Debug)]
+pub(super) struct ZipfRanks {
+    ranks: f64,
+    skew: f64,
+    /// H(1.5) - h(1) and H(n + 0.5): between them lie the inverted draws.
+    low: f64,
+    high: f64,
+    /// Below this distance from its rank a draw needs no test.
+    sure: f64,
+}
+
+impl ZipfRanks {
+    pub fn new(ranks: u64, skew: f64) -> Self {
+        let mut this = Self {
+            ranks: ranks as f64,
+            skew,
+            low: 0.0,
+            high: 0.0,
+            sure: 0.0,
+        };
+        this.low = this.integral(1.5) - 1.0;
+        this.high = this.integral(this.ranks + 0.5);
+        this.sure = 2.0 - this.integral_inverse(this.integral(2.5) - this.density(2.0));
+        this
+    }
+
+    /// A rank, from 1.
+    pub fn draw(&self, random: &mut Random) -> u64 {
+        loop {
+            let area = self.high + random.unit() * (self.low - self.high);
+            let point = self.integral_inverse(area);
+            let rank = libm::floor(point + 0.5).clamp(1.0, self.ranks);
+            if rank - point <= self.sure || area >= self.integral(rank + 0.5) - self.density(rank) {
+                return rank as u64;
+            }
+        }
+    }
+
+    /// h(x) = x^-skew.
+    fn density(&self, x: f64) -> f64 {
+        libm::exp(-self.skew * libm::log(x))
+    }
+
+    /// H(x): the integral of h from 1 to x, (x^(1-skew) - 1) / (1 - skew), written so that it is exact near skew 1.
+    fn integral(&self, x: f64) -> f64 {
+        let log = libm::log(x);
+        exp_minus_1_over((1.0 - self.skew) * log) * log
+    }
+
+    /// The x of which H is `area`.
+    fn integral_inverse(&self, area: f64) -> f64 {
+        // Rounding may take the product just below its limit of -1.
+        let product = (area * (1.0 - self.skew)).max(-1.0);
+        libm::exp(log_1_plus_over(product) * area)
+    }
+}
+
+/// (e^x - 1) / x, continued through 0.
+fn exp_minus_1_over(x: f64) -> f64 {
+    if x.abs() > 1e-8 {
+        libm::expm1(x) / x
+    } else {
+        1.0 + x * 0.5 * (1.0 + x / 3.0)
+    }
+}
+
+/// ln(1 + x) / x, continued through 0.
+fn log_1_plus_over(x: f64) -> f64 {
+    if x.abs() > 1e-8 {
+        libm::log1p(x) / x
+    } else {
+        1.0 - x * (0.5 - x / 3.0)
+    }
+}
+
+/// A fixed one-to-one map of 0 .. `pages` that moves runs of `cluster_pages` pages to places that look random.
+///
+/// Without it popular pages would all be neighbours, and every block-level scheme would look better than it is.
+#[derive(Clone, Debug)]
+pub(super) struct Scatter {
+    cluster_pages: u64,
+    /// Whole runs; what remains behind the last stays in place.
+    clusters: u64,
+    /// Bits of one half of a run's number.
+    half_bits: u32,
+}
+
+impl Scatter {
+    pub fn new(pages: u64, cluster_pages: u64) -> Self {
+        let clusters = pages / cluster_pages;
+        let bits = 64 - clusters.saturating_sub(1).leading_zeros();
+        Self {
+            cluster_pages,
+            clusters,
+            half_bits: bits.div_ceil(2),
+        }
+    }
+
+    pub fn place(&self, page: u64) -> u64 {
+        let (cluster, offset) = (page / self.cluster_pages, page % self.cluster_pages);
+        if cluster >= self.clusters || self.clusters < 2 {
+            return page;
+        }
+        // The permutation covers a power of four. Following it until it is back in range makes it one of the range.
+        let mut moved = self.permute(cluster);
+        while moved >= self.clusters {
+            moved = self.permute(moved);
+        }
+        moved * self.cluster_pages + offset
+    }
+
+    /// A Feistel network of four rounds: one-to-one whatever the round function does.
+    fn permute(&self, value: u64) -> u64 {
+        let mask = (1u64 << self.half_bits) - 1;
+        let (mut left, mut right) = (value >> self.half_bits, value & mask);
+        for round in 0..4 {
+            let mixed = Random::new(right ^ (round << 60)).next_u64();
+            (left, right) = (right, left ^ (mixed & mask));
+        }
+        (left << self.half_bits) | right
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_are_drawn_as_the_law_says() {
+        const DRAWS: u32 = 400_000;
+        for skew in [0.0, 0.5, 0.99, 1.0, 1.2, 3.0] {
+            let (ranks, mut random) = (ZipfRanks::new(50, skew), Random::new(11));
+            let mut counts = [0u32; 51];
+            for _ in 0..DRAWS {
+                counts[ranks.draw(&mut random) as usize] += 1;
+            }
+            let norm: f64 = (1..=50).map(|rank| f64::from(rank).powf(-skew)).sum();
+            for rank in 1..=50u32 {
+                let expected = f64::from(DRAWS) * f64::from(rank).powf(-skew) / norm;
+                let error = (f64::from(counts[rank as usize]) - expected).abs();
+                // Five standard deviations.
+                assert!(
+                    error <= 5.0 * expected.sqrt() + 1.0,
+                    "skew {skew} rank {rank}: {error} of {expected}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_stay_in_range() {
+        let mut random = Random::new(5);
+        for (count, skew) in [
+            (1, 0.9),
+            (2, 10.0),
+            (1 << 40, 0.0),
+            (1 << 40, 0.9),
+            (1 << 40, 10.0),
+        ] {
+            let ranks = ZipfRanks::new(count, skew);
+            for _ in 0..1000 {
+                assert!(
+                    (1..=count).contains(&ranks.draw(&mut random)),
+                    "{count} {skew}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn scattering_is_one_to_one_and_keeps_runs_together() {
+        for (pages, cluster) in [
+            (1, 1),
+            (2, 1),
+            (1000, 1),
+            (1000, 7),
+            (1000, 64),
+            (1000, 1000),
+            (1000, 5000),
+            (4096, 1),
+        ] {
+            let scatter = Scatter::new(pages, cluster);
+            let mut seen = vec![false; pages as usize];
+            let mut moved = 0;
+            for page in 0..pages {
+                let place = scatter.place(page);
+                assert!(
+                    !std::mem::replace(&mut seen[place as usize], true),
+                    "{pages} {cluster} {page}"
+                );
+                assert_eq!(place % cluster, page % cluster, "{pages} {cluster} {page}");
+                moved += u64::from(place != page);
+            }
+            if pages / cluster > 100 {
+                assert!(
+                    moved > pages * 9 / 10,
+                    "{pages} {cluster}: only {moved} moved"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Requests as text.
+
+pub mod disksim;
