@@ -1,6 +1,6 @@
 //! Measures page writes per second through the whole buffer, one thread.
 //!
-//! `cargo run --release -p destage-buffer --example page_rate [capacity pages] [page writes]`
+//! `cargo run --release -p destage-buffer --example page_rate [capacity pages] [page writes] [schemes and streams]`
 #![allow(clippy::print_stdout, reason = "a measurement is made to be read")]
 
 use std::collections::VecDeque;
@@ -15,11 +15,15 @@ use destage_buffer::{Buffer, SCHEMES, Step};
 const DEVICE_PAGES: u64 = 1 << 20;
 
 fn main() {
-    let mut numbers = std::env::args()
-        .skip(1)
-        .map(|text| text.parse().expect("a whole number"));
-    let capacity = numbers.next().unwrap_or(1u64 << 16) as u32;
-    let writes = numbers.next().unwrap_or(20_000_000u64) as usize;
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |default| match arguments.next() {
+        Some(text) => text.parse().expect("a whole number"),
+        None => default,
+    };
+    let capacity = number(1usize << 16) as u32;
+    let writes = number(20_000_000);
+    let only: Vec<_> = arguments.collect();
+    let is_wanted = |name: &str| only.is_empty() || only.iter().any(|word| word == name);
     let streams = [
         ("zipf", zipf(writes)),
         ("uniform", uniform(writes)),
@@ -29,8 +33,8 @@ fn main() {
         "{:8} {:10} {:9} {:>9} {:>8} {:>6}",
         "scheme", "stream", "release", "M pages/s", "ns/page", "hits"
     );
-    for row in SCHEMES {
-        for (name, stream) in &streams {
+    for row in SCHEMES.iter().filter(|row| is_wanted(row.name)) {
+        for (name, stream) in streams.iter().filter(|stream| is_wanted(stream.0)) {
             for release in [Release::Issue, Release::Complete] {
                 let config = BufferConfig {
                     release,
