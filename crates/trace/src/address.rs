@@ -21,8 +21,15 @@ pub(crate) enum Placement {
     Ignore,
     /// At multiples of this many sectors.
     Separate(u64),
-    /// Wherever a first pass put them.
-    Concatenate(BTreeMap<u32, u64>),
+    /// Wherever a first pass put them, and as long as it saw them.
+    Concatenate(BTreeMap<u32, Extent>),
+}
+
+/// A volume's part of the address space, in sectors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Extent {
+    start: u64,
+    length: u64,
 }
 
 impl Addresses {
@@ -40,7 +47,10 @@ impl Addresses {
         if sector < 0 {
             return Err(Fault::BelowZero);
         }
-        let sector = u64::try_from(sector).map_err(|_| Fault::BeyondAddressSpace)?;
+        let sector = u64::try_from(sector)
+            .ok()
+            .filter(|sector| *sector <= SECTORS_MAX)
+            .ok_or(Fault::BeyondAddressSpace)?;
         let sectors = u64::from(request.sectors);
         let start = match &self.placement {
             Placement::Ignore => 0,
@@ -52,8 +62,10 @@ impl Addresses {
                     .checked_mul(*stride)
                     .ok_or(Fault::BeyondAddressSpace)?
             }
-            // The first pass saw this very request.
-            Placement::Concatenate(starts) => starts.get(&request.volume).copied().unwrap_or(0),
+            Placement::Concatenate(extents) => match extents.get(&request.volume) {
+                Some(extent) if sector + sectors <= extent.length => extent.start,
+                _ => return Err(Fault::NotInFirstPass),
+            },
         };
         request.sector = start
             .checked_add(sector)
@@ -63,15 +75,16 @@ impl Addresses {
     }
 }
 
-/// Starts of volumes one after the other in ascending number, from the end of each.
+/// Volumes one after the other in ascending number, from the end of each.
 ///
 /// `None` if they do not fit in the address space.
-pub(crate) fn concatenated(ends: &BTreeMap<u32, u64>) -> Option<BTreeMap<u32, u64>> {
-    let mut next = 0u64;
-    let mut starts = BTreeMap::new();
+pub(crate) fn concatenated(ends: &BTreeMap<u32, u64>) -> Option<BTreeMap<u32, Extent>> {
+    let mut start = 0u64;
+    let mut extents = BTreeMap::new();
     for (volume, end) in ends {
-        starts.insert(*volume, next);
-        next = next.checked_add(end.checked_next_multiple_of(ALIGNMENT)?)?;
+        let length = end.checked_next_multiple_of(ALIGNMENT)?;
+        extents.insert(*volume, Extent { start, length });
+        start = start.checked_add(length)?;
     }
-    (next <= SECTORS_MAX).then_some(starts)
+    (start <= SECTORS_MAX).then_some(extents)
 }

@@ -51,7 +51,7 @@ pub(crate) struct Outcome {
 impl State {
     /// For a time unit of 10^`exponent` ticks.
     pub fn new(exponent: u32) -> Self {
-        let ticks_per_unit = crate::cursor::POWERS_OF_TEN[exponent as usize];
+        let ticks_per_unit = crate::digits::POWERS_OF_TEN[exponent as usize];
         Self {
             line: 1,
             ticks_per_unit,

@@ -202,6 +202,8 @@ pub enum Fault {
     BeyondAddressSpace,
     /// The request ends past its volume's part of the address space.
     CrossesStride,
+    /// The request is not what the first of two passes saw.
+    NotInFirstPass,
 }
 
 impl Fault {
@@ -213,6 +215,7 @@ impl Fault {
             Self::BackInTime => "times that do not go back, or trace.order=sort or clamp",
             Self::BelowZero => "a start of at least trace.lba_shift sectors",
             Self::BeyondAddressSpace => "an end below 2^55 sectors",
+            Self::NotInFirstPass => "a file that nobody writes to",
             Self::CrossesStride => "an end within trace.asu_stride sectors",
             _ => layout,
         }
@@ -233,6 +236,7 @@ impl fmt::Display for Fault {
             Self::BackInTime => write!(out, "the time goes back"),
             Self::BelowZero => write!(out, "the shifted request starts below sector 0"),
             Self::BeyondAddressSpace => write!(out, "the request ends beyond 2^64 bytes"),
+            Self::NotInFirstPass => write!(out, "the file changed while it was read twice"),
             Self::CrossesStride => write!(out, "the request crosses its volume's stride"),
         }
     }

@@ -4,7 +4,8 @@
 //! | --- | --- |
 //! | [`format`](mod@format) | the registry of text formats; one file each in `formats/` |
 //! | [`options`] | how a trace is to be read: the `trace.*` parameters |
-//! | [`reader`] | [`Reader`], one pass over a file in bounded memory, and [`read_all`] |
+//! | [`reader`] | [`Reader`], one pass over a file in bounded memory |
+//! | [`trace`] | [`Trace`], a whole file in memory |
 //! | [`error`] | [`TraceError`], one line a user can act on |
 //! | [`statistics`] | what a trace is like |
 //! | [`workloads`] | the registry of seeded synthetic workloads |
@@ -20,21 +21,26 @@ mod compression;
 mod cursor;
 mod decode;
 mod detect;
+mod digits;
 pub mod error;
 pub mod format;
 mod formats;
 pub mod options;
 mod order;
 pub mod reader;
+mod report;
 pub mod request;
 pub mod statistics;
+pub mod trace;
+mod volumes;
 pub mod workloads;
 pub mod writers;
 
 pub use error::{Excerpt, Fault, TraceError};
 pub use format::{FORMATS, Format, TimeUnit};
 pub use options::{Asu, BadLines, Order, PARAMETERS, ReadOptions, ZeroLength};
-pub use reader::{Counts, Reader, Trace, read_all};
+pub use reader::{Counts, Reader};
 pub use request::{Operation, Request};
 pub use statistics::Statistics;
+pub use trace::{Trace, read_all};
 pub use workloads::{WORKLOADS, Workload};

@@ -1,18 +1,19 @@
 //! One pass over a trace, in bounded memory, batch by batch.
 
-use crate::address::{Addresses, Placement, concatenated};
+use crate::address::{Addresses, Placement};
 use crate::admission::Admission;
-use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
+use crate::blocks::{Blocks, LINE_BYTES_MAX};
 use crate::compression::{self, Compression};
-use crate::cursor::{Problem, next_line};
+use crate::cursor::next_line;
 use crate::decode::State;
 use crate::detect::{detect, not_text};
 use crate::error::{Excerpt, Fault, TraceError};
 use crate::format::Format;
 use crate::options::{Asu, BadLines, Order, ReadOptions};
+use crate::report::{block_error, line_text, offending};
 use crate::request::{Operation, Request};
+use crate::volumes::first_pass;
 use destage_base::Ticks;
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
@@ -34,44 +35,6 @@ pub struct Counts {
     pub zero_length: u64,
     /// Requests whose time was set to the latest seen, with [`Order::Clamp`].
     pub clamped: u64,
-}
-
-/// A whole trace in memory.
-#[derive(Clone, Debug)]
-pub struct Trace {
-    /// The file it came from.
-    pub origin: String,
-    /// Its format.
-    pub format: &'static Format,
-    /// Its requests, in the order of their arrival.
-    pub requests: Vec<Request>,
-    /// SHA-256 of the uncompressed file, in hexadecimal; `None` if it was not read to the end, or not asked for.
-    pub digest: Option<String>,
-    /// What was met on the way.
-    pub counts: Counts,
-    /// The first bad line that was skipped, as an error message.
-    pub first_skipped: Option<String>,
-}
-
-/// Reads all of a trace.
-///
-/// # Errors
-/// As [`Reader::open`] and [`Reader::fill`].
-pub fn read_all(path: &Path, options: &ReadOptions) -> Result<Trace, TraceError> {
-    let mut reader = Reader::open(path, options)?;
-    let mut requests = Vec::new();
-    let mut batch = Vec::new();
-    while reader.fill(&mut batch)? {
-        requests.extend_from_slice(&batch);
-    }
-    Ok(Trace {
-        origin: reader.origin().to_owned(),
-        format: reader.format(),
-        requests,
-        digest: reader.digest(),
-        counts: reader.counts(),
-        first_skipped: reader.first_skipped().map(str::to_owned),
-    })
 }
 
 /// One pass over a trace.
@@ -331,17 +294,19 @@ impl Reader {
                     return Ok(());
                 }
                 Err(error) => {
-                    let line = self.state.line;
-                    return Err(block_error(
-                        &self.file,
-                        self.compression,
-                        line,
-                        &self.blocks,
-                        error,
-                    ));
+                    let (file, line) = (&self.file, self.state.line);
+                    let error = block_error(file, self.compression, line, &self.blocks, error);
+                    self.faults.pending = Some(error);
+                    self.admission.finish();
+                    return Ok(());
                 }
             }
         }
+        // Lines that a limit cuts off are not looked at, unless to sort them.
+        let wanted = self
+            .left
+            .map_or(u64::MAX, |left| left.saturating_add(self.skip));
+        let room = usize::try_from(wanted).map_or(BATCH, |wanted| wanted.min(BATCH));
         let Self {
             file,
             format,
@@ -354,7 +319,7 @@ impl Reader {
         let block = blocks.lines();
         let first_line = state.line;
         batch.reserve(BATCH);
-        let outcome = (format.decode)(block, state, batch, BATCH);
+        let outcome = (format.decode)(block, state, batch, room);
         admission.admit(batch, |request, fault| {
             let text = line_text(
                 block,
@@ -403,6 +368,10 @@ impl Reader {
             }
         }
         blocks.consume(consumed);
+        if faults.pending.is_some() {
+            // What was sorted so far is handed out before the error.
+            admission.finish();
+        }
         Ok(())
     }
 
@@ -469,96 +438,4 @@ fn first_block<'a>(
         Ok(false) => Ok(None),
         Err(error) => Err(block_error(file, compression, 1, blocks, error)),
     }
-}
-
-fn block_error(
-    file: &str,
-    compression: Compression,
-    line: u64,
-    blocks: &Blocks,
-    error: BlockError,
-) -> TraceError {
-    let (file, offset) = (file.to_owned(), blocks.total);
-    match (error, compression) {
-        (BlockError::LongLine, _) => {
-            let text = Excerpt::new(blocks.in_sight());
-            TraceError::LongLine {
-                file,
-                line,
-                limit: LINE_BYTES_MAX,
-                text,
-            }
-        }
-        (BlockError::Read(cause), None) => TraceError::Read {
-            file,
-            offset,
-            cause,
-        },
-        (BlockError::Read(cause), Some(compression)) => {
-            if cause.kind() == std::io::ErrorKind::UnexpectedEof {
-                TraceError::Truncated {
-                    file,
-                    compression,
-                    offset,
-                }
-            } else {
-                TraceError::Damaged {
-                    file,
-                    compression,
-                    offset,
-                    cause,
-                }
-            }
-        }
-    }
-}
-
-/// The line `number` lines below the first of `block`.
-fn line_text(block: &[u8], number: u64) -> &[u8] {
-    let mut at = 0;
-    for _ in 0..number {
-        at = next_line(block, at);
-    }
-    &block[at..next_line(block, at)]
-}
-
-/// The field of `line`, which starts at `start` of its block, that `problem` is about, or all of the line.
-fn offending<'a>(line: &'a [u8], start: usize, problem: &Problem) -> &'a [u8] {
-    let Some(field) = problem.field.and_then(|field| line.get(field - start..)) else {
-        return line;
-    };
-    let end = field
-        .iter()
-        .position(|byte| matches!(byte, b',' | b' ' | b'\t' | b'\r' | b'\n'));
-    &field[..end.unwrap_or(field.len())]
-}
-
-/// Reads the whole trace to see where each volume ends, and lays them end to end.
-fn first_pass(path: &Path, options: &ReadOptions) -> Result<Placement, TraceError> {
-    let alone = ReadOptions {
-        asu: Asu::Ignore,
-        // The order plays no part here, and is judged in the second pass.
-        order: Order::Clamp,
-        limit: None,
-        skip: 0,
-        writes_only: false,
-        digest: false,
-        ..options.clone()
-    };
-    let mut reader = Reader::open(path, &alone)?;
-    let mut ends = BTreeMap::new();
-    let mut batch = Vec::new();
-    while reader.fill(&mut batch)? {
-        for request in &batch {
-            let end: &mut u64 = ends.entry(request.volume).or_insert(0);
-            *end = request.end().max(*end);
-        }
-    }
-    concatenated(&ends)
-        .map(Placement::Concatenate)
-        .ok_or_else(|| TraceError::Option {
-            name: "trace.asu",
-            value: "concatenate".to_owned(),
-            expected: "volumes that together stay below 2^64 bytes".to_owned(),
-        })
 }

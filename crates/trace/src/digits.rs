@@ -1,0 +1,95 @@
+//! Digits to numbers, eight at a time.
+//!
+//! What a byte loop spends its time on is not the digits but the unpredictable length of each field. One load, one
+//! mask and one shift find it without a branch.
+
+/// Powers of ten that fit in 64 bits.
+pub(crate) const POWERS_OF_TEN: [u64; 20] = {
+    let mut powers = [1; 20];
+    let mut exponent = 1;
+    while exponent < powers.len() {
+        powers[exponent] = powers[exponent - 1] * 10;
+        exponent += 1;
+    }
+    powers
+};
+
+/// Any number of this many digits fits in 64 bits.
+pub(crate) const DIGITS_SAFE: usize = 19;
+
+/// The value of the digits from `at` on, and how many there are. The value of more than 19 digits is meaningless.
+#[inline(always)]
+pub(crate) fn digits(bytes: &[u8], at: usize) -> (u64, usize) {
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let mut value = 0u64;
+    let mut length = 0;
+    while let Some(eight) = bytes
+        .get(at + length..at + length + 8)
+        .and_then(|eight| eight.first_chunk::<8>())
+    {
+        let word = u64::from_le_bytes(*eight) ^ ZEROS;
+        // The top bit of each byte that is no digit. A carry can only disturb bytes after the first of them.
+        let odd = (word.wrapping_add(0x7676_7676_7676_7676) | word) & HIGH;
+        let count = (odd.trailing_zeros() / 8) as usize;
+        if count == 8 {
+            value = value
+                .wrapping_mul(100_000_000)
+                .wrapping_add(eight_digits(word));
+            length += 8;
+            continue;
+        }
+        if count > 0 {
+            // Moves the digits up, so that zeros stand before them.
+            let tail = eight_digits(word << (64 - 8 * count));
+            value = value.wrapping_mul(POWERS_OF_TEN[count]).wrapping_add(tail);
+        }
+        return (value, length + count);
+    }
+    for byte in bytes.get(at + length..).unwrap_or_default() {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            break;
+        }
+        value = value.wrapping_mul(10).wrapping_add(u64::from(digit));
+        length += 1;
+    }
+    (value, length)
+}
+
+/// The number whose eight digits, the first in the lowest byte, are the bytes of `word`.
+#[inline(always)]
+fn eight_digits(word: u64) -> u64 {
+    let pairs = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00FF_00FF_00FF_00FF;
+    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
+    fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF
+}
+
+/// The number that at most [`DIGITS_SAFE`] digits stand for.
+pub(crate) fn plain_digits(digits: &[u8]) -> u64 {
+    digits
+        .iter()
+        .fold(0, |value, digit| value * 10 + u64::from(digit - b'0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_that_is_no_digit_ends_a_number_wherever_it_stands() {
+        for length in 0..=19 {
+            let text = &b"9081726354657483920"[..length];
+            for stop in (0..=u8::MAX).filter(|byte| !byte.is_ascii_digit()) {
+                for after in [
+                    &b""[..],
+                    b"7777777777777777",
+                    b"\xff\xff\xff\xff\xff\xff\xff\xff",
+                ] {
+                    let bytes = [text, &[stop], after].concat();
+                    assert_eq!(digits(&bytes, 0), (plain_digits(text), length), "{bytes:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What the reader knows of an error, put into words: the cold side of reading.
+
+use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
+use crate::compression::Compression;
+use crate::cursor::{Problem, next_line};
+use crate::error::{Excerpt, TraceError};
+
+/// The error of a stream that gives no further lines, of which `line` would have been the next.
+pub(crate) fn block_error(
+    file: &str,
+    compression: Compression,
+    line: u64,
+    blocks: &Blocks,
+    error: BlockError,
+) -> TraceError {
+    let (file, offset) = (file.to_owned(), blocks.total);
+    match (error, compression) {
+        (BlockError::LongLine, _) => {
+            let text = Excerpt::new(blocks.in_sight());
+            TraceError::LongLine {
+                file,
+                line,
+                limit: LINE_BYTES_MAX,
+                text,
+            }
+        }
+        (BlockError::Read(cause), None) => TraceError::Read {
+            file,
+            offset,
+            cause,
+        },
+        (BlockError::Read(cause), Some(compression)) => {
+            if cause.kind() == std::io::ErrorKind::UnexpectedEof {
+                TraceError::Truncated {
+                    file,
+                    compression,
+                    offset,
+                }
+            } else {
+                TraceError::Damaged {
+                    file,
+                    compression,
+                    offset,
+                    cause,
+                }
+            }
+        }
+    }
+}
+
+/// The line `number` lines below the first of `block`.
+pub(crate) fn line_text(block: &[u8], number: u64) -> &[u8] {
+    let mut at = 0;
+    for _ in 0..number {
+        at = next_line(block, at);
+    }
+    &block[at..next_line(block, at)]
+}
+
+/// The field of `line`, which starts at `start` of its block, that `problem` is about, or all of the line.
+pub(crate) fn offending<'a>(line: &'a [u8], start: usize, problem: &Problem) -> &'a [u8] {
+    let Some(field) = problem.field.and_then(|field| line.get(field - start..)) else {
+        return line;
+    };
+    let end = field
+        .iter()
+        .position(|byte| matches!(byte, b',' | b' ' | b'\t' | b'\r' | b'\n'));
+    &field[..end.unwrap_or(field.len())]
+}

@@ -1,0 +1,38 @@
+//! Volumes laid end to end: the first of the two passes that this takes.
+
+use crate::address::{Placement, concatenated};
+use crate::error::TraceError;
+use crate::options::{Asu, Order, ReadOptions};
+use crate::reader::Reader;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Reads the whole trace to see where each volume ends, and lays them end to end.
+pub(crate) fn first_pass(path: &Path, options: &ReadOptions) -> Result<Placement, TraceError> {
+    let alone = ReadOptions {
+        asu: Asu::Ignore,
+        // The order plays no part here, and is judged in the second pass.
+        order: Order::Clamp,
+        limit: None,
+        skip: 0,
+        writes_only: false,
+        digest: false,
+        ..options.clone()
+    };
+    let mut reader = Reader::open(path, &alone)?;
+    let mut ends = BTreeMap::new();
+    let mut batch = Vec::new();
+    while reader.fill(&mut batch)? {
+        for request in &batch {
+            let end: &mut u64 = ends.entry(request.volume).or_insert(0);
+            *end = request.end().max(*end);
+        }
+    }
+    concatenated(&ends)
+        .map(Placement::Concatenate)
+        .ok_or_else(|| TraceError::Option {
+            name: "trace.asu",
+            value: "concatenate".to_owned(),
+            expected: "volumes that together stay below 2^64 bytes".to_owned(),
+        })
+}
