@@ -25,7 +25,7 @@ fn main() {
         let reader = destage_trace::Reader::open(&shared.join(path), &options).unwrap();
         let config = EngineConfig { queue_depth: u("device_queue"), scheduler: if u("host_policy") == 3 { Scheduler::CLook } else { Scheduler::Fifo }, bus_per_sector: 2384, clock: if std::env::args().nth(3).is_some() { destage_sim::events::Clock::DoubleMs } else { destage_sim::events::Clock::Exact }, replay: Replay::Trace, time_scale: 1.0, attribution: Attribution::DiskSim, saturation: 10_000, window: Window::LastArrival, drain: false, paging: Paging { align: Align::Cover, sectors_per_page: u64::from(u("page_sectors")) }, address_map: AddressMap::Refuse, span_pages: 0, honor_flush: true };
         let mut silent = Silent;
-        let m = Engine::new(config, Source::reading(path, reader), elements, None, &mut silent).run().unwrap().measured;
+        let m = Engine::new(config, Source::reading(path, reader), elements, None, &mut silent).run().unwrap().0;
         let t = start.elapsed().as_secs_f64();
         let r = m.response.all().unwrap(); let d = m.device_response.all().unwrap();
         let erases: u64 = m.totals.tally.erases.iter().sum(); let moved = m.totals.tally.programs[2];

@@ -84,6 +84,7 @@ pub struct Elements {
     any_busy_since: Ticks,
     any_busy: Ticks,
     tally: Tally,
+    serial_time: Ticks,
     clean_time: Ticks,
     cleanings: u64,
 }
@@ -107,6 +108,8 @@ pub struct Totals {
     pub busy: Vec<Ticks>,
     /// Time during which at least one element was busy.
     pub any_busy: Ticks,
+    /// Times of all operations, one after the other.
+    pub serial_time: Ticks,
     /// Time spent cleaning, summed over elements.
     pub clean_time: Ticks,
     /// Cleanings begun.
@@ -132,6 +135,7 @@ impl Elements {
             any_busy_since: 0,
             any_busy: 0,
             tally: Tally::default(),
+            serial_time: 0,
             clean_time: 0,
             cleanings: 0,
         }
@@ -203,8 +207,10 @@ impl Elements {
             (None, Work::Trim(_)) => self.ftl.trim(operation.page, &mut self.operations),
             (None, _) => self.ftl.read(operation.page, &mut self.operations),
         }
-        let cost = self.timing.parallel(&self.operations);
+        // A page operation is one lane.
+        let cost = self.timing.serial(self.operations.all());
         self.tally.add(self.operations.all());
+        self.serial_time += cost;
         state.cleanings_in_a_row = 0;
         state.in_service = 1;
         state.serving = Some(operation);
@@ -222,6 +228,7 @@ impl Elements {
         let now = events.now();
         let cost = self.timing.parallel(&self.operations);
         self.tally.add(self.operations.all());
+        self.serial_time += self.timing.serial(self.operations.all());
         self.clean_time += cost;
         self.cleanings += 1;
         let state = &mut self.elements[element as usize];
@@ -271,6 +278,7 @@ impl Elements {
             &mut self.operations,
         )?;
         self.tally.add(self.operations.all());
+        self.serial_time += self.timing.serial(self.operations.all());
         state.cleanings_in_a_row = 0;
         state.in_service =
             (lists.reads.len() + lists.writes.len() + lists.immediate.len()) as u32;
@@ -317,6 +325,7 @@ impl Elements {
                 .map(|state| state.busy - state.busy_until.saturating_sub(now))
                 .collect(),
             any_busy: self.any_busy + running,
+            serial_time: self.serial_time,
             clean_time: self.clean_time,
             cleanings: self.cleanings,
         }

@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use destage_base::{Lpn, Ticks};
-use destage_buffer::destage::{Cause, Destage, DirtyPage, Grouping, Slot};
+use destage_buffer::destage::{Cause, Destage, DirtyPage};
 use destage_buffer::{Buffer, Counts, ReadStep, Step};
 use destage_flash::ftl::NoSpace;
 use destage_flash::nand::Wear;
@@ -20,9 +20,10 @@ use crate::events::{Clock, EventList};
 use crate::host::{Attribution, Identity, Outstanding, Scheduler, Waiting};
 use crate::latencies::Latencies;
 use crate::observer::{Observer, Response};
-use crate::paging::{AddressMap, Paging, Span};
+use crate::paging::{AddressMap, Align, Paging, Span};
 use crate::slab::Slab;
 use crate::source::Source;
+use crate::untimed::bypass_record;
 
 /// Passes through the event list before a request sent on an arrival reaches the device.
 const PASSES_SEND_ON_ARRIVAL: u8 = 2;
@@ -153,6 +154,8 @@ pub struct Measured {
     pub totals: Totals,
     /// Erase counts over all blocks.
     pub wear: Wear,
+    /// RAM of the FTL's tables, in bytes.
+    pub map_bytes: u64,
     /// What the buffer counted; absent without a buffer.
     pub counts: Option<Counts>,
 }
@@ -257,7 +260,7 @@ impl<'a> Engine<'a> {
     ///
     /// # Errors
     /// What is wrong with the trace, the device's size, or that the observer wants to stop.
-    pub fn run(mut self) -> Result<Finished<'a>, SimError> {
+    pub fn run(mut self) -> Result<(Measured, Source<'a>), SimError> {
         self.next = self.source.next()?;
         match self.config.replay {
             Replay::Trace => self.schedule_arrival(),
@@ -273,11 +276,7 @@ impl<'a> Engine<'a> {
         }
         self.close();
         self.report_unfinished();
-        Ok(Finished {
-            measured: self.measured,
-            elements: self.elements,
-            source: self.source,
-        })
+        Ok((self.measured, self.source))
     }
 
     /// Handles events until every request is complete, or the run stops early.
@@ -426,21 +425,13 @@ impl<'a> Engine<'a> {
     }
 
     fn check_address(&self, request: &Request, span: &Span) -> Result<(), SimError> {
-        let end = span.first + u64::from(span.pages);
-        if self.config.address_map != AddressMap::Refuse
-            || request.operation == Operation::Flush
-            || end <= self.device_pages
-        {
-            return Ok(());
-        }
-        Err(SimError::BeyondDevice {
-            origin: self.source.origin().to_owned(),
-            line: request.line,
-            sector: request.sector,
-            sectors: request.sectors,
-            device_sectors: self.device_pages * self.config.paging.sectors_per_page,
-            device_pages: self.device_pages,
-        })
+        span.check(
+            request,
+            self.device_pages,
+            &self.config.paging,
+            self.config.address_map,
+            || self.source.origin().to_owned(),
+        )
     }
 
     fn send_next(&mut self, passes: u8) {
@@ -605,9 +596,7 @@ impl<'a> Engine<'a> {
 
     /// Under read-modify-write, page `offset` of `span` is read first if the write covers only part of it.
     fn fill_partial(&mut self, id: u32, span: &Span, offset: u32) -> Result<(), SimError> {
-        let partial = (offset == 0 && span.partial_first)
-            || (offset > 0 && offset + 1 == span.pages && span.partial_last);
-        if !partial || self.config.paging.align != crate::paging::Align::ReadModifyWrite {
+        if !span.is_partial(offset) || self.config.paging.align != Align::ReadModifyWrite {
             return Ok(());
         }
         let page = self.page(span, offset);
@@ -619,16 +608,7 @@ impl<'a> Engine<'a> {
 
     #[inline]
     fn page(&self, span: &Span, offset: u32) -> Lpn {
-        let page = span.first + u64::from(offset);
-        Lpn(match self.config.address_map {
-            AddressMap::Refuse => page,
-            AddressMap::Modulo => page % self.device_pages,
-            AddressMap::Shrink if self.config.span_pages > self.device_pages => {
-                (u128::from(page) * u128::from(self.device_pages)
-                    / u128::from(self.config.span_pages)) as u64
-            }
-            AddressMap::Shrink => page,
-        })
+        self.config.address_map.page(span, offset, self.device_pages, self.config.span_pages)
     }
 
     /// One more operation for request `id`.
@@ -879,17 +859,10 @@ impl<'a> Engine<'a> {
 
     /// Without a buffer a write request is its own destage.
     fn observe_bypass(&mut self, span: &Span) {
-        let pages = (0..span.pages)
-            .map(|offset| DirtyPage { page: self.page(span, offset), slot: Slot(0) })
-            .collect();
-        let record = Destage {
-            cause: Cause::Bypass,
-            grouping: Grouping::Pages,
-            keep: false,
-            pages,
-            pads: Vec::new(),
-        };
-        self.observer.destage(self.events.now(), &record);
+        if self.observer.wants_destages() {
+            let pages = (0..span.pages).map(|offset| self.page(span, offset));
+            self.observer.destage(self.events.now(), &bypass_record(pages));
+        }
     }
 
     fn drain(&mut self) -> Result<(), SimError> {
@@ -915,6 +888,7 @@ impl<'a> Engine<'a> {
         self.measured.makespan = now - self.first_arrival.unwrap_or(now);
         self.measured.totals = self.elements.totals(now);
         self.measured.wear = self.elements.ftl().wear();
+        self.measured.map_bytes = self.elements.ftl().map_bytes();
         self.measured.counts = self.buffer.as_ref().map(Buffer::counts);
     }
 
@@ -930,16 +904,6 @@ impl<'a> Engine<'a> {
             });
         }
     }
-}
-
-/// A run that has ended.
-pub struct Finished<'a> {
-    /// Times and counts.
-    pub measured: Measured,
-    /// The device as it ended.
-    pub elements: Elements,
-    /// The source, for its counts and digest.
-    pub source: Source<'a>,
 }
 
 /// The programs of `record` in the order of issue: dirty pages as they come, or with pads in page order.

@@ -31,6 +31,10 @@ pub trait Observer {
     fn response(&mut self, response: &Response) {
         let _ = response;
     }
+    /// Whether [`Observer::destage`] is wanted.
+    fn wants_destages(&self) -> bool {
+        false
+    }
     /// Pages leave the buffer, or are written back.
     fn destage(&mut self, now: Ticks, record: &Destage) {
         let _ = (now, record);

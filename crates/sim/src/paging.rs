@@ -1,6 +1,9 @@
 //! From a host request in sectors to the pages it touches.
 
-use destage_trace::Request;
+use destage_base::Lpn;
+use destage_trace::{Operation, Request};
+
+use crate::error::SimError;
 
 /// How requests that do not begin and end on page boundaries are treated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -35,6 +38,58 @@ pub struct Span {
     pub partial_first: bool,
     /// The last page is only partly covered.
     pub partial_last: bool,
+}
+
+impl Span {
+    /// Whether page `offset` of the span is only partly covered.
+    #[must_use]
+    pub fn is_partial(&self, offset: u32) -> bool {
+        (offset == 0 && self.partial_first)
+            || (offset > 0 && offset + 1 == self.pages && self.partial_last)
+    }
+
+    /// Refuses a span that ends beyond the device, if `map` does.
+    ///
+    /// # Errors
+    /// [`SimError::BeyondDevice`] of `request`.
+    #[inline]
+    pub fn check(
+        &self,
+        request: &Request,
+        device_pages: u64,
+        paging: &Paging,
+        map: AddressMap,
+        origin: impl FnOnce() -> String,
+    ) -> Result<(), SimError> {
+        let end = self.first + u64::from(self.pages);
+        if map != AddressMap::Refuse || end <= device_pages || request.operation == Operation::Flush {
+            return Ok(());
+        }
+        Err(SimError::BeyondDevice {
+            origin: origin(),
+            line: request.line,
+            sector: request.sector,
+            sectors: request.sectors,
+            device_sectors: device_pages * paging.sectors_per_page,
+            device_pages,
+        })
+    }
+}
+
+impl AddressMap {
+    /// Page `offset` of `span` on a device of `device_pages`, for a trace that spans `span_pages`.
+    #[inline]
+    #[must_use]
+    pub fn page(self, span: &Span, offset: u32, device_pages: u64, span_pages: u64) -> Lpn {
+        let page = span.first + u64::from(offset);
+        Lpn(match self {
+            Self::Modulo => page % device_pages,
+            Self::Shrink if span_pages > device_pages => {
+                (u128::from(page) * u128::from(device_pages) / u128::from(span_pages)) as u64
+            }
+            Self::Refuse | Self::Shrink => page,
+        })
+    }
 }
 
 /// Splits requests into pages.

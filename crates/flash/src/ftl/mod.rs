@@ -1,12 +1,16 @@
 //! Flash translation layers: one file or folder each, one trait, one registry.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 
+use destage_base::parameter::{Parameter, Values};
 use destage_base::{Lpn, Ticks};
 
 use crate::batch::Batch;
+use crate::geometry::Geometry;
 use crate::nand::Wear;
 use crate::operation::{Cause, Operations};
+use crate::timing::Timing;
 
 pub mod page;
 
@@ -87,4 +91,57 @@ pub trait Ftl {
 
     /// RAM the mapping tables would take in a device, in bytes.
     fn map_bytes(&self) -> u64;
+}
+
+/// What an FTL is built from.
+#[derive(Clone, Copy, Debug)]
+pub struct FtlConfig<'a> {
+    /// Counts of the device.
+    pub geometry: Geometry,
+    /// Times of its operations, for FTLs that date what they do.
+    pub timing: Timing,
+    /// Pages move inside a plane without crossing the bus.
+    pub copy_back: bool,
+    /// Groups of planes of an element that work side by side.
+    pub parallel_units: u32,
+    /// Erases a block survives.
+    pub endurance: u32,
+    /// All logical pages have contents before the first request.
+    pub filled: bool,
+    /// Fixes every random choice, should the FTL make one.
+    pub seed: u64,
+    /// A value for each of the row's parameters.
+    pub values: &'a Values,
+}
+
+/// One translation layer.
+pub struct FtlRow {
+    /// The value of `ftl.kind`.
+    pub name: &'static str,
+    /// One sentence: what it does.
+    pub about: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+    /// Its own parameters, without the `ftl.` in front.
+    pub parameters: &'static [Parameter],
+    /// Makes it; `Ok(None)` for no flash at all. Errors name the keys that contradict each other.
+    pub build: fn(&FtlConfig<'_>) -> Result<Option<Box<dyn Ftl>>, String>,
+}
+
+/// All translation layers.
+pub const FTLS: &[FtlRow] = &[
+    FtlRow {
+        name: "none",
+        about: "No flash: destages are counted and complete at once, as in a cache simulator.",
+        source: "Ours, for buffer-only studies.",
+        parameters: &[],
+        build: |_| Ok(None),
+    },
+    page::ROW,
+];
+
+/// The translation layer called `name`.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static FtlRow> {
+    FTLS.iter().find(|row| row.name == name)
 }

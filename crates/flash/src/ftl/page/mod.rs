@@ -12,23 +12,99 @@ mod free;
 mod victims;
 mod wear_aware;
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::parameter::{Kind as ParameterKind, Parameter};
 use destage_base::{Lpn, Ticks};
 
 pub use self::cleaning::Policy;
 use self::cleaning::{Rules, clean_element, clean_planes};
 use self::element::{Element, Layout, NONE, Shape};
-use super::{Ftl, NoSpace};
+use super::{Ftl, FtlRow, NoSpace};
 use crate::batch::{Batch, Entry};
 use crate::divide::Divider;
 use crate::geometry::Geometry;
 use crate::nand::Wear;
 use crate::operation::{Cause, Kind, Operations, Transfer};
 use crate::timing::Timing;
+
+const SOURCE: &str = "Agrawal et al., USENIX ATC 2008, as released for DiskSim 4.0.";
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "page",
+    about: "Page mapping: pages striped over elements, writes to the plane with most room, cleaning.",
+    source: SOURCE,
+    parameters: &[
+        Parameter {
+            name: "reserve_percent",
+            kind: ParameterKind::Number { min: 0.0, max: 99.0 },
+            default: "15",
+            unit: "%",
+            about: "Share of each plane's blocks that is not offered to the host.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "min_free_percent",
+            kind: ParameterKind::Number { min: 0.0, max: 99.0 },
+            default: "5",
+            unit: "%",
+            about: "Share of free blocks at or under which cleaning starts.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "allocation_pool",
+            kind: ParameterKind::Choice(&["element", "plane"]),
+            default: "element",
+            unit: "",
+            about: "Planes a write may choose from: all of its element, or only that of the page's present copy.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "cleaning",
+            kind: ParameterKind::Choice(&["greedy", "wear_aware"]),
+            default: "greedy",
+            unit: "",
+            about: "Which block is cleaned: fewest valid pages, or the same with worn blocks given cold data.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "background_cleaning",
+            kind: ParameterKind::Flag,
+            default: "false",
+            unit: "",
+            about: "Look for cleaning also when no request waits at the element.",
+            source: SOURCE,
+        },
+    ],
+    build: |config| {
+        let values = config.values;
+        let ftl = PageFtl::new(&PageConfig {
+            geometry: config.geometry,
+            timing: config.timing,
+            reserve_percent: values.number("reserve_percent"),
+            min_free_percent: values.number("min_free_percent"),
+            copy_back: config.copy_back,
+            parallel_units: config.parallel_units,
+            allocation_pool: match values.text("allocation_pool") {
+                "plane" => AllocationPool::Plane,
+                _ => AllocationPool::Element,
+            },
+            cleaning: match values.text("cleaning") {
+                "wear_aware" => Policy::WearAware,
+                _ => Policy::Greedy,
+            },
+            background_cleaning: values.flag("background_cleaning"),
+            endurance: config.endurance,
+            filled: config.filled,
+        })?;
+        Ok(Some(Box::new(ftl)))
+    },
+};
 
 /// Among which planes a write may choose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,0 +1,283 @@
+//! From a checked configuration and a stream of requests to results.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use destage_base::parameter::{Value, Values};
+use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
+use destage_buffer::{Buffer, BufferConfig, Release, SchemeConfig};
+use destage_flash::ftl::FtlConfig;
+use destage_flash::{Ftl, Geometry, Timing};
+use destage_trace::{ReadOptions, Reader, Request, TraceError};
+use rayon::prelude::*;
+
+use crate::elements::Elements;
+use crate::engine::{Engine, EngineConfig, Measured, Replay, Window};
+use crate::error::SimError;
+use crate::events::Clock;
+use crate::host::{Attribution, Scheduler};
+use crate::metrics::{Metrics, Scope, collect};
+use crate::observer::Observer;
+use crate::paging::{AddressMap, Align, Paging};
+use crate::settings::Config;
+use crate::source::Source;
+use crate::untimed::{CountedFlash, Untimed, UntimedConfig};
+
+/// What one run gives: everything here is equal for equal inputs, on any machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunResult {
+    /// Every parameter by its dotted name.
+    pub parameters: BTreeMap<String, Value>,
+    /// Every metric that has a meaning.
+    pub metrics: Metrics,
+}
+
+impl Config {
+    /// How traces are to be read.
+    ///
+    /// # Errors
+    /// If a `trace.*` parameter is not usable.
+    pub fn read_options(&self) -> Result<ReadOptions, TraceError> {
+        ReadOptions::from_values(&self.global)
+    }
+
+    fn geometry(&self) -> Geometry {
+        let count = |name| self.global.integer(name) as u32;
+        Geometry {
+            elements: count("flash.elements"),
+            planes: count("flash.planes_per_element"),
+            blocks_per_plane: count("flash.blocks_per_plane"),
+            pages_per_block: count("flash.pages_per_block"),
+            summary_page: self.global.flag("flash.summary_page"),
+            page_bytes: self.global.integer("flash.page_bytes"),
+        }
+    }
+
+    fn timing(&self) -> Timing {
+        let microseconds = |name| from_units(self.global.number(name), TICKS_PER_US);
+        let sector_bytes = 512 + self.global.integer("flash.spare_bytes_per_sector");
+        let sectors = self.global.integer("flash.page_bytes") / 512;
+        let per_byte = self.global.number("flash.transfer_ns_per_byte");
+        let transfer =
+            |sectors: u64| from_units(per_byte * (sectors * sector_bytes) as f64, TICKS_PER_NS);
+        Timing {
+            read: microseconds("flash.read_us"),
+            program: microseconds("flash.program_us"),
+            erase: microseconds("flash.erase_us"),
+            page_transfer: transfer(sectors),
+            sector_transfer: transfer(1),
+        }
+    }
+
+    fn ftl(&self) -> Result<Option<Box<dyn Ftl>>, SimError> {
+        let geometry = self.geometry();
+        geometry.check().map_err(|text| SimError::Config(format!("flash.*: {text}")))?;
+        (self.ftl_row.build)(&FtlConfig {
+            geometry,
+            timing: self.timing(),
+            copy_back: self.global.flag("flash.copy_back"),
+            parallel_units: self.global.integer("flash.parallel_units") as u32,
+            endurance: self.global.integer("flash.endurance") as u32,
+            filled: self.global.text("sim.precondition") == "sequential_fill",
+            seed: self.global.integer("sim.seed"),
+            values: &self.ftl,
+        })
+        .map_err(SimError::Config)
+    }
+
+    /// The buffer; none for `nocache` and for a capacity of no page.
+    fn buffer(&self, timed: bool) -> Option<Buffer> {
+        let page_bytes = self.global.integer("flash.page_bytes");
+        let capacity = (self.global.integer("buffer.capacity_bytes") / page_bytes) as u32;
+        if capacity == 0 {
+            return None;
+        }
+        let block_pages = self.geometry().data_pages();
+        let mut config = BufferConfig::from_values(capacity, block_pages, page_bytes, &self.buffer);
+        if !timed {
+            config.release = Release::Issue;
+        }
+        let scheme = (self.scheme.build)(&SchemeConfig {
+            capacity_pages: capacity,
+            cluster_pages: config.cluster_pages,
+            seed: self.global.integer("sim.seed"),
+            values: &self.buffer,
+        })?;
+        Some(Buffer::new(config, scheme))
+    }
+
+    fn paging(&self) -> Paging {
+        Paging {
+            align: match self.global.text("trace.align") {
+                "nearest" => Align::Nearest,
+                "rmw" => Align::ReadModifyWrite,
+                _ => Align::Cover,
+            },
+            sectors_per_page: self.global.integer("flash.page_bytes") / 512,
+        }
+    }
+
+    fn address_map(&self) -> AddressMap {
+        match self.global.text("trace.addr_map") {
+            "modulo" => AddressMap::Modulo,
+            "shrink" => AddressMap::Shrink,
+            _ => AddressMap::Refuse,
+        }
+    }
+
+    /// Whether a run needs to know how far the trace reaches before it begins.
+    #[must_use]
+    pub fn needs_span(&self) -> bool {
+        self.address_map() == AddressMap::Shrink
+    }
+
+    fn is_timed(&self) -> bool {
+        self.global.text("sim.costing") == "event" && self.ftl_row.name != "none"
+    }
+
+    fn engine(&self, span_pages: u64) -> EngineConfig {
+        let values: &Values = &self.global;
+        EngineConfig {
+            queue_depth: values.integer("host.queue_depth") as u32,
+            scheduler: match values.text("host.scheduler") {
+                "fifo" => Scheduler::Fifo,
+                _ => Scheduler::CLook,
+            },
+            bus_per_sector: from_units(values.number("host.bus_ns_per_sector"), TICKS_PER_NS),
+            clock: match values.text("sim.clock") {
+                "double_ms" => Clock::DoubleMs,
+                _ => Clock::Exact,
+            },
+            replay: match values.text("host.replay") {
+                "closed" => Replay::Closed,
+                _ => Replay::Trace,
+            },
+            time_scale: values.number("host.time_scale"),
+            attribution: match values.text("host.attribution") {
+                "disksim" => Attribution::DiskSim,
+                _ => Attribution::Request,
+            },
+            saturation: values.integer("host.saturation"),
+            window: match values.text("sim.window") {
+                "last_arrival" => Window::LastArrival,
+                _ => Window::Complete,
+            },
+            drain: values.flag("sim.drain"),
+            paging: self.paging(),
+            address_map: self.address_map(),
+            span_pages,
+            honor_flush: self.buffer.text("flush_mode") == "honor",
+        }
+    }
+}
+
+/// How many pages of `page_bytes` the requests reach, from page 0.
+#[must_use]
+pub fn span_pages<'r>(requests: impl Iterator<Item = &'r Request>, page_bytes: u64) -> u64 {
+    let end = requests.map(|request| request.sector + u64::from(request.sectors)).max();
+    end.unwrap_or(0).div_ceil(page_bytes / 512)
+}
+
+/// The same for a trace file, which is read once for it.
+///
+/// # Errors
+/// What is wrong with the trace.
+pub fn span_of_file(path: &Path, options: &ReadOptions, page_bytes: u64) -> Result<u64, TraceError> {
+    let mut reader = Reader::open(path, options)?;
+    let mut batch = Vec::new();
+    let mut pages = 0;
+    while reader.fill(&mut batch)? {
+        pages = pages.max(span_pages(batch.iter(), page_bytes));
+    }
+    Ok(pages)
+}
+
+/// Simulates `source` under `config`. `span_pages` matters only if [`Config::needs_span`].
+/// The source comes back for its counts and digest.
+///
+/// # Errors
+/// What is wrong with the configuration, the trace or the device's size.
+pub fn run<'a>(
+    config: &Config,
+    source: Source<'a>,
+    span_pages: u64,
+    observer: &'a mut dyn Observer,
+) -> Result<(RunResult, Source<'a>), SimError> {
+    let timed = config.is_timed();
+    let geometry = config.geometry();
+    let ftl = config.ftl()?;
+    let scope = Scope { timed, flash: ftl.is_some(), page_bytes: geometry.page_bytes };
+    let buffer = config.buffer(timed);
+    let (measured, source): (Measured, Source<'a>) = match ftl {
+        Some(ftl) if timed => {
+            let elements = Elements::new(
+                ftl,
+                config.timing(),
+                geometry.elements,
+                geometry.blocks_per_element(),
+            );
+            Engine::new(config.engine(span_pages), source, elements, buffer, observer).run()?
+        }
+        ftl => {
+            let untimed = UntimedConfig {
+                paging: config.paging(),
+                address_map: config.address_map(),
+                span_pages,
+                device_pages: ftl.as_ref().map(|ftl| ftl.pages()),
+                elements: geometry.elements,
+                drain: config.global.flag("sim.drain"),
+            };
+            let flash = CountedFlash::new(
+                ftl,
+                config.timing(),
+                geometry.elements,
+                geometry.blocks_per_element(),
+            );
+            Untimed::new(untimed, source, flash, buffer, observer).run()?
+        }
+    };
+    let metrics = collect(&measured, &scope);
+    Ok((RunResult { parameters: config.parameters(), metrics }, source))
+}
+
+/// One run of a cross product.
+pub struct Job<'t> {
+    /// Its configuration.
+    pub config: Config,
+    /// What its requests are called in errors.
+    pub origin: String,
+    /// Its requests, shared among jobs.
+    pub requests: &'t [Request],
+}
+
+/// Runs all jobs on `threads` threads (0: one per core); results come in the order of the jobs, and do
+/// not depend on the number of threads.
+///
+/// `observe` makes each job's observer; `finished` is called as jobs end, in any order.
+///
+/// # Errors
+/// The first failure in the order of jobs.
+pub fn run_all<O: Observer>(
+    jobs: &[Job<'_>],
+    threads: usize,
+    observe: impl Fn(usize) -> O + Sync,
+    finished: impl Fn(usize) + Sync,
+) -> Result<Vec<RunResult>, SimError> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build()
+        .map_err(|error| SimError::Config(format!("--threads {threads}: {error}")))?;
+    let one = |(index, job): (usize, &Job<'_>)| {
+        let mut observer = observe(index);
+        let span = match job.config.needs_span() {
+            true => span_pages(job.requests.iter(), job.config.geometry().page_bytes),
+            false => 0,
+        };
+        let source = Source::memory(job.origin.clone(), job.requests);
+        let result = run(&job.config, source, span, &mut observer).map(|(result, _)| result);
+        finished(index);
+        result
+    };
+    let results: Vec<_> = pool.install(|| jobs.par_iter().enumerate().map(one).collect());
+    results.into_iter().collect()
+}

@@ -1,0 +1,451 @@
+//! From what the user wrote to a checked configuration.
+//!
+//! Settings are dotted keys with the text the user gave and where it came from. Later ones win: defaults,
+//! then the profile, then the file, then the command line. [`Settings::resolve`] checks all of them
+//! against the parameter rows, so that an error can say which of these places to mend.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use destage_base::parameter::{Parameter, Value, Values};
+use destage_buffer::SchemeRow;
+use destage_flash::ftl::FtlRow;
+
+use crate::error::SimError;
+use crate::parameters::PARAMETERS;
+use crate::profiles;
+
+/// Where a setting was written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// In a device profile.
+    Profile(String),
+    /// In a configuration file.
+    File(String),
+    /// On the command line or by a caller; the text says how.
+    Given(String),
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Profile(name) => write!(formatter, "profile {name}"),
+            Self::File(path) => write!(formatter, "{path}"),
+            Self::Given(how) => write!(formatter, "{how}"),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Setting {
+    text: String,
+    origin: Origin,
+}
+
+/// Settings by dotted key. See the [module](self).
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    entries: BTreeMap<String, Setting>,
+}
+
+/// A checked configuration: every parameter has one value that fits its row.
+#[derive(Clone)]
+pub struct Config {
+    /// Device, host, run and trace parameters, by dotted name.
+    pub global: Values,
+    /// The buffer's common parameters and those of its scheme, by their last name part.
+    pub buffer: Values,
+    /// The FTL's own parameters, by their last name part.
+    pub ftl: Values,
+    /// The scheme.
+    pub scheme: &'static SchemeRow,
+    /// The translation layer.
+    pub ftl_row: &'static FtlRow,
+}
+
+impl Settings {
+    /// Nothing set: every parameter has its default.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `key`; a later setting of the same key wins.
+    pub fn set(&mut self, key: &str, text: &str, origin: Origin) {
+        self.entries.insert(key.to_owned(), Setting { text: text.to_owned(), origin });
+    }
+
+    /// Sets from `KEY=VALUE`.
+    ///
+    /// # Errors
+    /// If there is no `=`.
+    pub fn set_pair(&mut self, pair: &str) -> Result<(), SimError> {
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(SimError::Config(format!("--set {pair:?}: expected KEY=VALUE")));
+        };
+        self.set(key.trim(), value.trim(), Origin::Given(format!("--set {pair}")));
+        Ok(())
+    }
+
+    /// Sets `{section}.kind` and `{section}.*` from `NAME[:k=v,...]`.
+    ///
+    /// # Errors
+    /// If the text after the colon is not a list of `k=v`.
+    pub fn set_kind(&mut self, section: &str, text: &str) -> Result<(), SimError> {
+        let (name, pairs) = split_kind(&format!("--{section}"), text)?;
+        let origin = Origin::Given(format!("--{section} {text}"));
+        self.set(&format!("{section}.kind"), name, origin.clone());
+        for (key, value) in pairs {
+            self.set(&format!("{section}.{key}"), value, origin.clone());
+        }
+        Ok(())
+    }
+
+    /// Reads the tables of a TOML text.
+    ///
+    /// # Errors
+    /// If it is not TOML, or holds something that is neither table nor plain value.
+    pub fn load_toml(&mut self, text: &str, origin: &Origin) -> Result<(), SimError> {
+        let table: toml::Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| SimError::Config(format!("{origin}: {error}")))?;
+        self.load_table(&table, "", origin)
+    }
+
+    fn load_table(
+        &mut self,
+        table: &toml::Table,
+        prefix: &str,
+        origin: &Origin,
+    ) -> Result<(), SimError> {
+        for (name, value) in table {
+            let key = format!("{prefix}{name}");
+            let text = match value {
+                // What a profile says of itself is no parameter.
+                toml::Value::Table(_) if key == "profile" => continue,
+                toml::Value::Table(inner) => {
+                    self.load_table(inner, &format!("{key}."), origin)?;
+                    continue;
+                }
+                toml::Value::String(text) => text.clone(),
+                toml::Value::Integer(number) => number.to_string(),
+                toml::Value::Float(number) => number.to_string(),
+                toml::Value::Boolean(flag) => flag.to_string(),
+                toml::Value::Array(_) | toml::Value::Datetime(_) => {
+                    return Err(SimError::Config(format!(
+                        "{origin}: {key}: {value}: expected a string, a number, true or false"
+                    )));
+                }
+            };
+            self.set(&key, &text, origin.clone());
+        }
+        Ok(())
+    }
+
+    /// Reads a configuration file.
+    ///
+    /// # Errors
+    /// If the file cannot be read or is not what [`Settings::load_toml`] takes.
+    pub fn load_file(&mut self, path: &Path) -> Result<(), SimError> {
+        let origin = Origin::File(path.display().to_string());
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            SimError::Config(format!("{origin}: {error}; expected a TOML file with parameters"))
+        })?;
+        self.load_toml(&text, &origin)
+    }
+
+    /// Reads a device profile by name, or from a `.toml` file.
+    ///
+    /// # Errors
+    /// If there is no such profile, or its file cannot be read.
+    pub fn load_profile(&mut self, name: &str) -> Result<(), SimError> {
+        if name.ends_with(".toml") {
+            let origin = Origin::Profile(name.to_owned());
+            let text = std::fs::read_to_string(name).map_err(|error| {
+                SimError::Config(format!("--profile {name}: {error}; expected a TOML file"))
+            })?;
+            return self.load_toml(&text, &origin);
+        }
+        let Some(profile) = profiles::find(name) else {
+            let names = profiles::PROFILES.iter().map(|profile| profile.name);
+            return Err(SimError::Config(format!(
+                "--profile {name:?}: no such profile{}; expected one of {} or a .toml file",
+                suggestion(name, names.clone()),
+                names.collect::<Vec<_>>().join(", ")
+            )));
+        };
+        self.load_toml(profile.text, &Origin::Profile(name.to_owned()))
+    }
+
+    /// Whether `key` would be taken by the scheme and FTL these settings choose.
+    #[must_use]
+    pub fn accepts(&self, key: &str) -> bool {
+        let rows = self.scheme().ok().zip(self.ftl_row().ok());
+        rows.is_some_and(|(scheme, ftl)| Rows { scheme, ftl }.find(key).is_some())
+    }
+
+    /// Removes `key`.
+    pub fn remove(&mut self, key: &str) {
+        self.entries.remove(key);
+    }
+
+    fn scheme(&self) -> Result<&'static SchemeRow, SimError> {
+        let names = destage_buffer::SCHEMES.iter().map(|row| row.name);
+        self.kind("buffer.kind", "list buffers", destage_buffer::find, names)
+    }
+
+    fn ftl_row(&self) -> Result<&'static FtlRow, SimError> {
+        let names = destage_flash::ftl::FTLS.iter().map(|row| row.name);
+        self.kind("ftl.kind", "list ftls", destage_flash::ftl::find, names)
+    }
+
+    fn kind<R>(
+        &self,
+        key: &str,
+        list: &str,
+        find: impl Fn(&str) -> Option<&'static R>,
+        names: impl Iterator<Item = &'static str>,
+    ) -> Result<&'static R, SimError> {
+        let name = match self.entries.get(key) {
+            Some(setting) => setting.text.as_str(),
+            None => PARAMETERS
+                .iter()
+                .find(|row| row.name == key)
+                .map_or("", |row| row.default),
+        };
+        find(name).ok_or_else(|| {
+            let origin =
+                self.entries.get(key).map_or(String::new(), |setting| format!("{}: ", setting.origin));
+            SimError::Config(format!(
+                "{origin}{key}: {name:?} is not known{}; expected a name from `destage {list}`",
+                suggestion(name, names)
+            ))
+        })
+    }
+
+    /// Checks everything.
+    ///
+    /// # Errors
+    /// The first setting that is unknown, does not fit its row, or belongs to a scheme or FTL that is not
+    /// the chosen one. (A profile's settings for another scheme or FTL are passed over: its user chose
+    /// the kind anew.)
+    pub fn resolve(&self) -> Result<Config, SimError> {
+        let rows = Rows { scheme: self.scheme()?, ftl: self.ftl_row()? };
+        let mut config = Config {
+            global: Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS)),
+            buffer: Values::defaults(
+                destage_buffer::COMMON.iter().chain(rows.scheme.parameters),
+            ),
+            ftl: Values::defaults(rows.ftl.parameters),
+            scheme: rows.scheme,
+            ftl_row: rows.ftl,
+        };
+        for (key, setting) in &self.entries {
+            let Some((section, row)) = rows.find(key) else {
+                if matches!(setting.origin, Origin::Profile(_)) && owners_of(key).next().is_some() {
+                    continue;
+                }
+                return Err(SimError::Config(unknown(key, setting, &rows)));
+            };
+            let value = row.read(&setting.text).map_err(|expected| {
+                SimError::Config(format!(
+                    "{}: {key}: {:?}: expected {expected}",
+                    setting.origin, setting.text
+                ))
+            })?;
+            match section {
+                Section::Global => config.global.set(row.name, value),
+                Section::Buffer => config.buffer.set(row.name, value),
+                Section::Ftl => config.ftl.set(row.name, value),
+            }
+        }
+        config.check()?;
+        Ok(config)
+    }
+}
+
+impl Config {
+    /// Every parameter by its full dotted name, in ascending order.
+    #[must_use]
+    pub fn parameters(&self) -> BTreeMap<String, Value> {
+        let global = self.global.iter().map(|(name, value)| (name.to_owned(), value.clone()));
+        let of = |section: &'static str, values: &Values| -> Vec<(String, Value)> {
+            values.iter().map(|(name, value)| (format!("{section}.{name}"), value.clone())).collect()
+        };
+        global.chain(of("buffer", &self.buffer)).chain(of("ftl", &self.ftl)).collect()
+    }
+
+    /// What no single row can see.
+    fn check(&self) -> Result<(), SimError> {
+        let page = self.global.integer("flash.page_bytes");
+        if !page.is_multiple_of(512) {
+            return Err(SimError::Config(format!(
+                "flash.page_bytes = {page}: expected a multiple of 512"
+            )));
+        }
+        let capacity = self.global.integer("buffer.capacity_bytes");
+        if capacity < page && self.scheme.name != "nocache" {
+            return Err(SimError::Config(format!(
+                "buffer.capacity_bytes = {capacity}: {} cannot hold a page of {page} bytes; expected at least {page}, or --buffer nocache for no buffer at all",
+                self.scheme.name
+            )));
+        }
+        if capacity / page > u64::from(u32::MAX / 2) {
+            return Err(SimError::Config(format!(
+                "buffer.capacity_bytes = {capacity}: expected at most 2^31 pages of {page} bytes"
+            )));
+        }
+        Ok(())
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Section {
+    Global,
+    Buffer,
+    Ftl,
+}
+
+/// The rows a chosen scheme and FTL make legal.
+#[derive(Clone, Copy)]
+struct Rows {
+    scheme: &'static SchemeRow,
+    ftl: &'static FtlRow,
+}
+
+impl Rows {
+    fn find(&self, key: &str) -> Option<(Section, &'static Parameter)> {
+        let named = |rows: &'static [Parameter], name: &str| rows.iter().find(|row| row.name == name);
+        if let Some(row) =
+            named(PARAMETERS, key).or_else(|| named(destage_trace::PARAMETERS, key))
+        {
+            return Some((Section::Global, row));
+        }
+        let (section, name) = key.split_once('.')?;
+        match section {
+            "buffer" => named(destage_buffer::COMMON, name)
+                .or_else(|| named(self.scheme.parameters, name))
+                .map(|row| (Section::Buffer, row)),
+            "ftl" => named(self.ftl.parameters, name).map(|row| (Section::Ftl, row)),
+            _ => None,
+        }
+    }
+
+    /// Every legal key.
+    fn keys(&self) -> impl Iterator<Item = String> {
+        let global = PARAMETERS.iter().chain(destage_trace::PARAMETERS).map(|row| row.name.to_owned());
+        let buffer = destage_buffer::COMMON.iter().chain(self.scheme.parameters);
+        let buffer = buffer.map(|row| format!("buffer.{}", row.name));
+        global.chain(buffer).chain(self.ftl.parameters.iter().map(|row| format!("ftl.{}", row.name)))
+    }
+}
+
+/// Schemes and FTLs that have a parameter called `key`.
+fn owners_of(key: &str) -> impl Iterator<Item = &'static str> {
+    let (section, name) = key.split_once('.').unwrap_or((key, ""));
+    let name = name.to_owned();
+    let schemes = destage_buffer::SCHEMES.iter().map(|row| ("buffer", row.name, row.parameters));
+    let ftls = destage_flash::ftl::FTLS.iter().map(|row| ("ftl", row.name, row.parameters));
+    let section = section.to_owned();
+    schemes.chain(ftls).filter_map(move |(kind, owner, rows)| {
+        (kind == section && rows.iter().any(|row| row.name == name)).then_some(owner)
+    })
+}
+
+fn unknown(key: &str, setting: &Setting, rows: &Rows) -> String {
+    let owners: Vec<_> = owners_of(key).collect();
+    if !owners.is_empty() {
+        let chosen =
+            if key.starts_with("ftl.") { rows.ftl.name } else { rows.scheme.name };
+        return format!(
+            "{}: {key} is a parameter of {}, but {chosen} is chosen; expected a parameter of {chosen}",
+            setting.origin,
+            owners.join(", ")
+        );
+    }
+    let keys: Vec<String> = rows.keys().collect();
+    format!(
+        "{}: unknown parameter {key:?}{}; expected a name from `destage show`",
+        setting.origin,
+        suggestion(key, keys.iter().map(String::as_str))
+    )
+}
+
+/// `; did you mean "x"?` for the nearest of `names`, if one is near.
+pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> String {
+    names
+        .map(|candidate| (strsim::damerau_levenshtein(name, candidate), candidate))
+        .min()
+        .filter(|(distance, candidate)| *distance <= 1 + candidate.len() / 4)
+        .map(|(_, candidate)| format!("; did you mean {candidate:?}?"))
+        .unwrap_or_default()
+}
+
+/// Splits `NAME[:k=v,...]`.
+///
+/// # Errors
+/// If something after the colon has no `=`. `option` is named in the message.
+pub fn split_kind<'a>(
+    option: &str,
+    text: &'a str,
+) -> Result<(&'a str, Vec<(&'a str, &'a str)>), SimError> {
+    let Some((name, list)) = text.split_once(':') else { return Ok((text, Vec::new())) };
+    let pairs = list
+        .split(',')
+        .map(|pair| {
+            pair.split_once('=').map(|(key, value)| (key.trim(), value.trim())).ok_or_else(|| {
+                SimError::Config(format!("{option} {text:?}: {pair:?}: expected NAME:key=value,key=value"))
+            })
+        })
+        .collect::<Result<_, _>>()?;
+    Ok((name, pairs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(pairs: &[&str]) -> String {
+        let mut settings = Settings::new();
+        pairs.iter().for_each(|pair| settings.set_pair(pair).unwrap());
+        settings.resolve().err().map_or_else(|| "no error".into(), |error| error.to_string())
+    }
+
+    #[test]
+    fn a_misspelt_key_names_its_neighbour() {
+        let text = error(&["flash.elments=4"]);
+        assert!(text.contains("did you mean \"flash.elements\"?"), "{text}");
+        assert!(error(&["buffer.kind=lur"]).contains("did you mean \"lru\"?"));
+    }
+
+    #[test]
+    fn a_key_of_another_scheme_says_whose_it_is() {
+        let text = error(&["buffer.kind=fifo", "buffer.lru_unit=page"]);
+        assert!(text.contains("is a parameter of lru, but fifo is chosen"), "{text}");
+    }
+
+    #[test]
+    fn values_outside_their_range_are_refused_with_the_range() {
+        for (pair, expected) in [
+            ("flash.elements=0", "a whole number from 1"),
+            ("flash.page_bytes=1000", "a multiple of 512"),
+            ("buffer.capacity_bytes=0", "nocache"),
+            ("host.scheduler=sstf", "one of clook, fifo"),
+            ("ftl.reserve_percent=-1", "a number from 0 to 99"),
+        ] {
+            let text = error(&[pair]);
+            assert!(text.contains(expected), "{pair}: {text}");
+        }
+    }
+
+    #[test]
+    fn the_command_line_wins_over_the_profile() {
+        let mut settings = Settings::new();
+        settings.load_profile("disksim-ssd").unwrap();
+        settings.set_pair("flash.elements=4").unwrap();
+        let config = settings.resolve().unwrap();
+        assert_eq!(config.global.integer("flash.elements"), 4);
+        assert_eq!(config.global.integer("flash.endurance"), 50);
+        assert_eq!(config.scheme.name, "nocache");
+    }
+}
