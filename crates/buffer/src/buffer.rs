@@ -190,16 +190,18 @@ impl Buffer {
                 return Step::Destage;
             }
         }
+        let is_write = operation == Operation::Write;
+        let has_slot = self.resident.has_free_slot();
+        if is_write && !has_slot {
+            return Step::Wait;
+        }
         let (position, copy) = self.resident.locate(page);
         let slot = match copy {
-            Some((slot, State::Leaving)) if operation == Operation::Read => {
+            Some((slot, State::Leaving)) if !is_write => {
                 self.resident.come_back(slot);
                 slot
             }
-            _ if self.resident.has_free_slot() => {
-                self.resident
-                    .enter(position, page, operation == Operation::Write, now)
-            }
+            _ if has_slot => self.resident.enter(position, page, is_write, now),
             _ => return Step::Wait,
         };
         self.pending = None;

@@ -19,7 +19,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
+use destage_base::{Lpn, Ticks};
 
 /// Eight pages to a group, eight entries to a bucket, eight tags to a word.
 const GROUP_BITS: u32 = 3;
@@ -39,13 +39,21 @@ const TAKEN: u64 = 0x8080_8080_8080_8080;
 #[derive(Clone, Copy, Debug)]
 pub struct Position(usize);
 
+/// A slot's page, and a time its owner keeps: who needs the one soon needs the other, and so gets
+/// both for one cache line.
+#[derive(Clone, Copy)]
+struct Row {
+    page: Lpn,
+    stamp: Ticks,
+}
+
 /// A one-to-one map from pages to slots.
 pub struct PageMap {
     tags: Vec<u64>,
     /// Eight for each word of tags; only those of taken entries mean anything.
     slots: Vec<u32>,
-    /// The page each slot was last given to; stays when the map forgets the page.
-    pages: Vec<Lpn>,
+    /// By slot: the page it was last given to, even if the map has forgotten that since.
+    rows: Vec<Row>,
     /// Moves a group's hash down to as many bits as a bucket number has.
     shift: u32,
     len: usize,
@@ -60,7 +68,7 @@ impl PageMap {
             .next_power_of_two()
             .max(MIN_BUCKETS);
         Self {
-            pages: Vec::with_capacity(pages),
+            rows: Vec::with_capacity(pages),
             ..Self::with_buckets(buckets)
         }
     }
@@ -69,7 +77,7 @@ impl PageMap {
         Self {
             tags: vec![0; buckets],
             slots: vec![0; buckets * BUCKET],
-            pages: Vec::new(),
+            rows: Vec::new(),
             shift: u64::BITS - buckets.trailing_zeros(),
             len: 0,
         }
@@ -98,20 +106,20 @@ impl PageMap {
     #[inline]
     #[must_use]
     pub fn page_of(&self, slot: u32) -> Option<Lpn> {
-        self.pages.get(slot as usize).copied()
+        self.rows.get(slot as usize).map(|row| row.page)
     }
 
     /// Where `page` is or would go, and its slot if it has one.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn locate(&self, page: Lpn) -> (Position, Option<u32>) {
-        self.probe(page, |slot| self.pages[slot as usize] == page)
+        self.probe(page, |slot| self.rows[slot as usize].page == page)
     }
 
     /// Gives `page` the slot `slot`, at the position [`locate`](Self::locate) just named for it. No
     /// other page may have that slot.
-    #[inline]
-    pub fn set_at(&mut self, position: Position, page: Lpn, slot: u32) {
+    #[inline(always)]
+    pub fn set_at(&mut self, position: Position, page: Lpn, slot: u32, stamp: Ticks) {
         let Position(mut index) = position;
         if !self.is_taken(index) {
             if (self.len + 1) * 2 > self.slots.len() {
@@ -127,16 +135,24 @@ impl PageMap {
             );
         }
         self.slots[index] = slot;
-        if slot as usize >= self.pages.len() {
-            self.pages.resize(slot as usize + 1, Lpn(0));
+        let row = Row { page, stamp };
+        match self.rows.get_mut(slot as usize) {
+            Some(held) => *held = row,
+            None => self.rows.resize(slot as usize + 1, row),
         }
-        self.pages[slot as usize] = page;
     }
 
-    /// Gives `page` the slot `slot`, which no other page may have.
-    pub fn set(&mut self, page: Lpn, slot: u32) {
-        let (position, _) = self.locate(page);
-        self.set_at(position, page, slot);
+    /// The time kept with `slot`.
+    #[inline]
+    #[must_use]
+    pub fn stamp(&self, slot: u32) -> Ticks {
+        self.rows[slot as usize].stamp
+    }
+
+    /// Changes the time kept with `slot`.
+    #[inline]
+    pub fn set_stamp(&mut self, slot: u32, stamp: Ticks) {
+        self.rows[slot as usize].stamp = stamp;
     }
 
     /// Forgets `page`; its slot if it had one.
@@ -161,7 +177,9 @@ impl PageMap {
     }
 
     /// Looks along the buckets of `page` for a slot that `is_it`, up to where `page` would go.
-    #[inline]
+    ///
+    /// Always inlined: passing the answer through memory would cost as much as finding it.
+    #[inline(always)]
     fn probe(&self, page: Lpn, is_it: impl Fn(u32) -> bool) -> (Position, Option<u32>) {
         let hash = hash(page);
         let wanted = u64::from(tag(page, hash)) * ONES;
@@ -226,7 +244,7 @@ impl PageMap {
         let mut taken = self.tags[bucket] & TAKEN;
         while taken != 0 {
             let index = bucket * BUCKET + first_byte(taken);
-            let home = self.home(hash(self.pages[self.slots[index] as usize]));
+            let home = self.home(hash(self.rows[self.slots[index] as usize].page));
             if bucket.wrapping_sub(home) & mask >= distance {
                 return Some(index);
             }
@@ -261,10 +279,11 @@ impl PageMap {
     fn grow(&mut self) {
         let larger = Self::with_buckets(self.tags.len() * 2);
         let old = core::mem::replace(self, larger);
-        self.pages = old.pages;
+        self.rows = old.rows;
         for (index, slot) in old.slots.iter().enumerate() {
             if old.tags[index / BUCKET] >> (index % BUCKET * 8) & 0x80 != 0 {
-                self.set(self.pages[*slot as usize], *slot);
+                let Row { page, stamp } = self.rows[*slot as usize];
+                self.set_at(self.locate(page).0, page, *slot, stamp);
             }
         }
     }
@@ -304,6 +323,10 @@ mod tests {
 
     use super::*;
 
+    fn set(map: &mut PageMap, page: Lpn, slot: u32) {
+        map.set_at(map.locate(page).0, page, slot, 0);
+    }
+
     /// Pages that collide: few groups, some far apart, in a table that starts small.
     fn page(random: &mut Random, spread: u64) -> Lpn {
         let group = random.below(spread);
@@ -323,7 +346,7 @@ mod tests {
                 match random.below(5) {
                     0 | 1 => {
                         let slot = free.pop().unwrap();
-                        map.set(page, slot);
+                        set(&mut map, page, slot);
                         assert_eq!(map.page_of(slot), Some(page));
                         free.extend(model.insert(page, slot));
                     }
@@ -353,10 +376,10 @@ mod tests {
         let mut map = PageMap::with_capacity(64);
         let entries = map.slots.len();
         for page in 0..64 {
-            map.set(Lpn(page), page as u32);
+            set(&mut map, Lpn(page), page as u32);
         }
         assert_eq!(map.slots.len(), entries);
-        map.set(Lpn(64), 64);
+        set(&mut map, Lpn(64), 64);
         assert_eq!(map.slots.len(), 2 * entries);
     }
 
@@ -365,7 +388,11 @@ mod tests {
         let mut map = PageMap::with_capacity(1024);
         for first in [0, 8, 800, 8 << 30] {
             for offset in 0..8 {
-                map.set(Lpn(first + offset), (first % 6000 + offset) as u32);
+                set(
+                    &mut map,
+                    Lpn(first + offset),
+                    (first % 6000 + offset) as u32,
+                );
             }
             assert_eq!(map.tags[map.home(hash(Lpn(first)))] & TAKEN, TAKEN);
         }
@@ -381,8 +408,8 @@ mod tests {
             .find(|page| home(&map, *page) == home(&map, 0))
             .unwrap();
         for page in 0..8 {
-            map.set(Lpn(page), page as u32);
-            map.set(Lpn(twin + page), 8 + page as u32);
+            set(&mut map, Lpn(page), page as u32);
+            set(&mut map, Lpn(twin + page), 8 + page as u32);
         }
         for page in 0..8 {
             map.remove(Lpn(page));

@@ -60,11 +60,10 @@ struct Status {
 
 /// The slots, the map, and the sums over them.
 pub struct Resident {
+    /// Its stamps say when the copy in a slot became dirty; meaningful until that is programmed.
     map: PageMap,
     /// By slot, as far as slots have been used.
     status: Vec<Status>,
-    /// By slot: when the copy became dirty; meaningful until it is programmed.
-    dirty_since: Vec<Ticks>,
     /// By slot: when the copy before this one became dirty; meaningful while that is programmed and
     /// the page was written again. Stays empty unless pages are written back.
     older_since: Vec<Ticks>,
@@ -88,7 +87,6 @@ impl Resident {
         Self {
             map: PageMap::with_capacity(prepared),
             status: Vec::with_capacity(prepared),
-            dirty_since: Vec::with_capacity(prepared),
             older_since: Vec::new(),
             free: Vec::with_capacity(prepared),
             capacity,
@@ -139,7 +137,7 @@ impl Resident {
     }
 
     /// Where `page` is or would go in the map, and its newest copy in RAM.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn locate(&self, page: Lpn) -> (Position, Option<(Slot, State)>) {
         let (position, slot) = self.map.locate(page);
@@ -174,7 +172,7 @@ impl Resident {
     ///
     /// # Panics
     /// If no slot is free.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&mut self, position: Position, page: Lpn, dirty: bool, now: Ticks) -> Slot {
         assert!(
             self.has_free_slot(),
@@ -188,14 +186,12 @@ impl Resident {
         };
         let slot = if let Some(slot) = self.free.pop() {
             self.status[slot as usize] = status;
-            self.dirty_since[slot as usize] = now;
             slot
         } else {
             self.status.push(status);
-            self.dirty_since.push(now);
             self.status.len() as u32 - 1
         };
-        self.map.set_at(position, page, slot);
+        self.map.set_at(position, page, slot, now);
         self.occupied += 1;
         self.len += 1;
         if dirty {
@@ -222,10 +218,10 @@ impl Resident {
             if index >= self.older_since.len() {
                 self.older_since.resize(index + 1, 0);
             }
-            self.older_since[index] = self.dirty_since[index];
+            self.older_since[index] = self.map.stamp(index as u32);
         }
         self.status[index].state = State::Dirty;
-        self.dirty_since[index] = now;
+        self.map.set_stamp(index as u32, now);
         self.dirty += 1;
         if status.in_flight == 0 {
             self.raise_at_risk();
@@ -251,7 +247,7 @@ impl Resident {
         if status.in_flight > 0 {
             status.state = State::Leaving;
         } else if let Some(page) = self.page_of(slot) {
-            self.map.remove_if(page, slot.0);
+            self.map.remove(page);
             self.release(slot);
         }
         evicted
@@ -284,7 +280,7 @@ impl Resident {
         self.end_dirty_period(now, self.programming_since(index));
         self.status[index].in_flight -= 1;
         if in_flight > 1 {
-            self.older_since[index] = self.dirty_since[index];
+            self.older_since[index] = self.map.stamp(index as u32);
             return false;
         }
         match state {
@@ -316,10 +312,10 @@ impl Resident {
         let in_flight = self.status[index].in_flight > 0;
         if state == State::Dirty {
             self.dirty -= 1;
-            self.end_dirty_period(now, self.dirty_since[index]);
+            self.end_dirty_period(now, self.map.stamp(index as u32));
             if in_flight {
                 // From here on the program is the only reason to keep the slot.
-                self.dirty_since[index] = self.older_since[index];
+                self.map.set_stamp(index as u32, self.older_since[index]);
             } else {
                 self.at_risk -= 1;
             }
@@ -339,7 +335,7 @@ impl Resident {
             if status.in_flight > 0 {
                 self.end_dirty_period(now, self.programming_since(index));
             } else if status.state == State::Dirty {
-                self.end_dirty_period(now, self.dirty_since[index]);
+                self.end_dirty_period(now, self.map.stamp(index as u32));
             }
         }
     }
@@ -353,7 +349,7 @@ impl Resident {
         if is_older {
             self.older_since[index]
         } else {
-            self.dirty_since[index]
+            self.map.stamp(index as u32)
         }
     }
 
