@@ -74,10 +74,9 @@ impl Blocks {
     pub fn refill(&mut self) -> Result<bool, BlockError> {
         assert_eq!(self.start, self.end, "lines in sight would be lost");
         if let Some(error) = self.failed.take() {
-            // An incomplete line never becomes a line, nor what was read the whole trace.
+            // An incomplete line never becomes a line.
             self.ended = true;
             self.filled = self.start;
-            self.digest = None;
             return Err(BlockError::Read(error));
         }
         if self.ended {
@@ -111,17 +110,10 @@ impl Blocks {
         }
     }
 
-    /// The SHA-256 of all uncompressed bytes, in hexadecimal; `None` before the end.
+    /// The SHA-256 of the uncompressed bytes read so far, in hexadecimal, if it was asked for.
     pub fn digest(&self) -> Option<String> {
-        let digest = self.digest.as_ref().filter(|_| self.ended)?;
-        Some(
-            digest
-                .clone()
-                .finalize()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
-        )
+        let digest = self.digest.clone()?.finalize();
+        Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     fn read_full(&mut self) {

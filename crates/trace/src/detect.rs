@@ -7,7 +7,7 @@
 use crate::compression::strip_suffix;
 use crate::cursor::next_line;
 use crate::decode::State;
-use crate::error::{Excerpt, TraceError};
+use crate::error::{Excerpt, Fault, TraceError};
 use crate::format::{FORMATS, Format, names};
 
 /// Lines looked at.
@@ -49,11 +49,10 @@ pub(crate) fn detect(file: &str, lines: &[u8]) -> Result<&'static Format, TraceE
             let mut state = State::new(format.time_unit.exponent());
             // The header is a header only on the first line.
             state.line = number;
-            *count += usize::from(
-                (format.decode)(line, &mut state, &mut Vec::new(), 1)
-                    .problem
-                    .is_none(),
-            );
+            let problem = (format.decode)(line, &mut state, &mut Vec::new(), 1).problem;
+            // That fault is found last, in a line that is whole.
+            let whole = problem.is_none_or(|problem| problem.fault == Fault::BeyondAddressSpace);
+            *count += usize::from(whole);
         }
     }
     let Some((line, text)) = first else {

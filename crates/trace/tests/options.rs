@@ -180,6 +180,29 @@ fn a_request_may_not_leave_its_volumes_part() {
 }
 
 #[test]
+fn the_last_sector_that_bytes_can_address_is_the_last() {
+    let last = u64::MAX / 512;
+    let fits = format!("0.1 0 {} 8 0\n", last - 8);
+    assert_eq!(sectors(&fits, &ReadOptions::default()), [last - 8]);
+    let over = error(
+        "t",
+        format!("0.1 0 {} 8 0\n", last - 7),
+        &ReadOptions::default(),
+    );
+    assert!(
+        over.starts_with(
+            "t:1: the request ends beyond 2^64 bytes: \"0.1 0 36028797018963960 8 0\""
+        ),
+        "{over}"
+    );
+    let moved = ReadOptions {
+        lba_shift: -1,
+        ..ReadOptions::default()
+    };
+    assert!(error("t", fits, &moved).starts_with("t:1: the request ends beyond 2^64 bytes"));
+}
+
+#[test]
 fn standard_input_cannot_be_read_twice() {
     let options = ReadOptions {
         asu: Asu::Concatenate,

@@ -310,10 +310,9 @@ mod tests {
         }
         assert_eq!(whole_nanoseconds(0.0), 0);
         assert_eq!(whole_nanoseconds(1.0), 10_000_000);
-        assert_eq!(
-            whole_nanoseconds(0.5 / 64.0 / 15_625.0 / 2.0 * 1e6),
-            whole_nanoseconds(0.25)
-        );
+        // Exactly between two nanoseconds, to the even one: 7812.5 and 23437.5.
+        assert_eq!(whole_nanoseconds(1.0 / 128.0), 7_812 * 10);
+        assert_eq!(whole_nanoseconds(3.0 / 128.0), 23_438 * 10);
         assert_eq!(whole_nanoseconds(1e300), u64::MAX);
     }
 }
