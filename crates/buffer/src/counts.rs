@@ -6,7 +6,7 @@ use crate::destage::Cause;
 
 /// Sums since the buffer was made, and the state of the moment.
 ///
-/// At every moment
+/// Whenever no page waits to be placed,
 /// `page_writes = write_hits - rewrites_of_clean + destaged + trimmed_dirty + superseded_dirty + dirty`:
 /// each page write is absorbed by a dirty copy, destaged, given up, or still waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -1,0 +1,501 @@
+//! A buffer on a bench: real versions in its slots, a flash of versions beneath it, and plain sets
+//! that say what should be where. Every test drives buffers through this, so every test checks them.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write;
+
+use destage_base::parameter::{Kind, Values};
+use destage_base::{Lpn, Random};
+use destage_buffer::destage::{DirtyPage, Grouping};
+use destage_buffer::{
+    Buffer, BufferConfig, COMMON, Cause, ReadStep, Release, SchemeConfig, SchemeRow, Step, View,
+};
+
+/// One thing a host does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operation {
+    Write(Vec<u64>),
+    Read(Vec<u64>),
+    Trim(u64),
+    Fua(u64),
+    Flush,
+    Drain,
+    Idle,
+}
+
+/// When programs complete.
+pub enum Completion {
+    /// As soon as they are issued.
+    AtOnce,
+    /// Only when a page waits for a slot; the oldest first.
+    Held,
+    /// In any order, some between any two pages.
+    Random(Random),
+}
+
+/// A record, as it can be compared and printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub cause: Cause,
+    pub grouping: Grouping,
+    pub keep: bool,
+    pub pages: Vec<u64>,
+    pub pads: Vec<(u64, bool)>,
+}
+
+impl std::fmt::Display for Record {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}", self.cause.name())?;
+        for page in &self.pages {
+            write!(formatter, " {page}")?;
+        }
+        for (page, read) in &self.pads {
+            write!(formatter, " {}{page}", if *read { '+' } else { '~' })?;
+        }
+        formatter.write_str(if self.keep { " kept" } else { "" })
+    }
+}
+
+/// A device that only knows which pages were ever written.
+pub struct Device {
+    pub elements: u32,
+    pub unwritten: BTreeSet<u64>,
+}
+
+impl View for Device {
+    fn elements(&self) -> u32 {
+        self.elements
+    }
+    fn element_of(&self, page: Lpn) -> u32 {
+        (page.0 % u64::from(self.elements)) as u32
+    }
+    fn is_written(&self, page: Lpn) -> bool {
+        !self.unwritten.contains(&page.0)
+    }
+}
+
+struct Program {
+    page: DirtyPage,
+    keep: bool,
+    /// The version being programmed; none if the page was trimmed or bypassed meanwhile.
+    version: Option<u64>,
+}
+
+pub struct Bench {
+    pub buffer: Buffer,
+    pub device: Device,
+    pub completion: Completion,
+    pub records: Vec<Record>,
+    /// What happened, in the words of scenario texts.
+    pub log: Vec<String>,
+    in_flight: VecDeque<Program>,
+    ram: Vec<u64>,
+    flash: BTreeMap<u64, u64>,
+    newest: BTreeMap<u64, u64>,
+    dirty: BTreeSet<u64>,
+    clock: u64,
+}
+
+impl Bench {
+    /// Nothing for a row that buffers nothing.
+    pub fn new(
+        row: &SchemeRow,
+        capacity: u32,
+        values: &Values,
+        completion: Completion,
+    ) -> Option<Self> {
+        let release = match completion {
+            Completion::AtOnce => Release::Issue,
+            _ => Release::Complete,
+        };
+        let config = BufferConfig {
+            release,
+            ..BufferConfig::from_values(capacity, 4, 4096, values)
+        };
+        let scheme = (row.build)(&SchemeConfig {
+            capacity_pages: capacity,
+            cluster_pages: config.cluster_pages,
+            seed: 1,
+            values,
+        })?;
+        Some(Self {
+            buffer: Buffer::new(config, scheme),
+            device: Device {
+                elements: 4,
+                unwritten: BTreeSet::new(),
+            },
+            completion,
+            records: Vec::new(),
+            log: Vec::new(),
+            in_flight: VecDeque::new(),
+            ram: vec![u64::MAX; capacity as usize],
+            flash: BTreeMap::new(),
+            newest: BTreeMap::new(),
+            dirty: BTreeSet::new(),
+            clock: 0,
+        })
+    }
+
+    pub fn run(&mut self, operations: &[Operation]) {
+        for operation in operations {
+            self.apply(operation);
+        }
+    }
+
+    pub fn apply(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Write(pages) => {
+                self.buffer.begin_request(pages.len() as u32);
+                let bypasses = self.buffer.bypasses(pages.len() as u32);
+                for page in pages {
+                    if bypasses {
+                        self.bypass(*page)
+                    } else {
+                        self.write(*page)
+                    }
+                    self.check();
+                }
+            }
+            Operation::Read(pages) => {
+                self.buffer.begin_request(pages.len() as u32);
+                for page in pages {
+                    self.read(*page);
+                    self.check();
+                }
+            }
+            Operation::Trim(page) => self.trim(*page),
+            Operation::Fua(page) => {
+                self.apply(&Operation::Write(vec![*page]));
+                if self.buffer.fua(Lpn(*page), self.clock, &self.device) {
+                    self.issue(Cause::Fua);
+                    assert!(self.records.last().unwrap().pages.contains(page));
+                }
+                assert!(!self.dirty.contains(page) || !self.buffer.config().honor_flush);
+            }
+            Operation::Flush => self.flush(Cause::Flush),
+            Operation::Drain => self.flush(Cause::Drain),
+            Operation::Idle => {
+                if self.buffer.idle(self.clock, &self.device) {
+                    self.issue(Cause::Idle);
+                }
+            }
+        }
+        self.complete_some();
+        self.check();
+    }
+
+    /// Completes every program in flight, oldest first.
+    pub fn complete_all(&mut self) {
+        while !self.in_flight.is_empty() {
+            self.complete(0);
+        }
+    }
+
+    /// The whole of RAM against the sets; slow, for small worlds.
+    pub fn check_all(&self, pages: impl Iterator<Item = u64>) {
+        let mut slots = BTreeSet::new();
+        let mut resident = 0;
+        for page in pages {
+            assert!(!self.dirty.contains(&page) || self.buffer.is_resident(Lpn(page)));
+            if let Some(slot) = self.buffer.find(Lpn(page)) {
+                assert!(slots.insert(slot), "two pages in slot {slot:?}");
+                assert_eq!(
+                    self.newest.get(&page),
+                    Some(&self.ram[slot.0 as usize]),
+                    "page {page}"
+                );
+            }
+            resident += u32::from(self.buffer.is_resident(Lpn(page)));
+        }
+        assert_eq!(resident, self.buffer.counts().resident);
+    }
+
+    fn write(&mut self, page: u64) {
+        self.tick();
+        let mut step = self.buffer.write(Lpn(page), self.clock, &self.device);
+        let was_resident = step == Step::Hit;
+        self.settle(&mut step);
+        if was_resident {
+            self.log.push("hit".into());
+        }
+        let slot = self
+            .buffer
+            .find(Lpn(page))
+            .expect("a written page is in RAM");
+        assert!(self.buffer.is_resident(Lpn(page)));
+        assert!(
+            was_resident
+                || self
+                    .in_flight
+                    .iter()
+                    .all(|program| program.page.slot != slot),
+            "page {page} entered slot {slot:?} while that is programmed"
+        );
+        self.ram[slot.0 as usize] = self.clock;
+        self.newest.insert(page, self.clock);
+        self.dirty.insert(page);
+    }
+
+    /// Follows a step to its end.
+    fn settle(&mut self, step: &mut Step) {
+        loop {
+            match step {
+                Step::Hit | Step::Placed => return,
+                Step::Destage => self.issue(Cause::Evict),
+                Step::Wait => {
+                    self.log.push("wait".into());
+                    let choice = match &mut self.completion {
+                        Completion::Random(random) => random.below(self.in_flight.len() as u64),
+                        _ => 0,
+                    };
+                    self.complete(choice as usize);
+                }
+            }
+            // The page being written is counted and not placed yet.
+            self.check_occupancy();
+            *step = self.buffer.place(self.clock, &self.device);
+            assert!(*step != Step::Hit, "a page that was placed did not hit");
+        }
+    }
+
+    fn read(&mut self, page: u64) {
+        self.tick();
+        let mut step = Step::Destage;
+        let read = self.buffer.read(Lpn(page), self.clock);
+        let newest = self.newest.get(&page).copied();
+        if matches!(read, ReadStep::Hit | ReadStep::HitAllocates) {
+            let slot = self.buffer.find(Lpn(page)).expect("a hit is in RAM");
+            assert_eq!(
+                Some(self.ram[slot.0 as usize]),
+                newest,
+                "page {page} read from RAM"
+            );
+            self.log.push("hit".into());
+        } else {
+            assert!(!self.buffer.is_resident(Lpn(page)));
+            assert_eq!(
+                self.flash.get(&page).copied(),
+                newest,
+                "page {page} read from flash"
+            );
+            self.log.push("miss".into());
+        }
+        if matches!(read, ReadStep::HitAllocates | ReadStep::MissAllocates) {
+            while step != Step::Placed {
+                step = self.buffer.place(self.clock, &self.device);
+                self.settle(&mut step);
+            }
+            let slot = self
+                .buffer
+                .find(Lpn(page))
+                .expect("an allocated page is in RAM");
+            // A page never written reads as some version nobody has.
+            let version = newest.unwrap_or(self.clock);
+            self.newest.insert(page, version);
+            self.flash.entry(page).or_insert(version);
+            self.ram[slot.0 as usize] = version;
+        }
+    }
+
+    fn trim(&mut self, page: u64) {
+        self.tick();
+        let was_resident = self.buffer.is_resident(Lpn(page));
+        assert_eq!(self.buffer.trim(Lpn(page), self.clock), was_resident);
+        assert_eq!(self.buffer.find(Lpn(page)), None);
+        self.log
+            .push(if was_resident { "dropped" } else { "absent" }.into());
+        self.newest.remove(&page);
+        self.supersede(page);
+    }
+
+    fn bypass(&mut self, page: u64) {
+        self.tick();
+        self.buffer.bypass(Lpn(page), self.clock);
+        self.log.push("bypass".into());
+        self.supersede(page);
+        self.newest.insert(page, self.clock);
+        self.flash.insert(page, self.clock);
+    }
+
+    /// The flash copy of `page`, and what is on its way there, is out of date.
+    fn supersede(&mut self, page: u64) {
+        self.dirty.remove(&page);
+        self.flash.remove(&page);
+        for program in self
+            .in_flight
+            .iter_mut()
+            .filter(|program| program.page.page.0 == page)
+        {
+            program.version = None;
+        }
+    }
+
+    fn flush(&mut self, cause: Cause) {
+        while self.buffer.flush_next(cause, self.clock, &self.device) {
+            self.issue(cause);
+            self.check();
+        }
+        if cause == Cause::Drain || self.buffer.config().honor_flush {
+            assert_eq!(
+                self.buffer.counts().dirty,
+                0,
+                "pages are dirty after a {}",
+                cause.name()
+            );
+        }
+    }
+
+    /// Takes over the buffer's record: every page in it must have been dirty, with its newest bytes.
+    fn issue(&mut self, cause: Cause) {
+        let record = self.buffer.record();
+        assert_eq!(record.cause, cause);
+        assert!(!record.pages.is_empty(), "an empty record");
+        for page in &record.pages {
+            let number = page.page.0;
+            let version = self.ram[page.slot.0 as usize];
+            assert!(
+                self.dirty.remove(&number),
+                "page {number} is destaged and was not dirty"
+            );
+            assert_eq!(
+                self.newest.get(&number),
+                Some(&version),
+                "page {number} is not the newest"
+            );
+            let program = Program {
+                page: *page,
+                keep: record.keep,
+                version: Some(version),
+            };
+            self.in_flight.push_back(program);
+        }
+        let record = Record {
+            cause,
+            grouping: record.grouping,
+            keep: record.keep,
+            pages: record.pages.iter().map(|page| page.page.0).collect(),
+            pads: record
+                .pads
+                .iter()
+                .map(|pad| (pad.page.0, pad.read))
+                .collect(),
+        };
+        let mut text = String::new();
+        write!(text, "{record}").unwrap();
+        self.log.push(text);
+        self.records.push(record);
+        if matches!(self.completion, Completion::AtOnce) {
+            self.complete_all();
+        }
+    }
+
+    fn complete_some(&mut self) {
+        if let Completion::Random(random) = &mut self.completion {
+            let count = random.below(self.in_flight.len() as u64 + 1);
+            let choices: Vec<_> = (0..count)
+                .map(|done| random.below(self.in_flight.len() as u64 - done))
+                .collect();
+            for choice in choices {
+                self.complete(choice as usize);
+            }
+        }
+    }
+
+    /// Completes the program at `choice`, or an older one of the same page: those keep their order.
+    fn complete(&mut self, choice: usize) {
+        let page = self.in_flight[choice].page.page;
+        let first = self
+            .in_flight
+            .iter()
+            .position(|program| program.page.page == page)
+            .unwrap();
+        let Program {
+            page,
+            keep,
+            version,
+        } = self.in_flight.remove(first).unwrap();
+        if let Some(version) = version {
+            if !keep && self.buffer.config().release == Release::Complete {
+                assert_eq!(
+                    self.ram[page.slot.0 as usize], version,
+                    "a slot was reused too early"
+                );
+            }
+            self.flash.insert(page.page.0, version);
+        }
+        self.buffer.programmed(page, keep, self.clock);
+    }
+
+    fn check(&self) {
+        assert!(
+            self.buffer.counts().are_balanced(),
+            "{:?}",
+            self.buffer.counts()
+        );
+        self.check_occupancy();
+    }
+
+    fn check_occupancy(&self) {
+        let counts = self.buffer.counts();
+        assert!(
+            counts.resident <= self.buffer.config().capacity_pages,
+            "{counts:?}"
+        );
+        assert!(
+            counts.dirty_max <= self.buffer.config().capacity_pages,
+            "{counts:?}"
+        );
+        assert_eq!(counts.dirty as usize, self.dirty.len(), "{counts:?}");
+    }
+
+    fn tick(&mut self) {
+        self.clock += 1;
+    }
+}
+
+/// All parameters of a row at their defaults, then each alternative of a flag or a choice.
+pub fn variants(row: &SchemeRow) -> Vec<(String, Values)> {
+    let defaults = || Values::defaults(COMMON.iter().chain(row.parameters));
+    let mut all = vec![(row.name.to_string(), defaults())];
+    for parameter in COMMON.iter().chain(row.parameters) {
+        let words: &[&str] = match parameter.kind {
+            Kind::Choice(words) => words,
+            Kind::Flag => &["true", "false"],
+            _ => &[],
+        };
+        // The bench sets `release` itself.
+        for word in words
+            .iter()
+            .filter(|word| **word != parameter.default && parameter.name != "release")
+        {
+            let mut values = defaults();
+            values.set(parameter.name, parameter.read(word).unwrap());
+            all.push((format!("{}:{}={word}", row.name, parameter.name), values));
+        }
+    }
+    all
+}
+
+/// A stream with runs, repeats, reads, trims, FUA and flushes over `pages` pages.
+pub fn random_operations(random: &mut Random, pages: u64, count: usize) -> Vec<Operation> {
+    (0..count)
+        .map(|_| {
+            // Half of the accesses go to an eighth of the pages.
+            let range = if random.below(2) == 0 {
+                pages
+            } else {
+                (pages / 8).max(1)
+            };
+            let first = random.below(range);
+            let run = (first..(first + 1 + random.below(6)).min(pages)).collect();
+            match random.below(100) {
+                0..70 => Operation::Write(run),
+                70..85 => Operation::Read(run),
+                85..95 => Operation::Trim(first),
+                95..99 => Operation::Fua(first),
+                _ => Operation::Flush,
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! What every scheme must do, run on every row of the registry and every word of its parameters.
+//!
+//! The bench checks after each page: occupancy, the balance of the counts, that victims are dirty
+//! and resident with their newest bytes, that no slot is reused early, and that every read returns
+//! the newest version. The tests here supply the streams.
+
+mod common;
+
+use common::{Bench, Completion, Operation, random_operations, variants};
+use destage_base::Random;
+use destage_base::parameter::Values;
+use destage_buffer::{SCHEMES, SchemeRow};
+
+fn completions(seed: u64) -> [Completion; 3] {
+    [
+        Completion::AtOnce,
+        Completion::Held,
+        Completion::Random(Random::new(seed)),
+    ]
+}
+
+/// Runs `operations` under every kind of completion: all must give one sequence of records.
+fn run_all(
+    row: &SchemeRow,
+    name: &str,
+    capacity: u32,
+    values: &Values,
+    operations: &[Operation],
+    pages: u64,
+) {
+    let mut expected = None;
+    for completion in completions(operations.len() as u64) {
+        let Some(mut bench) = Bench::new(row, capacity, values, completion) else {
+            return;
+        };
+        bench.run(operations);
+        bench.check_all(0..pages);
+        bench.apply(&Operation::Drain);
+        bench.check_all(0..pages);
+        bench.complete_all();
+        bench.check_all(0..pages);
+        let records = std::mem::take(&mut bench.records);
+        match &expected {
+            None => expected = Some(records),
+            Some(expected) => {
+                assert_eq!(
+                    expected, &records,
+                    "{name} depends on timing: {capacity} pages, {operations:?}"
+                );
+            }
+        }
+    }
+}
+
+/// Calls `visit` with every sequence of `length` digits below `base`.
+fn every_sequence(base: u64, length: usize, mut visit: impl FnMut(&[u64])) {
+    let mut digits = vec![0; length];
+    for mut number in 0..base.pow(length as u32) {
+        for digit in &mut digits {
+            *digit = number % base;
+            number /= base;
+        }
+        visit(&digits);
+    }
+}
+
+#[test]
+fn every_short_stream_of_writes() {
+    for row in SCHEMES {
+        for capacity in 1..=3 {
+            let values = &variants(row)[0].1;
+            // A prefix of a stream is checked with the stream.
+            every_sequence(4, 7, |pages| {
+                let operations: Vec<_> = pages
+                    .iter()
+                    .map(|page| Operation::Write(vec![*page]))
+                    .collect();
+                run_all(row, row.name, capacity, values, &operations, 4);
+            });
+        }
+    }
+}
+
+#[test]
+fn every_short_stream_of_all_operations() {
+    let operation = |digit: u64| match digit {
+        0..4 => Operation::Write(vec![digit]),
+        4..6 => Operation::Write(vec![digit - 4, digit - 3]),
+        6..9 => Operation::Read(vec![digit - 6]),
+        9..12 => Operation::Trim(digit - 9),
+        12..14 => Operation::Fua(digit - 12),
+        _ => Operation::Flush,
+    };
+    for row in SCHEMES {
+        for (name, values) in variants(row) {
+            for capacity in 1..=3 {
+                every_sequence(15, 4, |digits| {
+                    let operations: Vec<_> = digits.iter().map(|digit| operation(*digit)).collect();
+                    run_all(row, &name, capacity, &values, &operations, 4);
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn long_random_streams() {
+    for row in SCHEMES {
+        for (name, values) in variants(row) {
+            for (seed, capacity, pages) in [
+                (1, 1, 20),
+                (2, 5, 20),
+                (3, 64, 200),
+                (4, 64, 60),
+                (5, 500, 4000),
+            ] {
+                let operations = random_operations(&mut Random::new(seed), pages, 10_000);
+                run_all(row, &name, capacity, &values, &operations, pages);
+            }
+        }
+    }
+}
+
+#[test]
+fn idle_time_and_bypassing_requests() {
+    for row in SCHEMES {
+        let mut values = variants(row).remove(0).1;
+        values.set("bypass_pages", destage_base::parameter::Value::Integer(5));
+        for completion in completions(9) {
+            let Some(mut bench) = Bench::new(row, 40, &values, completion) else {
+                continue;
+            };
+            let mut random = Random::new(6);
+            for operation in random_operations(&mut random, 150, 10_000) {
+                bench.apply(&operation);
+                if random.below(8) == 0 {
+                    bench.apply(&Operation::Idle);
+                }
+            }
+            bench.check_all(0..150);
+            assert!(bench.buffer.counts().superseded_dirty > 0);
+        }
+    }
+}
+
+#[test]
+fn equal_calls_give_equal_records() {
+    for row in SCHEMES {
+        for (name, values) in variants(row) {
+            let run = || {
+                let mut bench = Bench::new(row, 100, &values, Completion::AtOnce)?;
+                bench.run(&random_operations(&mut Random::new(8), 1000, 20_000));
+                Some((bench.log, bench.buffer.counts()))
+            };
+            assert_eq!(run(), run(), "{name}");
+        }
+    }
+}
