@@ -62,6 +62,8 @@ struct Element {
     /// Operations in service that have not finished.
     in_service: u32,
     serving: Option<PageOperation>,
+    /// The batch in service, with parallel units.
+    batch: Vec<PageOperation>,
     cleaning: bool,
     busy_until: Ticks,
     busy: Ticks,
@@ -166,9 +168,15 @@ impl Elements {
         operation
     }
 
-    /// One operation of the batch in service at `element` is done.
+    /// The operation at `position` of the batch in service at `element` is done: returns it.
+    /// Call [`Elements::activate`] afterwards.
+    pub fn finish_batched(&mut self, element: u32, position: u16, now: Ticks) -> PageOperation {
+        self.finish_one(element, now);
+        self.elements[element as usize].batch[usize::from(position)]
+    }
+
     #[inline]
-    pub fn finish_one(&mut self, element: u32, now: Ticks) {
+    fn finish_one(&mut self, element: u32, now: Ticks) {
         let state = &mut self.elements[element as usize];
         state.in_service -= 1;
         if state.in_service == 0 {
@@ -215,7 +223,7 @@ impl Elements {
         state.in_service = 1;
         state.serving = Some(operation);
         self.enter_busy(element, now, cost);
-        events.after(cost, Event::ElementDone(element));
+        events.after_usual(cost, Event::ElementDone(element));
         Ok(())
     }
 
@@ -239,7 +247,8 @@ impl Elements {
                 explanation: format!(
                     "element {element} cleaned {} times in a row without serving a request: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device",
                     state.cleanings_in_a_row
-                ),
+                )
+                .into(),
             });
         }
         self.enter_busy(element, now, cost);
@@ -257,7 +266,10 @@ impl Elements {
         let state = &mut self.elements[element as usize];
         let lists = &mut self.batch_lists;
         lists.clear();
-        while lists.reads.len() < BATCH_LIMIT && lists.writes.len() < BATCH_LIMIT {
+        while lists.reads.len() < BATCH_LIMIT
+            && lists.writes.len() < BATCH_LIMIT
+            && lists.immediate.len() < BATCH_LIMIT
+        {
             let Some(operation) = state.queue.pop_front() else { break };
             lists.take(operation);
         }
@@ -283,13 +295,19 @@ impl Elements {
         state.in_service =
             (lists.reads.len() + lists.writes.len() + lists.immediate.len()) as u32;
         let mut latest = 0;
+        state.batch.clear();
+        let mut start = |operation: PageOperation, finish| {
+            let position = state.batch.len() as u16;
+            state.batch.push(operation);
+            events.after(finish, Event::BatchedDone { position, element });
+            latest = latest.max(finish);
+        };
         for operation in &lists.immediate {
-            events.soon(Event::BatchedDone(element, *operation));
+            start(*operation, 0);
         }
         for (entry, finish) in self.batch.finish_times(&self.timing) {
             let list = if entry.write { &lists.writes } else { &lists.reads };
-            events.after(finish, Event::BatchedDone(element, list[entry.index]));
-            latest = latest.max(finish);
+            start(list[entry.index], finish);
         }
         self.enter_busy(element, now, latest);
         Ok(())

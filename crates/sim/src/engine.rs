@@ -45,16 +45,28 @@ const PROGRESS_STEP: u64 = 4096;
 pub enum Event {
     /// The next request of the trace arrives.
     Arrival,
-    /// A message on its way through the event list: this many passes to go.
-    Message(Message, u8),
+    /// A message about a request is on its way through the event list.
+    Message {
+        /// What it says.
+        says: Message,
+        /// Passes to go.
+        passes: u8,
+        /// About which request.
+        request: u32,
+    },
     /// A write's data is in the device.
     WriteDataIn(u32),
     /// A read's data is at the host.
     ReadDataOut(u32),
     /// The operation in service at this element is done.
     ElementDone(u32),
-    /// One operation of the batch in service at this element is done.
-    BatchedDone(u32, PageOperation),
+    /// This operation of the batch in service at this element is done.
+    BatchedDone {
+        /// Position in the batch.
+        position: u16,
+        /// The element.
+        element: u32,
+    },
     /// The cleaning at this element is done.
     CleaningDone(u32),
 }
@@ -62,16 +74,22 @@ pub enum Event {
 /// What a message says.
 #[derive(Clone, Copy, Debug)]
 pub enum Message {
-    /// The host sends this request to the device.
-    Send(u32),
-    /// The channel is ready for this write's data.
-    StartWriteData(u32),
-    /// The channel is ready for this read's data.
-    StartReadData(u32),
-    /// This request is complete.
-    Complete(u32),
-    /// The channel is free.
+    /// The host sends the request to the device.
+    Send,
+    /// The channel is ready for the write's data.
+    StartWriteData,
+    /// The channel is ready for the read's data.
+    StartReadData,
+    /// The request is complete.
+    Complete,
+    /// The channel is free; about no request.
     Release,
+}
+
+impl Message {
+    fn about(self, request: u32, passes: u8) -> Event {
+        Event::Message { says: self, passes, request }
+    }
 }
 
 /// When statistics close.
@@ -124,6 +142,9 @@ pub struct EngineConfig {
     /// Whether flush and FUA destage anything.
     pub honor_flush: bool,
 }
+
+/// Boxed, because the error is large and almost every step of a run passes one on.
+type Outcome = Result<(), Box<SimError>>;
 
 /// What a run measured, up to the close of the window.
 #[derive(Clone, Debug, Default)]
@@ -261,7 +282,12 @@ impl<'a> Engine<'a> {
     /// # Errors
     /// What is wrong with the trace, the device's size, or that the observer wants to stop.
     pub fn run(mut self) -> Result<(Measured, Source<'a>), SimError> {
-        self.next = self.source.next()?;
+        self.run_all().map_err(|error| *error)?;
+        Ok((self.measured, self.source))
+    }
+
+    fn run_all(&mut self) -> Outcome {
+        self.next = self.source.next().map_err(SimError::from)?;
         match self.config.replay {
             Replay::Trace => self.schedule_arrival(),
             Replay::Closed => {
@@ -276,11 +302,11 @@ impl<'a> Engine<'a> {
         }
         self.close();
         self.report_unfinished();
-        Ok((self.measured, self.source))
+        Ok(())
     }
 
     /// Handles events until every request is complete, or the run stops early.
-    fn work_off(&mut self) -> Result<(), SimError> {
+    fn work_off(&mut self) -> Outcome {
         while let Some(event) = self.events.next() {
             self.handle(event)?;
             let finished = self.active.is_empty() && self.next.is_none();
@@ -295,7 +321,7 @@ impl<'a> Engine<'a> {
     }
 
     #[inline]
-    fn handle(&mut self, event: Event) -> Result<(), SimError> {
+    fn handle(&mut self, event: Event) -> Outcome {
         match event {
             Event::ElementDone(element) => {
                 let done = self.elements.finish(element, self.events.now());
@@ -308,20 +334,20 @@ impl<'a> Engine<'a> {
                 self.elements.finish_cleaning(element, self.events.now());
                 self.activate(element)
             }
-            Event::BatchedDone(element, operation) => {
-                self.elements.finish_one(element, self.events.now());
+            Event::BatchedDone { position, element } => {
+                let operation = self.elements.finish_batched(element, position, self.events.now());
                 self.page_done(operation)?;
                 self.activate(element)
             }
             Event::Arrival => self.arrive(),
-            Event::Message(message, passes) => self.pass(message, passes),
+            Event::Message { says, passes, request } => self.pass(says, passes, request),
             Event::WriteDataIn(id) => {
                 self.start(id)?;
                 self.channel_busy = false;
                 self.check_channel()
             }
             Event::ReadDataOut(id) => {
-                self.events.soon(Event::Message(Message::Complete(id), PASSES_COMPLETION));
+                self.events.soon(Message::Complete.about(id, PASSES_COMPLETION));
                 Ok(())
             }
         }
@@ -329,28 +355,26 @@ impl<'a> Engine<'a> {
 
     /// Lets `message` pass once more, or delivers it after its last pass.
     #[inline]
-    fn pass(&mut self, message: Message, passes: u8) -> Result<(), SimError> {
+    fn pass(&mut self, says: Message, passes: u8, id: u32) -> Outcome {
         // With nothing else due at this instant the remaining passes change nothing.
         if passes > 1 && !self.events.is_instant_over() {
-            self.events.soon(Event::Message(message, passes - 1));
+            self.events.soon(says.about(id, passes - 1));
             return Ok(());
         }
-        match message {
-            Message::Send(id) => {
+        match says {
+            Message::Send => {
                 self.dispatched.push_back(id);
                 self.check_channel()
             }
-            Message::StartWriteData(id) => {
-                let time = self.bus_time(id);
-                self.events.after(time, Event::WriteDataIn(id));
+            Message::StartWriteData => {
+                self.events.after(self.bus_time(id), Event::WriteDataIn(id));
                 Ok(())
             }
-            Message::StartReadData(id) => {
-                let time = self.bus_time(id);
-                self.events.after(time, Event::ReadDataOut(id));
+            Message::StartReadData => {
+                self.events.after(self.bus_time(id), Event::ReadDataOut(id));
                 Ok(())
             }
-            Message::Complete(id) => self.complete(id),
+            Message::Complete => self.complete(id),
             Message::Release => {
                 self.channel_busy = false;
                 self.check_channel()
@@ -375,9 +399,9 @@ impl<'a> Engine<'a> {
     }
 
     /// The next request of the trace arrives and joins the host's queue.
-    fn arrive(&mut self) -> Result<(), SimError> {
+    fn arrive(&mut self) -> Outcome {
         let Some(request) = self.next.take() else { return Ok(()) };
-        self.next = self.source.next()?;
+        self.next = self.source.next().map_err(SimError::from)?;
         if self.config.replay == Replay::Trace {
             self.schedule_arrival();
         }
@@ -388,7 +412,7 @@ impl<'a> Engine<'a> {
         self.last_line = request.line;
         self.measured.requests += 1;
         if self.arrivals.is_multiple_of(PROGRESS_STEP) && !self.observer.progress(self.arrivals) {
-            return Err(SimError::Interrupted);
+            return Err(SimError::Interrupted.into());
         }
         let span = self.config.paging.span(&request);
         self.check_address(&request, &span)?;
@@ -424,14 +448,15 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    fn check_address(&self, request: &Request, span: &Span) -> Result<(), SimError> {
+    fn check_address(&self, request: &Request, span: &Span) -> Outcome {
         span.check(
             request,
             self.device_pages,
             &self.config.paging,
             self.config.address_map,
             || self.source.origin().to_owned(),
-        )
+        )?;
+        Ok(())
     }
 
     fn send_next(&mut self, passes: u8) {
@@ -443,11 +468,11 @@ impl<'a> Engine<'a> {
     fn send(&mut self, id: u32, passes: u8) {
         self.in_device += 1;
         self.active[id].sent = self.events.now();
-        self.events.soon(Event::Message(Message::Send(id), passes));
+        self.events.soon(Message::Send.about(id, passes));
     }
 
     /// The host learns that `id` is complete.
-    fn complete(&mut self, id: u32) -> Result<(), SimError> {
+    fn complete(&mut self, id: u32) -> Outcome {
         let now = self.events.now();
         let Some(active) = self.active.remove(id) else { return Ok(()) };
         let request = active.request;
@@ -475,7 +500,7 @@ impl<'a> Engine<'a> {
         });
         self.in_device -= 1;
         self.send_next(PASSES_SEND_ON_COMPLETION);
-        self.events.soon(Event::Message(Message::Release, PASSES_RELEASE));
+        self.events.soon(Message::Release.about(id, PASSES_RELEASE));
         if self.config.replay == Replay::Closed && self.next.is_some() {
             self.events.soon(Event::Arrival);
         }
@@ -485,23 +510,21 @@ impl<'a> Engine<'a> {
     // ---- device channel ----------------------------------------------------------------------------
 
     /// Gives the channel, if it is idle, to a done request or else to a new one.
-    fn check_channel(&mut self) -> Result<(), SimError> {
+    fn check_channel(&mut self) -> Outcome {
         while !self.channel_busy {
             if let Some(id) = self.done.pop_front() {
                 self.channel_busy = true;
                 let message = if self.active[id].request.operation == Operation::Read {
-                    Event::Message(Message::StartReadData(id), PASSES_BEFORE_READ_DATA)
+                    Message::StartReadData.about(id, PASSES_BEFORE_READ_DATA)
                 } else {
-                    Event::Message(Message::Complete(id), PASSES_COMPLETION)
+                    Message::Complete.about(id, PASSES_COMPLETION)
                 };
                 self.events.soon(message);
             } else if let Some(id) = self.dispatched.pop_front() {
                 if self.active[id].request.operation == Operation::Write {
                     self.channel_busy = true;
-                    self.events.soon(Event::Message(
-                        Message::StartWriteData(id),
-                        PASSES_BEFORE_WRITE_DATA,
-                    ));
+                    self.events
+                        .soon(Message::StartWriteData.about(id, PASSES_BEFORE_WRITE_DATA));
                 } else {
                     // Reads, flushes and trims carry no data in.
                     self.start(id)?;
@@ -516,7 +539,7 @@ impl<'a> Engine<'a> {
     // ---- requests inside the device ----------------------------------------------------------------
 
     /// `id` is in the device: its pages go to the buffer and the elements.
-    fn start(&mut self, id: u32) -> Result<(), SimError> {
+    fn start(&mut self, id: u32) -> Outcome {
         self.active[id].remaining = 1;
         let Active { request, span, .. } = self.active[id];
         match request.operation {
@@ -547,7 +570,7 @@ impl<'a> Engine<'a> {
         self.measured.bytes_written += u64::from(request.sectors) * 512;
     }
 
-    fn read(&mut self, id: u32, span: &Span) -> Result<(), SimError> {
+    fn read(&mut self, id: u32, span: &Span) -> Outcome {
         if let Some(buffer) = &mut self.buffer {
             buffer.begin_request(span.pages);
         }
@@ -570,7 +593,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Lets a page that was read enter the buffer.
-    fn place_read(&mut self) -> Result<(), SimError> {
+    fn place_read(&mut self) -> Outcome {
         loop {
             let now = self.events.now();
             let Some(buffer) = &mut self.buffer else { return Ok(()) };
@@ -585,7 +608,7 @@ impl<'a> Engine<'a> {
     }
 
     /// All pages of a write go to the flash.
-    fn write_past(&mut self, id: u32, span: &Span) -> Result<(), SimError> {
+    fn write_past(&mut self, id: u32, span: &Span) -> Outcome {
         for offset in 0..span.pages {
             self.fill_partial(id, span, offset)?;
             let page = self.page(span, offset);
@@ -595,7 +618,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Under read-modify-write, page `offset` of `span` is read first if the write covers only part of it.
-    fn fill_partial(&mut self, id: u32, span: &Span, offset: u32) -> Result<(), SimError> {
+    fn fill_partial(&mut self, id: u32, span: &Span, offset: u32) -> Outcome {
         if !span.is_partial(offset) || self.config.paging.align != Align::ReadModifyWrite {
             return Ok(());
         }
@@ -613,31 +636,31 @@ impl<'a> Engine<'a> {
 
     /// One more operation for request `id`.
     #[inline]
-    fn submit(&mut self, id: u32, operation: PageOperation) -> Result<(), SimError> {
+    fn submit(&mut self, id: u32, operation: PageOperation) -> Outcome {
         self.active[id].remaining += 1;
         self.elements
             .submit(operation, &mut self.events)
             .map_err(|full| self.device_full(full))
     }
 
-    fn activate(&mut self, element: u32) -> Result<(), SimError> {
+    fn activate(&mut self, element: u32) -> Outcome {
         self.elements
             .activate(element, &mut self.events)
             .map_err(|full| self.device_full(full))
     }
 
     #[cold]
-    fn device_full(&self, full: NoSpace) -> SimError {
-        SimError::DeviceFull {
+    fn device_full(&self, full: NoSpace) -> Box<SimError> {
+        Box::new(SimError::DeviceFull {
             origin: self.source.origin().to_owned(),
             line: self.last_line,
-            explanation: full.explanation,
-        }
+            explanation: full.explanation.into(),
+        })
     }
 
     /// One thing request `id` waited for is done.
     #[inline]
-    fn lower(&mut self, id: u32) -> Result<(), SimError> {
+    fn lower(&mut self, id: u32) -> Outcome {
         let active = &mut self.active[id];
         active.remaining -= 1;
         if active.remaining == 0 {
@@ -647,7 +670,7 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    fn page_done(&mut self, operation: PageOperation) -> Result<(), SimError> {
+    fn page_done(&mut self, operation: PageOperation) -> Outcome {
         match operation.work {
             Work::HostRead(id) | Work::HostWrite(id) | Work::Trim(id) => self.lower(id),
             Work::Destage(record, slot) => {
@@ -671,7 +694,7 @@ impl<'a> Engine<'a> {
     // ---- buffer ------------------------------------------------------------------------------------
 
     /// Takes in waiting writes, flushes and trims until one has to wait for a slot.
-    fn admit(&mut self) -> Result<(), SimError> {
+    fn admit(&mut self) -> Outcome {
         while let Some(id) = self.admission.front().copied() {
             let operation = self.active[id].request.operation;
             let taken = match operation {
@@ -689,7 +712,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Presents the pages of write `id` one by one; `false` if one has to wait.
-    fn admit_write(&mut self, id: u32) -> Result<bool, SimError> {
+    fn admit_write(&mut self, id: u32) -> Result<bool, Box<SimError>> {
         let Active { request, span, .. } = self.active[id];
         let now = self.events.now();
         let Some(buffer) = &mut self.buffer else { return Ok(true) };
@@ -739,7 +762,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Destages the pages of FUA write `id`, which waits for them.
-    fn force(&mut self, id: u32, span: &Span) -> Result<(), SimError> {
+    fn force(&mut self, id: u32, span: &Span) -> Outcome {
         // Pages of a large write may have left already: their programs are waited for as well.
         self.wait_for_issued(id);
         for offset in 0..span.pages {
@@ -754,7 +777,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Destages everything dirty for flush `id`, which waits for that and for what is on its way.
-    fn admit_flush(&mut self, id: u32) -> Result<bool, SimError> {
+    fn admit_flush(&mut self, id: u32) -> Result<bool, Box<SimError>> {
         if !self.config.honor_flush {
             return Ok(true);
         }
@@ -782,7 +805,7 @@ impl<'a> Engine<'a> {
         self.active[id].remaining += waits;
     }
 
-    fn admit_trim(&mut self, id: u32) -> Result<bool, SimError> {
+    fn admit_trim(&mut self, id: u32) -> Result<bool, Box<SimError>> {
         let span = self.active[id].span;
         for offset in 0..span.pages {
             let page = self.page(&span, offset);
@@ -796,7 +819,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Sends the buffer's latest record to the elements; `waiter` is lowered when it is done.
-    fn issue(&mut self, waiter: Option<u32>) -> Result<(), SimError> {
+    fn issue(&mut self, waiter: Option<u32>) -> Outcome {
         let Some(buffer) = &self.buffer else { return Ok(()) };
         let now = self.events.now();
         let record = buffer.record();
@@ -828,7 +851,7 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    fn submit_programs(&mut self, record: u32) -> Result<(), SimError> {
+    fn submit_programs(&mut self, record: u32) -> Outcome {
         let programs = std::mem::take(&mut self.issued[record].programs);
         for operation in &programs {
             self.elements
@@ -840,7 +863,7 @@ impl<'a> Engine<'a> {
     }
 
     /// One program of `record` is done.
-    fn program_done(&mut self, record: u32) -> Result<(), SimError> {
+    fn program_done(&mut self, record: u32) -> Outcome {
         let issued = &mut self.issued[record];
         issued.writes_left -= 1;
         if issued.writes_left > 0 {
@@ -865,7 +888,7 @@ impl<'a> Engine<'a> {
         }
     }
 
-    fn drain(&mut self) -> Result<(), SimError> {
+    fn drain(&mut self) -> Outcome {
         while self.flush_next(Cause::Drain) {
             self.issue(None)?;
         }

@@ -1,8 +1,10 @@
 //! The event list: first in, first out among equal times.
 //!
 //! Many things are due at the same instant, and their order decides block contents once cleaning is
-//! active. Events for the present instant go to a plain queue, later ones to a heap. What the heap holds
-//! for an instant was put there before that instant began, so it goes first.
+//! active. Events for the present instant go to a plain queue. Later ones go to a *lane* if their delay is
+//! a usual one (a page read, a page program): events of equal delay fall due in the order they were
+//! scheduled, so a lane is a plain queue too. The rest goes to a heap. What lanes and heap hold for an
+//! instant was put there before that instant began, so it goes first.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -53,25 +55,41 @@ impl Clock {
     }
 }
 
+/// Delays that get a lane of their own: reads and programs, with and without a summary page, leave room.
+const LANES: usize = 6;
+/// The front of an empty lane: later than everything.
+const NEVER: (u64, u64) = (u64::MAX, u64::MAX);
+
 /// Events of type `E`, delivered by time and, among equal times, in the order they were scheduled.
 pub struct EventList<E> {
     clock: Clock,
     now_key: u64,
     now: Ticks,
     scheduled: u64,
-    later: BinaryHeap<Reverse<Entry<E>>>,
     instant: VecDeque<E>,
+    /// (key, rank) of the first event of each lane, and of the heap behind them.
+    fronts: [(u64, u64); LANES + 1],
+    delays: [Ticks; LANES],
+    lanes: [VecDeque<Entry<E>>; LANES],
+    heap: BinaryHeap<Reverse<Entry<E>>>,
 }
 
+#[derive(Clone, Copy)]
 struct Entry<E> {
     key: u64,
     rank: u64,
     event: E,
 }
 
+impl<E> Entry<E> {
+    #[inline]
+    fn order(&self) -> (u64, u64) {
+        (self.key, self.rank)
+    }
+}
 impl<E> PartialEq for Entry<E> {
     fn eq(&self, other: &Self) -> bool {
-        (self.key, self.rank) == (other.key, other.rank)
+        self.order() == other.order()
     }
 }
 impl<E> Eq for Entry<E> {}
@@ -83,11 +101,11 @@ impl<E> PartialOrd for Entry<E> {
 impl<E> Ord for Entry<E> {
     #[inline]
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.key, self.rank).cmp(&(other.key, other.rank))
+        self.order().cmp(&other.order())
     }
 }
 
-impl<E> EventList<E> {
+impl<E: Copy> EventList<E> {
     /// An empty list at time 0.
     pub fn new(clock: Clock) -> Self {
         Self {
@@ -95,8 +113,11 @@ impl<E> EventList<E> {
             now_key: clock.key(0),
             now: 0,
             scheduled: 0,
-            later: BinaryHeap::new(),
             instant: VecDeque::new(),
+            fronts: [NEVER; LANES + 1],
+            delays: [0; LANES],
+            lanes: std::array::from_fn(|_| VecDeque::new()),
+            heap: BinaryHeap::new(),
         }
     }
 
@@ -118,14 +139,34 @@ impl<E> EventList<E> {
         self.schedule(self.clock.after(self.now_key, delay), event);
     }
 
+    /// The same for a delay that is likely to come again and again.
+    #[inline]
+    pub fn after_usual(&mut self, delay: Ticks, event: E) {
+        // The first delays seen get the lanes; a delay of 0 means a lane is not given yet.
+        let lane = self.delays.iter().position(|usual| *usual == delay || *usual == 0);
+        let (Some(lane), true) = (lane, delay > 0) else { return self.after(delay, event) };
+        let key = self.clock.after(self.now_key, delay);
+        if key <= self.now_key {
+            return self.instant.push_back(event);
+        }
+        self.delays[lane] = delay;
+        self.scheduled += 1;
+        let entry = Entry { key, rank: self.scheduled, event };
+        if self.lanes[lane].is_empty() {
+            self.fronts[lane] = entry.order();
+        }
+        self.lanes[lane].push_back(entry);
+    }
+
     #[inline]
     fn schedule(&mut self, key: u64, event: E) {
         if key <= self.now_key {
-            self.instant.push_back(event);
-        } else {
-            self.scheduled += 1;
-            self.later.push(Reverse(Entry { key, rank: self.scheduled, event }));
+            return self.instant.push_back(event);
         }
+        self.scheduled += 1;
+        let entry = Entry { key, rank: self.scheduled, event };
+        self.fronts[LANES] = self.fronts[LANES].min(entry.order());
+        self.heap.push(Reverse(entry));
     }
 
     /// Schedules `event` behind everything that is already due now.
@@ -134,27 +175,39 @@ impl<E> EventList<E> {
         self.instant.push_back(event);
     }
 
-    /// Whether something else is due at this instant.
+    /// Whether nothing else is due at this instant.
     #[inline]
     pub fn is_instant_over(&self) -> bool {
-        self.instant.is_empty()
-            && self.later.peek().is_none_or(|Reverse(entry)| entry.key > self.now_key)
+        self.instant.is_empty() && self.fronts.iter().all(|(key, _)| *key > self.now_key)
     }
 
     /// Takes the next event and moves the clock to it.
     #[inline]
     pub fn next(&mut self) -> Option<E> {
-        if !self.instant.is_empty() {
-            let heap_first =
-                self.later.peek().is_some_and(|Reverse(entry)| entry.key <= self.now_key);
-            if !heap_first {
-                return self.instant.pop_front();
+        let mut first = 0;
+        for front in 1..=LANES {
+            if self.fronts[front] < self.fronts[first] {
+                first = front;
             }
         }
-        let Reverse(entry) = self.later.pop()?;
-        self.now_key = entry.key;
-        self.now = self.clock.ticks(entry.key);
-        Some(entry.event)
+        let (key, _) = self.fronts[first];
+        if !self.instant.is_empty() && key > self.now_key {
+            return self.instant.pop_front();
+        }
+        let event = if first < LANES {
+            let entry = self.lanes[first].pop_front()?;
+            self.fronts[first] = self.lanes[first].front().map_or(NEVER, Entry::order);
+            entry.event
+        } else {
+            let Reverse(entry) = self.heap.pop()?;
+            self.fronts[first] = self.heap.peek().map_or(NEVER, |Reverse(entry)| entry.order());
+            entry.event
+        };
+        if key > self.now_key {
+            self.now_key = key;
+            self.now = self.clock.ticks(key);
+        }
+        Some(event)
     }
 }
 
@@ -178,5 +231,35 @@ mod tests {
         let rest: Vec<_> = std::iter::from_fn(|| list.next()).collect();
         assert_eq!(rest, ["b", "c", "d"]);
         assert!(list.is_instant_over());
+    }
+
+    #[test]
+    fn lanes_and_heap_deliver_what_a_sorted_list_would() {
+        let mut random = destage_base::Random::new(11);
+        for clock in [Clock::Exact, Clock::DoubleMs] {
+            let mut list = EventList::new(clock);
+            // (moment, order of scheduling) of everything not delivered yet.
+            let mut model: Vec<(u64, u32)> = Vec::new();
+            let mut scheduled = 0;
+            for _ in 0..20_000 {
+                if random.below(2) == 0 || model.is_empty() {
+                    let usual = random.below(2) == 0;
+                    let delay = random.below(if usual { 9 } else { 40 });
+                    model.push((list.now() + delay, scheduled));
+                    if usual {
+                        list.after_usual(delay, scheduled);
+                    } else {
+                        list.after(delay, scheduled);
+                    }
+                    scheduled += 1;
+                } else {
+                    let (position, due) =
+                        model.iter().copied().enumerate().min_by_key(|(_, due)| *due).unwrap();
+                    model.remove(position);
+                    assert_eq!(list.next(), Some(due.1));
+                    assert_eq!(list.now(), due.0);
+                }
+            }
+        }
     }
 }

@@ -106,7 +106,8 @@ impl CountedFlash {
                 return Err(NoSpace {
                     explanation: format!(
                         "element {element} cleaned {cleaned} times for one write: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device"
-                    ),
+                    )
+                    .into(),
                 });
             }
             self.cleanings += 1;
@@ -375,7 +376,7 @@ impl<'a> Untimed<'a> {
         SimError::DeviceFull {
             origin: self.source.origin().to_owned(),
             line: self.line,
-            explanation: full.explanation,
+            explanation: full.explanation.into(),
         }
     }
 }

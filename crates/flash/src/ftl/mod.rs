@@ -15,10 +15,11 @@ use crate::timing::Timing;
 pub mod page;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
+/// Two words wide, because every page operation may return it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSpace {
     /// Where, and what the user can change.
-    pub explanation: String,
+    pub explanation: Box<str>,
 }
 
 /// A flash translation layer: decides *what* flash does for a page request.

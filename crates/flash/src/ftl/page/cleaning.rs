@@ -38,9 +38,6 @@ pub(super) fn clean_planes(
     rules: &Rules<'_>,
     operations: &mut Operations,
 ) -> Result<bool, NoSpace> {
-    if element.low_pools == 0 {
-        return Ok(false);
-    }
     let planes = element.pools.len() / pointers.len();
     let mut cleaned = false;
     for (unit, pointer) in pointers.iter_mut().enumerate() {
@@ -73,9 +70,6 @@ pub(super) fn clean_element(
     rules: &Rules<'_>,
     operations: &mut Operations,
 ) -> Result<bool, NoSpace> {
-    if element.low_pools == 0 {
-        return Ok(false);
-    }
     let shape = element.shape;
     // Counts as they are now decide the order, although cleaning changes them.
     let mut order: Vec<(u16, u32, u32)> = Vec::new();

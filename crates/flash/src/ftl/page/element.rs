@@ -272,9 +272,14 @@ impl Element {
     /// Chooses the pool for the next write: of those whose active page was allocated after the present
     /// copy, the one with most free pages; of equals the first from the rotating pointer on.
     ///
-    /// `given` counts writes already given to each pool by the batch under way (empty outside a batch).
+    /// `given` counts writes already given to a pool by the batch under way (0 outside a batch).
     #[inline]
-    pub fn choose_pool(&mut self, old: Option<Old>, same_plane: bool, given: &[u32]) -> usize {
+    pub fn choose_pool(
+        &mut self,
+        old: Option<Old>,
+        same_plane: bool,
+        given: impl Fn(usize) -> u32,
+    ) -> usize {
         let count = self.pools.len();
         if count == 1 {
             return 0;
@@ -282,40 +287,37 @@ impl Element {
         let chosen = match old {
             Some(old) if same_plane => self.plane_of(old.block) as usize,
             Some(old) => self
-                .roomiest(given, |pool| {
+                .roomiest(&given, |pool| {
                     pool.active_sequence > old.sequence
                         || (pool.active_block == old.block && pool.active_page > old.page)
                 })
                 // Every active block was erased while still pointed at: any pool may open a new one.
-                .or_else(|| self.roomiest(given, |_| true))
+                .or_else(|| self.roomiest(&given, |_| true))
                 .unwrap_or(0),
-            None => self.roomiest(given, |_| true).unwrap_or(0),
+            None => self.roomiest(&given, |_| true).unwrap_or(0),
         };
         self.write_pointer = if chosen + 1 == count { 0 } else { chosen as u32 + 1 };
         chosen
     }
 
     #[inline]
-    fn roomiest(&self, given: &[u32], eligible: impl Fn(&Pool) -> bool) -> Option<usize> {
+    fn roomiest(
+        &self,
+        given: impl Fn(usize) -> u32,
+        eligible: impl Fn(&Pool) -> bool,
+    ) -> Option<usize> {
         let start = self.write_pointer as usize;
-        let mut best = None;
-        let mut best_room = i64::MIN;
-        let mut consider = |range: core::ops::Range<usize>| {
-            for index in range {
-                let pool = &self.pools[index];
-                if eligible(pool) {
-                    let room = i64::from(pool.room(self.shape.pages_per_block))
-                        - i64::from(given.get(index).copied().unwrap_or(0));
-                    if room > best_room {
-                        best_room = room;
-                        best = Some(index);
-                    }
-                }
+        // Chosen pool and its room; the room of "none" is below every room.
+        let mut best = (usize::MAX, i64::MIN);
+        let (before, from) = self.pools.split_at(start);
+        let after = from.iter().enumerate().map(|(step, pool)| (start + step, pool));
+        for (index, pool) in after.chain(before.iter().enumerate()) {
+            let room = i64::from(pool.room(self.shape.pages_per_block)) - i64::from(given(index));
+            if eligible(pool) && room > best.1 {
+                best = (index, room);
             }
-        };
-        consider(start..self.pools.len());
-        consider(0..start);
-        best
+        }
+        (best.0 != usize::MAX).then_some(best.0)
     }
 
     /// Writes logical `page` to `pool` for the host; its old copy becomes invalid. Says whether the
@@ -397,7 +399,8 @@ impl Element {
                 explanation: format!(
                     "no free block is left among {} blocks; the data does not fit with cleaning at this reserve: raise ftl.reserve_percent or use a larger device",
                     pool.blocks
-                ),
+                )
+                .into(),
             });
         };
         self.free.set(block, false);

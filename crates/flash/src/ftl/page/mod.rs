@@ -255,7 +255,7 @@ impl Ftl for PageFtl {
         let element = &mut self.elements[element];
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let old = element.old_copy(within);
-        let pool = element.choose_pool(old, same_plane, &[]);
+        let pool = element.choose_pool(old, same_plane, |_| 0);
         element.write(pool, within, cause, operations)?;
         Ok(())
     }
@@ -281,6 +281,10 @@ impl Ftl for PageFtl {
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
+        // Asked before every operation, and almost never due.
+        if self.elements[element as usize].low_pools == 0 {
+            return Ok(false);
+        }
         let rules = Rules { policy: self.config.cleaning, timing: &self.config.timing, now };
         let state = &mut self.elements[element as usize];
         if self.config.copy_back {
@@ -331,7 +335,7 @@ impl Ftl for PageFtl {
         given.resize(state.pools.len(), 0);
         for (index, (page, _)) in writes.iter().enumerate() {
             let old = state.old_copy(stripe.split(page.0 as u32).0);
-            let plane = state.choose_pool(old, same_plane, given);
+            let plane = state.choose_pool(old, same_plane, |pool| given[pool]);
             given[plane] += 1;
             queues[plane / planes_per_unit].push((index, plane));
         }
