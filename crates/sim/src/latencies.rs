@@ -3,7 +3,8 @@
 //! Every response time is kept as an integer, 8 bytes each: percentiles are ranks of the values
 //! themselves, and sums do not depend on the order of addition.
 
-use destage_base::{Ticks, time::to_ms};
+use destage_base::Ticks;
+use destage_base::time::{TICKS_PER_MS, to_ms};
 
 /// Response times of reads and writes.
 #[derive(Clone, Debug, Default)]
@@ -43,19 +44,20 @@ impl Latencies {
         summary(self.tagged.iter().map(|tagged| tagged >> 1).collect())
     }
 
-    /// Of reads, or of writes.
+    /// Of reads, or of writes. `all` is the summary of both, which is the answer if there is no other kind.
     #[must_use]
-    pub fn of(&self, write: bool) -> Option<Summary> {
+    pub fn of(&self, write: bool, all: Option<Summary>) -> Option<Summary> {
+        let writes = self.tagged.iter().filter(|tagged| **tagged & 1 == 1).count();
+        if writes == if write { self.tagged.len() } else { 0 } {
+            return all;
+        }
         let wanted = |tagged: &&u64| (**tagged & 1 == 1) == write;
         summary(self.tagged.iter().filter(wanted).map(|tagged| tagged >> 1).collect())
     }
 }
 
 fn summary(mut times: Vec<Ticks>) -> Option<Summary> {
-    if times.is_empty() {
-        return None;
-    }
-    times.sort_unstable();
+    let max = *times.iter().max()?;
     let count = times.len() as u64;
     let sum: u128 = times.iter().map(|time| u128::from(*time)).sum();
     let squares: u128 = times.iter().map(|time| u128::from(*time) * u128::from(*time)).sum();
@@ -66,21 +68,21 @@ fn summary(mut times: Vec<Ticks>) -> Option<Summary> {
         // Beyond 128 bits: more than 10^9 responses of hours each.
         None => (squares as f64 / n as f64 - (sum as f64 / n as f64).powi(2)).max(0.0).sqrt(),
     };
-    let rank = |(part, whole): (u64, u64)| {
-        let rank = (u128::from(count) * u128::from(part)).div_ceil(u128::from(whole));
-        to_ms(times[rank as usize - 1])
-    };
+    // Each selection leaves everything at or above its rank behind it, where the next one looks.
+    let mut below = 0;
+    let percentiles_ms = PERCENTILES.map(|(part, whole)| {
+        let rank = (n * u128::from(part)).div_ceil(u128::from(whole)) as usize - 1;
+        let (_, value, _) = times[below..].select_nth_unstable(rank - below);
+        below = rank;
+        to_ms(*value)
+    });
     Some(Summary {
         count,
-        mean_ms: sum as f64 / count as f64 / to_ticks_per_ms(),
-        std_ms: deviation / to_ticks_per_ms(),
-        percentiles_ms: PERCENTILES.map(rank),
-        max_ms: to_ms(*times.last()?),
+        mean_ms: sum as f64 / count as f64 / TICKS_PER_MS as f64,
+        std_ms: deviation / TICKS_PER_MS as f64,
+        percentiles_ms,
+        max_ms: to_ms(max),
     })
-}
-
-fn to_ticks_per_ms() -> f64 {
-    destage_base::time::TICKS_PER_MS as f64
 }
 
 #[cfg(test)]
@@ -91,12 +93,12 @@ mod tests {
     fn percentiles_are_values_of_rank_ceil() {
         let mut latencies = Latencies::default();
         for time in [40, 10, 30, 20] {
-            latencies.push(time * destage_base::time::TICKS_PER_MS, time > 20);
+            latencies.push(time * TICKS_PER_MS, time > 20);
         }
         let all = latencies.all().unwrap();
         assert_eq!((all.count, all.mean_ms, all.max_ms), (4, 25.0, 40.0));
         assert_eq!(all.percentiles_ms, [20.0, 40.0, 40.0, 40.0]);
         assert!((all.std_ms - 125f64.sqrt()).abs() < 1e-12);
-        assert_eq!(latencies.of(true).unwrap().mean_ms, 35.0);
+        assert_eq!(latencies.of(true, latencies.all()).unwrap().mean_ms, 35.0);
     }
 }

@@ -175,9 +175,10 @@ pub fn collect(measured: &Measured, scope: &Scope) -> Metrics {
     metrics.count("host.page_reads", measured.page_reads);
     metrics.count("host.page_writes", measured.page_writes);
     metrics.count("host.bytes_written", measured.bytes_written);
-    metrics.summary("response", measured.response.all());
-    metrics.summary("response.read", measured.response.of(false));
-    metrics.summary("response.write", measured.response.of(true));
+    let all = measured.response.all();
+    metrics.summary("response", all);
+    metrics.summary("response.read", measured.response.of(false, all));
+    metrics.summary("response.write", measured.response.of(true, all));
     metrics.summary("device_response", measured.device_response.all());
     metrics.summary("destage_response", measured.destage_response.all());
     throughput(&mut metrics, measured, scope);
