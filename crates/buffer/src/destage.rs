@@ -70,7 +70,8 @@ pub enum Grouping {
 pub struct DirtyPage {
     /// Which page.
     pub page: Lpn,
-    /// Where its bytes are until the program completes.
+    /// Where its bytes are when the record is issued; no other page takes the slot before the program
+    /// completes, unless slots are released at issue.
     pub slot: Slot,
 }
 

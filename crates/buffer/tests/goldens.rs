@@ -1,5 +1,7 @@
 //! Published and hand-worked destage orders.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod common;
 
 use common::{Bench, Completion, Operation};

@@ -1,5 +1,7 @@
 //! Each page-level scheme against the dumbest model that could be right, on a million random writes.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod common;
 
 use common::{Bench, Completion, Operation};

@@ -18,6 +18,8 @@
 //! In a record `+5` is a page read for padding, `~5` a filler, and `kept` says the pages stay.
 //! Clusters are of four pages.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod common;
 
 use std::fs;

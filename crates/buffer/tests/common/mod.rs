@@ -78,6 +78,8 @@ impl View for Device {
 struct Program {
     page: DirtyPage,
     keep: bool,
+    /// The resident page was overwritten in its slot after the program was issued.
+    overwritten: bool,
     /// The version being programmed; none if the page was trimmed or bypassed meanwhile.
     version: Option<u64>,
 }
@@ -232,6 +234,13 @@ impl Bench {
                     .all(|program| program.page.slot != slot),
             "page {page} entered slot {slot:?} while that is programmed"
         );
+        for program in self
+            .in_flight
+            .iter_mut()
+            .filter(|program| program.page.slot == slot)
+        {
+            program.overwritten = true;
+        }
         self.ram[slot.0 as usize] = self.clock;
         self.newest.insert(page, self.clock);
         self.dirty.insert(page);
@@ -366,6 +375,7 @@ impl Bench {
             let program = Program {
                 page: *page,
                 keep: record.keep,
+                overwritten: false,
                 version: Some(version),
             };
             self.in_flight.push_back(program);
@@ -413,10 +423,11 @@ impl Bench {
         let Program {
             page,
             keep,
+            overwritten,
             version,
         } = self.in_flight.remove(first).unwrap();
         if let Some(version) = version {
-            if !keep && self.buffer.config().release == Release::Complete {
+            if !overwritten && self.buffer.config().release == Release::Complete {
                 assert_eq!(
                     self.ram[page.slot.0 as usize], version,
                     "a slot was reused too early"
@@ -498,4 +509,46 @@ pub fn random_operations(random: &mut Random, pages: u64, count: usize) -> Vec<O
             }
         })
         .collect()
+}
+
+/// One of each kind.
+pub fn completions(seed: u64) -> [Completion; 3] {
+    [
+        Completion::AtOnce,
+        Completion::Held,
+        Completion::Random(Random::new(seed)),
+    ]
+}
+
+/// Runs `operations` under every kind of completion: all must give one sequence of records.
+pub fn run_all(
+    row: &SchemeRow,
+    name: &str,
+    capacity: u32,
+    values: &Values,
+    operations: &[Operation],
+    pages: u64,
+) {
+    let mut expected = None;
+    for completion in completions(operations.len() as u64) {
+        let Some(mut bench) = Bench::new(row, capacity, values, completion) else {
+            return;
+        };
+        bench.run(operations);
+        bench.check_all(0..pages);
+        bench.apply(&Operation::Drain);
+        bench.check_all(0..pages);
+        bench.complete_all();
+        bench.check_all(0..pages);
+        let records = std::mem::take(&mut bench.records);
+        match &expected {
+            None => expected = Some(records),
+            Some(expected) => {
+                assert_eq!(
+                    expected, &records,
+                    "{name} depends on timing: {capacity} pages, {operations:?}"
+                );
+            }
+        }
+    }
 }
