@@ -134,6 +134,12 @@ impl Buffer {
         }
     }
 
+    /// Whether a read that misses enters the buffer.
+    #[must_use]
+    pub fn allocates_reads(&self) -> bool {
+        self.allocates_reads
+    }
+
     /// The next host request begins; its `pages` pages follow, in ascending order.
     pub fn begin_request(&mut self, pages: u32) {
         self.request += 1;
@@ -237,13 +243,14 @@ impl Buffer {
         }
     }
 
-    /// Reads one page.
+    /// Reads one page. Where reads do not enter the buffer, one may come between a page that waits and its
+    /// placing.
     ///
     /// # Panics
-    /// If the previous page has not been placed yet.
+    /// If reads enter the buffer and the previous page has not been placed yet.
     pub fn read(&mut self, page: Lpn, now: Ticks) -> ReadStep {
         assert!(
-            self.pending.is_none(),
+            self.pending.is_none() || !self.allocates_reads,
             "page {page} is read before the previous page is placed"
         );
         self.counts.page_reads += 1;
