@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use destage_base::Ticks;
+use destage_trace::Operation;
 
 /// Which waiting request is sent to the device next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,15 +86,16 @@ impl Waiting {
 pub enum Attribution {
     /// The one that completed.
     Request,
-    /// The reference simulator's rule: of several with the same address and direction the newest
-    /// outstanding of all if it matches, otherwise the oldest that does. Means do not depend on it.
+    /// The reference simulator's rule: the newest outstanding request if it begins at the completed one's
+    /// address, otherwise the oldest that does, whatever it asked. The overall mean does not depend on
+    /// it; percentiles, and what counts as a read's response, do.
     DiskSim,
 }
 
 /// Outstanding requests in arrival order, for [`Attribution::DiskSim`].
 #[derive(Default)]
 pub struct Outstanding {
-    /// (address and direction, identity), oldest first.
+    /// (first sector, identity), oldest first.
     requests: VecDeque<(u64, Identity)>,
 }
 
@@ -104,25 +106,22 @@ pub struct Identity {
     pub index: u64,
     /// When it arrived.
     pub arrival: Ticks,
+    /// What it asked.
+    pub operation: Operation,
 }
 
 impl Outstanding {
-    fn key(sector: u64, read: bool) -> u64 {
-        sector << 1 | u64::from(read)
-    }
-
     /// A request has arrived.
-    pub fn push(&mut self, identity: Identity, sector: u64, read: bool) {
-        self.requests.push_back((Self::key(sector, read), identity));
+    pub fn push(&mut self, identity: Identity, sector: u64) {
+        self.requests.push_back((sector, identity));
     }
 
-    /// A request with this address and direction completed: which one is credited?
-    pub fn credit(&mut self, sector: u64, read: bool) -> Option<Identity> {
-        let key = Self::key(sector, read);
-        if self.requests.back().is_some_and(|(newest, _)| *newest == key) {
+    /// A request that begins at `sector` completed: which one is credited?
+    pub fn credit(&mut self, sector: u64) -> Option<Identity> {
+        if self.requests.back().is_some_and(|(newest, _)| *newest == sector) {
             return self.requests.pop_back().map(|(_, identity)| identity);
         }
-        let position = self.requests.iter().position(|(other, _)| *other == key)?;
+        let position = self.requests.iter().position(|(other, _)| *other == sector)?;
         self.requests.remove(position).map(|(_, identity)| identity)
     }
 }
@@ -146,10 +145,10 @@ mod tests {
     fn a_completion_is_credited_to_the_newest_if_that_matches_and_else_to_the_oldest() {
         let mut outstanding = Outstanding::default();
         for (index, sector) in [(0, 7), (1, 7), (2, 8), (3, 7)] {
-            outstanding.push(Identity { index, arrival: 0 }, sector, false);
+            outstanding.push(Identity { index, arrival: 0, operation: Operation::Write }, sector);
         }
-        assert_eq!(outstanding.credit(7, false).map(|identity| identity.index), Some(3));
-        assert_eq!(outstanding.credit(7, false).map(|identity| identity.index), Some(0));
-        assert_eq!(outstanding.credit(8, true), None);
+        assert_eq!(outstanding.credit(7).map(|identity| identity.index), Some(3));
+        assert_eq!(outstanding.credit(7).map(|identity| identity.index), Some(0));
+        assert_eq!(outstanding.credit(9), None);
     }
 }

@@ -1,0 +1,254 @@
+//! The buffer's side of a run: pages are admitted one by one, and records become programs.
+
+use destage_base::Lpn;
+use destage_buffer::destage::{Cause, Destage};
+use destage_buffer::{ReadStep, Step};
+use destage_trace::Operation;
+
+use super::{Active, Engine, Outcome};
+use crate::elements::{PageOperation, Work};
+use crate::error::SimError;
+use crate::paging::Span;
+use crate::untimed::bypass_record;
+
+impl Engine<'_> {
+    /// Takes in waiting requests until one has to wait for a slot.
+    pub(super) fn admit(&mut self) -> Outcome {
+        while let Some(id) = self.admission.front().copied() {
+            let operation = self.active[id].request.operation;
+            let taken = match operation {
+                Operation::Read | Operation::Write => self.admit_pages(id)?,
+                Operation::Trim => self.admit_trim(id)?,
+                Operation::Flush => self.admit_flush(id)?,
+            };
+            if !taken {
+                return Ok(());
+            }
+            self.admission.pop_front();
+            self.lower(id)?;
+        }
+        Ok(())
+    }
+
+    /// Presents the pages of read or write `id` one by one; `false` if one has to wait for a slot.
+    pub(super) fn admit_pages(&mut self, id: u32) -> Result<bool, Box<SimError>> {
+        let Active { request, span, .. } = self.active[id];
+        let write = request.operation == Operation::Write;
+        if self.active[id].cursor == 0 && !self.page_pending {
+            let Some(buffer) = &mut self.buffer else { return Ok(true) };
+            buffer.begin_request(span.pages);
+            if write && buffer.bypasses(span.pages) {
+                self.bypass(id, &span)?;
+                return Ok(true);
+            }
+        }
+        while self.active[id].cursor < span.pages {
+            let offset = self.active[id].cursor;
+            let page = self.page(&span, offset);
+            let now = self.events.now();
+            let Some(buffer) = &mut self.buffer else { return Ok(true) };
+            let step = if self.page_pending {
+                buffer.place(now, &self.elements)
+            } else if write {
+                buffer.write(page, now, &self.elements)
+            } else {
+                let found = buffer.read(page, now);
+                self.page_pending = matches!(found, ReadStep::HitAllocates | ReadStep::MissAllocates);
+                if matches!(found, ReadStep::Miss | ReadStep::MissAllocates) {
+                    self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+                }
+                if self.page_pending {
+                    continue;
+                }
+                Step::Hit
+            };
+            match step {
+                Step::Destage => {
+                    self.page_pending = true;
+                    self.issue(None)?;
+                    continue;
+                }
+                Step::Wait => {
+                    self.page_pending = true;
+                    return Ok(false);
+                }
+                Step::Placed if write => self.fill_partial(id, &span, offset)?,
+                Step::Placed | Step::Hit => {}
+            }
+            self.page_pending = false;
+            self.active[id].cursor += 1;
+        }
+        if request.fua && self.config.honor_flush {
+            self.force(id, &span)?;
+        }
+        Ok(true)
+    }
+
+    /// All pages of write `id` go past the buffer.
+    fn bypass(&mut self, id: u32, span: &Span) -> Outcome {
+        for offset in 0..span.pages {
+            let page = self.page(span, offset);
+            let now = self.events.now();
+            if let Some(buffer) = &mut self.buffer {
+                buffer.bypass(page, now);
+            }
+        }
+        self.observe_bypass(span);
+        self.write_past(id, span)
+    }
+
+    /// Destages the pages of FUA write `id`, which waits for them.
+    pub(super) fn force(&mut self, id: u32, span: &Span) -> Outcome {
+        // Pages of a large write may have left already: their programs are waited for as well.
+        self.wait_for_issued(id);
+        for offset in 0..span.pages {
+            let page = self.page(span, offset);
+            let now = self.events.now();
+            let Some(buffer) = &mut self.buffer else { return Ok(()) };
+            if buffer.fua(page, now, &self.elements) {
+                self.issue(Some(id))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Destages everything dirty for flush `id`, which waits for that and for what is on its way.
+    pub(super) fn admit_flush(&mut self, id: u32) -> Result<bool, Box<SimError>> {
+        if !self.config.honor_flush {
+            return Ok(true);
+        }
+        self.wait_for_issued(id);
+        while self.flush_next(Cause::Flush) {
+            self.issue(Some(id))?;
+        }
+        Ok(true)
+    }
+
+    pub(super) fn flush_next(&mut self, cause: Cause) -> bool {
+        let now = self.events.now();
+        match &mut self.buffer {
+            Some(buffer) => buffer.flush_next(cause, now, &self.elements),
+            None => false,
+        }
+    }
+
+    pub(super) fn wait_for_issued(&mut self, id: u32) {
+        let mut waits = 0;
+        for issued in self.issued.iter_mut() {
+            issued.waiters.push(id);
+            waits += 1;
+        }
+        self.active[id].remaining += waits;
+    }
+
+    pub(super) fn admit_trim(&mut self, id: u32) -> Result<bool, Box<SimError>> {
+        let span = self.active[id].span;
+        for offset in 0..span.pages {
+            let page = self.page(&span, offset);
+            let now = self.events.now();
+            if let Some(buffer) = &mut self.buffer {
+                buffer.trim(page, now);
+            }
+            self.submit(id, PageOperation { page, work: Work::Trim(id) })?;
+        }
+        Ok(true)
+    }
+
+    /// Sends the buffer's latest record to the elements; `waiter` is lowered when it is done.
+    pub(super) fn issue(&mut self, waiter: Option<u32>) -> Outcome {
+        let Some(buffer) = &self.buffer else { return Ok(()) };
+        let now = self.events.now();
+        let record = buffer.record();
+        self.observer.destage(now, record);
+        let id = self.issued.insert_reused(|issued| {
+            issued.at = now;
+            issued.keep = record.keep;
+            issued.waiters.clear();
+            issued.waiters.extend(waiter);
+            issued.programs.clear();
+        });
+        let issued = &mut self.issued[id];
+        issued.writes_left = (record.pages.len() + record.pads.len()) as u32;
+        merge_programs(id, record, &mut issued.programs);
+        let reads: Vec<Lpn> =
+            record.pads.iter().filter(|pad| pad.read).map(|pad| pad.page).collect();
+        issued.reads_left = reads.len() as u32;
+        if let Some(waiter) = waiter {
+            self.active[waiter].remaining += 1;
+        }
+        if reads.is_empty() {
+            return self.submit_programs(id);
+        }
+        for page in reads {
+            self.elements
+                .submit(PageOperation { page, work: Work::PadRead(id) }, &mut self.events)
+                .map_err(|full| self.device_full(full))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn submit_programs(&mut self, record: u32) -> Outcome {
+        let programs = std::mem::take(&mut self.issued[record].programs);
+        for operation in &programs {
+            self.elements
+                .submit(*operation, &mut self.events)
+                .map_err(|full| self.device_full(full))?;
+        }
+        self.issued[record].programs = programs;
+        Ok(())
+    }
+
+    /// One program of `record` is done.
+    pub(super) fn program_done(&mut self, record: u32) -> Outcome {
+        let issued = &mut self.issued[record];
+        issued.writes_left -= 1;
+        if issued.writes_left > 0 {
+            return Ok(());
+        }
+        if !self.closed {
+            self.measured.destage_response.push(self.events.now() - issued.at, true);
+        }
+        let waiters = std::mem::take(&mut issued.waiters);
+        self.issued.free(record);
+        for waiter in waiters {
+            self.lower(waiter)?;
+        }
+        Ok(())
+    }
+
+    /// Without a buffer a write request is its own destage.
+    pub(super) fn observe_bypass(&mut self, span: &Span) {
+        if self.observer.wants_destages() {
+            let pages = (0..span.pages).map(|offset| self.page(span, offset));
+            self.observer.destage(self.events.now(), &bypass_record(pages));
+        }
+    }
+
+    pub(super) fn drain(&mut self) -> Outcome {
+        while self.flush_next(Cause::Drain) {
+            self.issue(None)?;
+        }
+        while !self.issued.is_empty() {
+            let Some(event) = self.events.next() else { break };
+            self.handle(event)?;
+        }
+        Ok(())
+    }
+}
+
+/// The programs of `record` in the order of issue: dirty pages as they come, or with pads in page order.
+fn merge_programs(id: u32, record: &Destage, programs: &mut Vec<PageOperation>) {
+    let dirty = record
+        .pages
+        .iter()
+        .map(|dirty| PageOperation { page: dirty.page, work: Work::Destage(id, dirty.slot) });
+    programs.extend(dirty);
+    if !record.pads.is_empty() {
+        let pads = record
+            .pads
+            .iter()
+            .map(|pad| PageOperation { page: pad.page, work: Work::PadWrite(id) });
+        programs.extend(pads);
+        programs.sort_by_key(|operation| operation.page);
+    }
+}

@@ -1,0 +1,97 @@
+//! What a run needs to know, and what it measures.
+
+use destage_base::Ticks;
+use destage_buffer::Counts;
+use destage_flash::nand::Wear;
+
+use crate::elements::Totals;
+use crate::events::Clock;
+use crate::host::{Attribution, Scheduler};
+use crate::latencies::Latencies;
+use crate::paging::{AddressMap, Paging};
+
+/// When statistics close.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Window {
+    /// When every request is complete.
+    Complete,
+    /// When the last request arrives; requests not complete by then are in no statistic.
+    LastArrival,
+}
+
+/// When requests arrive.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Replay {
+    /// By their timestamps.
+    Trace,
+    /// Each when an earlier one completes, the queue depth outstanding.
+    Closed,
+}
+
+/// Host and run parameters of the engine.
+#[derive(Clone, Copy, Debug)]
+pub struct EngineConfig {
+    /// Requests kept outstanding at the device.
+    pub queue_depth: u32,
+    /// Which waiting request is sent next.
+    pub scheduler: Scheduler,
+    /// Host bus time per sector.
+    pub bus_per_sector: Ticks,
+    /// How times are added.
+    pub clock: Clock,
+    /// When requests arrive.
+    pub replay: Replay,
+    /// Factor on the times of arrival.
+    pub time_scale: f64,
+    /// To whom completions are credited.
+    pub attribution: Attribution,
+    /// Outstanding requests at which the run stops; 0: never.
+    pub saturation: u64,
+    /// When statistics close.
+    pub window: Window,
+    /// Destage what is left at the end.
+    pub drain: bool,
+    /// How requests become pages.
+    pub paging: Paging,
+    /// Pages beyond the device.
+    pub address_map: AddressMap,
+    /// Pages the trace spans, for [`AddressMap::Shrink`].
+    pub span_pages: u64,
+    /// Whether flush and FUA destage anything.
+    pub honor_flush: bool,
+}
+
+/// What a run measured, up to the close of the window.
+#[derive(Clone, Debug, Default)]
+pub struct Measured {
+    /// Requests that arrived.
+    pub requests: u64,
+    /// Requests that completed.
+    pub completed: u64,
+    /// The run stopped because too many were outstanding.
+    pub saturated: bool,
+    /// Pages read by the host.
+    pub page_reads: u64,
+    /// Pages written by the host.
+    pub page_writes: u64,
+    /// Bytes written by the host.
+    pub bytes_written: u64,
+    /// Bytes read by the host.
+    pub bytes_read: u64,
+    /// Arrival to completion.
+    pub response: Latencies,
+    /// From being sent to the device to completion.
+    pub device_response: Latencies,
+    /// Of destaged records: from issue to the end of the last program.
+    pub destage_response: Latencies,
+    /// First arrival to the close of the window.
+    pub makespan: Ticks,
+    /// What the elements did.
+    pub totals: Totals,
+    /// Erase counts over all blocks.
+    pub wear: Wear,
+    /// RAM of the FTL's tables, in bytes.
+    pub map_bytes: u64,
+    /// What the buffer counted; absent without a buffer.
+    pub counts: Option<Counts>,
+}

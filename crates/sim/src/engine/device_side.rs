@@ -1,0 +1,188 @@
+//! The device's side of a run: its channel, and page operations on their way to the elements and back.
+
+use destage_base::Lpn;
+use destage_buffer::ReadStep;
+use destage_buffer::destage::DirtyPage;
+use destage_flash::ftl::NoSpace;
+use destage_trace::Operation;
+
+use super::event::{Message, PASSES_BEFORE_READ_DATA, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
+use super::{Active, Engine, Outcome};
+use crate::elements::{PageOperation, Work};
+use crate::error::SimError;
+use crate::paging::{Align, Span};
+
+impl Engine<'_> {
+    /// Gives the channel, if it is idle, to a done request or else to a new one.
+    pub(super) fn check_channel(&mut self) -> Outcome {
+        while !self.channel_busy {
+            if let Some(id) = self.done.pop_front() {
+                self.channel_busy = true;
+                let message = if self.active[id].request.operation == Operation::Read {
+                    Message::StartReadData.about(id, PASSES_BEFORE_READ_DATA)
+                } else {
+                    Message::Complete.about(id, PASSES_COMPLETION)
+                };
+                self.events.soon(message);
+            } else if let Some(id) = self.dispatched.pop_front() {
+                if self.active[id].request.operation == Operation::Write {
+                    self.channel_busy = true;
+                    self.events
+                        .soon(Message::StartWriteData.about(id, PASSES_BEFORE_WRITE_DATA));
+                } else {
+                    // Reads, flushes and trims carry no data in.
+                    self.start(id)?;
+                }
+            } else {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    // ---- requests inside the device ----------------------------------------------------------------
+
+    /// `id` is in the device: its pages go to the buffer and the elements.
+    pub(super) fn start(&mut self, id: u32) -> Outcome {
+        self.active[id].remaining = 1;
+        let Active { request, span, .. } = self.active[id];
+        let bytes = u64::from(request.sectors) * 512;
+        match request.operation {
+            Operation::Read => {
+                self.measured.page_reads += u64::from(span.pages);
+                self.measured.bytes_read += bytes;
+            }
+            Operation::Write => {
+                self.measured.page_writes += u64::from(span.pages);
+                self.measured.bytes_written += bytes;
+            }
+            Operation::Flush | Operation::Trim => {}
+        }
+        match (request.operation, &self.buffer) {
+            (Operation::Read, None) => {
+                self.read_past(id, &span)?;
+                self.lower(id)
+            }
+            (Operation::Write, None) => {
+                self.observe_bypass(&span);
+                self.write_past(id, &span)?;
+                self.lower(id)
+            }
+            // A read that leaves the buffer as it is does not queue behind writes that wait for room.
+            (Operation::Read, Some(buffer)) if !buffer.allocates_reads() => {
+                self.read_through(id, &span)?;
+                self.lower(id)
+            }
+            _ => {
+                self.admission.push_back(id);
+                if self.admission.len() == 1 { self.admit() } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Pages in the buffer are served from there, the others from the flash.
+    fn read_through(&mut self, id: u32, span: &Span) -> Outcome {
+        let now = self.events.now();
+        for offset in 0..span.pages {
+            let page = self.page(span, offset);
+            let found = self.buffer.as_mut().map(|buffer| buffer.read(page, now));
+            if found != Some(ReadStep::Hit) {
+                self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// All pages of a read come from the flash.
+    fn read_past(&mut self, id: u32, span: &Span) -> Outcome {
+        for offset in 0..span.pages {
+            let page = self.page(span, offset);
+            self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+        }
+        Ok(())
+    }
+
+    /// All pages of a write go to the flash.
+    pub(super) fn write_past(&mut self, id: u32, span: &Span) -> Outcome {
+        for offset in 0..span.pages {
+            self.fill_partial(id, span, offset)?;
+            let page = self.page(span, offset);
+            self.submit(id, PageOperation { page, work: Work::HostWrite(id) })?;
+        }
+        Ok(())
+    }
+
+    /// Under read-modify-write, page `offset` of `span` is read first if the write covers only part of it.
+    pub(super) fn fill_partial(&mut self, id: u32, span: &Span, offset: u32) -> Outcome {
+        if !span.is_partial(offset) || self.config.paging.align != Align::ReadModifyWrite {
+            return Ok(());
+        }
+        let page = self.page(span, offset);
+        if self.elements.ftl().is_written(page) {
+            self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn page(&self, span: &Span, offset: u32) -> Lpn {
+        self.config.address_map.page(span, offset, self.device_pages, self.config.span_pages)
+    }
+
+    /// One more operation for request `id`.
+    #[inline]
+    pub(super) fn submit(&mut self, id: u32, operation: PageOperation) -> Outcome {
+        self.active[id].remaining += 1;
+        self.elements
+            .submit(operation, &mut self.events)
+            .map_err(|full| self.device_full(full))
+    }
+
+    pub(super) fn activate(&mut self, element: u32) -> Outcome {
+        self.elements
+            .activate(element, &mut self.events)
+            .map_err(|full| self.device_full(full))
+    }
+
+    #[cold]
+    pub(super) fn device_full(&self, full: NoSpace) -> Box<SimError> {
+        Box::new(SimError::DeviceFull {
+            origin: self.source.origin().to_owned(),
+            line: self.last_line,
+            explanation: full.explanation.into(),
+        })
+    }
+
+    /// One thing request `id` waited for is done.
+    #[inline]
+    pub(super) fn lower(&mut self, id: u32) -> Outcome {
+        let active = &mut self.active[id];
+        active.remaining -= 1;
+        if active.remaining == 0 {
+            self.done.push_back(id);
+            self.check_channel()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn page_done(&mut self, operation: PageOperation) -> Outcome {
+        match operation.work {
+            Work::HostRead(id) | Work::HostWrite(id) | Work::Trim(id) => self.lower(id),
+            Work::Destage(record, slot) => {
+                let page = DirtyPage { page: operation.page, slot };
+                let keep = self.issued[record].keep;
+                if let Some(buffer) = &mut self.buffer {
+                    buffer.programmed(page, keep, self.events.now());
+                }
+                self.program_done(record)?;
+                self.admit()
+            }
+            Work::PadWrite(record) => self.program_done(record),
+            Work::PadRead(record) => {
+                let issued = &mut self.issued[record];
+                issued.reads_left -= 1;
+                if issued.reads_left == 0 { self.submit_programs(record) } else { Ok(()) }
+            }
+        }
+    }
+}

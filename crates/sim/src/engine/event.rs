@@ -1,0 +1,70 @@
+//! What is due, and how often a message passes through the event list before it is heard.
+//!
+//! A message between host, controller and device takes no time, but what is already due at that instant
+//! goes first. The numbers of passes are those of the reference simulator.
+
+/// Passes through the event list before a request sent on an arrival reaches the device.
+pub(super) const PASSES_SEND_ON_ARRIVAL: u8 = 2;
+/// The same for a request sent on a completion.
+pub(super) const PASSES_SEND_ON_COMPLETION: u8 = 3;
+/// Before a write's data starts over the host bus.
+pub(super) const PASSES_BEFORE_WRITE_DATA: u8 = 7;
+/// Before a read's data starts over the host bus.
+pub(super) const PASSES_BEFORE_READ_DATA: u8 = 2;
+/// From the device to the host with the news of completion.
+pub(super) const PASSES_COMPLETION: u8 = 4;
+/// From the host back to the device, which may use the channel again.
+pub(super) const PASSES_RELEASE: u8 = 1;
+
+/// What is due.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// The next request of the trace arrives.
+    Arrival,
+    /// A message about a request is on its way through the event list.
+    Message {
+        /// What it says.
+        says: Message,
+        /// Passes to go.
+        passes: u8,
+        /// About which request.
+        request: u32,
+    },
+    /// A write's data is in the device.
+    WriteDataIn(u32),
+    /// A read's data is at the host.
+    ReadDataOut(u32),
+    /// The operation in service at this element is done.
+    ElementDone(u32),
+    /// This operation of the batch in service at this element is done.
+    BatchedDone {
+        /// Position in the batch.
+        position: u16,
+        /// The element.
+        element: u32,
+    },
+    /// The cleaning at this element is done.
+    CleaningDone(u32),
+}
+
+/// What a message says.
+#[derive(Clone, Copy, Debug)]
+pub enum Message {
+    /// The host sends the request to the device.
+    Send,
+    /// The channel is ready for the write's data.
+    StartWriteData,
+    /// The channel is ready for the read's data.
+    StartReadData,
+    /// The request is complete.
+    Complete,
+    /// The channel is free; about no request.
+    Release,
+}
+
+impl Message {
+    /// The event of this message about `request`, `passes` passes before it is heard.
+    pub(super) fn about(self, request: u32, passes: u8) -> Event {
+        Event::Message { says: self, passes, request }
+    }
+}

@@ -1,0 +1,133 @@
+//! The host's side of a run: requests arrive, wait, are sent, and complete.
+
+use destage_base::Ticks;
+use destage_trace::{Operation, Request};
+
+use super::event::{Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION};
+use super::{Active, Engine, Outcome, Replay, Window};
+use crate::error::SimError;
+use crate::host::{Attribution, Identity};
+use crate::observer::Response;
+use crate::paging::Span;
+
+/// Requests between two calls of [`crate::observer::Observer::progress`].
+const PROGRESS_STEP: u64 = 4096;
+
+impl Engine<'_> {
+    pub(super) fn schedule_arrival(&mut self) {
+        let Some(request) = &self.next else { return };
+        let time = if self.config.time_scale == 1.0 {
+            request.arrival
+        } else {
+            (request.arrival as f64 * self.config.time_scale + 0.5) as Ticks
+        };
+        self.events.at(time, Event::Arrival);
+    }
+
+    /// The next request of the trace arrives and joins the host's queue.
+    pub(super) fn arrive(&mut self) -> Outcome {
+        let Some(request) = self.next.take() else { return Ok(()) };
+        self.next = self.source.next().map_err(SimError::from)?;
+        if self.config.replay == Replay::Trace {
+            self.schedule_arrival();
+        }
+        let now = self.events.now();
+        self.first_arrival.get_or_insert(now);
+        let identity = Identity { index: self.arrivals, arrival: now, operation: request.operation };
+        self.arrivals += 1;
+        self.last_line = request.line;
+        self.measured.requests += 1;
+        if self.arrivals.is_multiple_of(PROGRESS_STEP) && !self.observer.progress(self.arrivals) {
+            return Err(SimError::Interrupted.into());
+        }
+        let span = self.config.paging.span(&request);
+        self.check_address(&request, &span)?;
+        let id = self.active.insert(Active {
+            request,
+            identity,
+            span,
+            sent: 0,
+            cursor: 0,
+            remaining: 0,
+        });
+        if self.config.attribution == Attribution::DiskSim {
+            self.outstanding.push(identity, request.sector);
+        }
+        if self.in_device < self.config.queue_depth && self.waiting.is_empty() {
+            self.waiting.pass(request.sector);
+            self.send(id, PASSES_SEND_ON_ARRIVAL);
+        } else {
+            self.waiting.push(id, request.sector);
+            if self.in_device < self.config.queue_depth {
+                self.send_next(PASSES_SEND_ON_ARRIVAL);
+            }
+        }
+        let outstanding = self.active.len() as u64;
+        if self.config.saturation > 0 && outstanding >= self.config.saturation {
+            self.measured.saturated = true;
+            self.close();
+        }
+        if self.next.is_none() && self.config.window == Window::LastArrival {
+            self.close();
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_address(&self, request: &Request, span: &Span) -> Outcome {
+        span.check(
+            request,
+            self.device_pages,
+            &self.config.paging,
+            self.config.address_map,
+            || self.source.origin().to_owned(),
+        )?;
+        Ok(())
+    }
+
+    pub(super) fn send_next(&mut self, passes: u8) {
+        if let Some(id) = self.waiting.pop() {
+            self.send(id, passes);
+        }
+    }
+
+    pub(super) fn send(&mut self, id: u32, passes: u8) {
+        self.in_device += 1;
+        self.active[id].sent = self.events.now();
+        self.events.soon(Message::Send.about(id, passes));
+    }
+
+    /// The host learns that `id` is complete.
+    pub(super) fn complete(&mut self, id: u32) -> Outcome {
+        let now = self.events.now();
+        let Some(active) = self.active.remove(id) else { return Ok(()) };
+        let request = active.request;
+        let identity = match self.config.attribution {
+            Attribution::Request => active.identity,
+            Attribution::DiskSim => {
+                self.outstanding.credit(request.sector).unwrap_or(active.identity)
+            }
+        };
+        let response = now - identity.arrival;
+        if !self.closed {
+            let write = identity.operation != Operation::Read;
+            self.measured.completed += 1;
+            self.measured.response.push(response, write);
+            self.measured.device_response.push(now - active.sent, write);
+        }
+        self.observer.response(&Response {
+            index: identity.index,
+            arrival: identity.arrival,
+            response: Some(response),
+            sector: request.sector,
+            sectors: request.sectors,
+            operation: request.operation,
+        });
+        self.in_device -= 1;
+        self.send_next(PASSES_SEND_ON_COMPLETION);
+        self.events.soon(Message::Release.about(id, PASSES_RELEASE));
+        if self.config.replay == Replay::Closed && self.next.is_some() {
+            self.events.soon(Event::Arrival);
+        }
+        Ok(())
+    }
+}

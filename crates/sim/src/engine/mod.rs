@@ -1,0 +1,267 @@
+//! The event-driven run: host queue, device channel, buffer, elements, in simulated time.
+//!
+//! The order of events at equal times is part of the model: with cleaning active it decides block
+//! contents. A message between host, controller and device takes no time but passes through the event
+//! list a fixed number of times, so that what is already due at that instant goes first. The numbers of
+//! passes below are those of the reference simulator.
+
+
+mod buffering;
+mod config;
+mod device_side;
+mod event;
+mod host_side;
+
+use std::collections::VecDeque;
+
+use destage_base::Ticks;
+use destage_buffer::Buffer;
+use destage_trace::Request;
+
+pub use self::config::{EngineConfig, Measured, Replay, Window};
+use self::event::PASSES_COMPLETION;
+pub use self::event::{Event, Message};
+use crate::elements::{Elements, PageOperation};
+use crate::error::SimError;
+use crate::events::EventList;
+use crate::host::{Identity, Outstanding, Waiting};
+use crate::observer::{Observer, Response};
+use crate::paging::Span;
+use crate::slab::Slab;
+use crate::source::Source;
+
+/// Boxed, because the error is large and almost every step of a run passes one on.
+type Outcome = Result<(), Box<SimError>>;
+
+/// A host request on its way.
+#[derive(Clone, Copy)]
+struct Active {
+    request: Request,
+    identity: Identity,
+    span: Span,
+    sent: Ticks,
+    /// Next page to present to the buffer.
+    cursor: u32,
+    /// Page operations not done, and one while the request is still being taken in.
+    remaining: u32,
+}
+
+/// A destage on its way.
+#[derive(Default)]
+struct Issued {
+    at: Ticks,
+    reads_left: u32,
+    writes_left: u32,
+    keep: bool,
+    /// Host requests that wait for it.
+    waiters: Vec<u32>,
+    /// Programs held back until all padding is read.
+    programs: Vec<PageOperation>,
+}
+
+/// One run. See the [module](self).
+pub struct Engine<'a> {
+    config: EngineConfig,
+    events: EventList<Event>,
+    source: Source<'a>,
+    next: Option<Request>,
+    observer: &'a mut dyn Observer,
+    elements: Elements,
+    buffer: Option<Buffer>,
+    device_pages: u64,
+
+    active: Slab<Active>,
+    waiting: Waiting,
+    outstanding: Outstanding,
+    in_device: u32,
+    arrivals: u64,
+    last_line: u32,
+    first_arrival: Option<Ticks>,
+
+    channel_busy: bool,
+    dispatched: VecDeque<u32>,
+    done: VecDeque<u32>,
+
+    /// Writes, flushes and trims in order; the head may wait for a free slot.
+    admission: VecDeque<u32>,
+    /// The head's current page has been presented and waits to be placed.
+    page_pending: bool,
+    issued: Slab<Issued>,
+
+    measured: Measured,
+    closed: bool,
+}
+
+impl<'a> Engine<'a> {
+    /// A run that has not begun.
+    pub fn new(
+        config: EngineConfig,
+        source: Source<'a>,
+        elements: Elements,
+        buffer: Option<Buffer>,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        let device_pages = elements.ftl().pages();
+        Self {
+            config,
+            events: EventList::new(config.clock),
+            source,
+            next: None,
+            observer,
+            elements,
+            buffer,
+            device_pages,
+            active: Slab::default(),
+            waiting: Waiting::new(config.scheduler),
+            outstanding: Outstanding::default(),
+            in_device: 0,
+            arrivals: 0,
+            last_line: 0,
+            first_arrival: None,
+            channel_busy: false,
+            dispatched: VecDeque::new(),
+            done: VecDeque::new(),
+            admission: VecDeque::new(),
+            page_pending: false,
+            issued: Slab::default(),
+            measured: Measured::default(),
+            closed: false,
+        }
+    }
+
+    /// Runs to the end.
+    ///
+    /// # Errors
+    /// What is wrong with the trace, the device's size, or that the observer wants to stop.
+    pub fn run(mut self) -> Result<(Measured, Source<'a>), SimError> {
+        self.run_all().map_err(|error| *error)?;
+        Ok((self.measured, self.source))
+    }
+
+    fn run_all(&mut self) -> Outcome {
+        self.next = self.source.next().map_err(SimError::from)?;
+        match self.config.replay {
+            Replay::Trace => self.schedule_arrival(),
+            Replay::Closed => {
+                for _ in 0..self.config.queue_depth {
+                    self.events.soon(Event::Arrival);
+                }
+            }
+        }
+        self.work_off()?;
+        if !self.measured.saturated && self.config.drain && !self.closed {
+            self.drain()?;
+        }
+        self.close();
+        self.report_unfinished();
+        Ok(())
+    }
+
+    /// Handles events until every request is complete, or the run stops early.
+    fn work_off(&mut self) -> Outcome {
+        while let Some(event) = self.events.next() {
+            self.handle(event)?;
+            let finished = self.active.is_empty() && self.next.is_none();
+            if self.measured.saturated || (finished && self.issued.is_empty()) {
+                break;
+            }
+            if self.closed && !self.observer.wants_responses() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn handle(&mut self, event: Event) -> Outcome {
+        match event {
+            Event::ElementDone(element) => {
+                let done = self.elements.finish(element, self.events.now());
+                if let Some(operation) = done {
+                    self.page_done(operation)?;
+                }
+                self.activate(element)
+            }
+            Event::CleaningDone(element) => {
+                self.elements.finish_cleaning(element, self.events.now());
+                self.activate(element)
+            }
+            Event::BatchedDone { position, element } => {
+                let operation = self.elements.finish_batched(element, position, self.events.now());
+                self.page_done(operation)?;
+                self.activate(element)
+            }
+            Event::Arrival => self.arrive(),
+            Event::Message { says, passes, request } => self.pass(says, passes, request),
+            Event::WriteDataIn(id) => {
+                self.start(id)?;
+                self.channel_busy = false;
+                self.check_channel()
+            }
+            Event::ReadDataOut(id) => {
+                self.events.soon(Message::Complete.about(id, PASSES_COMPLETION));
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets `message` pass once more, or delivers it after its last pass.
+    #[inline]
+    fn pass(&mut self, says: Message, passes: u8, id: u32) -> Outcome {
+        // With nothing else due at this instant the remaining passes change nothing.
+        if passes > 1 && !self.events.is_instant_over() {
+            self.events.soon(says.about(id, passes - 1));
+            return Ok(());
+        }
+        match says {
+            Message::Send => {
+                self.dispatched.push_back(id);
+                self.check_channel()
+            }
+            Message::StartWriteData => {
+                self.events.after(self.bus_time(id), Event::WriteDataIn(id));
+                Ok(())
+            }
+            Message::StartReadData => {
+                self.events.after(self.bus_time(id), Event::ReadDataOut(id));
+                Ok(())
+            }
+            Message::Complete => self.complete(id),
+            Message::Release => {
+                self.channel_busy = false;
+                self.check_channel()
+            }
+        }
+    }
+
+    fn bus_time(&self, id: u32) -> Ticks {
+        u64::from(self.active[id].request.sectors) * self.config.bus_per_sector
+    }
+
+    /// Closes the window: what happens from now on is in no statistic.
+    fn close(&mut self) {
+        if self.closed {
+            return;
+        }
+        self.closed = true;
+        let now = self.events.now();
+        self.measured.makespan = now - self.first_arrival.unwrap_or(now);
+        self.measured.totals = self.elements.totals(now);
+        self.measured.wear = self.elements.ftl().wear();
+        self.measured.map_bytes = self.elements.ftl().map_bytes();
+        self.measured.counts = self.buffer.as_ref().map(Buffer::counts);
+    }
+
+    fn report_unfinished(&mut self) {
+        for active in self.active.iter() {
+            self.observer.response(&Response {
+                index: active.identity.index,
+                arrival: active.identity.arrival,
+                response: None,
+                sector: active.request.sector,
+                sectors: active.request.sectors,
+                operation: active.request.operation,
+            });
+        }
+    }
+}

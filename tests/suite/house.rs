@@ -1,0 +1,101 @@
+//! The house rules that a machine can check: who may use whom, what may be said where.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use destage_tests::root;
+
+/// Which crates of the project each crate may use.
+const LAYERS: [(&str, &[&str]); 9] = [
+    ("base", &[]),
+    ("buffer", &["base"]),
+    ("flash", &["base"]),
+    ("trace", &["base"]),
+    ("sim", &["base", "buffer", "flash", "trace"]),
+    ("serve", &["base", "buffer", "flash", "trace"]),
+    ("python", &["base", "buffer", "flash", "trace", "sim"]),
+    ("cli", &["base", "buffer", "flash", "trace", "sim", "serve"]),
+    ("tests", &["base", "buffer", "flash", "trace", "sim"]),
+];
+/// Crates that have to run without an operating system.
+const NO_STD: [&str; 3] = ["base", "buffer", "flash"];
+/// Crates that `NO_STD` crates may use from elsewhere.
+const NO_STD_DEPENDENCIES: [&str; 0] = [];
+/// Lines after which a source file has to answer what its second idea is.
+const LINES_MAX: usize = 600;
+
+fn manifests() -> BTreeMap<String, toml::Table> {
+    let folders = std::fs::read_dir(root().join("crates")).expect("crates");
+    let mut folders: Vec<PathBuf> = folders.map(|entry| entry.expect("a folder").path()).collect();
+    folders.push(root().join("tests"));
+    folders
+        .iter()
+        .map(|folder| {
+            let text = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+            let name = folder.file_name().and_then(|name| name.to_str()).expect("a name");
+            (name.to_owned(), text.parse().expect("TOML"))
+        })
+        .collect()
+}
+
+fn dependencies(manifest: &toml::Table, table: &str) -> Vec<String> {
+    let names = manifest.get(table).and_then(toml::Value::as_table);
+    names.map(|names| names.keys().cloned().collect()).unwrap_or_default()
+}
+
+#[test]
+fn crates_use_only_what_stands_below_them() {
+    let layers: BTreeMap<_, _> = LAYERS.into_iter().collect();
+    for (name, manifest) in manifests() {
+        let allowed = layers.get(name.as_str()).unwrap_or_else(|| panic!("{name} has no layer"));
+        for dependency in dependencies(&manifest, "dependencies") {
+            let Some(used) = dependency.strip_prefix("destage-") else { continue };
+            assert!(allowed.contains(&used), "{name} may not use {used}");
+        }
+    }
+}
+
+#[test]
+fn the_core_needs_no_operating_system() {
+    for name in NO_STD {
+        let root_file = root().join("crates").join(name).join("src/lib.rs");
+        let text = std::fs::read_to_string(root_file).expect("lib.rs");
+        assert!(text.contains("#![no_std]"), "{name} is not no_std");
+        for dependency in dependencies(&manifests()[name], "dependencies") {
+            assert!(
+                dependency.starts_with("destage-")
+                    || NO_STD_DEPENDENCIES.contains(&dependency.as_str()),
+                "{name} uses {dependency}"
+            );
+        }
+    }
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+        if entry.is_dir() && entry.file_name().is_none_or(|name| name != "target") {
+            sources(&entry, found);
+        } else if entry.extension().is_some_and(|extension| extension == "rs") {
+            found.push(entry);
+        }
+    }
+}
+
+#[test]
+fn files_are_short_documented_and_finished() {
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    sources(&root().join("tests/suite"), &mut files);
+    assert!(files.len() > 40, "only {} source files found", files.len());
+    // Written apart so that this file does not find itself.
+    let markers = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"]].map(|parts| parts.concat());
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("text");
+        let name = file.display();
+        assert!(text.starts_with("//!"), "{name} does not begin by saying what it is");
+        assert!(text.lines().count() <= LINES_MAX, "{name} has more than {LINES_MAX} lines");
+        for marker in &markers {
+            assert!(!text.contains(marker.as_str()), "{name} has a left-over marker");
+        }
+    }
+}

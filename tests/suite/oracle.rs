@@ -1,0 +1,146 @@
+//! The reference simulator's published results, row by row, digit by digit.
+//!
+//! Nothing here is fitted: a row's columns become parameters by name, and its results are compared.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use destage_base::time::to_ms;
+use destage_sim::observer::Silent;
+use destage_tests::{Responses, run_reference, shared};
+use destage_trace::{ReadOptions, Request, read_all};
+
+type Row = BTreeMap<String, String>;
+
+/// Column of the table, parameter, and how its value is written there.
+const PARAMETERS: [(&str, &str, fn(&str) -> String); 18] = [
+    ("elements", "flash.elements", same),
+    ("planes_per_element", "flash.planes_per_element", same),
+    ("blocks_per_plane", "flash.blocks_per_plane", same),
+    ("pages_per_block", "flash.pages_per_block", same),
+    ("page_sectors", "flash.page_bytes", |sectors| times(sectors, 512.0)),
+    ("reserve_pct", "ftl.reserve_percent", same),
+    ("min_free_pct", "ftl.min_free_percent", same),
+    ("copy_back", "flash.copy_back", same),
+    ("parallel_units", "flash.parallel_units", same),
+    ("alloc_pool", "ftl.allocation_pool", |pool| word(pool, &[("1", "element"), ("2", "plane")])),
+    ("cleaning_policy", "ftl.cleaning", |policy| {
+        word(policy, &[("2", "greedy"), ("3", "wear_aware")])
+    }),
+    ("background_cleaning", "ftl.background_cleaning", same),
+    ("device_queue", "host.queue_depth", same),
+    ("host_policy", "host.scheduler", |policy| word(policy, &[("3", "clook"), ("1", "fifo")])),
+    ("read_ms", "flash.read_us", |ms| times(ms, 1e3)),
+    ("write_ms", "flash.program_us", |ms| times(ms, 1e3)),
+    ("erase_ms", "flash.erase_us", |ms| times(ms, 1e3)),
+    ("xfer_ms_per_byte", "flash.transfer_ns_per_byte", |ms| times(ms, 1e6)),
+];
+
+fn same(text: &str) -> String {
+    text.to_owned()
+}
+
+fn times(text: &str, factor: f64) -> String {
+    // Products such as 0.000025 * 1e6 are off by a last digit that a decimal rounding removes.
+    let product = text.parse::<f64>().expect("a number") * factor;
+    ((product * 1e6).round() / 1e6).to_string()
+}
+
+fn word(text: &str, words: &[(&str, &str)]) -> String {
+    let found = words.iter().find(|(number, _)| *number == text);
+    found.expect("a known code").1.to_owned()
+}
+
+fn rows(table: &Path) -> Vec<Row> {
+    let text = std::fs::read_to_string(table).expect("the table of results");
+    let mut lines = text.lines();
+    let columns: Vec<_> = lines.next().expect("a header").split(',').map(str::to_owned).collect();
+    lines.map(|line| columns.iter().cloned().zip(line.split(',').map(str::to_owned)).collect()).collect()
+}
+
+fn requests(shared: &Path, trace: &str) -> Vec<Request> {
+    let path = match trace {
+        "iozone" => "traces/iozone-100k.disksim.zst",
+        "postmark" => "traces/postmark-62k.disksim.zst",
+        "synth-a" => "oracle/synth-a.trace.zst",
+        "synth-b" => "oracle/synth-b.trace.zst",
+        other => panic!("no trace for {other}"),
+    };
+    let read = read_all(&shared.join(path), &ReadOptions::default());
+    read.unwrap_or_else(|error| panic!("{error}")).requests
+}
+
+/// What differs from the table, in words.
+fn differences(row: &Row, requests: &[Request]) -> Vec<String> {
+    let pairs: Vec<_> =
+        PARAMETERS.iter().map(|(column, key, write)| format!("{key}={}", write(&row[*column]))).collect();
+    let metrics = run_reference(&pairs, requests, &mut Silent).metrics;
+    // The reference prints six decimals, and two runs of sums in double precision may round the last one
+    // apart; counts have no tolerance.
+    let checks = [
+        ("host.completed", "completed", 0.0),
+        ("host.saturated", "saturated", 0.0),
+        ("flash.erases", "erases", 0.0),
+        ("flash.pages_moved", "pages_moved", 0.0),
+        ("response.mean_ms", "mean_ms", 1e-6),
+        ("device_response.mean_ms", "device_mean_ms", 1e-6),
+        ("response.std_ms", "std_ms", 1e-6),
+        ("device_response.std_ms", "device_std_ms", 1e-6),
+        ("response.p50_ms", "p50_ms", 1e-6),
+        ("response.p99_ms", "p99_ms", 1e-6),
+        ("response.max_ms", "max_ms", 1e-6),
+        ("response.read.mean_ms", "read_mean_ms", 1e-6),
+        ("response.write.mean_ms", "write_mean_ms", 1e-6),
+        ("ftl.clean_time_ms", "clean_time_ms", 1e-6),
+    ];
+    checks
+        .iter()
+        .filter_map(|(metric, column, tolerance)| {
+            let expected: f64 = row[*column].parse().expect("a number");
+            let ours = metrics.get(metric).map_or(0.0, |number| number.as_f64());
+            ((ours - expected).abs() > *tolerance).then(|| {
+                format!("{}/{} {column}: {ours} instead of {expected}", row["config"], row["trace"])
+            })
+        })
+        .collect()
+}
+
+#[test]
+fn every_row_of_the_table() {
+    let Some(shared) = shared() else { return };
+    let rows = rows(&shared.join("oracle/disksim-mean-response.csv"));
+    assert_eq!(rows.len(), 42);
+    let mut wrong = Vec::new();
+    for trace in ["synth-a", "synth-b", "postmark", "iozone"] {
+        let requests = requests(&shared, trace);
+        for row in rows.iter().filter(|row| row["trace"] == trace) {
+            wrong.extend(differences(row, &requests));
+        }
+    }
+    assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[test]
+fn the_first_2000_response_times() {
+    let Some(shared) = shared() else { return };
+    for trace in ["synth-a", "synth-b"] {
+        let mut responses = Responses::default();
+        run_reference(&[], &requests(&shared, trace), &mut responses);
+        let path = shared.join(format!("oracle/{trace}-base-e8-first2000.csv.zst"));
+        let log = std::fs::File::open(path).and_then(zstd::decode_all).expect("the reference's log");
+        let log = String::from_utf8(log).expect("text");
+        let times: Vec<f64> = log
+            .lines()
+            .skip(1)
+            .map(|line| line.rsplit(',').next().and_then(|time| time.parse().ok()).expect("a time"))
+            .collect();
+        assert_eq!(times.len(), 2000);
+        for (index, (expected, ours)) in times.iter().zip(&responses.by_index).enumerate() {
+            let ours = to_ms(ours.expect("a request that completed"));
+            assert!(
+                (ours - expected).abs() <= 1e-6,
+                "{trace} request {index}: {ours} instead of {expected}"
+            );
+        }
+    }
+}
