@@ -218,6 +218,11 @@ impl Buffer {
         Step::Placed
     }
 
+    /// Figures only this scheme has; see [`Scheme::report`].
+    pub fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        self.scheme.report(tell);
+    }
+
     /// The latest record; its memory is reused by the next.
     #[must_use]
     pub fn record(&self) -> &Destage {

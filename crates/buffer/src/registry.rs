@@ -18,6 +18,8 @@ pub struct SchemeConfig<'a> {
     pub capacity_pages: u32,
     /// Pages of a cluster.
     pub cluster_pages: u32,
+    /// Independently working elements (packages) of the device beneath, over which pages are striped.
+    pub elements: u32,
     /// Fixes every random choice, should the scheme make one.
     pub seed: u64,
     /// A value for each of the row's parameters; others may be among them.
@@ -50,6 +52,7 @@ impl SchemeRow {
         (self.build)(&SchemeConfig {
             capacity_pages: config.capacity_pages,
             cluster_pages: config.cluster_pages,
+            elements: 1,
             seed: 1,
             values: &values,
         })

@@ -127,6 +127,12 @@ pub trait Scheme {
         false
     }
 
+    /// Tells figures only this scheme has, such as thresholds it learnt: a name of lower-case words joined
+    /// by `_`, and a value. They become metrics `buffer.<name>`; a figure without a meaning is not told.
+    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        let _ = tell;
+    }
+
     /// Pages tracked; the buffer compares it with its own count in debug builds.
     fn len(&self) -> usize;
 

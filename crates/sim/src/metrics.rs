@@ -227,6 +227,9 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     metrics.count("buffer.dirty_at_end", u64::from(counts.dirty));
     metrics.count("buffer.dirty_bytes_max", u64::from(counts.dirty_max) * scope.page_bytes);
     metrics.real("buffer.oldest_dirty_ms_max", to_ms(counts.oldest_dirty_max));
+    for (name, value) in &measured.scheme_figures {
+        metrics.real(&format!("buffer.{name}"), *value);
+    }
 }
 
 fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {

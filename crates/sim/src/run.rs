@@ -100,6 +100,7 @@ impl Config {
         let scheme = (self.scheme.build)(&SchemeConfig {
             capacity_pages: capacity,
             cluster_pages: config.cluster_pages,
+            elements: self.geometry().elements,
             seed: self.global.integer("sim.seed"),
             values: &self.buffer,
         })?;

@@ -230,7 +230,9 @@ impl<'a> Untimed<'a> {
             self.measured.wear = ftl.wear();
             self.measured.map_bytes = ftl.map_bytes();
         }
-        self.measured.counts = self.buffer.as_ref().map(Buffer::counts);
+        if let Some(buffer) = &mut self.buffer {
+            self.measured.take_counts(buffer, now);
+        }
         Ok((self.measured, self.source))
     }
 

@@ -1,7 +1,7 @@
 //! What a run needs to know, and what it measures.
 
 use destage_base::Ticks;
-use destage_buffer::Counts;
+use destage_buffer::{Buffer, Counts};
 use destage_flash::nand::Wear;
 
 use crate::elements::Totals;
@@ -94,4 +94,15 @@ pub struct Measured {
     pub map_bytes: u64,
     /// What the buffer counted; absent without a buffer.
     pub counts: Option<Counts>,
+    /// Figures only the buffer's scheme has.
+    pub scheme_figures: Vec<(&'static str, f64)>,
+}
+
+impl Measured {
+    /// Takes what `buffer` counted up to `now`, where statistics close.
+    pub(crate) fn take_counts(&mut self, buffer: &mut Buffer, now: Ticks) {
+        buffer.close_dirty_periods(now);
+        self.counts = Some(buffer.counts());
+        buffer.report(&mut |name, value| self.scheme_figures.push((name, value)));
+    }
 }

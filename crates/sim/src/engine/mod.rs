@@ -249,7 +249,9 @@ impl<'a> Engine<'a> {
         self.measured.totals = self.elements.totals(now);
         self.measured.wear = self.elements.ftl().wear();
         self.measured.map_bytes = self.elements.ftl().map_bytes();
-        self.measured.counts = self.buffer.as_ref().map(Buffer::counts);
+        if let Some(buffer) = &mut self.buffer {
+            self.measured.take_counts(buffer, now);
+        }
     }
 
     fn report_unfinished(&mut self) {
