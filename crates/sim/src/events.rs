@@ -215,7 +215,7 @@ impl<E: Copy> EventList<E> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Clock, EventList};
+    use super::{Clock, EventList, TICKS_PER_MS};
 
     #[test]
     fn equal_times_are_delivered_in_the_order_they_were_scheduled() {
@@ -236,9 +236,26 @@ mod tests {
     }
 
     #[test]
+    fn double_precision_drifts_from_the_exact_sum() {
+        let mut ends = [Clock::Exact, Clock::DoubleMs].map(|clock| {
+            let mut list = EventList::new(clock);
+            list.at(900_000 * TICKS_PER_MS, ());
+            list.next();
+            for _ in 0..100_000 {
+                list.after_usual(3_056_000, ());
+                list.next();
+            }
+            list.now()
+        });
+        ends.sort_unstable();
+        assert!((1..1000).contains(&(ends[1] - ends[0])), "{ends:?}");
+    }
+
+    #[test]
     fn lanes_and_heap_deliver_what_a_sorted_list_would() {
         let mut random = destage_base::Random::new(11);
-        for clock in [Clock::Exact, Clock::DoubleMs] {
+        // Whole milliseconds are exact in double precision too.
+        for (clock, unit) in [(Clock::Exact, 1), (Clock::DoubleMs, TICKS_PER_MS)] {
             let mut list = EventList::new(clock);
             // (moment, order of scheduling) of everything not delivered yet.
             let mut model: Vec<(u64, u32)> = Vec::new();
@@ -246,7 +263,7 @@ mod tests {
             for _ in 0..20_000 {
                 if random.below(2) == 0 || model.is_empty() {
                     let usual = random.below(2) == 0;
-                    let delay = random.below(if usual { 9 } else { 40 });
+                    let delay = unit * random.below(if usual { 9 } else { 40 });
                     model.push((list.now() + delay, scheduled));
                     if usual {
                         list.after_usual(delay, scheduled);
