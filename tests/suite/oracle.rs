@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use destage_base::parameter::Values;
 use destage_base::time::to_ms;
 use destage_sim::observer::Silent;
-use destage_tests::{Responses, run_reference, shared};
+use destage_tests::{Responses, root, run_reference, shared};
+use destage_trace::workloads::find;
 use destage_trace::{ReadOptions, Request, read_all};
 
 type Row = BTreeMap<String, String>;
@@ -58,16 +60,27 @@ fn rows(table: &Path) -> Vec<Row> {
     lines.map(|line| columns.iter().cloned().zip(line.split(',').map(str::to_owned)).collect()).collect()
 }
 
+/// The requests of `trace`: made anew where the reference says how, read where it is a recording.
 fn requests(shared: &Path, trace: &str) -> Vec<Request> {
     let path = match trace {
+        "synth-a" => return uniform(20081, &[]),
+        "synth-b" => return uniform(20082, &[("write_percent", "70"), ("max_pages", "8")]),
         "iozone" => "traces/iozone-100k.disksim.zst",
         "postmark" => "traces/postmark-62k.disksim.zst",
-        "synth-a" => "oracle/synth-a.trace.zst",
-        "synth-b" => "oracle/synth-b.trace.zst",
         other => panic!("no trace for {other}"),
     };
     let read = read_all(&shared.join(path), &ReadOptions::default());
     read.unwrap_or_else(|error| panic!("{error}")).requests
+}
+
+fn uniform(seed: u64, settings: &[(&str, &str)]) -> Vec<Request> {
+    let workload = find("uniform").expect("the uniform workload");
+    let mut values = Values::defaults(workload.parameters);
+    for (name, text) in [("requests", "100000"), ("footprint_pages", "100000")].iter().chain(settings) {
+        let row = workload.parameters.iter().find(|row| row.name == *name).expect("a parameter");
+        values.set(row.name, row.read(text).expect("a value"));
+    }
+    (workload.make)(&values, seed).unwrap_or_else(|error| panic!("{error}")).collect()
 }
 
 /// What differs from the table, in words.
@@ -105,19 +118,31 @@ fn differences(row: &Row, requests: &[Request]) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn every_row_of_the_table() {
-    let Some(shared) = shared() else { return };
-    let rows = rows(&shared.join("oracle/disksim-mean-response.csv"));
-    assert_eq!(rows.len(), 42);
+/// Compares all rows of `table` on `traces`.
+fn compare(table: &Path, shared: &Path, traces: &[&str]) -> usize {
+    let rows = rows(table);
     let mut wrong = Vec::new();
-    for trace in ["synth-a", "synth-b", "postmark", "iozone"] {
-        let requests = requests(&shared, trace);
-        for row in rows.iter().filter(|row| row["trace"] == trace) {
+    for trace in traces {
+        let requests = requests(shared, trace);
+        for row in rows.iter().filter(|row| row["trace"] == *trace) {
             wrong.extend(differences(row, &requests));
         }
     }
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
+    rows.len()
+}
+
+#[test]
+fn every_row_on_the_synthetic_traces() {
+    let table = root().join("tests/golden/reference.csv");
+    assert_eq!(compare(&table, Path::new(""), &["synth-a", "synth-b"]), 26);
+}
+
+#[test]
+fn every_row_of_the_whole_table() {
+    let Some(shared) = shared() else { return };
+    let table = shared.join("oracle/disksim-mean-response.csv");
+    assert_eq!(compare(&table, &shared, &["postmark", "iozone", "synth-a", "synth-b"]), 42);
 }
 
 #[test]
