@@ -99,6 +99,9 @@ struct BatchLists {
     write_pages: Vec<(Lpn, Cause)>,
     /// Finished at once, with the start of the batch.
     immediate: Vec<PageOperation>,
+    /// Reads and writes taken, repeated ones included.
+    reads_taken: usize,
+    writes_taken: usize,
 }
 
 /// Totals of what the elements did.
@@ -266,10 +269,7 @@ impl Elements {
         let state = &mut self.elements[element as usize];
         let lists = &mut self.batch_lists;
         lists.clear();
-        while lists.reads.len() < BATCH_LIMIT
-            && lists.writes.len() < BATCH_LIMIT
-            && lists.immediate.len() < BATCH_LIMIT
-        {
+        while lists.reads_taken < BATCH_LIMIT && lists.writes_taken < BATCH_LIMIT {
             let Some(operation) = state.queue.pop_front() else { break };
             lists.take(operation);
         }
@@ -357,27 +357,31 @@ impl BatchLists {
         self.read_pages.clear();
         self.write_pages.clear();
         self.immediate.clear();
+        self.reads_taken = 0;
+        self.writes_taken = 0;
     }
 
     /// An operation whose page and direction are in the batch already costs nothing.
     fn take(&mut self, operation: PageOperation) {
         if matches!(operation.work, Work::Trim(_)) {
+            self.writes_taken += 1;
             return self.immediate.push(operation);
         }
         let page = operation.page;
-        let repeated = match operation.write_cause() {
-            None => self.read_pages.contains(&page),
-            Some(_) => self.write_pages.iter().any(|(other, _)| *other == page),
-        };
-        if repeated {
-            return self.immediate.push(operation);
-        }
         match operation.write_cause() {
             None => {
+                self.reads_taken += 1;
+                if self.read_pages.contains(&page) {
+                    return self.immediate.push(operation);
+                }
                 self.reads.push(operation);
                 self.read_pages.push(page);
             }
             Some(cause) => {
+                self.writes_taken += 1;
+                if self.write_pages.iter().any(|(other, _)| *other == page) {
+                    return self.immediate.push(operation);
+                }
                 self.writes.push(operation);
                 self.write_pages.push((page, cause));
             }

@@ -9,6 +9,8 @@
 mod cleaning;
 mod element;
 mod free;
+#[cfg(test)]
+mod tests;
 mod victims;
 mod wear_aware;
 

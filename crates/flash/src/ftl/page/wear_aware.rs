@@ -98,6 +98,11 @@ fn exchange(
         operations.push(Kind::Program, Cause::Wear, Transfer::None);
     }
     *element.blocks.get_mut(worn as usize) = state;
+    let pointing = &mut element.pools[pool];
+    if pointing.active_block == worn {
+        // Sealed, and emptied before: it now counts as old as the data it holds.
+        pointing.active_sequence = state.sequence;
+    }
     if element.nand.block(worn).erases < element.endurance {
         element.victims.insert(worn, state.valid);
     }
