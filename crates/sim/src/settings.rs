@@ -184,6 +184,11 @@ impl Settings {
         rows.is_some_and(|(scheme, ftl)| Rows { scheme, ftl }.find(key).is_some())
     }
 
+    /// Every key that is set, in ascending order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
     /// Removes `key`.
     pub fn remove(&mut self, key: &str) {
         self.entries.remove(key);
