@@ -282,13 +282,16 @@ impl Elements {
                 self.ftl.trim(operation.page, &mut self.operations);
             }
         }
-        self.ftl.serve(
+        let taken = self.ftl.serve(
             element,
             &lists.read_pages,
             &lists.write_pages,
             &mut self.batch,
             &mut self.operations,
         )?;
+        for left in lists.writes.drain(taken..).rev() {
+            state.queue.push_front(left);
+        }
         self.tally.add(self.operations.all());
         self.serial_time += self.timing.serial(self.operations.all());
         state.cleanings_in_a_row = 0;

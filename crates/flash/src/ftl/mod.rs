@@ -71,10 +71,12 @@ pub trait Ftl {
         1
     }
 
-    /// Serves reads and writes (each with its cause) of one element together. Pages within each list differ.
+    /// Serves reads and writes (each with its cause) of one element together, and says how many of the
+    /// writes it took: the rest has to wait until there was a chance to clean. Pages within each list
+    /// differ.
     ///
     /// # Errors
-    /// [`NoSpace`] if no free block is left.
+    /// [`NoSpace`] if not even the first write finds room.
     fn serve(
         &mut self,
         element: u32,
@@ -82,7 +84,7 @@ pub trait Ftl {
         writes: &[(Lpn, Cause)],
         batch: &mut Batch,
         operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
+    ) -> Result<usize, NoSpace> {
         let _ = (element, reads, writes, batch, operations);
         unreachable!("called only for FTLs with parallel units")
     }

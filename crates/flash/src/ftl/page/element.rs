@@ -272,10 +272,14 @@ impl Element {
     /// Chooses the pool for the next write: of those whose active page was allocated after the present
     /// copy, the one with most free pages; of equals the first from the rotating pointer on.
     ///
+    /// With `same_plane` the page stays in its plane; a page without a copy goes to the plane it would lie
+    /// in on a device filled in order, so that no plane gets more data than it has room for.
+    ///
     /// `given` counts writes already given to a pool by the batch under way (0 outside a batch).
     #[inline]
     pub fn choose_pool(
         &mut self,
+        page: u32,
         old: Option<Old>,
         same_plane: bool,
         given: impl Fn(usize) -> u32,
@@ -294,6 +298,7 @@ impl Element {
                 // Every active block was erased while still pointed at: any pool may open a new one.
                 .or_else(|| self.roomiest(&given, |_| true))
                 .unwrap_or(0),
+            None if same_plane => (page / self.shape.data_pages % self.shape.planes) as usize,
             None => self.roomiest(&given, |_| true).unwrap_or(0),
         };
         self.write_pointer = if chosen + 1 == count { 0 } else { chosen as u32 + 1 };
@@ -318,6 +323,13 @@ impl Element {
             }
         }
         (best.0 != usize::MAX).then_some(best.0)
+    }
+
+    /// Pages that can be written to `pool` before one of its blocks has to be cleaned; a free block is left
+    /// for the pages that cleaning moves.
+    pub fn pages_left(&self, pool: usize) -> u32 {
+        let pool = &self.pools[pool];
+        pool.free.saturating_sub(1) * self.shape.data_pages + self.shape.data_pages - pool.active_page
     }
 
     /// Writes logical `page` to `pool` for the host; its old copy becomes invalid. Says whether the

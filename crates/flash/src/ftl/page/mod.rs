@@ -257,7 +257,7 @@ impl Ftl for PageFtl {
         let element = &mut self.elements[element];
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let old = element.old_copy(within);
-        let pool = element.choose_pool(old, same_plane, |_| 0);
+        let pool = element.choose_pool(within, old, same_plane, |_| 0);
         element.write(pool, within, cause, operations)?;
         Ok(())
     }
@@ -311,7 +311,7 @@ impl Ftl for PageFtl {
         writes: &[(Lpn, Cause)],
         batch: &mut Batch,
         operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
+    ) -> Result<usize, NoSpace> {
         let planes_per_unit = (self.config.geometry.planes / self.units) as usize;
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let stripe = self.stripe;
@@ -335,9 +335,15 @@ impl Ftl for PageFtl {
         // Every write chooses its plane by the state before the batch, and only then all are written.
         given.clear();
         given.resize(state.pools.len(), 0);
+        let mut taken = writes.len();
         for (index, (page, _)) in writes.iter().enumerate() {
-            let old = state.old_copy(stripe.split(page.0 as u32).0);
-            let plane = state.choose_pool(old, same_plane, |pool| given[pool]);
+            let within = stripe.split(page.0 as u32).0;
+            let old = state.old_copy(within);
+            let plane = state.choose_pool(within, old, same_plane, |pool| given[pool]);
+            if index > 0 && given[plane] >= state.pages_left(plane) {
+                taken = index;
+                break;
+            }
             given[plane] += 1;
             queues[plane / planes_per_unit].push((index, plane));
         }
@@ -347,7 +353,8 @@ impl Ftl for PageFtl {
             let seals = state.write(plane, within, cause, operations)?;
             batch.entries.push(Entry { index, write: true, starts_round, seals });
             Ok(())
-        })
+        })?;
+        Ok(taken)
     }
 
     fn wear(&self) -> Wear {

@@ -132,7 +132,8 @@ fn a_batch_writes_what_single_writes_would_and_waits_for_its_rounds() {
     let writes: Vec<_> = (0..8).map(|page| (Lpn(2 * page), Cause::Host)).collect();
     let reads = [Lpn(0), Lpn(2)];
     let (mut batch, mut operations) = (Batch::default(), Operations::default());
-    ftl.serve(0, &reads, &writes, &mut batch, &mut operations).unwrap();
+    let taken = ftl.serve(0, &reads, &writes, &mut batch, &mut operations).unwrap();
+    assert_eq!(taken, writes.len());
     check(&ftl.elements[0], &shape);
     let times: Vec<_> = batch.finish_times(&TIMING).map(|(entry, time)| (entry.write, time)).collect();
     // Both reads lie in the first block, so in one unit: they take a round each.
@@ -141,6 +142,21 @@ fn a_batch_writes_what_single_writes_would_and_waits_for_its_rounds() {
     let expected: Vec<_> =
         (0..4).flat_map(|round| [305, 410].map(|end| (true, 260 + 410 * round + end))).collect();
     assert_eq!(times[2..], expected);
+}
+
+#[test]
+fn a_batch_takes_no_more_writes_than_there_are_free_pages() {
+    let base = config(2, true, Policy::Greedy);
+    let mut ftl = PageFtl::new(&PageConfig { allocation_pool: AllocationPool::Plane, ..base }).unwrap();
+    // The first block of every plane is full; its five pages are all written again and again.
+    let room = ftl.elements[0].pages_left(0) as usize;
+    let data_pages = u64::from(base.geometry.data_pages());
+    let same_plane = (0..ftl.pages() / 2).filter(|page| page / data_pages % 4 == 0);
+    let writes: Vec<_> = same_plane.map(|page| (Lpn(2 * page), Cause::Host)).collect();
+    assert!(writes.len() > room, "{} {room}", writes.len());
+    let (mut batch, mut operations) = (Batch::default(), Operations::default());
+    let taken = ftl.serve(0, &[], &writes, &mut batch, &mut operations).unwrap();
+    assert_eq!((taken, batch.entries.len()), (room, room));
 }
 
 #[test]
