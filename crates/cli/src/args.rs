@@ -21,6 +21,25 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// One simulation: one trace or workload, one buffer, one translation layer, one device
     Run(RunArguments),
+    /// The cross product of traces, buffers, sizes and translation layers, in parallel, as one table
+    Compare(CompareArguments),
+    /// The main schemes on a built-in workload: a table, and a report with charts
+    Demo(DemoArguments),
+    /// Traces themselves: what they are like
+    Trace {
+        #[command(subcommand)]
+        command: TraceCommand,
+    },
+    /// What there is to choose from, a line each
+    List(ListArguments),
+    /// Parameters with default, unit, range and source
+    Show(ShowArguments),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Statistics of a trace
+    Info(InfoArguments),
 }
 
 /// What is simulated with: everything a run and a cross product have in common.
@@ -147,4 +166,118 @@ pub(crate) struct RunArguments {
     /// One line per destage: time, cause, pages, padding
     #[arg(long, value_name = "FILE.csv", overrides_with = "destage_log")]
     pub(crate) destage_log: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct CompareArguments {
+    /// Trace files, plain or .gz .zst .bz2 .xz; `-` is standard input
+    #[arg(
+        value_name = "TRACE",
+        required_unless_present = "workload",
+        conflicts_with = "workload"
+    )]
+    pub(crate) traces: Vec<PathBuf>,
+    /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo
+    #[arg(
+        long,
+        value_name = "LIST",
+        conflicts_with = "buffer",
+        overrides_with = "buffers"
+    )]
+    pub(crate) buffers: Option<String>,
+    /// Capacities to compare: 4MiB,8MiB
+    #[arg(
+        long,
+        value_name = "LIST",
+        conflicts_with = "size",
+        overrides_with = "sizes"
+    )]
+    pub(crate) sizes: Option<String>,
+    /// Translation layers to compare: page,none
+    #[arg(
+        long,
+        value_name = "LIST",
+        conflicts_with = "ftl",
+        overrides_with = "ftls"
+    )]
+    pub(crate) ftls: Option<String>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct DemoArguments {
+    /// Where the report goes, and in which form: .html .json .csv
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FILE",
+        default_value = "report.html"
+    )]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+    /// Worker threads; all cores if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
+}
+
+#[derive(Args)]
+pub(crate) struct InfoArguments {
+    /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
+    pub(crate) trace: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+    /// Size of the pages counted; short for flash.page_bytes
+    #[arg(long, value_name = "BYTES", overrides_with = "page_bytes")]
+    pub(crate) page_bytes: Option<String>,
+    /// JSON on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ListArguments {
+    #[arg(value_enum)]
+    pub(crate) what: Listed,
+    /// A JSON array of objects
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Listed {
+    Buffers,
+    Ftls,
+    Profiles,
+    Formats,
+    Workloads,
+    Metrics,
+    Experiments,
+}
+
+#[derive(Args)]
+pub(crate) struct ShowArguments {
+    /// Whose parameters: all those that belong to no scheme and no FTL if not given
+    #[arg(value_enum, default_value = "parameters")]
+    pub(crate) what: Shown,
+    /// Its name, from `destage list`
+    #[arg(required_if_eq_any = [("what", "buffer"), ("what", "ftl"), ("what", "profile"), ("what", "workload")])]
+    pub(crate) name: Option<String>,
+    /// A JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shown {
+    Parameters,
+    Buffer,
+    Ftl,
+    Profile,
+    Workload,
 }

@@ -6,6 +6,7 @@
 //! | `choices` | from what was typed to settings, in the order it was typed |
 //! | `input` | the trace or workload, streamed or loaded |
 //! | `run` `compare` `demo` `info` `list` `show` | one command each |
+//! | `record` | one run's results with the names it goes by |
 //! | `output` | results as JSON, CSV, tables and HTML; files that appear whole or not at all |
 //! | `logs` | response and destage logs |
 //! | `watch` `progress` `interrupt` | what happens while a run goes on |
@@ -21,23 +22,29 @@
 )]
 
 mod args;
+mod catalogue;
 mod choices;
+mod compare;
+mod demo;
 mod errors;
+mod info;
 mod input;
 mod interrupt;
+mod list;
 mod logs;
 mod manifest;
 mod output;
 mod progress;
 mod record;
 mod run;
+mod show;
 mod watch;
 
 use std::ffi::OsString;
 
 use clap::{CommandFactory, FromArgMatches};
 
-use crate::args::{Arguments, Command};
+use crate::args::{Arguments, Command, TraceCommand};
 use crate::errors::Failure;
 
 /// Runs the command that `arguments` ask for, the program's name first, and returns the exit status.
@@ -71,5 +78,12 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
     let typed = matches.subcommand().map_or(&matches, |(_, inner)| inner);
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, typed),
+        Command::Compare(arguments) => compare::run(arguments, typed),
+        Command::Demo(arguments) => demo::run(arguments),
+        Command::Trace {
+            command: TraceCommand::Info(arguments),
+        } => info::run(arguments),
+        Command::List(arguments) => list::run(arguments),
+        Command::Show(arguments) => show::run(arguments),
     }
 }

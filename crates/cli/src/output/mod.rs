@@ -1,11 +1,13 @@
 //! Results as text.
 
+pub(crate) mod charts;
 pub(crate) mod csv;
 pub(crate) mod files;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod numbers;
 pub(crate) mod report;
+pub(crate) mod summary;
 pub(crate) mod table;
 
 use std::io::Write;
