@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 
 use destage_base::{Lpn, Ticks};
-use destage_buffer::destage::Slot;
 use destage_buffer::view::View;
 use destage_flash::batch::Batch;
 use destage_flash::ftl::NoSpace;
@@ -14,44 +13,8 @@ use destage_flash::operation::Tally;
 use destage_flash::{Cause, Ftl, Operations, Timing};
 
 use crate::engine::Event;
+use crate::operation::{PageOperation, Work};
 use crate::events::EventList;
-
-/// For whom a page operation runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Work {
-    /// A host request reads the page.
-    HostRead(u32),
-    /// A host request writes the page past the buffer.
-    HostWrite(u32),
-    /// A host request trims the page.
-    Trim(u32),
-    /// A destage writes the page from this slot.
-    Destage(u32, Slot),
-    /// A destage reads the page to pad with it.
-    PadRead(u32),
-    /// A destage writes the page as padding.
-    PadWrite(u32),
-}
-
-/// One page operation on its way through an element.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PageOperation {
-    /// Which page.
-    pub page: Lpn,
-    /// For whom.
-    pub work: Work,
-}
-
-impl PageOperation {
-    /// On whose behalf a write runs; `None` for reads and trims.
-    fn write_cause(self) -> Option<Cause> {
-        match self.work {
-            Work::HostWrite(_) | Work::Destage(..) => Some(Cause::Host),
-            Work::PadWrite(_) => Some(Cause::Pad),
-            Work::HostRead(_) | Work::PadRead(_) | Work::Trim(_) => None,
-        }
-    }
-}
 
 /// Most reads, and most writes, an element takes into one batch.
 const BATCH_LIMIT: usize = 100;
@@ -158,7 +121,7 @@ impl Elements {
         operation: PageOperation,
         events: &mut EventList<Event>,
     ) -> Result<(), NoSpace> {
-        let element = self.ftl.element_of(operation.page);
+        let element = self.ftl.element_of(operation.page());
         self.elements[element as usize].queue.push_back(operation);
         self.activate(element, events)
     }
@@ -213,10 +176,10 @@ impl Elements {
         }
         let Some(operation) = state.queue.pop_front() else { return Ok(()) };
         self.operations.clear();
-        match (operation.write_cause(), operation.work) {
-            (Some(cause), _) => self.ftl.write(operation.page, cause, &mut self.operations)?,
-            (None, Work::Trim(_)) => self.ftl.trim(operation.page, &mut self.operations),
-            (None, _) => self.ftl.read(operation.page, &mut self.operations),
+        match (operation.write_cause(), operation.work()) {
+            (Some(cause), _) => self.ftl.write(operation.page(), cause, &mut self.operations)?,
+            (None, Work::Trim(_)) => self.ftl.trim(operation.page(), &mut self.operations),
+            (None, _) => self.ftl.read(operation.page(), &mut self.operations),
         }
         // A page operation is one lane.
         let cost = self.timing.serial(self.operations.all());
@@ -278,8 +241,8 @@ impl Elements {
         }
         self.operations.clear();
         for operation in &lists.immediate {
-            if let Work::Trim(_) = operation.work {
-                self.ftl.trim(operation.page, &mut self.operations);
+            if let Work::Trim(_) = operation.work() {
+                self.ftl.trim(operation.page(), &mut self.operations);
             }
         }
         let taken = self.ftl.serve(
@@ -366,11 +329,11 @@ impl BatchLists {
 
     /// An operation whose page and direction are in the batch already costs nothing.
     fn take(&mut self, operation: PageOperation) {
-        if matches!(operation.work, Work::Trim(_)) {
+        if matches!(operation.work(), Work::Trim(_)) {
             self.writes_taken += 1;
             return self.immediate.push(operation);
         }
-        let page = operation.page;
+        let page = operation.page();
         match operation.write_cause() {
             None => {
                 self.reads_taken += 1;

@@ -1,4 +1,15 @@
-//! The simulator.
+//! The simulator: virtual clock, event order, host model, wiring and metrics.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`settings`], [`parameters`], [`profiles`] | from what a user wrote to a checked [`settings::Config`] |
+//! | [`run`] | from a configuration and requests to results; cross products on threads |
+//! | [`engine`] | the event-driven run, with [`host`], [`elements`], [`events`] |
+//! | [`untimed`] | the run without a clock |
+//! | [`paging`], [`source`], [`operation`] | requests become pages, and pages operations |
+//! | [`latencies`], [`metrics`] | what was measured becomes what is reported |
+//! | [`observer`] | logs, progress, interruption |
+//! | [`error`] | what can be wrong with a user's input |
 
 pub mod elements;
 pub mod engine;
@@ -8,11 +19,12 @@ pub mod host;
 pub mod latencies;
 pub mod metrics;
 pub mod observer;
-pub mod parameters;
+pub mod operation;
 pub mod paging;
+pub mod parameters;
 pub mod profiles;
 pub mod run;
 pub mod settings;
-pub mod untimed;
 mod slab;
 pub mod source;
+pub mod untimed;

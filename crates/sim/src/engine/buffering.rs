@@ -6,7 +6,7 @@ use destage_buffer::{ReadStep, Step};
 use destage_trace::Operation;
 
 use super::{Active, Engine, Outcome};
-use crate::elements::{PageOperation, Work};
+use crate::operation::{PageOperation, Work};
 use crate::error::SimError;
 use crate::paging::Span;
 use crate::untimed::bypass_record;
@@ -55,7 +55,7 @@ impl Engine<'_> {
                 let found = buffer.read(page, now);
                 self.page_pending = matches!(found, ReadStep::HitAllocates | ReadStep::MissAllocates);
                 if matches!(found, ReadStep::Miss | ReadStep::MissAllocates) {
-                    self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+                    self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
                 }
                 if self.page_pending {
                     continue;
@@ -149,7 +149,7 @@ impl Engine<'_> {
             if let Some(buffer) = &mut self.buffer {
                 buffer.trim(page, now);
             }
-            self.submit(id, PageOperation { page, work: Work::Trim(id) })?;
+            self.submit(id, PageOperation::new(page, Work::Trim(id)))?;
         }
         Ok(true)
     }
@@ -181,7 +181,7 @@ impl Engine<'_> {
         }
         for page in reads {
             self.elements
-                .submit(PageOperation { page, work: Work::PadRead(id) }, &mut self.events)
+                .submit(PageOperation::new(page, Work::PadRead(id)), &mut self.events)
                 .map_err(|full| self.device_full(full))?;
         }
         Ok(())
@@ -241,14 +241,14 @@ fn merge_programs(id: u32, record: &Destage, programs: &mut Vec<PageOperation>) 
     let dirty = record
         .pages
         .iter()
-        .map(|dirty| PageOperation { page: dirty.page, work: Work::Destage(id, dirty.slot) });
+        .map(|dirty| PageOperation::new(dirty.page, Work::Destage(id, dirty.slot)));
     programs.extend(dirty);
     if !record.pads.is_empty() {
         let pads = record
             .pads
             .iter()
-            .map(|pad| PageOperation { page: pad.page, work: Work::PadWrite(id) });
+            .map(|pad| PageOperation::new(pad.page, Work::PadWrite(id)));
         programs.extend(pads);
-        programs.sort_by_key(|operation| operation.page);
+        programs.sort_by_key(|operation| operation.page());
     }
 }

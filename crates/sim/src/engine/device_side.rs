@@ -8,7 +8,7 @@ use destage_trace::Operation;
 
 use super::event::{Message, PASSES_BEFORE_READ_DATA, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
 use super::{Active, Engine, Outcome};
-use crate::elements::{PageOperation, Work};
+use crate::operation::{PageOperation, Work};
 use crate::error::SimError;
 use crate::paging::{Align, Span};
 
@@ -87,7 +87,7 @@ impl Engine<'_> {
             let page = self.page(span, offset);
             let found = self.buffer.as_mut().map(|buffer| buffer.read(page, now));
             if found != Some(ReadStep::Hit) {
-                self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+                self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
             }
         }
         Ok(())
@@ -97,7 +97,7 @@ impl Engine<'_> {
     fn read_past(&mut self, id: u32, span: &Span) -> Outcome {
         for offset in 0..span.pages {
             let page = self.page(span, offset);
-            self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+            self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
         }
         Ok(())
     }
@@ -107,7 +107,7 @@ impl Engine<'_> {
         for offset in 0..span.pages {
             self.fill_partial(id, span, offset)?;
             let page = self.page(span, offset);
-            self.submit(id, PageOperation { page, work: Work::HostWrite(id) })?;
+            self.submit(id, PageOperation::new(page, Work::HostWrite(id)))?;
         }
         Ok(())
     }
@@ -119,7 +119,7 @@ impl Engine<'_> {
         }
         let page = self.page(span, offset);
         if self.elements.ftl().is_written(page) {
-            self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+            self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
         }
         Ok(())
     }
@@ -166,10 +166,10 @@ impl Engine<'_> {
     }
 
     pub(super) fn page_done(&mut self, operation: PageOperation) -> Outcome {
-        match operation.work {
+        match operation.work() {
             Work::HostRead(id) | Work::HostWrite(id) | Work::Trim(id) => self.lower(id),
             Work::Destage(record, slot) => {
-                let page = DirtyPage { page: operation.page, slot };
+                let page = DirtyPage { page: operation.page(), slot };
                 let keep = self.issued[record].keep;
                 if let Some(buffer) = &mut self.buffer {
                     buffer.programmed(page, keep, self.events.now());
