@@ -4,7 +4,11 @@
 //! time is that of the whole process. The table gives the median of several runs.
 //!
 //! `cargo run --release -p destage-benches -- path/to/destage [runs]`; `make bench` calls it.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program whose results are what it prints")]
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program whose results are what it prints"
+)]
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -40,7 +44,10 @@ const ROWS: [Row; 4] = [
     Row {
         name: "synth-a",
         file: "oracle/synth-a.trace.zst",
-        workload: Some((20081, &[("requests", "100000"), ("footprint_pages", "100000")])),
+        workload: Some((
+            20081,
+            &[("requests", "100000"), ("footprint_pages", "100000")],
+        )),
         reference: 0.21e6,
     },
     Row {
@@ -67,7 +74,10 @@ fn main() -> ExitCode {
         eprintln!("usage: destage-benches PATH_TO_DESTAGE [RUNS]");
         return ExitCode::from(2);
     };
-    let runs = arguments.get(1).and_then(|runs| runs.parse().ok()).unwrap_or(7);
+    let runs = arguments
+        .get(1)
+        .and_then(|runs| runs.parse().ok())
+        .unwrap_or(7);
     match bench(Path::new(program), runs) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -84,7 +94,9 @@ fn bench(program: &Path, runs: usize) -> Result<(), Box<dyn std::error::Error>> 
         "trace", "pages", "ms", "M pages/s", "reference", "times", "target"
     );
     for row in &ROWS {
-        let Some(trace) = trace_of(row)? else { continue };
+        let Some(trace) = trace_of(row)? else {
+            continue;
+        };
         let mut pages = 0.0;
         let mut seconds = Vec::new();
         // The first run warms the page cache and is not counted.
@@ -136,13 +148,19 @@ fn trace_of(row: &Row) -> Result<Option<Trace>, Box<dyn std::error::Error>> {
         return Ok(Some(Trace::There(path)));
     }
     let Some((seed, settings)) = row.workload else {
-        println!("{:<10} skipped: the trace is not there; set DESTAGE_SHARED to its folder", row.name);
+        println!(
+            "{:<10} skipped: the trace is not there; set DESTAGE_SHARED to its folder",
+            row.name
+        );
         return Ok(None);
     };
     let uniform = workloads::find("uniform").ok_or("no uniform workload")?;
     let mut values = Values::defaults(uniform.parameters);
     for (name, text) in settings {
-        let parameter = uniform.parameters.iter().find(|parameter| parameter.name == *name);
+        let parameter = uniform
+            .parameters
+            .iter()
+            .find(|parameter| parameter.name == *name);
         let parameter = parameter.ok_or("no such workload parameter")?;
         values.set(parameter.name, parameter.read(text)?);
     }

@@ -31,7 +31,9 @@ fn config(pairs: &[&str]) -> Config {
     if settings.accepts("ftl.reserve_percent") {
         settings.set_pair("ftl.reserve_percent=30").unwrap();
     }
-    settings.resolve().unwrap_or_else(|error| panic!("{pairs:?}: {error}"))
+    settings
+        .resolve()
+        .unwrap_or_else(|error| panic!("{pairs:?}: {error}"))
 }
 
 fn simulate(config: &Config, requests: &[Request], observer: &mut dyn Observer) -> RunResult {
@@ -42,8 +44,20 @@ fn simulate(config: &Config, requests: &[Request], observer: &mut dyn Observer) 
 }
 
 fn request(arrival: Ticks, page: u64, pages: u32, operation: Operation) -> Request {
-    let sectors = if operation == Operation::Flush { 0 } else { 8 * pages };
-    Request { arrival, sector: 8 * page, sectors, volume: 0, line: 1, operation, fua: false }
+    let sectors = if operation == Operation::Flush {
+        0
+    } else {
+        8 * pages
+    };
+    Request {
+        arrival,
+        sector: 8 * page,
+        sectors,
+        volume: 0,
+        line: 1,
+        operation,
+        fua: false,
+    }
 }
 
 /// Requests of all kinds over 400 pages, half of them to a tenth of it.
@@ -54,7 +68,11 @@ fn mixture(seed: u64, count: usize) -> Vec<Request> {
         .map(|_| {
             now += random.below(400) * TICKS_PER_US;
             let pages = 1 + random.below(6) as u32;
-            let page = if random.below(2) == 0 { random.below(40) } else { random.below(390) };
+            let page = if random.below(2) == 0 {
+                random.below(40)
+            } else {
+                random.below(390)
+            };
             let operation = match random.below(40) {
                 0 => Operation::Flush,
                 1 => Operation::Trim,
@@ -62,7 +80,10 @@ fn mixture(seed: u64, count: usize) -> Vec<Request> {
                 _ => Operation::Write,
             };
             let fua = operation == Operation::Write && random.below(20) == 0;
-            Request { fua, ..request(now, page, pages, operation) }
+            Request {
+                fua,
+                ..request(now, page, pages, operation)
+            }
         })
         .collect()
 }
@@ -97,12 +118,21 @@ fn timing_decides_nothing() {
                 destages.0
             };
             let timed = sequence(&[]);
-            assert!(timed.len() > 50, "{}: only {} records", row.name, timed.len());
+            assert!(
+                timed.len() > 50,
+                "{}: only {} records",
+                row.name,
+                timed.len()
+            );
             for other in [
                 &["ftl.kind=none"][..],
                 &["sim.costing=op_count"],
                 &["buffer.release=issue"],
-                &["host.queue_depth=1", "host.scheduler=fifo", "flash.program_us=9000"],
+                &[
+                    "host.queue_depth=1",
+                    "host.scheduler=fifo",
+                    "flash.program_us=9000",
+                ],
             ] {
                 // The host's scheduler may reorder requests of a burst; one at a time it cannot.
                 let fixed = ["host.queue_depth=1", "host.scheduler=fifo"];
@@ -125,8 +155,15 @@ fn every_request_completes_on_any_device() {
             choose(&["flash.parallel_units=1", "flash.parallel_units=2"]),
             choose(&["flash.summary_page=true", "flash.summary_page=false"]),
             choose(&["ftl.allocation_pool=element", "ftl.allocation_pool=plane"]),
-            choose(&["ftl.background_cleaning=true", "ftl.background_cleaning=false"]),
-            choose(&["host.queue_depth=1", "host.queue_depth=3", "host.queue_depth=64"]),
+            choose(&[
+                "ftl.background_cleaning=true",
+                "ftl.background_cleaning=false",
+            ]),
+            choose(&[
+                "host.queue_depth=1",
+                "host.queue_depth=3",
+                "host.queue_depth=64",
+            ]),
             choose(&["host.scheduler=clook", "host.scheduler=fifo"]),
             choose(&["host.replay=trace", "host.replay=closed"]),
             choose(&["host.attribution=request", "host.attribution=disksim"]),
@@ -140,7 +177,12 @@ fn every_request_completes_on_any_device() {
         let requests = mixture(round, 1200);
         let mut responses = Responses::default();
         let result = simulate(&config(&pairs), &requests, &mut responses);
-        let count = |name: &str| result.metrics.get(name).map_or(0.0, |number| number.as_f64());
+        let count = |name: &str| {
+            result
+                .metrics
+                .get(name)
+                .map_or(0.0, |number| number.as_f64())
+        };
         assert_eq!(responses.by_index.len(), requests.len(), "{pairs:?}");
         assert!(responses.by_index.iter().all(Option::is_some), "{pairs:?}");
         assert_eq!(count("host.completed"), requests.len() as f64, "{pairs:?}");
@@ -152,19 +194,27 @@ fn every_request_completes_on_any_device() {
         } else {
             assert_eq!(given, destaged, "{pairs:?}");
         }
-        let causes = ["host", "pad", "copy", "map", "wear"].map(|cause| format!("flash.programs.{cause}"));
+        let causes =
+            ["host", "pad", "copy", "map", "wear"].map(|cause| format!("flash.programs.{cause}"));
         let by_cause: f64 = causes.iter().map(|name| count(name)).sum();
         assert_eq!(count("flash.programs"), by_cause, "{pairs:?}");
         assert!(count("flash.utilization_max") <= 1.0, "{pairs:?}");
         for (name, number) in result.metrics.iter() {
-            assert!(number.as_f64().is_finite() && number.as_f64() >= 0.0, "{name} = {number}");
+            assert!(
+                number.as_f64().is_finite() && number.as_f64() >= 0.0,
+                "{name} = {number}"
+            );
         }
     }
 }
 
 #[test]
 fn every_metric_has_a_row() {
-    for pairs in [&["sim.drain=true"][..], &["buffer.kind=nocache"], &["ftl.kind=none"]] {
+    for pairs in [
+        &["sim.drain=true"][..],
+        &["buffer.kind=nocache"],
+        &["ftl.kind=none"],
+    ] {
         let result = simulate(&config(pairs), &mixture(1, 500), &mut Silent);
         for (name, _) in result.metrics.iter() {
             assert!(find(name).is_some(), "{name} is in no list");
@@ -181,12 +231,21 @@ fn every_metric_has_a_row() {
 fn a_buffer_without_a_page_is_no_buffer() {
     let requests = mixture(9, 1500);
     let mut without = config(&["buffer.kind=nocache"]);
-    without.global.set("buffer.capacity_bytes", Value::Integer(0));
+    without
+        .global
+        .set("buffer.capacity_bytes", Value::Integer(0));
     let expected = simulate(&without, &requests, &mut Silent).metrics;
     for row in SCHEMES {
         let mut config = config(&[&format!("buffer.kind={}", row.name)]);
-        config.global.set("buffer.capacity_bytes", Value::Integer(0));
-        assert_eq!(simulate(&config, &requests, &mut Silent).metrics, expected, "{}", row.name);
+        config
+            .global
+            .set("buffer.capacity_bytes", Value::Integer(0));
+        assert_eq!(
+            simulate(&config, &requests, &mut Silent).metrics,
+            expected,
+            "{}",
+            row.name
+        );
     }
 }
 
@@ -216,7 +275,11 @@ fn results_do_not_depend_on_threads() {
 fn responses(pairs: &[&str], requests: &[Request]) -> Vec<f64> {
     let mut responses = Responses::default();
     simulate(&config(pairs), requests, &mut responses);
-    responses.by_index.iter().map(|time| to_ms(time.unwrap())).collect()
+    responses
+        .by_index
+        .iter()
+        .map(|time| to_ms(time.unwrap()))
+        .collect()
 }
 
 /// Program and transfer of one 4096-byte page, and of its 8 sectors over the host bus, in ms.
@@ -227,14 +290,20 @@ const BUS_MS: f64 = 8.0 * 0.000_238_4;
 fn assert_times(ours: &[f64], expected: &[f64]) {
     assert_eq!(ours.len(), expected.len());
     for (ours, expected) in ours.iter().zip(expected) {
-        assert!((ours - expected).abs() < 1e-9, "{ours} instead of {expected}");
+        assert!(
+            (ours - expected).abs() < 1e-9,
+            "{ours} instead of {expected}"
+        );
     }
 }
 
 #[test]
 fn a_buffered_write_costs_the_bus_and_a_forced_one_its_program() {
     let at = |ms: u64| ms * TICKS_PER_MS;
-    let forced = Request { fua: true, ..request(at(20), 4, 1, Operation::Write) };
+    let forced = Request {
+        fua: true,
+        ..request(at(20), 4, 1, Operation::Write)
+    };
     let requests = [
         request(at(0), 0, 1, Operation::Write),
         request(at(10), 0, 1, Operation::Read),
@@ -245,11 +314,21 @@ fn a_buffered_write_costs_the_bus_and_a_forced_one_its_program() {
     ];
     assert_times(
         &responses(&[], &requests),
-        &[BUS_MS, BUS_MS, BUS_MS + PROGRAM_MS, PROGRAM_MS, 0.0, BUS_MS + READ_MS],
+        &[
+            BUS_MS,
+            BUS_MS,
+            BUS_MS + PROGRAM_MS,
+            PROGRAM_MS,
+            0.0,
+            BUS_MS + READ_MS,
+        ],
     );
     // A buffer that survives power loss has nothing to do for either.
     let expected = [BUS_MS, BUS_MS, BUS_MS, 0.0, 0.0, BUS_MS];
-    assert_times(&responses(&["buffer.flush_mode=ignore"], &requests), &expected);
+    assert_times(
+        &responses(&["buffer.flush_mode=ignore"], &requests),
+        &expected,
+    );
 }
 
 #[test]
@@ -279,5 +358,8 @@ fn a_trimmed_page_is_neither_destaged_nor_read() {
     let mut destages = Destages::default();
     simulate(&config(&[]), &requests, &mut destages);
     assert_eq!(destages.0, [("flush", vec![1])]);
-    assert_times(&responses(&[], &requests), &[2.0 * BUS_MS, 0.0, BUS_MS, PROGRAM_MS]);
+    assert_times(
+        &responses(&[], &requests),
+        &[2.0 * BUS_MS, 0.0, BUS_MS, PROGRAM_MS],
+    );
 }

@@ -19,8 +19,8 @@ pub fn root() -> PathBuf {
 /// `DESTAGE_SHARED` names, or `shared` beside the project. Says why a test that needs it is skipped.
 #[must_use]
 pub fn shared() -> Option<PathBuf> {
-    let folder = std::env::var_os("DESTAGE_SHARED")
-        .map_or_else(|| root().join("../shared"), PathBuf::from);
+    let folder =
+        std::env::var_os("DESTAGE_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
     if folder.join("oracle").is_dir() {
         return Some(folder);
     }

@@ -13,8 +13,8 @@ use destage_flash::operation::Tally;
 use destage_flash::{Cause, Ftl, Operations, Timing};
 
 use crate::engine::Event;
-use crate::operation::{PageOperation, Work};
 use crate::events::EventList;
+use crate::operation::{PageOperation, Work};
 
 /// Most reads, and most writes, an element takes into one batch.
 const BATCH_LIMIT: usize = 100;
@@ -174,10 +174,14 @@ impl Elements {
         if self.parallel_units > 1 {
             return self.start_batch(element, events);
         }
-        let Some(operation) = state.queue.pop_front() else { return Ok(()) };
+        let Some(operation) = state.queue.pop_front() else {
+            return Ok(());
+        };
         self.operations.clear();
         match (operation.write_cause(), operation.work()) {
-            (Some(cause), _) => self.ftl.write(operation.page(), cause, &mut self.operations)?,
+            (Some(cause), _) => self
+                .ftl
+                .write(operation.page(), cause, &mut self.operations)?,
             (None, Work::Trim(_)) => self.ftl.trim(operation.page(), &mut self.operations),
             (None, _) => self.ftl.read(operation.page(), &mut self.operations),
         }
@@ -223,17 +227,15 @@ impl Elements {
     }
 
     /// Takes reads and writes up to the limit, once each, and serves them on the parallel units.
-    fn start_batch(
-        &mut self,
-        element: u32,
-        events: &mut EventList<Event>,
-    ) -> Result<(), NoSpace> {
+    fn start_batch(&mut self, element: u32, events: &mut EventList<Event>) -> Result<(), NoSpace> {
         let now = events.now();
         let state = &mut self.elements[element as usize];
         let lists = &mut self.batch_lists;
         lists.clear();
         while lists.reads_taken < BATCH_LIMIT && lists.writes_taken < BATCH_LIMIT {
-            let Some(operation) = state.queue.pop_front() else { break };
+            let Some(operation) = state.queue.pop_front() else {
+                break;
+            };
             lists.take(operation);
         }
         if lists.reads.is_empty() && lists.writes.is_empty() && lists.immediate.is_empty() {
@@ -258,8 +260,7 @@ impl Elements {
         self.tally.add(self.operations.all());
         self.serial_time += self.timing.serial(self.operations.all());
         state.cleanings_in_a_row = 0;
-        state.in_service =
-            (lists.reads.len() + lists.writes.len() + lists.immediate.len()) as u32;
+        state.in_service = (lists.reads.len() + lists.writes.len() + lists.immediate.len()) as u32;
         let mut latest = 0;
         state.batch.clear();
         let mut start = |operation: PageOperation, finish| {
@@ -272,7 +273,11 @@ impl Elements {
             start(*operation, 0);
         }
         for (entry, finish) in self.batch.finish_times(&self.timing) {
-            let list = if entry.write { &lists.writes } else { &lists.reads };
+            let list = if entry.write {
+                &lists.writes
+            } else {
+                &lists.reads
+            };
             start(list[entry.index], finish);
         }
         self.enter_busy(element, now, latest);
@@ -300,7 +305,11 @@ impl Elements {
 
     /// Totals up to `now`; service that has begun counts for the part that has passed.
     pub fn totals(&self, now: Ticks) -> Totals {
-        let running = if self.busy_elements > 0 { now - self.any_busy_since } else { 0 };
+        let running = if self.busy_elements > 0 {
+            now - self.any_busy_since
+        } else {
+            0
+        };
         Totals {
             tally: self.tally,
             busy: self

@@ -39,9 +39,7 @@ impl Clock {
     fn after(self, key: u64, delay: Ticks) -> u64 {
         match self {
             Self::Exact => key + delay,
-            Self::DoubleMs => {
-                (f64::from_bits(key) + delay as f64 / TICKS_PER_MS as f64).to_bits()
-            }
+            Self::DoubleMs => (f64::from_bits(key) + delay as f64 / TICKS_PER_MS as f64).to_bits(),
         }
     }
 
@@ -144,15 +142,24 @@ impl<E: Copy> EventList<E> {
     #[inline]
     pub fn after_usual(&mut self, delay: Ticks, event: E) {
         // The first delays seen get the lanes; a delay of 0 means a lane is not given yet.
-        let lane = self.delays.iter().position(|usual| *usual == delay || *usual == 0);
-        let (Some(lane), true) = (lane, delay > 0) else { return self.after(delay, event) };
+        let lane = self
+            .delays
+            .iter()
+            .position(|usual| *usual == delay || *usual == 0);
+        let (Some(lane), true) = (lane, delay > 0) else {
+            return self.after(delay, event);
+        };
         let key = self.clock.after(self.now_key, delay);
         if key <= self.now_key {
             return self.instant.push_back(event);
         }
         self.delays[lane] = delay;
         self.scheduled += 1;
-        let entry = Entry { key, rank: self.scheduled, event };
+        let entry = Entry {
+            key,
+            rank: self.scheduled,
+            event,
+        };
         if self.lanes[lane].is_empty() {
             self.fronts[lane] = entry.order();
         }
@@ -165,7 +172,11 @@ impl<E: Copy> EventList<E> {
             return self.instant.push_back(event);
         }
         self.scheduled += 1;
-        let entry = Entry { key, rank: self.scheduled, event };
+        let entry = Entry {
+            key,
+            rank: self.scheduled,
+            event,
+        };
         self.fronts[LANES] = self.fronts[LANES].min(entry.order());
         self.heap.push(Reverse(entry));
     }
@@ -179,7 +190,11 @@ impl<E: Copy> EventList<E> {
     /// Whether nothing else is due at this instant.
     #[inline]
     pub fn is_instant_over(&self) -> bool {
-        self.instant.is_empty() && self.fronts.iter().all(|front| (front >> 64) as u64 > self.now_key)
+        self.instant.is_empty()
+            && self
+                .fronts
+                .iter()
+                .all(|front| (front >> 64) as u64 > self.now_key)
     }
 
     /// Takes the next event and moves the clock to it.
@@ -202,7 +217,10 @@ impl<E: Copy> EventList<E> {
             entry.event
         } else {
             let Reverse(entry) = self.heap.pop()?;
-            self.fronts[first] = self.heap.peek().map_or(NEVER, |Reverse(entry)| entry.order());
+            self.fronts[first] = self
+                .heap
+                .peek()
+                .map_or(NEVER, |Reverse(entry)| entry.order());
             entry.event
         };
         if key > self.now_key {
@@ -272,8 +290,12 @@ mod tests {
                     }
                     scheduled += 1;
                 } else {
-                    let (position, due) =
-                        model.iter().copied().enumerate().min_by_key(|(_, due)| *due).unwrap();
+                    let (position, due) = model
+                        .iter()
+                        .copied()
+                        .enumerate()
+                        .min_by_key(|(_, due)| *due)
+                        .unwrap();
                     model.remove(position);
                     assert_eq!(list.next(), Some(due.1));
                     assert_eq!(list.now(), due.0);

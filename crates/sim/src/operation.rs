@@ -49,10 +49,12 @@ impl PageOperation {
             Work::PadRead(number) => (4, number, 0),
             Work::PadWrite(number) => (5, number, 0),
         };
-        debug_assert!(number < 1 << NUMBER_BITS, "{number} requests or destages in flight");
-        let packed = kind
-            | u64::from(number) << KIND_BITS
-            | u64::from(slot) << (KIND_BITS + NUMBER_BITS);
+        debug_assert!(
+            number < 1 << NUMBER_BITS,
+            "{number} requests or destages in flight"
+        );
+        let packed =
+            kind | u64::from(number) << KIND_BITS | u64::from(slot) << (KIND_BITS + NUMBER_BITS);
         Self { page, packed }
     }
 

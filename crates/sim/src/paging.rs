@@ -62,7 +62,8 @@ impl Span {
         origin: impl FnOnce() -> String,
     ) -> Result<(), SimError> {
         let end = self.first + u64::from(self.pages);
-        if map != AddressMap::Refuse || end <= device_pages || request.operation == Operation::Flush {
+        if map != AddressMap::Refuse || end <= device_pages || request.operation == Operation::Flush
+        {
             return Ok(());
         }
         Err(SimError::BeyondDevice {
@@ -114,7 +115,12 @@ impl Paging {
             // Half goes to the even neighbour, so that rounding has no drift.
             let up = 2 * rest > per_page || (2 * rest == per_page && whole % 2 == 1);
             let pages = (whole + u64::from(up)).max(1) as u32;
-            return Span { first, pages, partial_first: false, partial_last: false };
+            return Span {
+                first,
+                pages,
+                partial_first: false,
+                partial_last: false,
+            };
         }
         let last = (end - 1) / per_page;
         Span {
@@ -142,8 +148,17 @@ mod tests {
             operation: Operation::Write,
             fua: false,
         };
-        let span = Paging { align, sectors_per_page: 8 }.span(&request);
-        (span.first, span.pages, span.partial_first, span.partial_last)
+        let span = Paging {
+            align,
+            sectors_per_page: 8,
+        }
+        .span(&request);
+        (
+            span.first,
+            span.pages,
+            span.partial_first,
+            span.partial_last,
+        )
     }
 
     #[test]
@@ -156,7 +171,9 @@ mod tests {
 
     #[test]
     fn nearest_rounds_the_size_and_half_to_even() {
-        let pages: Vec<_> = [1, 4, 5, 12, 13, 20, 28].map(|n| span(Align::Nearest, 7, n).1).into();
+        let pages: Vec<_> = [1, 4, 5, 12, 13, 20, 28]
+            .map(|n| span(Align::Nearest, 7, n).1)
+            .into();
         assert_eq!(pages, [1, 1, 1, 2, 2, 2, 4]);
     }
 }

@@ -71,7 +71,9 @@ impl Config {
 
     fn ftl(&self) -> Result<Option<Box<dyn Ftl>>, SimError> {
         let geometry = self.geometry();
-        geometry.check().map_err(|text| SimError::Config(format!("flash.*: {text}")))?;
+        geometry
+            .check()
+            .map_err(|text| SimError::Config(format!("flash.*: {text}")))?;
         (self.ftl_row.build)(&FtlConfig {
             geometry,
             timing: self.timing(),
@@ -175,7 +177,9 @@ impl Config {
 /// How many pages of `page_bytes` the requests reach, from page 0.
 #[must_use]
 pub fn span_pages<'r>(requests: impl Iterator<Item = &'r Request>, page_bytes: u64) -> u64 {
-    let end = requests.map(|request| request.sector + u64::from(request.sectors)).max();
+    let end = requests
+        .map(|request| request.sector + u64::from(request.sectors))
+        .max();
     end.unwrap_or(0).div_ceil(page_bytes / 512)
 }
 
@@ -183,7 +187,11 @@ pub fn span_pages<'r>(requests: impl Iterator<Item = &'r Request>, page_bytes: u
 ///
 /// # Errors
 /// What is wrong with the trace.
-pub fn span_of_file(path: &Path, options: &ReadOptions, page_bytes: u64) -> Result<u64, TraceError> {
+pub fn span_of_file(
+    path: &Path,
+    options: &ReadOptions,
+    page_bytes: u64,
+) -> Result<u64, TraceError> {
     let mut reader = Reader::open(path, options)?;
     let mut batch = Vec::new();
     let mut pages = 0;
@@ -207,7 +215,11 @@ pub fn run<'a>(
     let timed = config.is_timed();
     let geometry = config.geometry();
     let ftl = config.ftl()?;
-    let scope = Scope { timed, flash: ftl.is_some(), page_bytes: geometry.page_bytes };
+    let scope = Scope {
+        timed,
+        flash: ftl.is_some(),
+        page_bytes: geometry.page_bytes,
+    };
     let buffer = config.buffer(timed);
     let (measured, source): (Measured, Source<'a>) = match ftl {
         Some(ftl) if timed => {
@@ -217,7 +229,14 @@ pub fn run<'a>(
                 geometry.elements,
                 geometry.blocks_per_element(),
             );
-            Engine::new(config.engine(span_pages), source, elements, buffer, observer).run()?
+            Engine::new(
+                config.engine(span_pages),
+                source,
+                elements,
+                buffer,
+                observer,
+            )
+            .run()?
         }
         ftl => {
             let untimed = UntimedConfig {
@@ -238,7 +257,13 @@ pub fn run<'a>(
         }
     };
     let metrics = collect(&measured, &scope);
-    Ok((RunResult { parameters: config.parameters(), metrics }, source))
+    Ok((
+        RunResult {
+            parameters: config.parameters(),
+            metrics,
+        },
+        source,
+    ))
 }
 
 /// One run of a cross product.

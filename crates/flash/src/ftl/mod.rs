@@ -40,7 +40,12 @@ pub trait Ftl {
     ///
     /// # Errors
     /// [`NoSpace`] if no free block is left.
-    fn write(&mut self, page: Lpn, cause: Cause, operations: &mut Operations) -> Result<(), NoSpace>;
+    fn write(
+        &mut self,
+        page: Lpn,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace>;
 
     /// The contents of `page` are no longer needed.
     fn trim(&mut self, page: Lpn, operations: &mut Operations);

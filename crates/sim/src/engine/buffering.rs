@@ -6,8 +6,8 @@ use destage_buffer::{ReadStep, Step};
 use destage_trace::Operation;
 
 use super::{Active, Engine, Outcome};
-use crate::operation::{PageOperation, Work};
 use crate::error::SimError;
+use crate::operation::{PageOperation, Work};
 use crate::paging::Span;
 use crate::untimed::bypass_record;
 
@@ -35,7 +35,9 @@ impl Engine<'_> {
         let Active { request, span, .. } = self.active[id];
         let write = request.operation == Operation::Write;
         if self.active[id].cursor == 0 && !self.page_pending {
-            let Some(buffer) = &mut self.buffer else { return Ok(true) };
+            let Some(buffer) = &mut self.buffer else {
+                return Ok(true);
+            };
             buffer.begin_request(span.pages);
             if write && buffer.bypasses(span.pages) {
                 self.bypass(id, &span)?;
@@ -46,14 +48,17 @@ impl Engine<'_> {
             let offset = self.active[id].cursor;
             let page = self.page(&span, offset);
             let now = self.events.now();
-            let Some(buffer) = &mut self.buffer else { return Ok(true) };
+            let Some(buffer) = &mut self.buffer else {
+                return Ok(true);
+            };
             let step = if self.page_pending {
                 buffer.place(now, &self.elements)
             } else if write {
                 buffer.write(page, now, &self.elements)
             } else {
                 let found = buffer.read(page, now);
-                self.page_pending = matches!(found, ReadStep::HitAllocates | ReadStep::MissAllocates);
+                self.page_pending =
+                    matches!(found, ReadStep::HitAllocates | ReadStep::MissAllocates);
                 if matches!(found, ReadStep::Miss | ReadStep::MissAllocates) {
                     self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
                 }
@@ -104,7 +109,9 @@ impl Engine<'_> {
         for offset in 0..span.pages {
             let page = self.page(span, offset);
             let now = self.events.now();
-            let Some(buffer) = &mut self.buffer else { return Ok(()) };
+            let Some(buffer) = &mut self.buffer else {
+                return Ok(());
+            };
             if buffer.fua(page, now, &self.elements) {
                 self.issue(Some(id))?;
             }
@@ -156,7 +163,9 @@ impl Engine<'_> {
 
     /// Sends the buffer's latest record to the elements; `waiter` is lowered when it is done.
     pub(super) fn issue(&mut self, waiter: Option<u32>) -> Outcome {
-        let Some(buffer) = &self.buffer else { return Ok(()) };
+        let Some(buffer) = &self.buffer else {
+            return Ok(());
+        };
         let now = self.events.now();
         let record = buffer.record();
         self.observer.destage(now, record);
@@ -170,8 +179,12 @@ impl Engine<'_> {
         let issued = &mut self.issued[id];
         issued.writes_left = (record.pages.len() + record.pads.len()) as u32;
         merge_programs(id, record, &mut issued.programs);
-        let reads: Vec<Lpn> =
-            record.pads.iter().filter(|pad| pad.read).map(|pad| pad.page).collect();
+        let reads: Vec<Lpn> = record
+            .pads
+            .iter()
+            .filter(|pad| pad.read)
+            .map(|pad| pad.page)
+            .collect();
         issued.reads_left = reads.len() as u32;
         if let Some(waiter) = waiter {
             self.active[waiter].remaining += 1;
@@ -181,7 +194,10 @@ impl Engine<'_> {
         }
         for page in reads {
             self.elements
-                .submit(PageOperation::new(page, Work::PadRead(id)), &mut self.events)
+                .submit(
+                    PageOperation::new(page, Work::PadRead(id)),
+                    &mut self.events,
+                )
                 .map_err(|full| self.device_full(full))?;
         }
         Ok(())
@@ -206,7 +222,9 @@ impl Engine<'_> {
             return Ok(());
         }
         if !self.closed {
-            self.measured.destage_response.push(self.events.now() - issued.at, true);
+            self.measured
+                .destage_response
+                .push(self.events.now() - issued.at, true);
         }
         let waiters = std::mem::take(&mut issued.waiters);
         self.issued.free(record);
@@ -220,7 +238,8 @@ impl Engine<'_> {
     pub(super) fn observe_bypass(&mut self, span: &Span) {
         if self.observer.wants_destages() {
             let pages = (0..span.pages).map(|offset| self.page(span, offset));
-            self.observer.destage(self.events.now(), &bypass_record(pages));
+            self.observer
+                .destage(self.events.now(), &bypass_record(pages));
         }
     }
 
@@ -229,7 +248,9 @@ impl Engine<'_> {
             self.issue(None)?;
         }
         while !self.issued.is_empty() {
-            let Some(event) = self.events.next() else { break };
+            let Some(event) = self.events.next() else {
+                break;
+            };
             self.handle(event)?;
         }
         Ok(())

@@ -8,8 +8,8 @@ use destage_trace::Operation;
 
 use super::event::{Message, PASSES_BEFORE_READ_DATA, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
 use super::{Active, Engine, Outcome};
-use crate::operation::{PageOperation, Work};
 use crate::error::SimError;
+use crate::operation::{PageOperation, Work};
 use crate::paging::{Align, Span};
 
 impl Engine<'_> {
@@ -75,7 +75,11 @@ impl Engine<'_> {
             }
             _ => {
                 self.admission.push_back(id);
-                if self.admission.len() == 1 { self.admit() } else { Ok(()) }
+                if self.admission.len() == 1 {
+                    self.admit()
+                } else {
+                    Ok(())
+                }
             }
         }
     }
@@ -126,7 +130,9 @@ impl Engine<'_> {
 
     #[inline]
     pub(super) fn page(&self, span: &Span, offset: u32) -> Lpn {
-        self.config.address_map.page(span, offset, self.device_pages, self.config.span_pages)
+        self.config
+            .address_map
+            .page(span, offset, self.device_pages, self.config.span_pages)
     }
 
     /// One more operation for request `id`.
@@ -169,7 +175,10 @@ impl Engine<'_> {
         match operation.work() {
             Work::HostRead(id) | Work::HostWrite(id) | Work::Trim(id) => self.lower(id),
             Work::Destage(record, slot) => {
-                let page = DirtyPage { page: operation.page(), slot };
+                let page = DirtyPage {
+                    page: operation.page(),
+                    slot,
+                };
                 let keep = self.issued[record].keep;
                 if let Some(buffer) = &mut self.buffer {
                     buffer.programmed(page, keep, self.events.now());
@@ -181,7 +190,11 @@ impl Engine<'_> {
             Work::PadRead(record) => {
                 let issued = &mut self.issued[record];
                 issued.reads_left -= 1;
-                if issued.reads_left == 0 { self.submit_programs(record) } else { Ok(()) }
+                if issued.reads_left == 0 {
+                    self.submit_programs(record)
+                } else {
+                    Ok(())
+                }
             }
         }
     }

@@ -65,6 +65,10 @@ pub enum Message {
 impl Message {
     /// The event of this message about `request`, `passes` passes before it is heard.
     pub(super) fn about(self, request: u32, passes: u8) -> Event {
-        Event::Message { says: self, passes, request }
+        Event::Message {
+            says: self,
+            passes,
+            request,
+        }
     }
 }

@@ -3,7 +3,9 @@
 use destage_base::Ticks;
 use destage_trace::{Operation, Request};
 
-use super::event::{Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION};
+use super::event::{
+    Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION,
+};
 use super::{Active, Engine, Outcome, Replay, Window};
 use crate::error::SimError;
 use crate::host::{Attribution, Identity};
@@ -26,14 +28,20 @@ impl Engine<'_> {
 
     /// The next request of the trace arrives and joins the host's queue.
     pub(super) fn arrive(&mut self) -> Outcome {
-        let Some(request) = self.next.take() else { return Ok(()) };
+        let Some(request) = self.next.take() else {
+            return Ok(());
+        };
         self.next = self.source.next().map_err(SimError::from)?;
         if self.config.replay == Replay::Trace {
             self.schedule_arrival();
         }
         let now = self.events.now();
         self.first_arrival.get_or_insert(now);
-        let identity = Identity { index: self.arrivals, arrival: now, operation: request.operation };
+        let identity = Identity {
+            index: self.arrivals,
+            arrival: now,
+            operation: request.operation,
+        };
         self.arrivals += 1;
         self.last_line = request.line;
         self.measured.requests += 1;
@@ -99,13 +107,16 @@ impl Engine<'_> {
     /// The host learns that `id` is complete.
     pub(super) fn complete(&mut self, id: u32) -> Outcome {
         let now = self.events.now();
-        let Some(active) = self.active.remove(id) else { return Ok(()) };
+        let Some(active) = self.active.remove(id) else {
+            return Ok(());
+        };
         let request = active.request;
         let identity = match self.config.attribution {
             Attribution::Request => active.identity,
-            Attribution::DiskSim => {
-                self.outstanding.credit(request.sector).unwrap_or(active.identity)
-            }
+            Attribution::DiskSim => self
+                .outstanding
+                .credit(request.sector)
+                .unwrap_or(active.identity),
         };
         let response = now - identity.arrival;
         if !self.closed {

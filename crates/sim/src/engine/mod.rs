@@ -5,7 +5,6 @@
 //! list a fixed number of times, so that what is already due at that instant goes first. The numbers of
 //! passes below are those of the reference simulator.
 
-
 mod buffering;
 mod config;
 mod device_side;
@@ -22,11 +21,11 @@ pub use self::config::{EngineConfig, Measured, Replay, Window};
 use self::event::PASSES_COMPLETION;
 pub use self::event::{Event, Message};
 use crate::elements::Elements;
-use crate::operation::PageOperation;
 use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Identity, Outstanding, Waiting};
 use crate::observer::{Observer, Response};
+use crate::operation::PageOperation;
 use crate::paging::Span;
 use crate::slab::Slab;
 use crate::source::Source;
@@ -188,19 +187,26 @@ impl<'a> Engine<'a> {
                 self.activate(element)
             }
             Event::BatchedDone { position, element } => {
-                let operation = self.elements.finish_batched(element, position, self.events.now());
+                let operation = self
+                    .elements
+                    .finish_batched(element, position, self.events.now());
                 self.page_done(operation)?;
                 self.activate(element)
             }
             Event::Arrival => self.arrive(),
-            Event::Message { says, passes, request } => self.pass(says, passes, request),
+            Event::Message {
+                says,
+                passes,
+                request,
+            } => self.pass(says, passes, request),
             Event::WriteDataIn(id) => {
                 self.start(id)?;
                 self.channel_busy = false;
                 self.check_channel()
             }
             Event::ReadDataOut(id) => {
-                self.events.soon(Message::Complete.about(id, PASSES_COMPLETION));
+                self.events
+                    .soon(Message::Complete.about(id, PASSES_COMPLETION));
                 Ok(())
             }
         }

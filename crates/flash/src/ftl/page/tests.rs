@@ -51,7 +51,11 @@ fn every_kind() -> Vec<PageConfig> {
                 (1, true, Policy::WearAware),
             ] {
                 let base = config(units, copy_back, cleaning);
-                configs.push(PageConfig { filled, allocation_pool: pool, ..base });
+                configs.push(PageConfig {
+                    filled,
+                    allocation_pool: pool,
+                    ..base
+                });
             }
         }
     }
@@ -67,23 +71,38 @@ fn check(element: &Element, shape: &Shape) {
             assert_eq!(element.owner.get(ppn as usize), page, "owner of {ppn}");
             let block = ppn >> shape.page_bits;
             let offset = ppn & ((1 << shape.page_bits) - 1);
-            assert!(u32::from(element.nand.block(block).programmed) > offset, "{ppn} is erased");
+            assert!(
+                u32::from(element.nand.block(block).programmed) > offset,
+                "{ppn} is erased"
+            );
             *valid.entry(block).or_default() += 1;
         }
     }
     let blocks = shape.planes * shape.blocks_per_plane;
     for block in 0..blocks {
         let counted = valid.get(&block).copied().unwrap_or(0);
-        assert_eq!(element.blocks.get(block as usize).valid, counted, "block {block}");
+        assert_eq!(
+            element.blocks.get(block as usize).valid,
+            counted,
+            "block {block}"
+        );
     }
     for pool in &element.pools {
         let free = (pool.first_block..pool.first_block + pool.blocks)
             .filter(|block| element.free.first_in(*block, block + 1).is_some())
             .count() as u32;
         // Without copy-back the first active block was never taken from the count.
-        assert!(pool.free == free || pool.free == free + 1, "{} {free}", pool.free);
+        assert!(
+            pool.free == free || pool.free == free + 1,
+            "{} {free}",
+            pool.free
+        );
     }
-    let low = element.pools.iter().filter(|pool| pool.free <= element.low_water).count();
+    let low = element
+        .pools
+        .iter()
+        .filter(|pool| pool.free <= element.low_water)
+        .count();
     assert_eq!(element.low_pools as usize, low);
 }
 
@@ -97,7 +116,11 @@ fn maps_stay_inverse_under_every_kind_of_device() {
         let mut now = 1;
         for step in 0..20_000u32 {
             // A quarter of the pages gets most writes, so that blocks differ.
-            let pages = if random.below(4) > 0 { ftl.pages() / 4 } else { ftl.pages() };
+            let pages = if random.below(4) > 0 {
+                ftl.pages() / 4
+            } else {
+                ftl.pages()
+            };
             let page = Lpn(random.below(pages));
             let element = ftl.element_of(page);
             now += 1;
@@ -118,7 +141,9 @@ fn maps_stay_inverse_under_every_kind_of_device() {
                 }
             }
             if step % 500 == 0 {
-                ftl.elements.iter().for_each(|element| check(element, &shape));
+                ftl.elements
+                    .iter()
+                    .for_each(|element| check(element, &shape));
             }
         }
         assert!(ftl.wear().sum > 100, "{config:?} was hardly cleaned");
@@ -132,30 +157,44 @@ fn a_batch_writes_what_single_writes_would_and_waits_for_its_rounds() {
     let writes: Vec<_> = (0..8).map(|page| (Lpn(2 * page), Cause::Host)).collect();
     let reads = [Lpn(0), Lpn(2)];
     let (mut batch, mut operations) = (Batch::default(), Operations::default());
-    let taken = ftl.serve(0, &reads, &writes, &mut batch, &mut operations).unwrap();
+    let taken = ftl
+        .serve(0, &reads, &writes, &mut batch, &mut operations)
+        .unwrap();
     assert_eq!(taken, writes.len());
     check(&ftl.elements[0], &shape);
-    let times: Vec<_> = batch.finish_times(&TIMING).map(|(entry, time)| (entry.write, time)).collect();
+    let times: Vec<_> = batch
+        .finish_times(&TIMING)
+        .map(|(entry, time)| (entry.write, time))
+        .collect();
     // Both reads lie in the first block, so in one unit: they take a round each.
     assert_eq!(times[..2], [(false, 130), (false, 260)]);
     // Then four rounds of two writes: the second unit of a round transfers after the first.
-    let expected: Vec<_> =
-        (0..4).flat_map(|round| [305, 410].map(|end| (true, 260 + 410 * round + end))).collect();
+    let expected: Vec<_> = (0..4)
+        .flat_map(|round| [305, 410].map(|end| (true, 260 + 410 * round + end)))
+        .collect();
     assert_eq!(times[2..], expected);
 }
 
 #[test]
 fn a_batch_takes_no_more_writes_than_there_are_free_pages() {
     let base = config(2, true, Policy::Greedy);
-    let mut ftl = PageFtl::new(&PageConfig { allocation_pool: AllocationPool::Plane, ..base }).unwrap();
+    let mut ftl = PageFtl::new(&PageConfig {
+        allocation_pool: AllocationPool::Plane,
+        ..base
+    })
+    .unwrap();
     // The first block of every plane is full; its five pages are all written again and again.
     let room = ftl.elements[0].pages_left(0) as usize;
     let data_pages = u64::from(base.geometry.data_pages());
     let same_plane = (0..ftl.pages() / 2).filter(|page| page / data_pages % 4 == 0);
-    let writes: Vec<_> = same_plane.map(|page| (Lpn(2 * page), Cause::Host)).collect();
+    let writes: Vec<_> = same_plane
+        .map(|page| (Lpn(2 * page), Cause::Host))
+        .collect();
     assert!(writes.len() > room, "{} {room}", writes.len());
     let (mut batch, mut operations) = (Batch::default(), Operations::default());
-    let taken = ftl.serve(0, &[], &writes, &mut batch, &mut operations).unwrap();
+    let taken = ftl
+        .serve(0, &[], &writes, &mut batch, &mut operations)
+        .unwrap();
     assert_eq!((taken, batch.entries.len()), (room, room));
 }
 
@@ -164,7 +203,11 @@ fn worn_blocks_receive_cold_data() {
     // The same skewed writes; wear-aware cleaning must spread the erases.
     let spread = |cleaning| {
         let base = config(1, true, cleaning);
-        let mut ftl = PageFtl::new(&PageConfig { endurance: 400, ..base }).unwrap();
+        let mut ftl = PageFtl::new(&PageConfig {
+            endurance: 400,
+            ..base
+        })
+        .unwrap();
         let (mut random, mut operations, mut now) = (Random::new(5), Operations::default(), 1);
         for _ in 0..20_000 {
             let page = Lpn(random.below(ftl.pages() / 8));
@@ -190,11 +233,33 @@ fn worn_blocks_receive_cold_data() {
 fn contradictions_are_refused_by_name() {
     let base = config(1, true, Policy::Greedy);
     let cases = [
-        (PageConfig { min_free_percent: 40.0, ..base }, "ftl.min_free_percent"),
-        (PageConfig { reserve_percent: 5.0, ..base }, "less than one block"),
-        (PageConfig { parallel_units: 3, ..base }, "does not divide"),
         (
-            PageConfig { cleaning: Policy::WearAware, copy_back: false, ..base },
+            PageConfig {
+                min_free_percent: 40.0,
+                ..base
+            },
+            "ftl.min_free_percent",
+        ),
+        (
+            PageConfig {
+                reserve_percent: 5.0,
+                ..base
+            },
+            "less than one block",
+        ),
+        (
+            PageConfig {
+                parallel_units: 3,
+                ..base
+            },
+            "does not divide",
+        ),
+        (
+            PageConfig {
+                cleaning: Policy::WearAware,
+                copy_back: false,
+                ..base
+            },
             "needs flash.copy_back",
         ),
     ];
