@@ -133,6 +133,10 @@ impl Write for PendingFile {
 
 /// The failure that `path` cannot be written.
 pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
+    // Without the name of the temporary file, which means nothing to the user.
+    let system = cause.raw_os_error().map(io::Error::from_raw_os_error);
+    let kind = io::Error::from(cause.kind());
+    let cause = system.unwrap_or(kind);
     Failure::input(format!(
         "{}: cannot be written: {cause}; expected a path in an existing, writable folder",
         path.display()

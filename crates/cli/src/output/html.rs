@@ -13,8 +13,9 @@ const STYLE: &str = "
 body { font: 15px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #fff; margin: 2rem auto; max-width: 1120px; padding: 0 1rem; }
 h1 { font-size: 1.5rem; margin: 0 0 .3rem; }
 h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
-.manifest { color: #555; font-size: .85rem; margin: 0 0 1rem; overflow-wrap: anywhere; }
+.manifest { color: #555; font-size: .85rem; margin: 0; overflow-wrap: anywhere; }
 .wide { overflow-x: auto; }
+p { margin: .4rem 0; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
 th, td { padding: .25rem .7rem; text-align: right; white-space: nowrap; }
 th { border-bottom: 2px solid #444; vertical-align: bottom; font-weight: 600; }
@@ -63,10 +64,12 @@ pub(crate) fn runs(
     records: &[Record],
 ) -> String {
     let mut body = String::new();
-    for sentence in findings {
-        body.push_str(&format!("<p>{}</p>\n", escape(sentence)));
+    if !findings.is_empty() {
+        body.push_str(&format!("<p>{}</p>\n", escape(&findings.join(" "))));
     }
-    body.push_str(&format!("<p>{}</p>\n", escape(&summary::heading(records))));
+    for line in summary::heading(records).lines() {
+        body.push_str(&format!("<p class=\"manifest\">{}</p>\n", escape(line)));
+    }
     let mut groups: Vec<(&str, &str)> = Vec::new();
     let mut schemes: Vec<&str> = Vec::new();
     for record in records {

@@ -32,6 +32,15 @@ fn metric(record: &Record, name: &str) -> Option<String> {
     record.metrics.get(name).map(numbers::metric)
 }
 
+/// Characters in a line of a terminal.
+const WIDTH: usize = 100;
+/// What is left out first where the table is wider than that; machine output has everything.
+const SPARE: [[&str; 2]; 3] = [
+    ["", "evictions"],
+    ["pages per", "destage"],
+    ["destaged", "pages"],
+];
+
 /// Longest name of a trace that is shown whole.
 const NAME: usize = 24;
 
@@ -93,7 +102,7 @@ pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
     columns
 }
 
-/// One line: what all runs have in common.
+/// What all runs have in common: the input on one line, what simulates it on the other.
 pub(crate) fn heading(records: &[Record]) -> String {
     let Some(first) = records.first() else {
         return String::new();
@@ -107,7 +116,7 @@ pub(crate) fn heading(records: &[Record]) -> String {
             .then_some(common)
             .flatten()
     };
-    parts.extend(same(|record| Some(record.trace.clone())));
+    let trace = same(|record| Some(format!("{}\n", record.trace))).unwrap_or_default();
     parts.extend(same(|record| {
         record
             .capacity()
@@ -123,12 +132,26 @@ pub(crate) fn heading(records: &[Record]) -> String {
         count("flash.pages_per_block"),
         numbers::bytes(count("flash.page_bytes"))
     ));
-    parts.join(", ")
+    format!("{trace}{}", parts.join(", "))
 }
 
-/// The table as text.
+/// The table as text: as many of the metrics as a terminal is wide.
 pub(crate) fn table(records: &[Record]) -> String {
-    let columns = columns(records);
+    let mut columns = columns(records);
+    let mut spare = SPARE.iter();
+    loop {
+        let text = text(&columns, records);
+        if text.lines().all(|line| line.chars().count() <= WIDTH) {
+            return text;
+        }
+        let Some(head) = spare.next() else {
+            return text;
+        };
+        columns.retain(|column| column.head != *head);
+    }
+}
+
+fn text(columns: &[Column], records: &[Record]) -> String {
     let mut table = Table::new(columns.iter().map(|column| column.side).collect());
     for line in 0..2 {
         table.row(columns.iter().map(|column| column.head[line]));
