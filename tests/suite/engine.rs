@@ -1,4 +1,5 @@
 //! What must hold of every run, whatever the device, the buffer and the requests.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use destage_base::parameter::Value;
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_US, to_ms};

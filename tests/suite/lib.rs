@@ -1,5 +1,10 @@
 //! What the cross-crate tests share: running one configuration on requests, and finding reference data.
 
+#![allow(
+    clippy::print_stderr,
+    reason = "a test that is skipped says so where a person sees it"
+)]
+
 use std::path::{Path, PathBuf};
 
 use destage_base::Ticks;

@@ -13,9 +13,11 @@ use destage_trace::workloads::find;
 use destage_trace::{ReadOptions, Request, read_all};
 
 type Row = BTreeMap<String, String>;
+/// Column, parameter, and how the column's value is written there.
+type Translation = (&'static str, &'static str, fn(&str) -> String);
 
 /// Column of the table, parameter, and how its value is written there.
-const PARAMETERS: [(&str, &str, fn(&str) -> String); 18] = [
+const PARAMETERS: [Translation; 18] = [
     ("elements", "flash.elements", same),
     ("planes_per_element", "flash.planes_per_element", same),
     ("blocks_per_plane", "flash.blocks_per_plane", same),

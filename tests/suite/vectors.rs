@@ -1,6 +1,7 @@
 //! Response times of single and paired requests on a fresh reference device, worked out by hand from the
 //! model's rules: read 25 us, program 200 us, 105.6 us per page over the channel, 0.2384 us per sector
 //! over the host bus, and one summary page (213.2 us) for each block that is filled.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS};
 use destage_tests::{Responses, run_reference};

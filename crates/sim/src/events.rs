@@ -199,7 +199,7 @@ impl<E: Copy> EventList<E> {
 
     /// Takes the next event and moves the clock to it.
     #[inline]
-    pub fn next(&mut self) -> Option<E> {
+    pub fn take(&mut self) -> Option<E> {
         let mut first = 0;
         let mut order = self.fronts[0];
         for front in 1..=LANES {
@@ -241,14 +241,14 @@ mod tests {
         list.at(5, "a");
         list.at(3, "first");
         list.at(5, "b");
-        assert_eq!(list.next(), Some("first"));
+        assert_eq!(list.take(), Some("first"));
         list.at(5, "c");
         list.at(3, "now");
-        assert_eq!(list.next(), Some("now"));
-        assert_eq!(list.next(), Some("a"));
+        assert_eq!(list.take(), Some("now"));
+        assert_eq!(list.take(), Some("a"));
         list.soon("d");
         assert!(!list.is_instant_over());
-        let rest: Vec<_> = std::iter::from_fn(|| list.next()).collect();
+        let rest: Vec<_> = std::iter::from_fn(|| list.take()).collect();
         assert_eq!(rest, ["b", "c", "d"]);
         assert!(list.is_instant_over());
     }
@@ -258,10 +258,10 @@ mod tests {
         let mut ends = [Clock::Exact, Clock::DoubleMs].map(|clock| {
             let mut list = EventList::new(clock);
             list.at(900_000 * TICKS_PER_MS, ());
-            list.next();
+            list.take();
             for _ in 0..100_000 {
                 list.after_usual(3_056_000, ());
-                list.next();
+                list.take();
             }
             list.now()
         });
@@ -297,7 +297,7 @@ mod tests {
                         .min_by_key(|(_, due)| *due)
                         .unwrap();
                     model.remove(position);
-                    assert_eq!(list.next(), Some(due.1));
+                    assert_eq!(list.take(), Some(due.1));
                     assert_eq!(list.now(), due.0);
                 }
             }

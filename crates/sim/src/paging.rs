@@ -126,8 +126,9 @@ impl Paging {
         Span {
             first,
             pages: (last - first + 1) as u32,
-            partial_first: request.sector % per_page != 0 || (last == first && end % per_page != 0),
-            partial_last: last > first && end % per_page != 0,
+            partial_first: !request.sector.is_multiple_of(per_page)
+                || (last == first && !end.is_multiple_of(per_page)),
+            partial_last: last > first && !end.is_multiple_of(per_page),
         }
     }
 }

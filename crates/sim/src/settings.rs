@@ -427,14 +427,14 @@ pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Strin
         .unwrap_or_default()
 }
 
+/// Keys and their values, as written.
+pub type Pairs<'a> = Vec<(&'a str, &'a str)>;
+
 /// Splits `NAME[:k=v,...]`.
 ///
 /// # Errors
 /// If something after the colon has no `=`. `option` is named in the message.
-pub fn split_kind<'a>(
-    option: &str,
-    text: &'a str,
-) -> Result<(&'a str, Vec<(&'a str, &'a str)>), SimError> {
+pub fn split_kind<'a>(option: &str, text: &'a str) -> Result<(&'a str, Pairs<'a>), SimError> {
     let Some((name, list)) = text.split_once(':') else {
         return Ok((text, Vec::new()));
     };

@@ -58,7 +58,7 @@ impl<'a> Source<'a> {
 
     /// The next request.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
+    pub fn take(&mut self) -> Result<Option<Request>, TraceError> {
         match &mut self.kind {
             Kind::Memory(requests) => Ok(requests.next().copied()),
             Kind::Generated(requests) => Ok(requests.next()),

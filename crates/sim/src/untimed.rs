@@ -216,7 +216,7 @@ impl<'a> Untimed<'a> {
     /// What is wrong with the trace, the device's size, or that the observer wants to stop.
     pub fn run(mut self) -> Result<(Measured, Source<'a>), SimError> {
         let mut now = 0;
-        while let Some(request) = self.source.next()? {
+        while let Some(request) = self.source.take()? {
             self.measured.requests += 1;
             if self.measured.requests.is_multiple_of(PROGRESS_STEP)
                 && !self.observer.progress(self.measured.requests)

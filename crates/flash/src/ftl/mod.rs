@@ -122,6 +122,9 @@ pub struct FtlConfig<'a> {
     pub values: &'a Values,
 }
 
+/// A translation layer, or `None` for no flash at all; errors name the keys that contradict each other.
+pub type Built = Result<Option<Box<dyn Ftl>>, String>;
+
 /// One translation layer.
 pub struct FtlRow {
     /// The value of `ftl.kind`.
@@ -132,8 +135,8 @@ pub struct FtlRow {
     pub source: &'static str,
     /// Its own parameters, without the `ftl.` in front.
     pub parameters: &'static [Parameter],
-    /// Makes it; `Ok(None)` for no flash at all. Errors name the keys that contradict each other.
-    pub build: fn(&FtlConfig<'_>) -> Result<Option<Box<dyn Ftl>>, String>,
+    /// Makes it.
+    pub build: fn(&FtlConfig<'_>) -> Built,
 }
 
 /// All translation layers.

@@ -248,7 +248,7 @@ impl Engine<'_> {
             self.issue(None)?;
         }
         while !self.issued.is_empty() {
-            let Some(event) = self.events.next() else {
+            let Some(event) = self.events.take() else {
                 break;
             };
             self.handle(event)?;

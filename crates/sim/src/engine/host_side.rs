@@ -31,7 +31,7 @@ impl Engine<'_> {
         let Some(request) = self.next.take() else {
             return Ok(());
         };
-        self.next = self.source.next().map_err(SimError::from)?;
+        self.next = self.source.take().map_err(SimError::from)?;
         if self.config.replay == Replay::Trace {
             self.schedule_arrival();
         }

@@ -139,7 +139,7 @@ impl<'a> Engine<'a> {
     }
 
     fn run_all(&mut self) -> Outcome {
-        self.next = self.source.next().map_err(SimError::from)?;
+        self.next = self.source.take().map_err(SimError::from)?;
         match self.config.replay {
             Replay::Trace => self.schedule_arrival(),
             Replay::Closed => {
@@ -159,7 +159,7 @@ impl<'a> Engine<'a> {
 
     /// Handles events until every request is complete, or the run stops early.
     fn work_off(&mut self) -> Outcome {
-        while let Some(event) = self.events.next() {
+        while let Some(event) = self.events.take() {
             self.handle(event)?;
             let finished = self.active.is_empty() && self.next.is_none();
             if self.measured.saturated || (finished && self.issued.is_empty()) {
