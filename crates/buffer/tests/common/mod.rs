@@ -118,7 +118,7 @@ impl Bench {
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: capacity,
             cluster_pages: config.cluster_pages,
-            elements: 1,
+            elements: 4,
             seed: 1,
             values,
         })?;
