@@ -12,6 +12,7 @@
 //! | [`schemes`] | the schemes, a folder per family |
 //! | [`resident`] | which page is in which slot, and how safe its copy is |
 //! | [`page_map`], [`order`] | the two data structures of the per-page path |
+//! | [`heap`] | an order by key, for schemes that need more than lists |
 //! | [`padding`] | which pages complete a cluster |
 //!
 //! No bytes, no clock, no files: payload lives in the caller's memory at [`Slot`](destage::Slot)
@@ -23,6 +24,7 @@ pub mod buffer;
 pub mod config;
 pub mod counts;
 pub mod destage;
+pub mod heap;
 pub mod order;
 pub mod padding;
 pub mod page_map;

@@ -5,11 +5,15 @@
 
 use alloc::boxed::Box;
 
+use destage_base::Lpn;
 use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
-use crate::schemes::page::{fifo, lru, nocache};
+use crate::schemes::bound::{belady, infinite};
+use crate::schemes::element::epo;
+use crate::schemes::page::{cflru, fifo, lru, nocache};
+use crate::schemes::set::{apu_lfu, apu_lfu_d, apu_lru, apu_lru_d, wb};
 
 /// What a scheme is built from.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +24,9 @@ pub struct SchemeConfig<'a> {
     pub cluster_pages: u32,
     /// Independently working elements (packages) of the device beneath, over which pages are striped.
     pub elements: u32,
+    /// All page writes to come, in order, for the schemes that have to know them
+    /// ([`SchemeRow::needs_future`]); nobody else looks.
+    pub future: Option<&'a [Lpn]>,
     /// Fixes every random choice, should the scheme make one.
     pub seed: u64,
     /// A value for each of the row's parameters; others may be among them.
@@ -45,7 +52,17 @@ pub struct SchemeRow {
 }
 
 impl SchemeRow {
-    /// Makes the scheme with the defaults of its parameters, for a buffer made from `config`.
+    /// Whether this scheme can only be made from a [`SchemeConfig::future`]; without one its `build` panics,
+    /// so a caller that has none refuses the scheme before.
+    #[must_use]
+    pub fn needs_future(&self) -> bool {
+        self.name == belady::ROW.name
+    }
+
+    /// Makes the scheme with the defaults of its parameters, for a buffer made from `config` over one element.
+    ///
+    /// # Panics
+    /// If the scheme needs the future.
     #[must_use]
     pub fn build_default(&self, config: &BufferConfig) -> Option<Box<dyn Scheme>> {
         let values = Values::defaults(self.parameters);
@@ -53,6 +70,7 @@ impl SchemeRow {
             capacity_pages: config.capacity_pages,
             cluster_pages: config.cluster_pages,
             elements: 1,
+            future: None,
             seed: 1,
             values: &values,
         })
@@ -60,7 +78,20 @@ impl SchemeRow {
 }
 
 /// All schemes, simplest first.
-pub const SCHEMES: &[SchemeRow] = &[nocache::ROW, fifo::ROW, lru::ROW];
+pub const SCHEMES: &[SchemeRow] = &[
+    nocache::ROW,
+    fifo::ROW,
+    lru::ROW,
+    cflru::ROW,
+    epo::ROW,
+    wb::ROW,
+    apu_lru::ROW,
+    apu_lfu::ROW,
+    apu_lru_d::ROW,
+    apu_lfu_d::ROW,
+    infinite::ROW,
+    belady::ROW,
+];
 
 /// The scheme called `name`.
 #[must_use]

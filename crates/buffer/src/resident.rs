@@ -83,7 +83,13 @@ impl Resident {
     /// `capacity` free slots.
     #[must_use]
     pub fn new(capacity: u32) -> Self {
-        let prepared = capacity.min(PREPARED_SLOTS) as usize;
+        Self::growing(capacity, capacity)
+    }
+
+    /// `capacity` free slots, with memory set aside for `expected` of them.
+    #[must_use]
+    pub fn growing(expected: u32, capacity: u32) -> Self {
+        let prepared = expected.min(PREPARED_SLOTS) as usize;
         Self {
             map: PageMap::with_capacity(prepared),
             status: Vec::with_capacity(prepared),

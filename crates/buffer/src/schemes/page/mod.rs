@@ -1,5 +1,6 @@
 //! Schemes that order single pages.
 
+pub mod cflru;
 pub mod fifo;
 pub mod lru;
 pub mod nocache;
