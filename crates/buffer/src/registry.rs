@@ -9,6 +9,7 @@ use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
+use crate::schemes::block::{block_lru, bplru};
 use crate::schemes::page::{fifo, lru, nocache};
 
 /// What a scheme is built from.
@@ -60,7 +61,13 @@ impl SchemeRow {
 }
 
 /// All schemes, simplest first.
-pub const SCHEMES: &[SchemeRow] = &[nocache::ROW, fifo::ROW, lru::ROW];
+pub const SCHEMES: &[SchemeRow] = &[
+    nocache::ROW,
+    fifo::ROW,
+    lru::ROW,
+    block_lru::ROW,
+    bplru::ROW,
+];
 
 /// The scheme called `name`.
 #[must_use]

@@ -2,6 +2,8 @@
 //!
 //! | family | orders |
 //! | --- | --- |
+//! | [`block`] | the buffered pages of one logical block |
 //! | [`page`] | single pages, or the pages of one request |
 
+pub mod block;
 pub mod page;
