@@ -9,7 +9,7 @@ use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
-use crate::schemes::block::{block_lru, bplru};
+use crate::schemes::block::{block_lru, bplru, clc, fab, lb_clock};
 use crate::schemes::page::{fifo, lru, nocache};
 
 /// What a scheme is built from.
@@ -67,6 +67,9 @@ pub const SCHEMES: &[SchemeRow] = &[
     lru::ROW,
     block_lru::ROW,
     bplru::ROW,
+    fab::ROW,
+    clc::ROW,
+    lb_clock::ROW,
 ];
 
 /// The scheme called `name`.

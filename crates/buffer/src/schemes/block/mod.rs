@@ -4,6 +4,9 @@ use destage_base::parameter::{Kind, Parameter};
 
 pub mod block_lru;
 pub mod bplru;
+pub mod clc;
+pub mod fab;
+pub mod lb_clock;
 
 /// Whether victims are padded to whole blocks, with the default `default`.
 const fn pad(default: &'static str) -> Parameter {
