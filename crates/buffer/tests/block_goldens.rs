@@ -442,3 +442,20 @@ fn blocks_of_one_page_make_page_lru() {
     }
     assert_ne!(pages("bplru cluster_pages=1"), expected);
 }
+
+/// With nothing safe from its size CLC is FAB, with everything safe it is block-level LRU.
+#[test]
+fn limits_of_clc() {
+    let mut random = destage_base::Random::new(12);
+    let stream: Vec<u64> = (0..50_000).map(|_| random.below(48)).collect();
+    assert_eq!(records("clc alpha=0", &stream), records("fab", &stream));
+    assert_eq!(
+        records("clc alpha=1", &stream),
+        records("block-lru", &stream)
+    );
+    assert_ne!(records("clc alpha=0.5", &stream), records("fab", &stream));
+    assert_ne!(
+        records("clc alpha=0.5", &stream),
+        records("block-lru", &stream)
+    );
+}

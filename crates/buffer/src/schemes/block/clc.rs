@@ -8,8 +8,8 @@
 //! Between [`fab`](super::fab), which looks at size alone, and [`block_lru`](super::block_lru), which
 //! looks at recency alone: `alpha` 0 is the one and 1 the other. A write to any page of a cluster takes it
 //! to the front of the list; what the list cannot hold drops off its end among the clusters by size.
-//! Only a write moves clusters over. After an eviction the list may hold more than its share until then,
-//! and nothing ever comes back but by a write.
+//! Nothing comes back but by a write. When clusters leave, the share shrinks with their number, and the
+//! list may hold more than that until the next write; `clc_rebalance = always` does not wait.
 //!
 //! The share is taken in millionths of the clusters, rounded up, so that no floating point decides.
 //!
@@ -41,6 +41,14 @@ pub const ROW: SchemeRow = SchemeRow {
             about: "Share of the buffered blocks, latest first, that do not leave for their size; to a millionth, rounded up to whole blocks.",
             source: "CLC (2009); the default is the best value found there.",
         },
+        Parameter {
+            name: "clc_rebalance",
+            kind: Kind::Choice(&["write", "always"]),
+            default: "write",
+            unit: "",
+            about: "Whether blocks above the share are released at a write only, or as soon as others leave, which a flush can tell.",
+            source: "Ours; the paper does not say.",
+        },
         super::pad("false"),
     ],
     build: |config| {
@@ -49,6 +57,7 @@ pub const ROW: SchemeRow = SchemeRow {
             recent: Rings::new(1),
             cold: BySize::new(config.cluster_pages.min(config.capacity_pages)),
             share: (config.values.number("alpha") * MILLION as f64 + 0.5) as u64,
+            rebalances_always: config.values.text("clc_rebalance") == "always",
             pads: config.values.flag("pad"),
         }))
     },
@@ -64,6 +73,7 @@ struct Clc {
     cold: BySize,
     /// Millionths of all clusters that may be in `recent`.
     share: u64,
+    rebalances_always: bool,
     pads: bool,
 }
 
@@ -72,6 +82,11 @@ impl Clc {
     fn renew(&mut self, place: Place) {
         self.cold.remove(place.cluster);
         self.recent.bring_to_front(0, place.cluster);
+        self.rebalance();
+    }
+
+    #[inline]
+    fn rebalance(&mut self) {
         let limit = (self.clusters.count() as u64 * self.share).div_ceil(MILLION);
         while self.recent.len() as u64 > limit {
             if let Some(oldest) = self.recent.pop_back(0) {
@@ -80,9 +95,13 @@ impl Clc {
         }
     }
 
+    /// `cluster` is no longer among the clusters.
     fn forget(&mut self, cluster: ClusterId) {
         if !self.cold.remove(cluster) {
             self.recent.remove(cluster);
+        }
+        if self.rebalances_always {
+            self.rebalance();
         }
     }
 }
@@ -115,8 +134,8 @@ impl Scheme for Clc {
             Need::Room(_) | Need::Empty => self.cold.largest().or_else(|| self.recent.back(0)),
         };
         let Some(cluster) = cluster else { return };
-        self.forget(cluster);
         self.clusters.take(cluster, &mut victim.entries);
+        self.forget(cluster);
         victim.grouping = Grouping::Cluster;
         victim.pad = self.pads;
     }
