@@ -10,6 +10,7 @@ use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
+use crate::schemes::block::{block_lru, bplru, clc, fab, lb_clock};
 use crate::schemes::bound::{belady, infinite};
 use crate::schemes::element::epo;
 use crate::schemes::page::{cflru, fifo, lru, nocache};
@@ -83,6 +84,11 @@ pub const SCHEMES: &[SchemeRow] = &[
     fifo::ROW,
     lru::ROW,
     cflru::ROW,
+    fab::ROW,
+    block_lru::ROW,
+    bplru::ROW,
+    clc::ROW,
+    lb_clock::ROW,
     epo::ROW,
     wb::ROW,
     apu_lru::ROW,
