@@ -10,7 +10,7 @@ use destage_sim::settings::{Config, Settings, split_kind};
 
 use crate::args::{CompareArguments, Noise};
 use crate::choices::{self, workload_pair};
-use crate::errors::Failure;
+use crate::errors::{Failure, warn};
 use crate::input::{self, Input, Loaded};
 use crate::logs::Logs;
 use crate::manifest::Manifest;
@@ -87,6 +87,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     let threads = common.threads.map_or(0, usize::from);
     let records = run_combinations(&inputs, &loaded, &combinations, threads, common.noise)?;
 
+    summary::notes(&records).iter().for_each(warn);
     let seed = first.global.integer("sim.seed");
     let facts = loaded.into_iter().map(|loaded| loaded.facts).collect();
     let manifest = Manifest::new(facts, seed, started);

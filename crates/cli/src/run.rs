@@ -9,13 +9,13 @@ use destage_sim::run::run as simulate;
 
 use crate::args::RunArguments;
 use crate::choices::{self, workload_pair};
-use crate::errors::Failure;
+use crate::errors::{Failure, warn};
 use crate::input::{self, Facts, Input};
 use crate::logs::Logs;
 use crate::manifest::Manifest;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::output::table::{Side, Table};
-use crate::output::{self, csv, html, json, numbers};
+use crate::output::{self, csv, html, json, numbers, summary};
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::watch::Watch;
@@ -70,6 +70,9 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     facts.warn();
     let (buffer, ftl) = (config.scheme.name, config.ftl_row.name);
     let record = Record::new(&input.name(), buffer, ftl, result, input.parameters());
+    summary::notes(std::slice::from_ref(&record))
+        .iter()
+        .for_each(warn);
     let seed = config.global.integer("sim.seed");
     let manifest = Manifest::new(vec![facts], seed, started);
     let text = |form| match form {

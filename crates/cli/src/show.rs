@@ -76,7 +76,10 @@ fn parameters() -> Page {
         source: String::new(),
         parts: vec![
             ("", all),
-            ("common to all buffers", entries("buffer.", COMMON)),
+            (
+                "Parameters common to all buffers",
+                entries("buffer.", COMMON),
+            ),
         ],
     }
 }
@@ -93,8 +96,11 @@ fn buffer(name: &str) -> Result<Page, Failure> {
         about: format!("{}{reconstructed}", row.about),
         source: row.source.into(),
         parts: vec![
-            ("its own", entries("buffer.", row.parameters)),
-            ("common to all buffers", entries("buffer.", COMMON)),
+            ("Its own parameters", entries("buffer.", row.parameters)),
+            (
+                "Parameters common to all buffers",
+                entries("buffer.", COMMON),
+            ),
         ],
     })
 }
@@ -137,7 +143,7 @@ fn profile(name: &str) -> Result<Page, Failure> {
         name: row.name.into(),
         about: row.describe("about").unwrap_or_default(),
         source: row.describe("source").unwrap_or_default(),
-        parts: vec![("what it sets", set.collect())],
+        parts: vec![("What it sets", set.collect())],
     })
 }
 
@@ -172,7 +178,7 @@ impl Page {
             }
             text.push('\n');
             if !title.is_empty() {
-                text.push_str(&format!("Parameters {title}:\n\n"));
+                text.push_str(&format!("{title}:\n\n"));
             }
             for entry in entries {
                 text.push_str(&entry.text());

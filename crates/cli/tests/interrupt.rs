@@ -25,17 +25,17 @@ fn interrupt(place: &Place, mut child: Child) -> (Option<i32>, String) {
         Command::new("kill")
             .args(["-INT", &number])
             .status()
-            .unwrap()
+            .expect("kill runs")
             .success()
     );
-    let status = child.wait().unwrap().code();
+    let status = child.wait().expect("it ends").code();
     let mut errors = String::new();
     child
         .stderr
         .take()
-        .unwrap()
+        .expect("a pipe")
         .read_to_string(&mut errors)
-        .unwrap();
+        .expect("text");
     (status, errors)
 }
 

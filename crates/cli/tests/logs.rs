@@ -10,7 +10,7 @@ const PAGES: [u64; 14] = [0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
 fn column(log: &str, index: usize) -> Vec<String> {
     log.lines()
         .skip(1)
-        .map(|line| line.split(',').nth(index).unwrap().to_owned())
+        .map(|line| line.split(',').nth(index).unwrap_or_default().to_owned())
         .collect()
 }
 

@@ -271,3 +271,34 @@ fn the_table_of_a_run_has_units() {
         .unwrap();
     assert!(line.ends_with("  ms"), "{line}");
 }
+
+#[test]
+fn a_run_that_saturates_says_so() {
+    let place = Place::new();
+    let flood = ["--workload", "uniform:requests=2000,mean_interarrival_ms=0"];
+    let set = ["--set", "host.saturation=100", "--json"];
+    let outcome = place.run(&[&["run"], &flood[..], &set].concat());
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    assert_eq!(json(&outcome.output)["metrics"]["host.saturated"], 1);
+    assert!(
+        outcome.errors.contains("host.saturation = 100"),
+        "{}",
+        outcome.errors
+    );
+}
+
+#[test]
+fn a_result_may_go_to_an_open_file() {
+    let place = Place::new();
+    let options = ["--workload", "zipf:requests=10", "--csv"];
+    let plain = place.succeed(&[&["run"], &options[..]].concat());
+    if cfg!(unix) {
+        let file = std::fs::File::create(place.path("all.txt")).unwrap();
+        let log = ["--response-log", "/dev/stderr"];
+        let mut command = place.command(&[&["run"], &options[..], &log].concat());
+        let output = command.stderr(file).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), plain);
+        assert_eq!(place.read("all.txt").lines().count(), 11);
+        assert_eq!(place.files(), ["all.txt"]);
+    }
+}

@@ -72,8 +72,10 @@ impl PendingFile {
     fn target(path: &Path) -> io::Result<Target> {
         let place = match path.metadata() {
             Ok(data) if data.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-            Ok(data) if !data.is_file() => {
-                return Ok(Target::Direct(File::options().write(true).open(path)?));
+            // What stands for an open file (/dev/stdout) may be a regular file in the end, of which
+            // somebody else holds the beginning.
+            Ok(data) if !data.is_file() || path.starts_with("/dev") => {
+                return Ok(Target::Direct(File::options().append(true).open(path)?));
             }
             // The target of a link is replaced, not the link.
             Ok(_) => path.canonicalize()?,

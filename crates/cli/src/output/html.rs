@@ -21,6 +21,7 @@ th, td { padding: .25rem .7rem; text-align: right; white-space: nowrap; }
 th { border-bottom: 2px solid #444; vertical-align: bottom; font-weight: 600; }
 td { border-bottom: 1px solid #e2e2e2; }
 .left { text-align: left; }
+.about { white-space: normal; }
 .charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 460px), 1fr)); gap: 1rem 1.5rem; }
 .charts svg { width: 100%; height: auto; }
 .charts text { font-size: 12px; fill: #333; }
@@ -97,12 +98,14 @@ pub(crate) fn runs(
     }
     body.push_str("<h2>All runs</h2>\n");
     body.push_str(&table(records));
+    body.push_str(&notes(records));
     page(title, manifest, &body)
 }
 
 /// The report of one run.
 pub(crate) fn run(manifest: &Manifest, record: &Record) -> String {
     let mut body = format!("<p>{}</p>\n", escape(&crate::run::describe(record)));
+    body.push_str(&notes(std::slice::from_ref(record)));
     let points = ["p50", "p95", "p99", "p999"];
     let mut pictures = String::new();
     for (prefix, title) in [
@@ -126,7 +129,7 @@ pub(crate) fn run(manifest: &Manifest, record: &Record) -> String {
     for (name, number) in record.metrics.iter() {
         let (unit, about) = metrics::find(name).map_or(("", ""), |row| (row.unit, row.about));
         body.push_str(&format!(
-            "<tr><td class=\"left\">{}</td><td>{}</td><td class=\"left\">{}</td><td class=\"left\">{}</td></tr>\n",
+            "<tr><td class=\"left\">{}</td><td>{}</td><td class=\"left\">{}</td><td class=\"left about\">{}</td></tr>\n",
             escape(name),
             numbers::metric(number),
             escape(unit),
@@ -143,6 +146,13 @@ pub(crate) fn run(manifest: &Manifest, record: &Record) -> String {
     }
     body.push_str("</table></div>\n");
     page("One run", manifest, &body)
+}
+
+fn notes(records: &[Record]) -> String {
+    summary::notes(records)
+        .iter()
+        .map(|note| format!("<p>{}.</p>\n", escape(note)))
+        .collect()
 }
 
 fn charts(records: &[&Record], schemes: &[&str]) -> String {

@@ -20,6 +20,7 @@ pub(crate) fn whole(number: u64) -> String {
 pub(crate) fn real(number: f64) -> String {
     let size = number.abs();
     match size {
+        _ if size == 0.0 => "0".to_owned(),
         _ if size >= 1e15 => format!("{number:.3e}"),
         _ if size >= 1000.0 => {
             let sign = if number < 0.0 { "-" } else { "" };
@@ -27,7 +28,7 @@ pub(crate) fn real(number: f64) -> String {
         }
         _ if size >= 100.0 => format!("{number:.1}"),
         _ if size >= 10.0 => format!("{number:.2}"),
-        _ if size >= 1.0 || size == 0.0 => format!("{number:.3}"),
+        _ if size >= 1.0 => format!("{number:.3}"),
         _ if size >= 0.001 => format!("{number:.4}"),
         _ => format!("{number:.2e}"),
     }
@@ -82,7 +83,7 @@ mod tests {
         assert_eq!(
             shown,
             [
-                "0.000", "1.23e-5", "0.1235", "1.500", "100.00", "123.5", "-4,322"
+                "0", "1.23e-5", "0.1235", "1.500", "100.00", "123.5", "-4,322"
             ]
         );
         assert_eq!(

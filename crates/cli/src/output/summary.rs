@@ -163,6 +163,28 @@ fn text(columns: &[Column], records: &[Record]) -> String {
     table.text()
 }
 
+/// What a reader of the numbers must know: which runs did not see all of their requests.
+pub(crate) fn notes(records: &[Record]) -> Vec<String> {
+    let saturated = records
+        .iter()
+        .filter(|record| record.metric("host.saturated") == Some(1.0));
+    let note = |record: &Record| {
+        let size = record
+            .capacity()
+            .map(|bytes| format!(" of {}", numbers::bytes(bytes)));
+        format!(
+            "{} on {}{}, FTL {}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
+            record.trace,
+            record.buffer,
+            size.unwrap_or_default(),
+            record.ftl,
+            record.whole("host.saturation").unwrap_or(0),
+            numbers::whole(record.metric("host.requests").unwrap_or(0.0) as u64)
+        )
+    };
+    saturated.map(note).collect()
+}
+
 /// The file's name without its folder, its end if it is long: that is where names differ.
 pub(crate) fn short(trace: &str) -> String {
     let is_path = !trace.contains(':');
