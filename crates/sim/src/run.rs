@@ -103,6 +103,7 @@ impl Config {
             capacity_pages: capacity,
             cluster_pages: config.cluster_pages,
             elements: self.geometry().elements,
+            future: None,
             seed: self.global.integer("sim.seed"),
             values: &self.buffer,
         })?;

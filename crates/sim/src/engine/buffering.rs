@@ -5,7 +5,7 @@ use destage_buffer::destage::{Cause, Destage};
 use destage_buffer::{ReadStep, Step};
 use destage_trace::Operation;
 
-use super::{Active, Engine, Outcome};
+use super::{Active, Engine, IdleTime, Outcome};
 use crate::error::SimError;
 use crate::operation::{PageOperation, Work};
 use crate::paging::Span;
@@ -70,7 +70,7 @@ impl Engine<'_> {
             match step {
                 Step::Destage => {
                     self.page_pending = true;
-                    self.issue(None)?;
+                    self.issue(None, None)?;
                     continue;
                 }
                 Step::Wait => {
@@ -113,7 +113,7 @@ impl Engine<'_> {
                 return Ok(());
             };
             if buffer.fua(page, now, &self.elements) {
-                self.issue(Some(id))?;
+                self.issue(Some(id), None)?;
             }
         }
         Ok(())
@@ -126,7 +126,7 @@ impl Engine<'_> {
         }
         self.wait_for_issued(id);
         while self.flush_next(Cause::Flush) {
-            self.issue(Some(id))?;
+            self.issue(Some(id), None)?;
         }
         Ok(true)
     }
@@ -161,8 +161,9 @@ impl Engine<'_> {
         Ok(true)
     }
 
-    /// Sends the buffer's latest record to the elements; `waiter` is lowered when it is done.
-    pub(super) fn issue(&mut self, waiter: Option<u32>) -> Outcome {
+    /// Sends the buffer's latest record to the elements; `waiter` is lowered when it is done. `idle` says in
+    /// which idle time it is written back, if that is why.
+    pub(super) fn issue(&mut self, waiter: Option<u32>, idle: Option<IdleTime>) -> Outcome {
         let Some(buffer) = &self.buffer else {
             return Ok(());
         };
@@ -172,6 +173,7 @@ impl Engine<'_> {
         let id = self.issued.insert_reused(|issued| {
             issued.at = now;
             issued.keep = record.keep;
+            issued.idle = idle;
             issued.waiters.clear();
             issued.waiters.extend(waiter);
             issued.programs.clear();
@@ -218,8 +220,9 @@ impl Engine<'_> {
     pub(super) fn program_done(&mut self, record: u32) -> Outcome {
         let issued = &mut self.issued[record];
         issued.writes_left -= 1;
+        let idle = issued.idle;
         if issued.writes_left > 0 {
-            return Ok(());
+            return idle.map_or(Ok(()), |time| self.go_on_idling(time, false));
         }
         if !self.closed {
             self.measured
@@ -231,7 +234,7 @@ impl Engine<'_> {
         for waiter in waiters {
             self.lower(waiter)?;
         }
-        Ok(())
+        idle.map_or(Ok(()), |time| self.go_on_idling(time, true))
     }
 
     /// Without a buffer a write request is its own destage.
@@ -245,7 +248,7 @@ impl Engine<'_> {
 
     pub(super) fn drain(&mut self) -> Outcome {
         while self.flush_next(Cause::Drain) {
-            self.issue(None)?;
+            self.issue(None, None)?;
         }
         while !self.issued.is_empty() {
             let Some(event) = self.events.take() else {

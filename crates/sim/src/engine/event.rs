@@ -45,6 +45,13 @@ pub enum Event {
     },
     /// The cleaning at this element is done.
     CleaningDone(u32),
+    /// Nobody has asked for anything long enough for idle work.
+    Idle {
+        /// Which pages.
+        group: u16,
+        /// Requests for them that had arrived by then.
+        arrivals: u32,
+    },
 }
 
 /// What a message says.

@@ -50,6 +50,9 @@ impl Engine<'_> {
         }
         let span = self.config.paging.span(&request);
         self.check_address(&request, &span)?;
+        if self.idle.is_some() {
+            self.end_idle_time(&span);
+        }
         let id = self.active.insert(Active {
             request,
             identity,
@@ -133,6 +136,9 @@ impl Engine<'_> {
             sectors: request.sectors,
             operation: request.operation,
         });
+        if self.idle.is_some() {
+            self.begin_idle_time(&active.span);
+        }
         self.in_device -= 1;
         self.send_next(PASSES_SEND_ON_COMPLETION);
         self.events.soon(Message::Release.about(id, PASSES_RELEASE));

@@ -10,6 +10,7 @@ mod config;
 mod device_side;
 mod event;
 mod host_side;
+mod idle;
 
 use std::collections::VecDeque;
 
@@ -20,6 +21,8 @@ use destage_trace::Request;
 pub use self::config::{EngineConfig, Measured, Replay, Window};
 use self::event::PASSES_COMPLETION;
 pub use self::event::{Event, Message};
+use self::idle::Idle;
+pub use self::idle::IdleTime;
 use crate::elements::Elements;
 use crate::error::SimError;
 use crate::events::EventList;
@@ -53,6 +56,8 @@ struct Issued {
     reads_left: u32,
     writes_left: u32,
     keep: bool,
+    /// The idle time it was written back in, if it was.
+    idle: Option<IdleTime>,
     /// Host requests that wait for it.
     waiters: Vec<u32>,
     /// Programs held back until all padding is read.
@@ -87,6 +92,7 @@ pub struct Engine<'a> {
     /// The head's current page has been presented and waits to be placed.
     page_pending: bool,
     issued: Slab<Issued>,
+    idle: Option<Idle>,
 
     measured: Measured,
     closed: bool,
@@ -102,6 +108,7 @@ impl<'a> Engine<'a> {
         observer: &'a mut dyn Observer,
     ) -> Self {
         let device_pages = elements.ftl().pages();
+        let idle = buffer.as_ref().and_then(Idle::of);
         Self {
             config,
             events: EventList::new(config.clock),
@@ -124,6 +131,7 @@ impl<'a> Engine<'a> {
             admission: VecDeque::new(),
             page_pending: false,
             issued: Slab::default(),
+            idle,
             measured: Measured::default(),
             closed: false,
         }
@@ -194,6 +202,7 @@ impl<'a> Engine<'a> {
                 self.activate(element)
             }
             Event::Arrival => self.arrive(),
+            Event::Idle { group, arrivals } => self.use_idle_time(IdleTime { group, arrivals }),
             Event::Message {
                 says,
                 passes,
