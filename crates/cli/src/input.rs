@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use destage_base::parameter::{Value, Values};
-use destage_sim::run::{span_of_file, span_pages};
+use destage_sim::foresight::Foresight;
 use destage_sim::settings::{Config, split_kind, suggestion};
 use destage_sim::source::Source;
 use destage_trace::{
@@ -108,47 +108,39 @@ impl Input {
         }
     }
 
-    /// The requests one after the other, in bounded memory, and the pages they span if the
-    /// configuration needs to know.
+    /// The requests one after the other, in bounded memory, and what the configuration needs to know of
+    /// them beforehand.
     pub(crate) fn stream(
         &self,
         config: &Config,
         options: &ReadOptions,
-    ) -> Result<(Source<'static>, u64), Failure> {
-        let page_bytes = config.global.integer("flash.page_bytes");
-        match self {
-            Self::Trace(path) => {
-                let span = match config.needs_span() {
-                    true if path.as_os_str() == "-" => {
-                        return Err(Failure::input(
-                            "-: trace.addr_map=shrink reads the trace twice; expected a file in place of standard input",
-                        ));
-                    }
-                    true => {
-                        let options = ReadOptions {
-                            digest: false,
-                            ..options.clone()
-                        };
-                        span_of_file(path, &options, page_bytes)?
-                    }
-                    false => 0,
-                };
-                let reader = Reader::open(path, options)?;
-                Ok((Source::reading(self.name(), reader), span))
+    ) -> Result<(Source<'static>, Foresight), Failure> {
+        let foresight = if config.needs_foresight() {
+            if matches!(self, Self::Trace(path) if path.as_os_str() == "-") {
+                return Err(Failure::input(
+                    "-: trace.addr_map=shrink and belady read the trace twice; expected a file in place of standard input",
+                ));
             }
+            let options = ReadOptions {
+                digest: false,
+                ..options.clone()
+            };
+            Foresight::of(config, &mut self.source(config, &options)?)?
+        } else {
+            Foresight::default()
+        };
+        Ok((self.source(config, options)?, foresight))
+    }
+
+    /// The requests one after the other, in bounded memory.
+    fn source(&self, config: &Config, options: &ReadOptions) -> Result<Source<'static>, Failure> {
+        Ok(match self {
+            Self::Trace(path) => Source::reading(self.name(), Reader::open(path, options)?),
             Self::Workload(generator) => {
                 let seed = config.global.integer("sim.seed");
-                let span = match config.needs_span() {
-                    true => {
-                        let requests: Vec<_> = generator.requests(seed, options)?.collect();
-                        span_pages(requests.iter(), page_bytes)
-                    }
-                    false => 0,
-                };
-                let requests = generator.requests(seed, options)?;
-                Ok((Source::generated(self.name(), requests), span))
+                Source::generated(self.name(), generator.requests(seed, options)?)
             }
-        }
+        })
     }
 
     /// All requests.

@@ -1,14 +1,16 @@
 //! Progress on standard error, for work that lasts.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::args::Noise;
 use crate::errors::say;
+use crate::output::numbers;
 
 /// Work done within this time is done before anybody wonders.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -43,12 +45,15 @@ impl Progress {
                 let bar = ProgressBar::with_draw_target(total, hidden);
                 let template = match total {
                     Some(_) => {
-                        "{elapsed} [{bar:40}] {human_pos} of {human_len} requests, {per_sec}, {eta} left"
+                        "{elapsed} [{bar:40}] {human_pos} of {human_len} requests, {rate}, {eta} left"
                     }
-                    None => "{elapsed} {spinner} {human_pos} requests, {per_sec}",
+                    None => "{elapsed} {spinner} {human_pos} requests, {rate}",
                 };
                 if let Ok(style) = ProgressStyle::with_template(template) {
-                    bar.set_style(style.progress_chars("=> "));
+                    let rate = |state: &ProgressState, text: &mut dyn Write| {
+                        let _ = write!(text, "{}/s", numbers::whole(state.per_sec() as u64));
+                    };
+                    bar.set_style(style.with_key("rate", rate).progress_chars("=> "));
                 }
                 Style::Bar {
                     bar,

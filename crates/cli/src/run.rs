@@ -56,10 +56,10 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         arguments.destage_log.as_ref(),
     )?;
 
-    let (source, span) = input.stream(&config, &options)?;
+    let (source, foresight) = input.stream(&config, &options)?;
     let progress = Progress::new(common.noise, input.expected_requests(&options));
     let mut watch = Watch::new(&progress, logs);
-    let outcome = simulate(&config, source, span, &mut watch)
+    let outcome = simulate(&config, source, &foresight, &mut watch)
         .map(|(result, source)| (result, Facts::of_source(&source)));
     let logs = watch.logs;
     drop(progress);
