@@ -5,6 +5,7 @@ use destage_base::parameter::Value;
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_US, to_ms};
 use destage_base::{Random, Ticks};
 use destage_buffer::{Destage, SCHEMES};
+use destage_sim::foresight::Foresight;
 use destage_sim::metrics::find;
 use destage_sim::observer::{Observer, Silent};
 use destage_sim::run::{Job, RunResult, run, run_all};
@@ -38,7 +39,13 @@ fn config(pairs: &[&str]) -> Config {
 }
 
 fn simulate(config: &Config, requests: &[Request], observer: &mut dyn Observer) -> RunResult {
-    match run(config, Source::memory("requests", requests), 4096, observer) {
+    let foresight = Foresight::of(config, &mut Source::memory("requests", requests)).unwrap();
+    match run(
+        config,
+        Source::memory("requests", requests),
+        &foresight,
+        observer,
+    ) {
         Ok((result, _)) => result,
         Err(error) => panic!("{error}"),
     }

@@ -8,6 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use destage_base::Ticks;
+use destage_sim::foresight::Foresight;
 use destage_sim::observer::{Observer, Response};
 use destage_sim::run::{RunResult, run};
 use destage_sim::settings::Settings;
@@ -71,7 +72,12 @@ pub fn run_reference(
         .and_then(|()| pairs.iter().try_for_each(|pair| settings.set_pair(pair)))
         .and_then(|()| settings.resolve());
     let config = configured.unwrap_or_else(|error| panic!("{error}"));
-    match run(&config, Source::memory("requests", requests), 0, observer) {
+    match run(
+        &config,
+        Source::memory("requests", requests),
+        &Foresight::default(),
+        observer,
+    ) {
         Ok((result, _)) => result,
         Err(error) => panic!("{error}"),
     }

@@ -7,6 +7,7 @@
 //! | [`engine`] | the event-driven run, with [`host`], [`elements`], [`events`] |
 //! | [`untimed`] | the run without a clock |
 //! | [`paging`], [`source`], [`operation`] | requests become pages, and pages operations |
+//! | [`foresight`] | what has to be known before a run begins |
 //! | [`latencies`], [`metrics`] | what was measured becomes what is reported |
 //! | [`observer`] | logs, progress, interruption |
 //! | [`error`] | what can be wrong with a user's input |
@@ -15,6 +16,7 @@ pub mod elements;
 pub mod engine;
 pub mod error;
 pub mod events;
+pub mod foresight;
 pub mod host;
 pub mod latencies;
 pub mod metrics;

@@ -169,10 +169,10 @@ pub const PARAMETERS: &[Parameter] = &[
     row(
         "host.scheduler",
         Kind::Choice(&["clook", "fifo"]),
-        "clook",
+        "fifo",
         "",
         "Which waiting request is sent next: cyclic ascending by address, or in arrival order.",
-        DISKSIM,
+        "clook: DiskSim",
     ),
     row(
         "host.bus_ns_per_sector",
