@@ -2,6 +2,8 @@
 //! that say what should be where. Every test drives buffers through this, so every test checks them.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod model;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 

@@ -259,7 +259,7 @@ impl Scheme for SetCache {
         self.lines[set.start..=place].rotate_right(1);
         let group = self.group_of(entry.page);
         let held = &mut self.held[entry.slot.0 as usize];
-        held.frequency += 1;
+        held.frequency = held.frequency.saturating_add(1);
         if held.state == State::Dirty {
             self.dirty.renew(group, entry, held.frequency);
         } else if writes {

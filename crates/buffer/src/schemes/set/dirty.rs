@@ -74,6 +74,11 @@ impl DirtyLines {
     pub fn renew(&mut self, group: u32, entry: Entry, frequency: u32) {
         match self {
             Self::Recent(lists) => lists.move_to_front(group, entry.slot),
+            Self::Frequent(frequent) if frequency > LISTED + 1 => {
+                frequent.accesses += 1;
+                let key = (frequency, frequent.accesses);
+                frequent.heaps.change(group, entry.slot, key);
+            }
             Self::Frequent(frequent) => {
                 frequent.remove(group, entry.slot, frequency - 1);
                 frequent.enter(group, entry, frequency);

@@ -88,3 +88,68 @@ fn epo_skips_empty_queues() {
     assert_eq!(bench.log, ["evict 0"]);
     assert_eq!(bench.buffer.counts().resident, 4);
 }
+
+#[test]
+fn cflru_on_the_common_streams_is_lru() {
+    for stream in [S1, S2] {
+        let mut pages = [Vec::new(), Vec::new()];
+        for (scheme, pages) in ["cflru", "lru"].iter().zip(&mut pages) {
+            let mut bench = bench(scheme, 8, &[]);
+            write(&mut bench, stream);
+            bench.apply(&Operation::Drain);
+            pages.extend(
+                bench
+                    .records
+                    .iter()
+                    .map(|record| (record.cause, record.pages.clone())),
+            );
+        }
+        assert_eq!(pages[0], pages[1]);
+    }
+}
+
+/// Four lines in two sets over two packages; what idle time does after 0 2 2 4 1, step by step.
+#[test]
+fn apu_in_four_lines() {
+    let cases = [
+        ("wb", &[][..]),
+        ("apu-lru", &["2", "4", "1"]),
+        ("apu-lfu", &["4", "1", "2"]),
+        ("apu-lru-d", &["2 1", "4"]),
+        ("apu-lfu-d", &["4 1", "2"]),
+    ];
+    for (scheme, steps) in cases {
+        let row = find(scheme).unwrap();
+        let values = Values::defaults(COMMON.iter().chain(row.parameters));
+        let new = || Bench::over(2, row, 4, &values, Completion::AtOnce, None).unwrap();
+        let mut bench = new();
+        write(&mut bench, &[0, 2, 2, 4, 1]);
+        assert_eq!(bench.log, ["hit", "evict 0"], "{scheme}");
+        bench.log.clear();
+        for _ in 0..5 {
+            bench.apply(&Operation::Idle);
+        }
+        let expected: Vec<_> = steps
+            .iter()
+            .map(|step| format!("idle {step} kept"))
+            .collect();
+        assert_eq!(bench.log, expected, "{scheme}");
+        assert_eq!(bench.buffer.counts().evictions(), 1);
+    }
+}
+
+#[test]
+fn apu_drops_a_line_that_idle_time_has_cleaned() {
+    let row = find("apu-lru-d").unwrap();
+    let values = Values::defaults(COMMON.iter().chain(row.parameters));
+    let mut bench = Bench::over(2, row, 4, &values, Completion::AtOnce, None).unwrap();
+    write(&mut bench, &[0, 2, 2, 4, 1]);
+    bench.apply(&Operation::Idle);
+    write(&mut bench, &[6]);
+    bench.apply(&Operation::Read(vec![0]));
+    assert_eq!(bench.log, ["hit", "evict 0", "idle 2 1 kept", "miss"]);
+    let counts = bench.buffer.counts();
+    assert_eq!((counts.evictions(), counts.clean_drops), (1, 1));
+    bench.apply(&Operation::Read(vec![2, 4, 6, 1]));
+    assert_eq!(bench.log[4..], ["miss", "hit", "hit", "hit"]);
+}
