@@ -9,7 +9,7 @@ use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
-use crate::schemes::page::{fifo, lru, nocache};
+use crate::schemes::page::{fifo, lirs_wsr, lru, nocache};
 
 /// What a scheme is built from.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +60,7 @@ impl SchemeRow {
 }
 
 /// All schemes, simplest first.
-pub const SCHEMES: &[SchemeRow] = &[nocache::ROW, fifo::ROW, lru::ROW];
+pub const SCHEMES: &[SchemeRow] = &[nocache::ROW, fifo::ROW, lru::ROW, lirs_wsr::ROW];
 
 /// The scheme called `name`.
 #[must_use]

@@ -1,0 +1,9 @@
+//! Each scheme of several lists or learnt thresholds against the dumbest model that could be right.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod differential;
+mod lirs_wsr;
