@@ -18,15 +18,16 @@
 //! Reads enter and count as uses, so there are clean pages: they leave without a program, and flush
 //! and FUA leave pages here, clean.
 //!
-//! Cost: O(1) amortised per call; a node per page in RAM and per page remembered.
+//! Cost: O(1) amortised per call, a flush O(n log n) once; a node per slot and per page remembered.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use destage_base::Lpn;
 use destage_base::parameter::{Kind, Parameter};
 
 use crate::destage::Slot;
-use crate::order::{SlotList, SlotLists};
+use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
@@ -66,171 +67,174 @@ pub const ROW: SchemeRow = SchemeRow {
         let history = config.values.number("lirs_history") * f64::from(capacity);
         Some(Box::new(LirsWsr {
             stack: SlotList::new(capacity),
-            queues: SlotLists::new(2, capacity),
-            dirty: SlotLists::new(2, capacity),
+            queue: SlotList::new(capacity),
             nodes: Vec::with_capacity(capacity as usize),
-            node_of: Vec::with_capacity(capacity as usize),
-            free: Vec::new(),
+            dirty: Vec::with_capacity(capacity as usize),
+            flush: Vec::new(),
             history: PageMap::with_capacity(0),
+            gone: SlotList::new(0),
+            free: Vec::new(),
             history_max: history as usize,
+            capacity,
+            clock: 0,
             lir: 0,
             lir_max: capacity - hir.clamp(1, capacity),
-            resident: 0,
         }))
     },
 };
 
-/// Resident HIR pages, front: the next victim; and the dirty ones among them, in the same order.
-const QUEUE: u32 = 0;
-/// In `queues`: pages that left and are in the stack, front: the first to have left.
-const GONE: u32 = 1;
-/// In `dirty`: dirty LIR pages, front: the one nearest the bottom of the stack.
-const LIR: u32 = 1;
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
-    /// Resident, used twice within a short distance.
+    /// Used twice within a short distance.
     Lir,
-    /// Resident, and in the queue.
+    /// In the queue.
     Hir,
-    /// Left, but remembered by the stack.
-    Gone,
 }
 
+/// Stands for the place among the dirty pages of a page that is clean.
+const CLEAN: u32 = u32::MAX;
+
+/// A resident page.
 #[derive(Clone, Copy)]
 struct Node {
-    /// Where the page is while it is resident.
-    slot: Slot,
+    /// When it last went to the end of the queue, or as an LIR page to the top of the stack.
+    moved: u64,
+    /// Where it is in `dirty`, or [`CLEAN`].
+    dirty_place: u32,
     status: Status,
     in_stack: bool,
-    dirty: bool,
     /// Went round the queue once since its last use.
     cold: bool,
 }
 
-/// All lists are over nodes, which outlive a page's stay in its slot.
+const NO_NODE: Node = Node {
+    moved: 0,
+    dirty_place: CLEAN,
+    status: Status::Hir,
+    in_stack: false,
+    cold: false,
+};
+
 struct LirsWsr {
-    /// Front: top, the latest use.
+    /// Front: top, the latest use. A resident page is here under its slot, a gone one under its place in
+    /// the history, counted on from the capacity.
     stack: SlotList,
-    queues: SlotLists,
-    /// Dirty pages in the order a flush takes them: they follow the moves of queue and stack.
-    dirty: SlotLists,
-    nodes: Vec<Node>,
+    /// Resident HIR pages, front: the next victim.
+    queue: SlotList,
     /// By slot.
-    node_of: Vec<u32>,
-    free: Vec<u32>,
-    /// The nodes of pages that left.
+    nodes: Vec<Node>,
+    /// The dirty pages, in no order.
+    dirty: Vec<Entry>,
+    /// The dirty pages still to be named by the flush under way, the next at the end; emptied by
+    /// anything else that happens.
+    flush: Vec<Entry>,
+    /// Pages that left and are in the stack.
     history: PageMap,
+    /// The same, front: the first to have left.
+    gone: SlotList,
+    /// Places in the history that are free.
+    free: Vec<u32>,
     history_max: usize,
+    capacity: u32,
+    /// Counts moves.
+    clock: u64,
     lir: u32,
     lir_max: u32,
-    resident: usize,
 }
 
 impl Scheme for LirsWsr {
     fn insert(&mut self, entry: Entry, access: &Access) {
-        let dirty = access.operation == Operation::Write;
-        let (node, status) = match self.history.remove(entry.page) {
-            Some(node) => {
-                self.queues.remove(Slot(node));
-                self.stack.move_to_front(Slot(node));
-                (node, Status::Lir)
+        self.flush.clear();
+        let returns = match self.history.get(entry.page) {
+            Some(place) => {
+                self.stack.remove(Slot(self.capacity + place));
+                self.forget(entry.page, place);
+                true
             }
-            None => {
-                let node = self.free.pop().unwrap_or(self.nodes.len() as u32);
-                self.stack.push_front(Entry {
-                    page: entry.page,
-                    slot: Slot(node),
-                });
-                let is_filling = self.lir < self.lir_max;
-                (node, if is_filling { Status::Lir } else { Status::Hir })
-            }
+            None => false,
         };
-        self.set_node(
-            node,
-            Node {
-                slot: entry.slot,
-                status,
-                in_stack: true,
-                dirty,
-                cold: false,
-            },
-        );
-        let as_node = Entry {
-            page: entry.page,
-            slot: Slot(node),
+        let status = if returns || self.lir < self.lir_max {
+            self.lir += 1;
+            Status::Lir
+        } else {
+            self.queue.push_back(entry);
+            Status::Hir
         };
-        match status {
-            Status::Lir => self.lir += 1,
-            _ => self.queues.push_back(QUEUE, as_node),
+        self.stack.push_front(entry);
+        let index = entry.slot.0 as usize;
+        if index >= self.nodes.len() {
+            self.nodes.resize(index + 1, NO_NODE);
         }
-        if dirty {
-            self.dirty.push_back(dirty_list(status), as_node);
+        self.clock += 1;
+        self.nodes[index] = Node {
+            moved: self.clock,
+            status,
+            in_stack: true,
+            ..NO_NODE
+        };
+        if access.operation == Operation::Write {
+            self.make_dirty(entry);
         }
-        self.resident += 1;
         self.settle();
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        let index = self.node_of[entry.slot.0 as usize];
-        let was = self.nodes[index as usize];
-        let node = &mut self.nodes[index as usize];
-        node.dirty |= access.operation == Operation::Write;
+        self.flush.clear();
+        self.clock += 1;
+        let node = &mut self.nodes[entry.slot.0 as usize];
+        node.moved = self.clock;
         node.cold = false;
-        node.in_stack = true;
-        let index = Slot(index);
-        if was.in_stack {
-            node.status = Status::Lir;
-            self.stack.move_to_front(index);
-            if was.status == Status::Hir {
-                self.queues.remove(index);
+        let is_clean = node.dirty_place == CLEAN;
+        if node.in_stack {
+            if node.status == Status::Hir {
+                node.status = Status::Lir;
                 self.lir += 1;
+                self.queue.remove(entry.slot);
             }
+            self.stack.move_to_front(entry.slot);
         } else {
-            let page = entry.page;
-            self.stack.push_front(Entry { page, slot: index });
-            self.queues.move_to_back(QUEUE, index);
+            node.in_stack = true;
+            self.stack.push_front(entry);
+            self.queue.move_to_back(entry.slot);
         }
-        let list = dirty_list(node.status);
-        if was.dirty {
-            self.dirty.move_to_back(list, index);
-        } else if node.dirty {
-            let page = entry.page;
-            self.dirty.push_back(list, Entry { page, slot: index });
+        if is_clean && access.operation == Operation::Write {
+            self.make_dirty(entry);
         }
         self.settle();
     }
 
     fn remove(&mut self, entry: Entry) {
-        let index = self.node_of[entry.slot.0 as usize];
-        let node = self.nodes[index as usize];
-        if node.in_stack {
-            self.stack.remove(Slot(index));
-        }
+        self.flush.clear();
+        let node = self.nodes[entry.slot.0 as usize];
         match node.status {
             Status::Lir => self.lir -= 1,
-            _ => _ = self.queues.remove(Slot(index)),
+            Status::Hir => _ = self.queue.remove(entry.slot),
         }
-        if node.dirty {
-            self.dirty.remove(Slot(index));
+        if node.in_stack {
+            self.stack.remove(entry.slot);
         }
-        self.free.push(index);
-        self.resident -= 1;
+        self.make_clean(entry.slot);
         self.prune();
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
-        let cleaned = match need {
+        let kept = match need {
+            Need::Page(entry) => Some(entry),
+            Need::Empty => self.next_to_flush(),
             Need::Room(_) => None,
-            Need::Empty => self.dirty.front(QUEUE).or_else(|| self.dirty.front(LIR)),
-            Need::Page(entry) => Some(Entry {
-                page: entry.page,
-                slot: Slot(self.node_of[entry.slot.0 as usize]),
-            }),
         };
-        match cleaned {
-            Some(entry) => self.write_back(entry, victim),
+        match kept {
+            // It counts as clean from here on, not only once it is programmed, so that how fast the
+            // flash is decides nothing.
+            Some(entry) => {
+                self.make_clean(entry.slot);
+                victim.entries.push(entry);
+                victim.keep = true;
+            }
             None => victim.entries.extend(self.pop()),
+        }
+        if need != Need::Empty {
+            self.flush.clear();
         }
     }
 
@@ -239,104 +243,93 @@ impl Scheme for LirsWsr {
     }
 
     fn len(&self) -> usize {
-        self.resident
+        self.queue.len() + self.lir as usize
     }
 }
 
 impl LirsWsr {
-    fn set_node(&mut self, index: u32, node: Node) {
-        match self.nodes.get_mut(index as usize) {
-            Some(held) => *held = node,
-            None => self.nodes.push(node),
-        }
-        let slot = node.slot.0 as usize;
-        if slot >= self.node_of.len() {
-            self.node_of.resize(slot + 1, 0);
-        }
-        self.node_of[slot] = index;
+    fn make_dirty(&mut self, entry: Entry) {
+        self.nodes[entry.slot.0 as usize].dirty_place = self.dirty.len() as u32;
+        self.dirty.push(entry);
     }
 
-    /// The page stays. It counts as clean from here on, not only once it is programmed, so that how
-    /// fast the flash is decides nothing.
-    fn write_back(&mut self, entry: Entry, victim: &mut Victim) {
-        let node = &mut self.nodes[entry.slot.0 as usize];
-        if core::mem::take(&mut node.dirty) {
-            self.dirty.remove(entry.slot);
+    fn make_clean(&mut self, slot: Slot) {
+        let node = &mut self.nodes[slot.0 as usize];
+        let place = core::mem::replace(&mut node.dirty_place, CLEAN);
+        if place != CLEAN {
+            self.dirty.swap_remove(place as usize);
+            if let Some(moved) = self.dirty.get(place as usize) {
+                self.nodes[moved.slot.0 as usize].dirty_place = place;
+            }
         }
-        victim.entries.push(Entry {
-            page: entry.page,
-            slot: node.slot,
-        });
-        victim.keep = true;
+    }
+
+    /// The dirty pages of the queue from its front, then the LIR pages from the bottom of the stack.
+    fn next_to_flush(&mut self) -> Option<Entry> {
+        if self.flush.is_empty() {
+            self.flush.extend_from_slice(&self.dirty);
+            let nodes = &self.nodes;
+            self.flush.sort_unstable_by_key(|entry| {
+                let node = &nodes[entry.slot.0 as usize];
+                core::cmp::Reverse((node.status == Status::Lir, node.moved))
+            });
+        }
+        self.flush.pop()
     }
 
     /// Takes out the first page of the queue that is clean, or has gone round already.
     ///
     /// Ends: each round marks a page, and then all of them are marked.
     fn pop(&mut self) -> Option<Entry> {
-        let (entry, node) = loop {
-            let Some(entry) = self.queues.front(QUEUE) else {
-                // LIR pages never fill the buffer; only one that shrank could come to this.
-                return self.pop_lir();
+        loop {
+            let Some(entry) = self.queue.front() else {
+                // LIR pages alone never fill the buffer, so this is not about room.
+                let bottom = self.stack.back()?;
+                self.remove(bottom);
+                return Some(bottom);
             };
             let node = &mut self.nodes[entry.slot.0 as usize];
-            if !node.dirty || node.cold {
-                break (entry, *node);
+            if node.dirty_place == CLEAN || node.cold {
+                self.queue.remove(entry.slot);
+                if node.in_stack {
+                    self.remember(entry);
+                }
+                self.make_clean(entry.slot);
+                return Some(entry);
             }
+            self.clock += 1;
+            node.moved = self.clock;
             node.cold = true;
-            self.queues.move_to_back(QUEUE, entry.slot);
-            self.dirty.move_to_back(QUEUE, entry.slot);
+            self.queue.move_to_back(entry.slot);
             if node.in_stack {
                 self.stack.move_to_front(entry.slot);
             }
-        };
-        self.queues.remove(entry.slot);
-        if node.dirty {
-            self.dirty.remove(entry.slot);
         }
-        if node.in_stack {
-            self.remember(entry);
-        } else {
-            self.free.push(entry.slot.0);
-        }
-        self.resident -= 1;
-        Some(Entry {
-            page: entry.page,
-            slot: node.slot,
-        })
     }
 
-    #[cold]
-    fn pop_lir(&mut self) -> Option<Entry> {
-        let entry = self.stack.back()?;
-        let resident = Entry {
-            page: entry.page,
-            slot: self.nodes[entry.slot.0 as usize].slot,
-        };
-        self.remove(resident);
-        Some(resident)
-    }
-
-    /// The page of this node has left; its place in the stack stays.
+    /// The page has left; its place in the stack stays.
     fn remember(&mut self, entry: Entry) {
-        let index = entry.slot.0;
-        self.nodes[index as usize].status = Status::Gone;
-        self.queues.push_back(GONE, entry);
-        let (position, _) = self.history.locate(entry.page);
-        self.history.set_at(position, entry.page, index, 0);
+        let place = self.free.pop().unwrap_or(self.history.len() as u32);
+        let page = entry.page;
+        let slot = Slot(self.capacity + place);
+        self.stack.replace(entry.slot, Entry { page, slot });
+        let slot = Slot(place);
+        self.gone.push_back(Entry { page, slot });
+        let (position, _) = self.history.locate(page);
+        self.history.set_at(position, page, place, 0);
         if self.history.len() > self.history_max
-            && let Some(oldest) = self.queues.front(GONE)
+            && let Some(Entry { page, slot }) = self.gone.front()
         {
-            self.stack.remove(oldest.slot);
-            self.forget(oldest);
+            self.stack.remove(Slot(self.capacity + slot.0));
+            self.forget(page, slot.0);
         }
     }
 
     /// A remembered page, no longer in the stack, is forgotten.
-    fn forget(&mut self, entry: Entry) {
-        self.queues.remove(entry.slot);
-        self.history.remove(entry.page);
-        self.free.push(entry.slot.0);
+    fn forget(&mut self, page: Lpn, place: u32) {
+        self.gone.remove(Slot(place));
+        self.history.remove(page);
+        self.free.push(place);
     }
 
     /// After a page became LIR: there may be one too many.
@@ -344,6 +337,7 @@ impl LirsWsr {
         if self.lir > self.lir_max
             && let Some(bottom) = self.stack.pop_back()
         {
+            self.clock += 1;
             let node = &mut self.nodes[bottom.slot.0 as usize];
             debug_assert!(
                 node.status == Status::Lir,
@@ -351,10 +345,8 @@ impl LirsWsr {
             );
             node.status = Status::Hir;
             node.in_stack = false;
-            self.queues.push_back(QUEUE, bottom);
-            if node.dirty {
-                self.dirty.move_to_back(QUEUE, bottom.slot);
-            }
+            node.moved = self.clock;
+            self.queue.push_back(bottom);
             self.lir -= 1;
         }
         self.prune();
@@ -363,19 +355,17 @@ impl LirsWsr {
     /// What lies below the lowest LIR page was used too long ago to become LIR by its next use.
     fn prune(&mut self) {
         while let Some(bottom) = self.stack.back() {
+            if let Some(place) = bottom.slot.0.checked_sub(self.capacity) {
+                self.stack.remove(bottom.slot);
+                self.forget(bottom.page, place);
+                continue;
+            }
             let node = &mut self.nodes[bottom.slot.0 as usize];
             if node.status == Status::Lir {
                 break;
             }
-            self.stack.remove(bottom.slot);
             node.in_stack = false;
-            if node.status == Status::Gone {
-                self.forget(bottom);
-            }
+            self.stack.remove(bottom.slot);
         }
     }
-}
-
-fn dirty_list(status: Status) -> u32 {
-    if status == Status::Lir { LIR } else { QUEUE }
 }
