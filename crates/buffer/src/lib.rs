@@ -12,6 +12,7 @@
 //! | [`schemes`] | the schemes, a folder per family |
 //! | [`resident`] | which page is in which slot, and how safe its copy is |
 //! | [`page_map`], [`order`] | the two data structures of the per-page path |
+//! | [`clusters`] | the buffered pages by logical block, for block-level schemes |
 //! | [`padding`] | which pages complete a cluster |
 //!
 //! No bytes, no clock, no files: payload lives in the caller's memory at [`Slot`](destage::Slot)
@@ -20,6 +21,7 @@
 extern crate alloc;
 
 pub mod buffer;
+pub mod clusters;
 pub mod config;
 pub mod counts;
 pub mod destage;
