@@ -10,6 +10,7 @@ use destage_base::parameter::{Parameter, Values};
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
 use crate::schemes::page::{fifo, lirs_wsr, lru, nocache};
+use crate::schemes::run::dulo;
 
 /// What a scheme is built from.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +61,7 @@ impl SchemeRow {
 }
 
 /// All schemes, simplest first.
-pub const SCHEMES: &[SchemeRow] = &[nocache::ROW, fifo::ROW, lru::ROW, lirs_wsr::ROW];
+pub const SCHEMES: &[SchemeRow] = &[nocache::ROW, fifo::ROW, lru::ROW, lirs_wsr::ROW, dulo::ROW];
 
 /// The scheme called `name`.
 #[must_use]

@@ -6,4 +6,5 @@
 mod common;
 
 mod differential;
+mod dulo;
 mod lirs_wsr;
