@@ -9,6 +9,7 @@ use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
+use crate::schemes::hybrid::bpac;
 use crate::schemes::page::{fifo, lirs_wsr, lru, nocache};
 use crate::schemes::run::dulo;
 
@@ -61,7 +62,14 @@ impl SchemeRow {
 }
 
 /// All schemes, simplest first.
-pub const SCHEMES: &[SchemeRow] = &[nocache::ROW, fifo::ROW, lru::ROW, lirs_wsr::ROW, dulo::ROW];
+pub const SCHEMES: &[SchemeRow] = &[
+    nocache::ROW,
+    fifo::ROW,
+    lru::ROW,
+    lirs_wsr::ROW,
+    dulo::ROW,
+    bpac::ROW,
+];
 
 /// The scheme called `name`.
 #[must_use]

@@ -2,8 +2,10 @@
 //!
 //! | family | orders |
 //! | --- | --- |
+//! | [`hybrid`] | single pages and clusters side by side |
 //! | [`page`] | single pages, or the pages of one request |
 //! | [`run`] | runs of pages that came together |
 
+pub mod hybrid;
 pub mod page;
 pub mod run;

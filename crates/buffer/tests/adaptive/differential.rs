@@ -35,6 +35,10 @@ pub trait Model {
     fn fua(&mut self, page: u64) -> Vec<Vec<u64>>;
     /// Destages everything.
     fn flush(&mut self) -> Vec<Vec<u64>>;
+    /// The figures the scheme reports, if the model knows them.
+    fn figures(&self) -> Option<Vec<(&'static str, f64)>> {
+        None
+    }
 }
 
 /// A buffer and what the model needs to know of it.
@@ -144,6 +148,13 @@ fn compare_one(scheme: &str, words: &[&str], size: &Size, seed: u64, model: &mut
         .map(|record| record.pages.clone())
         .collect();
     assert_eq!(drained, model.flush());
+    if let Some(expected) = model.figures() {
+        let mut figures = Vec::new();
+        bench
+            .buffer
+            .report(&mut |name, value| figures.push((name, value)));
+        assert_eq!(figures, expected);
+    }
 }
 
 /// Hot single pages, cold ones, and runs that go on where the last one ended; the mixture shifts.

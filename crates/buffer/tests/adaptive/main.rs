@@ -5,6 +5,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bpac;
 mod differential;
 mod dulo;
+mod goldens;
 mod lirs_wsr;
