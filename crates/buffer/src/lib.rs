@@ -14,6 +14,7 @@
 //! | [`page_map`], [`order`] | the two data structures of the per-page path |
 //! | [`heap`] | an order by key, for schemes that need more than lists |
 //! | [`clusters`] | the buffered pages by logical block, for block-level schemes |
+//! | [`groups`] | pages in groups of a scheme's own making |
 //! | [`padding`] | which pages complete a cluster |
 //!
 //! No bytes, no clock, no files: payload lives in the caller's memory at [`Slot`](destage::Slot)
@@ -27,6 +28,7 @@ pub mod config;
 pub mod counts;
 pub mod destage;
 pub mod heap;
+pub mod groups;
 pub mod order;
 pub mod padding;
 pub mod page_map;

@@ -22,8 +22,9 @@
 //! order, O(k log k) for others. Per page of the capacity, if every page is a cluster of its own: 16
 //! bytes by slot, 16 and the scheme's data by cluster, 10 to 20 in the index.
 //!
-//! [`rings`] keeps clusters in order, [`by_size`] finds the largest.
+//! [`rings`] keeps clusters in order, [`by_size`] finds the largest, [`buckets`] does so by a key.
 
+pub mod buckets;
 pub mod by_size;
 pub mod rings;
 
@@ -35,6 +36,7 @@ use crate::destage::Slot;
 use crate::page_map::PageMap;
 use crate::scheme::Entry;
 
+pub use buckets::Buckets;
 pub use by_size::BySize;
 pub use rings::Rings;
 
@@ -334,6 +336,21 @@ impl<Data: Copy + Default> Clusters<Data> {
             offset,
             pages: pages - 1,
         }
+    }
+
+    /// Whether the cluster of the page in `slot` has the page `offset` as well. Looks in the order of
+    /// entry from `slot` on: at once if that page entered next, else O(k) for k pages.
+    #[must_use]
+    pub fn has_beside(&self, slot: Slot, offset: u32) -> bool {
+        let mut after = self.pages[slot.0 as usize].after;
+        while after != slot.0 {
+            let page = self.pages[after as usize];
+            if page.offset == offset {
+                return true;
+            }
+            after = page.after;
+        }
+        false
     }
 
     /// Appends the pages of `cluster` to `entries`, ascending.

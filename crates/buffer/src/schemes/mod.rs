@@ -13,3 +13,10 @@ pub mod bound;
 pub mod element;
 pub mod page;
 pub mod set;
+//! | [`hybrid`] | single pages and clusters side by side |
+//! | [`page`] | single pages, or the pages of one request |
+//! | [`run`] | runs of pages that came together |
+
+pub mod hybrid;
+pub mod page;
+pub mod run;
