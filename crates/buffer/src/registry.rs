@@ -12,10 +12,10 @@ use crate::config::BufferConfig;
 use crate::scheme::Scheme;
 use crate::schemes::block::{block_lru, bplru, clc, fab, lb_clock};
 use crate::schemes::bound::{belady, infinite};
-use crate::schemes::element::{epo};
-use crate::schemes::hybrid::{bpac};
+use crate::schemes::element::epo;
+use crate::schemes::hybrid::bpac;
 use crate::schemes::page::{cflru, fifo, lirs_wsr, lru, nocache};
-use crate::schemes::run::{dulo};
+use crate::schemes::run::dulo;
 use crate::schemes::set::{apu_lfu, apu_lfu_d, apu_lru, apu_lru_d, wb};
 
 /// What a scheme is built from.
