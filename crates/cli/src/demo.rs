@@ -14,8 +14,8 @@ use crate::output::{self, csv, html, json, numbers, summary};
 use crate::record::Record;
 
 /// The schemes worth showing, where the registry has them, besides no buffer at all.
-const SCHEMES: [&str; 10] = [
-    "fifo", "lru", "lirs-wsr", "fab", "bplru", "lb-clock", "bpac", "epo", "apu-lru", "apu-lfu",
+const SCHEMES: [&str; 8] = [
+    "fifo", "lru", "fab", "bplru", "lb-clock", "bpac", "epo", "apu-lru",
 ];
 /// From much smaller than what is popular to about as large.
 const SIZES: &str = "2MiB,8MiB,32MiB";

@@ -1,10 +1,11 @@
 //! Charts as SVG text: lines over an ordered axis, and bars.
 //!
-//! Everything a reader needs stands in the picture: unit, axes from zero, a legend, and the exact value of
+//! Everything a reader needs stands in the picture: unit, the kind of axis, a legend, and the exact value of
 //! each mark as its title.
 
 use crate::output::html::escape;
 use crate::output::numbers;
+use crate::output::scale::Scale;
 
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 300.0;
@@ -15,7 +16,7 @@ const BOTTOM: f64 = 46.0;
 
 /// Colours that stay apart for readers who see few of them; the dashes repeat them.
 const COLOURS: [&str; 8] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5195", "#8c6d1f", "#56a0d3", "#444444",
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5195", "#8c6d1f", "#56a0d3", "#8a8a8a",
 ];
 const DASHES: [&str; 3] = ["", "7 3", "2 3"];
 
@@ -41,6 +42,14 @@ pub(crate) struct Frame<'a> {
     pub(crate) places: &'a [String],
 }
 
+/// What holds for all places stands apart from what is compared.
+const LEVEL_COLOUR: &str = "#222222";
+
+/// How far down `value` is drawn.
+fn y_of(scale: &Scale, value: f64) -> f64 {
+    HEIGHT - BOTTOM - scale.share(value) * (HEIGHT - TOP - BOTTOM)
+}
+
 /// The colour of style `style`.
 fn colour(style: usize) -> &'static str {
     COLOURS[style % COLOURS.len()]
@@ -55,10 +64,11 @@ pub(crate) fn legend(series: &[(String, usize, bool)]) -> String {
     let mut text = String::from("<p class=\"legend\">");
     for (name, style, level) in series {
         let pattern = if *level { "7 4" } else { dash(*style) };
+        let colour = if *level { LEVEL_COLOUR } else { colour(*style) };
         text.push_str(&format!(
             "<span><svg width=\"34\" height=\"12\" aria-hidden=\"true\"><line x1=\"1\" y1=\"6\" x2=\"33\" y2=\"6\" stroke=\"{0}\" stroke-width=\"2.5\" stroke-dasharray=\"{pattern}\"/>{1}</svg> {2}</span>\n",
-            colour(*style),
-            if *level { String::new() } else { format!("<circle cx=\"17\" cy=\"6\" r=\"3.5\" fill=\"{}\"/>", colour(*style)) },
+            colour,
+            if *level { String::new() } else { format!("<circle cx=\"17\" cy=\"6\" r=\"3.5\" fill=\"{colour}\"/>") },
             escape(name)
         ));
     }
@@ -68,19 +78,23 @@ pub(crate) fn legend(series: &[(String, usize, bool)]) -> String {
 
 /// A line per series.
 pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> String {
-    let scale = Scale::new(
-        series
-            .iter()
-            .flat_map(|series| series.values.iter().flatten()),
-    );
+    let values = series
+        .iter()
+        .flat_map(|series| series.values.iter().flatten());
+    let scale = Scale::fitting(values);
     let mut text = open(frame, &scale);
     let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
     let x = |index: usize| LEFT + (index as f64 + 0.5) * step;
     for series in series {
-        let (colour, name) = (colour(series.style), escape(&series.name));
+        let name = escape(&series.name);
+        let colour = if series.level {
+            LEVEL_COLOUR
+        } else {
+            colour(series.style)
+        };
         if series.level {
             if let Some(value) = series.values.iter().flatten().next() {
-                let (y, shown) = (scale.y(*value), numbers::real(*value));
+                let (y, shown) = (y_of(&scale, *value), numbers::real(*value));
                 text.push_str(&format!(
                     "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"7 4\"><title>{name}: {shown}</title></line>\n",
                     WIDTH - RIGHT
@@ -96,7 +110,7 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> String {
             .collect();
         let path: Vec<String> = points
             .iter()
-            .map(|(index, value)| format!("{:.1},{:.1}", x(*index), scale.y(*value)))
+            .map(|(index, value)| format!("{:.1},{:.1}", x(*index), y_of(&scale, *value)))
             .collect();
         text.push_str(&format!(
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n",
@@ -107,7 +121,7 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> String {
             text.push_str(&format!(
                 "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\" fill=\"{colour}\"><title>{name}, {}: {}</title></circle>\n",
                 x(index),
-                scale.y(value),
+                y_of(&scale, value),
                 escape(&frame.places[index]),
                 numbers::real(value)
             ));
@@ -119,14 +133,14 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> String {
 
 /// A bar per place, with its value above.
 pub(crate) fn bars(frame: &Frame<'_>, values: &[Option<f64>], styles: &[usize]) -> String {
-    let scale = Scale::new(values.iter().flatten());
+    let scale = Scale::linear(values.iter().flatten());
     let mut text = open(frame, &scale);
     let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
     let width = (step * 0.62).min(64.0);
     for (index, value) in values.iter().enumerate() {
         let Some(value) = *value else { continue };
         let middle = LEFT + (index as f64 + 0.5) * step;
-        let (y, shown) = (scale.y(value), numbers::real(value));
+        let (y, shown) = (y_of(&scale, value), numbers::real(value));
         text.push_str(&format!(
             "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{}\"><title>{}: {shown}</title></rect>\n<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\" class=\"value\">{shown}</text>\n",
             middle - width / 2.0,
@@ -142,13 +156,17 @@ pub(crate) fn bars(frame: &Frame<'_>, values: &[Option<f64>], styles: &[usize]) 
 
 /// Frame, title, grid and axes.
 fn open(frame: &Frame<'_>, scale: &Scale) -> String {
-    let title = escape(frame.title);
+    let title = format!("{}{}", escape(frame.title), scale.note());
     let mut text = format!(
         "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">\n<text x=\"{LEFT}\" y=\"16\" class=\"title\">{title}</text>\n"
     );
     for (value, label) in scale.ticks() {
-        let y = scale.y(value);
-        let class = if value == 0.0 { "axis" } else { "grid" };
+        let y = y_of(scale, value);
+        let class = if scale.share(value) == 0.0 {
+            "axis"
+        } else {
+            "grid"
+        };
         text.push_str(&format!(
             "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" class=\"{class}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>\n",
             WIDTH - RIGHT,
@@ -183,74 +201,4 @@ fn open(frame: &Frame<'_>, scale: &Scale) -> String {
         escape(frame.axis)
     ));
     text
-}
-
-/// The axis of values: from zero to a round number at or above the largest.
-struct Scale {
-    step: f64,
-    steps: usize,
-}
-
-impl Scale {
-    fn new<'v>(values: impl Iterator<Item = &'v f64>) -> Self {
-        let most = values.copied().fold(0.0, f64::max);
-        if most <= 0.0 {
-            return Self {
-                step: 1.0,
-                steps: 1,
-            };
-        }
-        let rough = most / 4.0;
-        let power = 10_f64.powi(rough.log10().floor() as i32);
-        let factor = [1.0, 2.0, 2.5, 5.0, 10.0]
-            .into_iter()
-            .find(|factor| factor * power >= rough)
-            .unwrap_or(10.0);
-        let step = factor * power;
-        Self {
-            step,
-            steps: (most / step).ceil() as usize,
-        }
-    }
-
-    fn y(&self, value: f64) -> f64 {
-        let share = value / (self.step * self.steps as f64);
-        HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
-    }
-
-    /// Values and labels of the grid.
-    fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
-        // As many decimals as the step needs: 2.5 and 0.25 one more than 2 and 0.2.
-        let exponent = -self.step.log10().floor();
-        let mantissa = self.step * 10_f64.powf(exponent);
-        let extra = f64::from(u8::from((mantissa - 2.5).abs() < 0.01));
-        let decimals = (exponent + extra).max(0.0) as usize;
-        (0..=self.steps).map(move |index| {
-            let value = index as f64 * self.step;
-            let label = match decimals {
-                0 => numbers::whole(value.round() as u64),
-                _ => format!("{value:.decimals$}"),
-            };
-            (value, label)
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn axes_end_at_round_numbers() {
-        let labels = |most: f64| -> Vec<String> {
-            Scale::new([most].iter())
-                .ticks()
-                .map(|(_, label)| label)
-                .collect()
-        };
-        assert_eq!(labels(7.3), ["0", "2", "4", "6", "8"]);
-        assert_eq!(labels(0.9), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
-        assert_eq!(labels(41_000.0), ["0", "20,000", "40,000", "60,000"]);
-        assert_eq!(labels(0.0), ["0", "1"]);
-    }
 }

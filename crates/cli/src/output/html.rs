@@ -82,6 +82,12 @@ pub(crate) fn runs(
             schemes.push(&record.buffer);
         }
     }
+    // Without a buffer: the last in the legend, so that it takes no colour from the others.
+    let is_level = |scheme: &&str| {
+        let mut own = records.iter().filter(|record| record.buffer == **scheme);
+        own.all(|record| record.capacity().is_none())
+    };
+    schemes.sort_by_key(is_level);
     for group in &groups {
         if groups.len() > 1 {
             body.push_str(&format!(
@@ -265,12 +271,9 @@ fn table(records: &[Record]) -> String {
     };
     let mut text = String::from("<div class=\"wide\"><table>\n<tr>");
     for column in &columns {
-        let head = column.head.join(" ");
-        text.push_str(&format!(
-            "<th{}>{}</th>",
-            class(column.side),
-            escape(head.trim())
-        ));
+        let [above, below] = column.head.map(escape);
+        let class = class(column.side);
+        text.push_str(&format!("<th{class}>{above}<br>{below}</th>"));
     }
     text.push_str("</tr>\n");
     for record in records {

@@ -7,6 +7,7 @@ pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod numbers;
 pub(crate) mod report;
+pub(crate) mod scale;
 pub(crate) mod summary;
 pub(crate) mod table;
 
