@@ -20,7 +20,7 @@ const SCHEMES: [&str; 8] = [
 /// From much smaller than what is popular to about as large.
 const SIZES: &str = "2MiB,8MiB,32MiB";
 const WORKLOAD: &str =
-    "mixed:requests=400000,mean_interarrival_ms=4,stream_percent=2,random_pages=16384,skew=1";
+    "mixed:requests=200000,mean_interarrival_ms=4,stream_percent=2,random_pages=16384,skew=1";
 /// A device the workload nearly fills, so that it has to clean.
 const DEVICE: [&str; 1] = ["flash.blocks_per_plane=40"];
 

@@ -1,7 +1,5 @@
 //! The axis of values of a chart: which numbers stand at its grid lines, and how far up a value is.
 
-use crate::output::numbers;
-
 /// Values further apart than this would lie on each other at the bottom of an axis from zero.
 const SPREAD: f64 = 40.0;
 
@@ -94,11 +92,16 @@ impl Scale {
     }
 }
 
+/// `2500000` as `2.5 M`: there is little room beside an axis.
 fn label(value: f64, decimals: usize) -> String {
-    match decimals {
-        0 => numbers::whole(value.round() as u64),
-        _ => format!("{value:.decimals$}"),
-    }
+    let (unit, name) = match value {
+        _ if value >= 1e9 => (1e9, " G"),
+        _ if value >= 1e6 => (1e6, " M"),
+        _ if value >= 1e4 => (1e3, " k"),
+        _ => return format!("{value:.decimals$}"),
+    };
+    let text = format!("{:.2}", value / unit);
+    format!("{}{name}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 #[cfg(test)]
@@ -117,7 +120,8 @@ mod tests {
     fn axes_end_at_round_numbers() {
         assert_eq!(labels(&[7.3]), ["0", "2", "4", "6", "8"]);
         assert_eq!(labels(&[0.9]), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
-        assert_eq!(labels(&[41_000.0]), ["0", "20,000", "40,000", "60,000"]);
+        assert_eq!(labels(&[41_000.0]), ["0", "20 k", "40 k", "60 k"]);
+        assert_eq!(labels(&[9e6]), ["0", "2.5 M", "5 M", "7.5 M", "10 M"]);
         assert_eq!(labels(&[0.0]), ["0", "1"]);
     }
 
