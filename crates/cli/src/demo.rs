@@ -137,8 +137,8 @@ fn change(what: &str, before: Option<f64>, after: Option<f64>) -> String {
         Some((before, after)) if before != after => {
             format!(
                 ", and {what} go from {} to {}",
-                numbers::real(before),
-                numbers::real(after)
+                numbers::whole(before as u64),
+                numbers::whole(after as u64)
             )
         }
         _ => String::new(),
