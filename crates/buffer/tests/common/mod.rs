@@ -62,10 +62,15 @@ impl std::fmt::Display for Record {
     }
 }
 
-/// A device that only knows which pages were ever written.
+/// A device that knows which pages were ever written, and what a test says its elements are doing.
+#[derive(Default)]
 pub struct Device {
     pub elements: u32,
     pub unwritten: BTreeSet<u64>,
+    /// Elements that reclaim space.
+    pub cleaning: BTreeSet<u32>,
+    /// By element, as far as it goes: operations waiting.
+    pub queues: Vec<u32>,
 }
 
 impl View for Device {
@@ -77,6 +82,12 @@ impl View for Device {
     }
     fn is_written(&self, page: Lpn) -> bool {
         !self.unwritten.contains(&page.0)
+    }
+    fn is_cleaning(&self, element: u32) -> bool {
+        self.cleaning.contains(&element)
+    }
+    fn queue_length(&self, element: u32) -> u32 {
+        self.queues.get(element as usize).copied().unwrap_or(0)
     }
 }
 
@@ -156,7 +167,7 @@ impl Bench {
             buffer: Buffer::new(config, scheme),
             device: Device {
                 elements,
-                unwritten: BTreeSet::new(),
+                ..Device::default()
             },
             completion,
             records: Vec::new(),
@@ -216,6 +227,16 @@ impl Bench {
         }
         self.complete_some();
         self.check();
+    }
+
+    /// Time passes; each page takes one tick besides.
+    pub fn pass(&mut self, ticks: u64) {
+        self.clock += ticks;
+    }
+
+    /// Ticks so far.
+    pub fn now(&self) -> u64 {
+        self.clock
     }
 
     /// Completes every program in flight, oldest first.
