@@ -12,7 +12,7 @@ use crate::config::BufferConfig;
 use crate::scheme::Scheme;
 use crate::schemes::block::{block_lru, bplru, clc, fab, lb_clock};
 use crate::schemes::bound::{belady, infinite};
-use crate::schemes::device::gcar;
+use crate::schemes::device::{ecr, gcar};
 use crate::schemes::element::epo;
 use crate::schemes::hybrid::bpac;
 use crate::schemes::page::{cflru, fifo, lirs_wsr, lru, nocache};
@@ -102,6 +102,7 @@ pub const SCHEMES: &[SchemeRow] = &[
     apu_lru_d::ROW,
     apu_lfu_d::ROW,
     gcar::ROW,
+    ecr::ROW,
     infinite::ROW,
     belady::ROW,
 ];

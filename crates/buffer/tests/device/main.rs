@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod ecr;
 mod gcar;
 
 use common::model::{ELEMENTS, SIZES, operations, values};
