@@ -12,7 +12,7 @@ use crate::config::BufferConfig;
 use crate::scheme::Scheme;
 use crate::schemes::block::{block_lru, bplru, clc, fab, lb_clock};
 use crate::schemes::bound::{belady, infinite};
-use crate::schemes::device::{ecr, gcar};
+use crate::schemes::device::{co_active, ecr, gcar};
 use crate::schemes::element::epo;
 use crate::schemes::hybrid::bpac;
 use crate::schemes::page::{cflru, fifo, lirs_wsr, lru, nocache};
@@ -103,6 +103,7 @@ pub const SCHEMES: &[SchemeRow] = &[
     apu_lfu_d::ROW,
     gcar::ROW,
     ecr::ROW,
+    co_active::ROW,
     infinite::ROW,
     belady::ROW,
 ];

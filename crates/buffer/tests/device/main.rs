@@ -5,6 +5,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod co_active;
 mod ecr;
 mod gcar;
 

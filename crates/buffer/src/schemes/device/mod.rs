@@ -5,6 +5,7 @@ use destage_base::parameter::{Kind, Parameter};
 
 use crate::registry::SchemeConfig;
 
+pub mod co_active;
 pub mod ecr;
 pub mod gcar;
 
