@@ -112,10 +112,9 @@ impl CoActive {
             .collect();
         let sum: u64 = counts.iter().sum();
         let peak = *counts.iter().max().unwrap();
-        if sum == 0 {
-            self.base * self.periods as u64
-        } else {
-            self.base * peak * self.periods as u64 / sum
+        match sum {
+            0 => self.base * self.periods as u64,
+            _ => self.base * peak * self.periods as u64 / sum,
         }
     }
 }
