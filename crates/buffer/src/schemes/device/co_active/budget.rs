@@ -132,8 +132,8 @@ mod tests {
             budget.turn_to(period * 100);
             assert_eq!(rest(&mut budget), cap, "period {period}");
         }
-        // 10 10 10 0, then 10 10 0 0 and so on, and at last nothing at all.
-        for (period, cap) in [(8, 4), (9, 6), (10, 12), (11, 12), (1000, 12)] {
+        // 10 10 10 0, then two periods at once: 10 0 0 0, and at last nothing at all.
+        for (period, cap) in [(8, 4), (10, 12), (11, 12), (1000, 12)] {
             budget.turn_to(period * 100 + 5);
             assert_eq!(rest(&mut budget), cap, "period {period}");
         }
