@@ -9,6 +9,7 @@ use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
+use crate::schemes::block::{block_lru, bplru, clc, fab, lb_clock, pud_lru};
 use crate::schemes::hybrid::bpac;
 use crate::schemes::page::{fifo, lirs_wsr, lru, nocache};
 use crate::schemes::run::dulo;
@@ -67,8 +68,14 @@ pub const SCHEMES: &[SchemeRow] = &[
     fifo::ROW,
     lru::ROW,
     lirs_wsr::ROW,
+    block_lru::ROW,
+    bplru::ROW,
+    fab::ROW,
+    clc::ROW,
+    lb_clock::ROW,
     dulo::ROW,
     bpac::ROW,
+    pud_lru::ROW,
 ];
 
 /// The scheme called `name`.

@@ -134,6 +134,14 @@ impl<Key: Copy + Ord> Buckets<Key> {
         true
     }
 
+    /// The cluster of least key in `bucket`.
+    #[inline]
+    #[must_use]
+    pub fn least(&self, bucket: u32) -> Option<ClusterId> {
+        let root = self.roots[bucket as usize];
+        (root != NONE).then_some(ClusterId(root))
+    }
+
     /// The cluster of least key in the highest bucket that has any, and that bucket.
     #[inline]
     pub fn highest(&mut self) -> Option<(ClusterId, u32)> {
@@ -236,6 +244,9 @@ mod tests {
                         let in_highest = model.iter().filter(|held| Some(held.0) == highest);
                         let expected = in_highest.min().map(|held| (held.2, held.0));
                         assert_eq!(heaps.highest(), expected);
+                        if let Some((cluster, bucket)) = expected {
+                            assert_eq!(heaps.least(bucket), Some(cluster));
+                        }
                         if let Some((cluster, _)) = expected {
                             heaps.remove(cluster);
                             model.retain(|held| held.2 != cluster);

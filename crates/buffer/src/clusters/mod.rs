@@ -68,8 +68,11 @@ pub struct Place {
     pub pages: u32,
 }
 
-/// Up to so many pages, all memory is set aside at the start; larger buffers grow as they fill.
+/// Up to so many pages, memory by slot is set aside at the start; larger buffers grow as they fill.
 const PREPARED_PAGES: u32 = 1 << 20;
+/// Memory by cluster is set aside for one cluster in so many pages, and grows if there are more: a
+/// small index stays in the cache, and few buffers hold nothing but lone pages.
+const PAGES_PER_CLUSTER: usize = 16;
 
 #[derive(Clone, Copy)]
 struct Cluster<Data> {
@@ -123,8 +126,8 @@ impl<Data: Copy + Default> Clusters<Data> {
         assert!(cluster_pages > 0, "a cluster has at least 1 page");
         let prepared = capacity_pages.min(PREPARED_PAGES) as usize;
         Self {
-            index: PageMap::with_capacity(prepared),
-            clusters: Vec::with_capacity(prepared),
+            index: PageMap::with_capacity(prepared / PAGES_PER_CLUSTER),
+            clusters: Vec::with_capacity(prepared / PAGES_PER_CLUSTER),
             free: Vec::new(),
             pages: Vec::with_capacity(prepared),
             len: 0,

@@ -202,7 +202,7 @@ mod tests {
             let home = model.iter().position(|queue| queue.contains(&cluster));
             assert_eq!(rings.contains(cluster), home.is_some());
             let choice = random.below(6);
-            if let (0 | 1 | 2, Some(home)) = (choice, home) {
+            if let (0..=2, Some(home)) = (choice, home) {
                 model[home].retain(|held| *held != cluster);
             }
             match choice {

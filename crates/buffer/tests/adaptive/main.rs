@@ -10,3 +10,4 @@ mod differential;
 mod dulo;
 mod goldens;
 mod lirs_wsr;
+mod pud_lru;
