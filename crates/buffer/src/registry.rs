@@ -9,9 +9,9 @@ use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
-use crate::schemes::block::{block_lru, bplru, clc, fab, lb_clock, pud_lru};
+use crate::schemes::block::{block_lru, bp_ref, bplru, clc, fab, lar, lb_clock, pud_lru};
 use crate::schemes::hybrid::bpac;
-use crate::schemes::page::{fifo, lirs_wsr, lru, nocache};
+use crate::schemes::page::{fifo, lirs_wsr, lru, nocache, recently_evicted};
 use crate::schemes::run::dulo;
 
 /// What a scheme is built from.
@@ -76,6 +76,9 @@ pub const SCHEMES: &[SchemeRow] = &[
     dulo::ROW,
     bpac::ROW,
     pud_lru::ROW,
+    recently_evicted::ROW,
+    bp_ref::ROW,
+    lar::ROW,
 ];
 
 /// The scheme called `name`.

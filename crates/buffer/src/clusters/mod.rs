@@ -196,6 +196,18 @@ impl<Data: Copy + Default> Clusters<Data> {
         self.clusters[cluster.index()].pages
     }
 
+    /// The page of `cluster` that entered first.
+    #[inline]
+    #[must_use]
+    pub fn first(&self, cluster: ClusterId) -> Entry {
+        let slot = self.clusters[cluster.index()].first;
+        let block = self.block(cluster).0 * u64::from(self.cluster_pages);
+        Entry {
+            page: Lpn(block + u64::from(self.pages[slot as usize].offset)),
+            slot: Slot(slot),
+        }
+    }
+
     /// Whether `cluster` has all pages of its block.
     #[inline]
     #[must_use]

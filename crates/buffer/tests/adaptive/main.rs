@@ -9,5 +9,7 @@ mod bpac;
 mod differential;
 mod dulo;
 mod goldens;
+mod lar;
 mod lirs_wsr;
 mod pud_lru;
+mod recently_evicted;
