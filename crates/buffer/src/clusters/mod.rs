@@ -26,6 +26,7 @@
 
 pub mod buckets;
 pub mod by_size;
+mod entry_order;
 pub mod rings;
 
 use alloc::vec::Vec;
@@ -196,18 +197,6 @@ impl<Data: Copy + Default> Clusters<Data> {
         self.clusters[cluster.index()].pages
     }
 
-    /// The page of `cluster` that entered first.
-    #[inline]
-    #[must_use]
-    pub fn first(&self, cluster: ClusterId) -> Entry {
-        let slot = self.clusters[cluster.index()].first;
-        let block = self.block(cluster).0 * u64::from(self.cluster_pages);
-        Entry {
-            page: Lpn(block + u64::from(self.pages[slot as usize].offset)),
-            slot: Slot(slot),
-        }
-    }
-
     /// Whether `cluster` has all pages of its block.
     #[inline]
     #[must_use]
@@ -348,21 +337,6 @@ impl<Data: Copy + Default> Clusters<Data> {
             offset,
             pages: pages - 1,
         }
-    }
-
-    /// Whether the cluster of the page in `slot` has the page `offset` as well. Looks in the order of
-    /// entry from `slot` on: at once if that page entered next, else O(k) for k pages.
-    #[must_use]
-    pub fn has_beside(&self, slot: Slot, offset: u32) -> bool {
-        let mut after = self.pages[slot.0 as usize].after;
-        while after != slot.0 {
-            let page = self.pages[after as usize];
-            if page.offset == offset {
-                return true;
-            }
-            after = page.after;
-        }
-        false
     }
 
     /// Appends the pages of `cluster` to `entries`, ascending.
