@@ -9,8 +9,8 @@ use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
-use crate::schemes::block::{block_lru, bp_ref, bplru, clc, fab, lar, lb_clock, pud_lru};
-use crate::schemes::hybrid::bpac;
+use crate::schemes::block::{block_lru, bp_ref, bplru, clc, fab, lar, lb_clock, pud_lru, vbbms};
+use crate::schemes::hybrid::{bpac, cbm};
 use crate::schemes::page::{fifo, lirs_wsr, lru, nocache, recently_evicted};
 use crate::schemes::run::dulo;
 
@@ -79,6 +79,8 @@ pub const SCHEMES: &[SchemeRow] = &[
     recently_evicted::ROW,
     bp_ref::ROW,
     lar::ROW,
+    cbm::ROW,
+    vbbms::ROW,
 ];
 
 /// The scheme called `name`.

@@ -6,6 +6,7 @@
 mod common;
 
 mod bpac;
+mod cbm;
 mod differential;
 mod dulo;
 mod goldens;
@@ -13,3 +14,4 @@ mod lar;
 mod lirs_wsr;
 mod pud_lru;
 mod recently_evicted;
+mod vbbms;

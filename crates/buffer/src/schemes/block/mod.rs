@@ -10,6 +10,7 @@ pub mod fab;
 pub mod lar;
 pub mod lb_clock;
 pub mod pud_lru;
+pub mod vbbms;
 
 /// Whether victims are padded to whole blocks, with the default `default`.
 const fn pad(default: &'static str) -> Parameter {
