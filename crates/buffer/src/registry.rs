@@ -12,7 +12,7 @@ use crate::scheme::Scheme;
 use crate::schemes::block::{block_lru, bp_ref, bplru, clc, fab, lar, lb_clock, pud_lru, vbbms};
 use crate::schemes::hybrid::{bpac, cbm};
 use crate::schemes::page::{fifo, lirs_wsr, lru, nocache, recently_evicted};
-use crate::schemes::run::dulo;
+use crate::schemes::run::{dulo, req_block};
 
 /// What a scheme is built from.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +81,7 @@ pub const SCHEMES: &[SchemeRow] = &[
     lar::ROW,
     cbm::ROW,
     vbbms::ROW,
+    req_block::ROW,
 ];
 
 /// The scheme called `name`.

@@ -14,4 +14,5 @@ mod lar;
 mod lirs_wsr;
 mod pud_lru;
 mod recently_evicted;
+mod req_block;
 mod vbbms;
