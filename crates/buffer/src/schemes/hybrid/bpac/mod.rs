@@ -79,6 +79,8 @@ struct Cluster {
     class: Class,
     /// In the size-dependent region.
     is_old: bool,
+    /// In a bucket; this spares looking.
+    is_sorted: bool,
 }
 
 /// Queues of clusters, front: youngest. By who gave the last new page, and by region.
@@ -430,14 +432,19 @@ impl Bpac {
         } else {
             cluster.is_old.then_some(pages)
         };
+        let Cluster {
+            last, is_sorted, ..
+        } = *cluster;
         match bucket {
-            Some(bucket) => self.by_size.put(id, bucket, cluster.last),
-            None => _ = self.by_size.remove(id),
+            Some(bucket) => self.by_size.put(id, bucket, last),
+            None if is_sorted => _ = self.by_size.remove(id),
+            None => {}
         }
+        self.clusters.data_mut(id).is_sorted = bucket.is_some();
         if let Some(young) = &mut self.young_by_size {
             match bucket {
                 Some(_) => _ = young.remove(id),
-                None => young.put(id, pages, cluster.last),
+                None => young.put(id, pages, last),
             }
         }
     }
