@@ -13,6 +13,8 @@
 //! | [`resident`] | which page is in which slot, and how safe its copy is |
 //! | [`page_map`], [`order`] | the two data structures of the per-page path |
 //! | [`heap`] | an order by key, for schemes that need more than lists |
+//! | [`clusters`] | the buffered pages by logical block, for block-level schemes |
+//! | [`groups`] | pages in groups of a scheme's own making |
 //! | [`padding`] | which pages complete a cluster |
 //!
 //! No bytes, no clock, no files: payload lives in the caller's memory at [`Slot`](destage::Slot)
@@ -21,9 +23,11 @@
 extern crate alloc;
 
 pub mod buffer;
+pub mod clusters;
 pub mod config;
 pub mod counts;
 pub mod destage;
+pub mod groups;
 pub mod heap;
 pub mod order;
 pub mod padding;

@@ -141,6 +141,16 @@ impl SlotLists {
         }
     }
 
+    /// Puts `entry`, which is in no list, where that of `slot` is, and takes the latter out.
+    ///
+    /// # Panics
+    /// If the entry of `slot` is in no list.
+    pub fn replace(&mut self, slot: Slot, entry: Entry) {
+        let next = self.nodes[(self.lists + slot.0) as usize].next;
+        self.remove(slot);
+        self.link_between(self.nodes[next as usize].prev, next, entry);
+    }
+
     /// The first entry of `list`.
     #[must_use]
     pub fn front(&self, list: u32) -> Option<Entry> {
@@ -278,6 +288,14 @@ impl SlotList {
         self.0.remove(slot)
     }
 
+    /// Puts `entry`, which is not in the list, where that of `slot` is, and takes the latter out.
+    ///
+    /// # Panics
+    /// If the entry of `slot` is not in the list.
+    pub fn replace(&mut self, slot: Slot, entry: Entry) {
+        self.0.replace(slot, entry);
+    }
+
     /// The first entry.
     #[must_use]
     pub fn front(&self) -> Option<Entry> {
@@ -337,7 +355,7 @@ mod tests {
             let home = model
                 .iter()
                 .position(|queue| queue.iter().any(|held: &Entry| held.slot == slot));
-            match (random.below(6), home) {
+            match (random.below(7), home) {
                 (0, None) => {
                     lists.push_front(list as u32, entry);
                     model[list].push_front(entry);
@@ -366,6 +384,11 @@ mod tests {
                 }
                 (3, _) => assert_eq!(lists.pop_front(list as u32), model[list].pop_front()),
                 (4, _) => assert_eq!(lists.pop_back(list as u32), model[list].pop_back()),
+                (5, None) if !model[list].is_empty() => {
+                    let place = random.below(model[list].len() as u64) as usize;
+                    lists.replace(model[list][place].slot, entry);
+                    model[list][place] = entry;
+                }
                 _ => {}
             }
             assert_eq!(lists.len(), model.iter().map(VecDeque::len).sum());

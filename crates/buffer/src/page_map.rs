@@ -42,24 +42,27 @@ pub struct Position(usize);
 /// A slot's page, and a time its owner keeps: who needs the one soon needs the other, and so gets
 /// both for one cache line.
 #[derive(Clone, Copy)]
-struct Row {
+struct Row<Stamp> {
     page: Lpn,
-    stamp: Ticks,
+    stamp: Stamp,
 }
 
 /// A one-to-one map from pages to slots.
-pub struct PageMap {
+///
+/// It serves as well for whatever else is numbered sparsely and kept in numbered places, such as
+/// logical blocks and their clusters; who keeps no time with a place has `()` for a stamp.
+pub struct PageMap<Stamp = Ticks> {
     tags: Vec<u64>,
     /// Eight for each word of tags; only those of taken entries mean anything.
     slots: Vec<u32>,
     /// By slot: the page it was last given to, even if the map has forgotten that since.
-    rows: Vec<Row>,
+    rows: Vec<Row<Stamp>>,
     /// Moves a group's hash down to as many bits as a bucket number has.
     shift: u32,
     len: usize,
 }
 
-impl PageMap {
+impl<Stamp: Copy> PageMap<Stamp> {
     /// A map that holds `pages` pages before it has to grow.
     #[must_use]
     pub fn with_capacity(pages: usize) -> Self {
@@ -119,7 +122,7 @@ impl PageMap {
     /// Gives `page` the slot `slot`, at the position [`locate`](Self::locate) just named for it. No
     /// other page may have that slot.
     #[inline(always)]
-    pub fn set_at(&mut self, position: Position, page: Lpn, slot: u32, stamp: Ticks) {
+    pub fn set_at(&mut self, position: Position, page: Lpn, slot: u32, stamp: Stamp) {
         let Position(mut index) = position;
         if !self.is_taken(index) {
             if (self.len + 1) * 2 > self.slots.len() {
@@ -145,13 +148,13 @@ impl PageMap {
     /// The time kept with `slot`.
     #[inline]
     #[must_use]
-    pub fn stamp(&self, slot: u32) -> Ticks {
+    pub fn stamp(&self, slot: u32) -> Stamp {
         self.rows[slot as usize].stamp
     }
 
     /// Changes the time kept with `slot`.
     #[inline]
-    pub fn set_stamp(&mut self, slot: u32, stamp: Ticks) {
+    pub fn set_stamp(&mut self, slot: u32, stamp: Stamp) {
         self.rows[slot as usize].stamp = stamp;
     }
 

@@ -10,9 +10,12 @@ use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
+use crate::schemes::block::{block_lru, bplru, clc, fab, lb_clock};
 use crate::schemes::bound::{belady, infinite};
 use crate::schemes::element::epo;
-use crate::schemes::page::{cflru, fifo, lru, nocache};
+use crate::schemes::hybrid::bpac;
+use crate::schemes::page::{cflru, fifo, lirs_wsr, lru, nocache};
+use crate::schemes::run::dulo;
 use crate::schemes::set::{apu_lfu, apu_lfu_d, apu_lru, apu_lru_d, wb};
 
 /// What a scheme is built from.
@@ -83,6 +86,14 @@ pub const SCHEMES: &[SchemeRow] = &[
     fifo::ROW,
     lru::ROW,
     cflru::ROW,
+    lirs_wsr::ROW,
+    dulo::ROW,
+    fab::ROW,
+    block_lru::ROW,
+    bplru::ROW,
+    clc::ROW,
+    lb_clock::ROW,
+    bpac::ROW,
     epo::ROW,
     wb::ROW,
     apu_lru::ROW,

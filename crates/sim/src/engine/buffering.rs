@@ -5,9 +5,9 @@ use destage_buffer::destage::{Cause, Destage};
 use destage_buffer::{ReadStep, Step};
 use destage_trace::Operation;
 
-use super::{Active, Engine, Outcome};
-use crate::elements::{PageOperation, Work};
+use super::{Active, Engine, IdleTime, Outcome};
 use crate::error::SimError;
+use crate::operation::{PageOperation, Work};
 use crate::paging::Span;
 use crate::untimed::bypass_record;
 
@@ -35,7 +35,9 @@ impl Engine<'_> {
         let Active { request, span, .. } = self.active[id];
         let write = request.operation == Operation::Write;
         if self.active[id].cursor == 0 && !self.page_pending {
-            let Some(buffer) = &mut self.buffer else { return Ok(true) };
+            let Some(buffer) = &mut self.buffer else {
+                return Ok(true);
+            };
             buffer.begin_request(span.pages);
             if write && buffer.bypasses(span.pages) {
                 self.bypass(id, &span)?;
@@ -46,16 +48,19 @@ impl Engine<'_> {
             let offset = self.active[id].cursor;
             let page = self.page(&span, offset);
             let now = self.events.now();
-            let Some(buffer) = &mut self.buffer else { return Ok(true) };
+            let Some(buffer) = &mut self.buffer else {
+                return Ok(true);
+            };
             let step = if self.page_pending {
                 buffer.place(now, &self.elements)
             } else if write {
                 buffer.write(page, now, &self.elements)
             } else {
                 let found = buffer.read(page, now);
-                self.page_pending = matches!(found, ReadStep::HitAllocates | ReadStep::MissAllocates);
+                self.page_pending =
+                    matches!(found, ReadStep::HitAllocates | ReadStep::MissAllocates);
                 if matches!(found, ReadStep::Miss | ReadStep::MissAllocates) {
-                    self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+                    self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
                 }
                 if self.page_pending {
                     continue;
@@ -65,7 +70,7 @@ impl Engine<'_> {
             match step {
                 Step::Destage => {
                     self.page_pending = true;
-                    self.issue(None)?;
+                    self.issue(None, None)?;
                     continue;
                 }
                 Step::Wait => {
@@ -104,9 +109,11 @@ impl Engine<'_> {
         for offset in 0..span.pages {
             let page = self.page(span, offset);
             let now = self.events.now();
-            let Some(buffer) = &mut self.buffer else { return Ok(()) };
+            let Some(buffer) = &mut self.buffer else {
+                return Ok(());
+            };
             if buffer.fua(page, now, &self.elements) {
-                self.issue(Some(id))?;
+                self.issue(Some(id), None)?;
             }
         }
         Ok(())
@@ -119,7 +126,7 @@ impl Engine<'_> {
         }
         self.wait_for_issued(id);
         while self.flush_next(Cause::Flush) {
-            self.issue(Some(id))?;
+            self.issue(Some(id), None)?;
         }
         Ok(true)
     }
@@ -149,20 +156,24 @@ impl Engine<'_> {
             if let Some(buffer) = &mut self.buffer {
                 buffer.trim(page, now);
             }
-            self.submit(id, PageOperation { page, work: Work::Trim(id) })?;
+            self.submit(id, PageOperation::new(page, Work::Trim(id)))?;
         }
         Ok(true)
     }
 
-    /// Sends the buffer's latest record to the elements; `waiter` is lowered when it is done.
-    pub(super) fn issue(&mut self, waiter: Option<u32>) -> Outcome {
-        let Some(buffer) = &self.buffer else { return Ok(()) };
+    /// Sends the buffer's latest record to the elements; `waiter` is lowered when it is done. `idle` says in
+    /// which idle time it is written back, if that is why.
+    pub(super) fn issue(&mut self, waiter: Option<u32>, idle: Option<IdleTime>) -> Outcome {
+        let Some(buffer) = &self.buffer else {
+            return Ok(());
+        };
         let now = self.events.now();
         let record = buffer.record();
         self.observer.destage(now, record);
         let id = self.issued.insert_reused(|issued| {
             issued.at = now;
             issued.keep = record.keep;
+            issued.idle = idle;
             issued.waiters.clear();
             issued.waiters.extend(waiter);
             issued.programs.clear();
@@ -170,8 +181,12 @@ impl Engine<'_> {
         let issued = &mut self.issued[id];
         issued.writes_left = (record.pages.len() + record.pads.len()) as u32;
         merge_programs(id, record, &mut issued.programs);
-        let reads: Vec<Lpn> =
-            record.pads.iter().filter(|pad| pad.read).map(|pad| pad.page).collect();
+        let reads: Vec<Lpn> = record
+            .pads
+            .iter()
+            .filter(|pad| pad.read)
+            .map(|pad| pad.page)
+            .collect();
         issued.reads_left = reads.len() as u32;
         if let Some(waiter) = waiter {
             self.active[waiter].remaining += 1;
@@ -181,7 +196,10 @@ impl Engine<'_> {
         }
         for page in reads {
             self.elements
-                .submit(PageOperation { page, work: Work::PadRead(id) }, &mut self.events)
+                .submit(
+                    PageOperation::new(page, Work::PadRead(id)),
+                    &mut self.events,
+                )
                 .map_err(|full| self.device_full(full))?;
         }
         Ok(())
@@ -202,34 +220,40 @@ impl Engine<'_> {
     pub(super) fn program_done(&mut self, record: u32) -> Outcome {
         let issued = &mut self.issued[record];
         issued.writes_left -= 1;
+        let idle = issued.idle;
         if issued.writes_left > 0 {
-            return Ok(());
+            return idle.map_or(Ok(()), |time| self.go_on_idling(time, false));
         }
         if !self.closed {
-            self.measured.destage_response.push(self.events.now() - issued.at, true);
+            self.measured
+                .destage_response
+                .push(self.events.now() - issued.at, true);
         }
         let waiters = std::mem::take(&mut issued.waiters);
         self.issued.free(record);
         for waiter in waiters {
             self.lower(waiter)?;
         }
-        Ok(())
+        idle.map_or(Ok(()), |time| self.go_on_idling(time, true))
     }
 
     /// Without a buffer a write request is its own destage.
     pub(super) fn observe_bypass(&mut self, span: &Span) {
         if self.observer.wants_destages() {
             let pages = (0..span.pages).map(|offset| self.page(span, offset));
-            self.observer.destage(self.events.now(), &bypass_record(pages));
+            self.observer
+                .destage(self.events.now(), &bypass_record(pages));
         }
     }
 
     pub(super) fn drain(&mut self) -> Outcome {
         while self.flush_next(Cause::Drain) {
-            self.issue(None)?;
+            self.issue(None, None)?;
         }
         while !self.issued.is_empty() {
-            let Some(event) = self.events.next() else { break };
+            let Some(event) = self.events.take() else {
+                break;
+            };
             self.handle(event)?;
         }
         Ok(())
@@ -241,14 +265,14 @@ fn merge_programs(id: u32, record: &Destage, programs: &mut Vec<PageOperation>) 
     let dirty = record
         .pages
         .iter()
-        .map(|dirty| PageOperation { page: dirty.page, work: Work::Destage(id, dirty.slot) });
+        .map(|dirty| PageOperation::new(dirty.page, Work::Destage(id, dirty.slot)));
     programs.extend(dirty);
     if !record.pads.is_empty() {
         let pads = record
             .pads
             .iter()
-            .map(|pad| PageOperation { page: pad.page, work: Work::PadWrite(id) });
+            .map(|pad| PageOperation::new(pad.page, Work::PadWrite(id)));
         programs.extend(pads);
-        programs.sort_by_key(|operation| operation.page);
+        programs.sort_by_key(|operation| operation.page());
     }
 }

@@ -8,8 +8,8 @@ use destage_trace::Operation;
 
 use super::event::{Message, PASSES_BEFORE_READ_DATA, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
 use super::{Active, Engine, Outcome};
-use crate::elements::{PageOperation, Work};
 use crate::error::SimError;
+use crate::operation::{PageOperation, Work};
 use crate::paging::{Align, Span};
 
 impl Engine<'_> {
@@ -75,7 +75,11 @@ impl Engine<'_> {
             }
             _ => {
                 self.admission.push_back(id);
-                if self.admission.len() == 1 { self.admit() } else { Ok(()) }
+                if self.admission.len() == 1 {
+                    self.admit()
+                } else {
+                    Ok(())
+                }
             }
         }
     }
@@ -87,7 +91,7 @@ impl Engine<'_> {
             let page = self.page(span, offset);
             let found = self.buffer.as_mut().map(|buffer| buffer.read(page, now));
             if found != Some(ReadStep::Hit) {
-                self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+                self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
             }
         }
         Ok(())
@@ -97,7 +101,7 @@ impl Engine<'_> {
     fn read_past(&mut self, id: u32, span: &Span) -> Outcome {
         for offset in 0..span.pages {
             let page = self.page(span, offset);
-            self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+            self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
         }
         Ok(())
     }
@@ -107,7 +111,7 @@ impl Engine<'_> {
         for offset in 0..span.pages {
             self.fill_partial(id, span, offset)?;
             let page = self.page(span, offset);
-            self.submit(id, PageOperation { page, work: Work::HostWrite(id) })?;
+            self.submit(id, PageOperation::new(page, Work::HostWrite(id)))?;
         }
         Ok(())
     }
@@ -119,14 +123,16 @@ impl Engine<'_> {
         }
         let page = self.page(span, offset);
         if self.elements.ftl().is_written(page) {
-            self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+            self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
         }
         Ok(())
     }
 
     #[inline]
     pub(super) fn page(&self, span: &Span, offset: u32) -> Lpn {
-        self.config.address_map.page(span, offset, self.device_pages, self.config.span_pages)
+        self.config
+            .address_map
+            .page(span, offset, self.device_pages, self.config.span_pages)
     }
 
     /// One more operation for request `id`.
@@ -166,10 +172,13 @@ impl Engine<'_> {
     }
 
     pub(super) fn page_done(&mut self, operation: PageOperation) -> Outcome {
-        match operation.work {
+        match operation.work() {
             Work::HostRead(id) | Work::HostWrite(id) | Work::Trim(id) => self.lower(id),
             Work::Destage(record, slot) => {
-                let page = DirtyPage { page: operation.page, slot };
+                let page = DirtyPage {
+                    page: operation.page(),
+                    slot,
+                };
                 let keep = self.issued[record].keep;
                 if let Some(buffer) = &mut self.buffer {
                     buffer.programmed(page, keep, self.events.now());
@@ -181,7 +190,11 @@ impl Engine<'_> {
             Work::PadRead(record) => {
                 let issued = &mut self.issued[record];
                 issued.reads_left -= 1;
-                if issued.reads_left == 0 { self.submit_programs(record) } else { Ok(()) }
+                if issued.reads_left == 0 {
+                    self.submit_programs(record)
+                } else {
+                    Ok(())
+                }
             }
         }
     }

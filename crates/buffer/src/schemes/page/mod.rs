@@ -2,5 +2,6 @@
 
 pub mod cflru;
 pub mod fifo;
+pub mod lirs_wsr;
 pub mod lru;
 pub mod nocache;

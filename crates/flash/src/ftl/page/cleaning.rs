@@ -104,7 +104,10 @@ pub(super) fn clean_block(
 ) -> Result<(), NoSpace> {
     let last_step = empty_block(element, block, pool, operations)?;
     operations.push(Kind::Erase, Cause::Copy, Transfer::None);
-    element.erase(block, rules.now + rules.timing.serial(&operations.all()[last_step..]));
+    element.erase(
+        block,
+        rules.now + rules.timing.serial(&operations.all()[last_step..]),
+    );
     Ok(())
 }
 

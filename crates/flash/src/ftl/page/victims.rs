@@ -73,8 +73,11 @@ impl Victims {
         let plane_end = (block as usize / self.blocks_per_plane + 1) * self.blocks_per_plane;
         let start = self.first_block_of(group);
         let end = (start + GROUP).min(plane_end);
-        self.minima[group] =
-            self.keys[start..end].iter().copied().min().unwrap_or(NO_CANDIDATE);
+        self.minima[group] = self.keys[start..end]
+            .iter()
+            .copied()
+            .min()
+            .unwrap_or(NO_CANDIDATE);
     }
 
     /// Whether `block` is a candidate.
@@ -93,7 +96,9 @@ impl Victims {
         let group = first + minima.iter().rposition(|minimum| *minimum == fewest)?;
         let start = self.first_block_of(group);
         let end = (start + GROUP).min((plane as usize + 1) * self.blocks_per_plane);
-        let offset = self.keys[start..end].iter().rposition(|key| *key == fewest)?;
+        let offset = self.keys[start..end]
+            .iter()
+            .rposition(|key| *key == fewest)?;
         Some((start + offset) as u32)
     }
 
@@ -102,8 +107,10 @@ impl Victims {
         if self.blocks_per_plane.is_multiple_of(GROUP) {
             return block as usize / GROUP;
         }
-        let (plane, index) =
-            (block as usize / self.blocks_per_plane, block as usize % self.blocks_per_plane);
+        let (plane, index) = (
+            block as usize / self.blocks_per_plane,
+            block as usize % self.blocks_per_plane,
+        );
         plane * self.groups_per_plane + index / GROUP
     }
 

@@ -39,7 +39,9 @@ pub(super) fn clean_plane(
         }
     }
     // The first of the list is taken as it is when all others turned out worn.
-    let Some(victim) = candidates.pop() else { return Ok(false) };
+    let Some(victim) = candidates.pop() else {
+        return Ok(false);
+    };
     let worn = !candidates.is_empty()
         && remaining_life(element, victim) * u64::from(shape.blocks_per_plane) * 100
             < WORN_PERCENT * life_sum;
@@ -51,7 +53,11 @@ pub(super) fn clean_plane(
 }
 
 fn remaining_life(element: &Element, block: u32) -> u64 {
-    u64::from(element.endurance.saturating_sub(element.nand.block(block).erases))
+    u64::from(
+        element
+            .endurance
+            .saturating_sub(element.nand.block(block).erases),
+    )
 }
 
 /// The full block with data that was erased longest ago; the first of equals.
@@ -84,7 +90,10 @@ fn exchange(
     element.erase_keeping(worn, erased);
 
     let state = element.blocks.get(cold as usize);
-    let (from, to) = (cold << element.shape.page_bits, worn << element.shape.page_bits);
+    let (from, to) = (
+        cold << element.shape.page_bits,
+        worn << element.shape.page_bits,
+    );
     for offset in 0..element.shape.data_pages {
         let page = element.owner.get((from + offset) as usize);
         *element.owner.get_mut((to + offset) as usize) = page;
@@ -98,6 +107,11 @@ fn exchange(
         operations.push(Kind::Program, Cause::Wear, Transfer::None);
     }
     *element.blocks.get_mut(worn as usize) = state;
+    let pointing = &mut element.pools[pool];
+    if pointing.active_block == worn {
+        // Sealed, and emptied before: it now counts as old as the data it holds.
+        pointing.active_sequence = state.sequence;
+    }
     if element.nand.block(worn).erases < element.endurance {
         element.victims.insert(worn, state.valid);
     }

@@ -1,0 +1,409 @@
+//! The buffered pages by logical block: what every block-level scheme stands on.
+//!
+//! A *cluster* is the buffered pages of one logical block, `cluster_pages` consecutive logical pages.
+//! Clusters are numbered; the number of one that is gone is given to the next one made, so whatever a
+//! scheme keeps per cluster is an array.
+//!
+//! ```text
+//!   block 3 --index--> cluster 1          pages by slot (cluster, before, after, offset)
+//!                      +-----------+
+//!                      | first  7 --+--> slot 7: offset 0 <--> slot 2: offset 3 <--> back to slot 7
+//!                      | pages  2  |
+//!                      | data      |      the scheme's own
+//!                      +-----------+
+//! ```
+//!
+//! The pages of a cluster are a ring over slots in the order they entered, so memory follows the
+//! pages, not the size of a block: a block of which one page is buffered costs as much as one page. A
+//! slot names its cluster, so only a page that enters pays for a lookup by block. Pages of a victim
+//! have to ascend; most clusters were written that way, and the others are sorted when they leave.
+//!
+//! Cost: O(1) per call; [`append_pages`](Clusters::append_pages) O(k) for k pages written in ascending
+//! order, O(k log k) for others. Per page of the capacity, if every page is a cluster of its own: 16
+//! bytes by slot, 16 and the scheme's data by cluster, 10 to 20 in the index.
+//!
+//! [`rings`] keeps clusters in order, [`by_size`] finds the largest, [`buckets`] does so by a key.
+
+pub mod buckets;
+pub mod by_size;
+pub mod rings;
+
+use alloc::vec::Vec;
+
+use destage_base::Lpn;
+
+use crate::destage::Slot;
+use crate::page_map::PageMap;
+use crate::scheme::Entry;
+
+pub use buckets::Buckets;
+pub use by_size::BySize;
+pub use rings::Rings;
+
+/// A logical block number: which run of `cluster_pages` logical pages.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Lbn(pub u64);
+
+/// The number of a cluster, in `0 .. capacity`; used again after the cluster is gone.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ClusterId(pub u32);
+
+impl ClusterId {
+    /// As an index of an array by cluster.
+    #[inline]
+    #[must_use]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Where a page is among the clusters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The cluster it belongs to.
+    pub cluster: ClusterId,
+    /// Which page of its block it is.
+    pub offset: u32,
+    /// Pages the cluster has now.
+    pub pages: u32,
+}
+
+/// Up to so many pages, memory by slot is set aside at the start; larger buffers grow as they fill.
+const PREPARED_PAGES: u32 = 1 << 20;
+/// Memory by cluster is set aside for one cluster in so many pages, and grows if there are more: a
+/// small index stays in the cache, and few buffers hold nothing but lone pages.
+const PAGES_PER_CLUSTER: usize = 16;
+
+#[derive(Clone, Copy)]
+struct Cluster<Data> {
+    /// The slot of the page that entered first.
+    first: u32,
+    pages: u32,
+    data: Data,
+}
+
+/// A page in the ring of its cluster.
+#[derive(Clone, Copy)]
+struct Page {
+    cluster: u32,
+    before: u32,
+    after: u32,
+    offset: u32,
+}
+
+/// Stands for the cluster of a slot that has no page here.
+const NO_CLUSTER: u32 = u32::MAX;
+
+const NO_PAGE: Page = Page {
+    cluster: NO_CLUSTER,
+    before: 0,
+    after: 0,
+    offset: 0,
+};
+
+/// All clusters, with a scheme's own `Data` beside each.
+pub struct Clusters<Data = ()> {
+    /// From block to cluster; it counts blocks where it usually counts pages.
+    index: PageMap<()>,
+    clusters: Vec<Cluster<Data>>,
+    /// Numbers of clusters that are gone; the last is used first, while the cache still has it.
+    free: Vec<u32>,
+    /// By slot.
+    pages: Vec<Page>,
+    len: usize,
+    cluster_pages: u32,
+    /// How far to shift a page number for its block, if `cluster_pages` is a power of two.
+    shift: Option<u32>,
+}
+
+impl<Data: Copy + Default> Clusters<Data> {
+    /// No clusters, with memory set aside for a buffer of `capacity_pages` pages.
+    ///
+    /// # Panics
+    /// If `cluster_pages` is 0.
+    #[must_use]
+    pub fn new(capacity_pages: u32, cluster_pages: u32) -> Self {
+        assert!(cluster_pages > 0, "a cluster has at least 1 page");
+        let prepared = capacity_pages.min(PREPARED_PAGES) as usize;
+        Self {
+            index: PageMap::with_capacity(prepared / PAGES_PER_CLUSTER),
+            clusters: Vec::with_capacity(prepared / PAGES_PER_CLUSTER),
+            free: Vec::new(),
+            pages: Vec::with_capacity(prepared),
+            len: 0,
+            cluster_pages,
+            shift: cluster_pages
+                .is_power_of_two()
+                .then(|| cluster_pages.trailing_zeros()),
+        }
+    }
+
+    /// Pages in all clusters together.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no cluster.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many clusters there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.index.len()
+    }
+
+    /// Pages of a block.
+    #[must_use]
+    pub fn cluster_pages(&self) -> u32 {
+        self.cluster_pages
+    }
+
+    /// The block of `page`, and which of its pages that is.
+    #[inline]
+    #[must_use]
+    pub fn split(&self, page: Lpn) -> (Lbn, u32) {
+        let pages = u64::from(self.cluster_pages);
+        match self.shift {
+            Some(shift) => (Lbn(page.0 >> shift), (page.0 & (pages - 1)) as u32),
+            None => (Lbn(page.0 / pages), (page.0 % pages) as u32),
+        }
+    }
+
+    /// The cluster of `block`.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, block: Lbn) -> Option<ClusterId> {
+        self.index.get(Lpn(block.0)).map(ClusterId)
+    }
+
+    /// The block of `cluster`.
+    #[inline]
+    #[must_use]
+    pub fn block(&self, cluster: ClusterId) -> Lbn {
+        let block = self.index.page_of(cluster.0);
+        debug_assert!(block.is_some(), "{cluster:?} was never made");
+        Lbn(block.unwrap_or_default().0)
+    }
+
+    /// How many pages `cluster` has.
+    #[inline]
+    #[must_use]
+    pub fn pages(&self, cluster: ClusterId) -> u32 {
+        self.clusters[cluster.index()].pages
+    }
+
+    /// Whether `cluster` has all pages of its block.
+    #[inline]
+    #[must_use]
+    pub fn is_complete(&self, cluster: ClusterId) -> bool {
+        self.pages(cluster) == self.cluster_pages
+    }
+
+    /// The scheme's own of `cluster`.
+    #[inline]
+    #[must_use]
+    pub fn data(&self, cluster: ClusterId) -> &Data {
+        &self.clusters[cluster.index()].data
+    }
+
+    /// The scheme's own of `cluster`, to be changed.
+    #[inline]
+    pub fn data_mut(&mut self, cluster: ClusterId) -> &mut Data {
+        &mut self.clusters[cluster.index()].data
+    }
+
+    /// Where the page in `slot` is.
+    ///
+    /// # Panics
+    /// If that slot has no page here.
+    #[inline]
+    #[must_use]
+    pub fn place(&self, slot: Slot) -> Place {
+        let page = self.pages[slot.0 as usize];
+        assert!(
+            page.cluster != NO_CLUSTER,
+            "slot {} is in no cluster",
+            slot.0
+        );
+        let cluster = ClusterId(page.cluster);
+        Place {
+            cluster,
+            offset: page.offset,
+            pages: self.pages(cluster),
+        }
+    }
+
+    /// Whether the page in `slot` is in some cluster; a scheme may keep other pages elsewhere.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, slot: Slot) -> bool {
+        self.pages
+            .get(slot.0 as usize)
+            .is_some_and(|page| page.cluster != NO_CLUSTER)
+    }
+
+    /// Puts `entry`, which is in no cluster, into that of its block; where it is now. A cluster of one
+    /// page is new, and its data is the default.
+    #[inline]
+    pub fn insert(&mut self, entry: Entry) -> Place {
+        debug_assert!(
+            !self.contains(entry.slot),
+            "{entry:?} is in a cluster already"
+        );
+        let (block, offset) = self.split(entry.page);
+        let slot = entry.slot.0;
+        let (position, found) = self.index.locate(Lpn(block.0));
+        let (id, before, after) = match found {
+            Some(id) => {
+                let cluster = &mut self.clusters[id as usize];
+                cluster.pages += 1;
+                let first = cluster.first;
+                let last = self.pages[first as usize].before;
+                self.pages[first as usize].before = slot;
+                self.pages[last as usize].after = slot;
+                (id, last, first)
+            }
+            None => {
+                let cluster = Cluster {
+                    first: slot,
+                    pages: 1,
+                    data: Data::default(),
+                };
+                let id = if let Some(id) = self.free.pop() {
+                    self.clusters[id as usize] = cluster;
+                    id
+                } else {
+                    self.clusters.push(cluster);
+                    self.clusters.len() as u32 - 1
+                };
+                self.index.set_at(position, Lpn(block.0), id, ());
+                (id, slot, slot)
+            }
+        };
+        let page = Page {
+            cluster: id,
+            before,
+            after,
+            offset,
+        };
+        match self.pages.get_mut(slot as usize) {
+            Some(held) => *held = page,
+            None => {
+                self.pages.resize(slot as usize + 1, NO_PAGE);
+                self.pages[slot as usize] = page;
+            }
+        }
+        self.len += 1;
+        Place {
+            cluster: ClusterId(id),
+            offset,
+            pages: self.clusters[id as usize].pages,
+        }
+    }
+
+    /// Takes the page in `slot` out of its cluster; where it was, with the pages left there. A cluster
+    /// without pages is gone.
+    ///
+    /// # Panics
+    /// If that slot has no page here.
+    #[inline]
+    pub fn remove(&mut self, slot: Slot) -> Place {
+        let Place {
+            cluster,
+            offset,
+            pages,
+        } = self.place(slot);
+        let Page { before, after, .. } = self.pages[slot.0 as usize];
+        self.pages[slot.0 as usize] = NO_PAGE;
+        self.len -= 1;
+        if pages == 1 {
+            self.free(cluster);
+        } else {
+            self.pages[before as usize].after = after;
+            self.pages[after as usize].before = before;
+            let held = &mut self.clusters[cluster.index()];
+            held.pages -= 1;
+            if held.first == slot.0 {
+                held.first = after;
+            }
+        }
+        Place {
+            cluster,
+            offset,
+            pages: pages - 1,
+        }
+    }
+
+    /// Whether the cluster of the page in `slot` has the page `offset` as well. Looks in the order of
+    /// entry from `slot` on: at once if that page entered next, else O(k) for k pages.
+    #[must_use]
+    pub fn has_beside(&self, slot: Slot, offset: u32) -> bool {
+        let mut after = self.pages[slot.0 as usize].after;
+        while after != slot.0 {
+            let page = self.pages[after as usize];
+            if page.offset == offset {
+                return true;
+            }
+            after = page.after;
+        }
+        false
+    }
+
+    /// Appends the pages of `cluster` to `entries`, ascending.
+    pub fn append_pages(&self, cluster: ClusterId, entries: &mut Vec<Entry>) {
+        let start = entries.len();
+        let block = self.block(cluster).0 * u64::from(self.cluster_pages);
+        let mut slot = self.clusters[cluster.index()].first;
+        let mut ascends = true;
+        let mut least = 0;
+        for _ in 0..self.pages(cluster) {
+            let page = self.pages[slot as usize];
+            debug_assert!(
+                page.cluster == cluster.0,
+                "slot {slot} left {cluster:?} unseen"
+            );
+            ascends &= page.offset >= least;
+            least = page.offset;
+            entries.push(Entry {
+                page: Lpn(block + u64::from(page.offset)),
+                slot: Slot(slot),
+            });
+            slot = page.after;
+        }
+        if !ascends {
+            entries[start..].sort_unstable_by_key(|entry| entry.page);
+        }
+    }
+
+    /// Appends the pages of `cluster` to `entries`, ascending, and forgets it.
+    pub fn take(&mut self, cluster: ClusterId, entries: &mut Vec<Entry>) {
+        let start = entries.len();
+        self.append_pages(cluster, entries);
+        for entry in &entries[start..] {
+            self.pages[entry.slot.0 as usize].cluster = NO_CLUSTER;
+        }
+        self.len -= entries.len() - start;
+        self.free(cluster);
+    }
+
+    /// Shows `visit` the pages of `cluster`, ascending, until it answers `false`; whether it never did.
+    pub fn visit_pages(&self, cluster: ClusterId, visit: &mut dyn FnMut(Entry) -> bool) -> bool {
+        let mut entries = Vec::new();
+        self.append_pages(cluster, &mut entries);
+        entries.into_iter().all(visit)
+    }
+
+    fn free(&mut self, cluster: ClusterId) {
+        let removed = self.index.remove_if(Lpn(self.block(cluster).0), cluster.0);
+        debug_assert!(removed, "{cluster:?} was gone already");
+        self.clusters[cluster.index()].pages = 0;
+        self.free.push(cluster.0);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,255 @@
+//! Pages in groups of a scheme's own making: runs, requests.
+//!
+//! What [`clusters`](crate::clusters) is to pages of one logical block, without the block: a group is
+//! whatever its owner puts together, and may hold any pages. A page is in at most one group. The
+//! pages of a group are a ring over slots in the order they joined. Groups are numbered like
+//! clusters, so [`Rings`](crate::clusters::Rings) keep them in order.
+//!
+//! Cost: O(1) per call, O(k log k) to take a group of k pages that did not join ascending; 24 bytes by
+//! slot, 8 by group.
+
+use alloc::vec::Vec;
+
+use destage_base::Lpn;
+
+use crate::clusters::ClusterId;
+use crate::destage::Slot;
+use crate::scheme::Entry;
+
+/// Stands for the group of a slot that is in none.
+const NO_GROUP: u32 = u32::MAX;
+
+#[derive(Clone, Copy)]
+struct Member {
+    page: Lpn,
+    group: u32,
+    before: u32,
+    after: u32,
+}
+
+const NO_MEMBER: Member = Member {
+    page: Lpn(0),
+    group: NO_GROUP,
+    before: 0,
+    after: 0,
+};
+
+#[derive(Clone, Copy)]
+struct Group {
+    /// The slot of the page that joined first.
+    first: u32,
+    pages: u32,
+}
+
+/// All groups. One without pages is gone, and its number is given to the next.
+#[derive(Default)]
+pub struct Groups {
+    /// By slot.
+    members: Vec<Member>,
+    groups: Vec<Group>,
+    free: Vec<u32>,
+    len: usize,
+}
+
+impl Groups {
+    /// No groups.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Pages in all groups together.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no group.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// How many pages `group` has.
+    #[inline]
+    #[must_use]
+    pub fn pages(&self, group: ClusterId) -> u32 {
+        self.groups[group.index()].pages
+    }
+
+    /// The group of the page in `slot`.
+    #[inline]
+    #[must_use]
+    pub fn find(&self, slot: Slot) -> Option<ClusterId> {
+        let member = self.members.get(slot.0 as usize)?;
+        (member.group != NO_GROUP).then_some(ClusterId(member.group))
+    }
+
+    /// A new group of `entry`, which is in no group.
+    pub fn start(&mut self, entry: Entry) -> ClusterId {
+        let slot = entry.slot.0;
+        let group = Group {
+            first: slot,
+            pages: 1,
+        };
+        let id = if let Some(id) = self.free.pop() {
+            self.groups[id as usize] = group;
+            id
+        } else {
+            self.groups.push(group);
+            self.groups.len() as u32 - 1
+        };
+        self.set(
+            entry.slot,
+            Member {
+                page: entry.page,
+                group: id,
+                before: slot,
+                after: slot,
+            },
+        );
+        ClusterId(id)
+    }
+
+    /// Puts `entry`, which is in no group, last into `group`.
+    pub fn join(&mut self, group: ClusterId, entry: Entry) {
+        let slot = entry.slot.0;
+        let held = &mut self.groups[group.index()];
+        held.pages += 1;
+        let after = held.first;
+        let before = self.members[after as usize].before;
+        self.members[after as usize].before = slot;
+        self.members[before as usize].after = slot;
+        self.set(
+            entry.slot,
+            Member {
+                page: entry.page,
+                group: group.0,
+                before,
+                after,
+            },
+        );
+    }
+
+    /// Takes the page in `slot` out of its group; which that was, and how many pages it has left.
+    ///
+    /// # Panics
+    /// If the page is in no group.
+    pub fn leave(&mut self, slot: Slot) -> (ClusterId, u32) {
+        let Member {
+            group,
+            before,
+            after,
+            ..
+        } = core::mem::replace(&mut self.members[slot.0 as usize], NO_MEMBER);
+        assert!(group != NO_GROUP, "slot {} is in no group", slot.0);
+        self.members[before as usize].after = after;
+        self.members[after as usize].before = before;
+        let held = &mut self.groups[group as usize];
+        held.pages -= 1;
+        if held.first == slot.0 {
+            held.first = after;
+        }
+        if held.pages == 0 {
+            self.members[slot.0 as usize] = NO_MEMBER;
+            self.free.push(group);
+        }
+        self.len -= 1;
+        (ClusterId(group), self.groups[group as usize].pages)
+    }
+
+    /// Appends the pages of `group` to `entries`, ascending, and forgets it.
+    pub fn take(&mut self, group: ClusterId, entries: &mut Vec<Entry>) {
+        let start = entries.len();
+        let Group { first, pages } = self.groups[group.index()];
+        let mut slot = first;
+        let mut ascends = true;
+        let mut least = Lpn(0);
+        for _ in 0..pages {
+            let member = core::mem::replace(&mut self.members[slot as usize], NO_MEMBER);
+            debug_assert!(member.group == group.0, "slot {slot} left {group:?} unseen");
+            ascends &= member.page >= least;
+            least = member.page;
+            entries.push(Entry {
+                page: member.page,
+                slot: Slot(slot),
+            });
+            slot = member.after;
+        }
+        if !ascends {
+            entries[start..].sort_unstable_by_key(|entry| entry.page);
+        }
+        self.groups[group.index()].pages = 0;
+        self.free.push(group.0);
+        self.len -= pages as usize;
+    }
+
+    fn set(&mut self, slot: Slot, member: Member) {
+        let index = slot.0 as usize;
+        if index >= self.members.len() {
+            self.members.resize(index + 1, NO_MEMBER);
+        }
+        debug_assert!(
+            self.members[index].group == NO_GROUP,
+            "{slot:?} is in a group already"
+        );
+        self.members[index] = member;
+        self.len += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use destage_base::Random;
+
+    use super::*;
+
+    #[test]
+    fn agrees_with_plain_lists() {
+        let mut random = Random::new(11);
+        let mut groups = Groups::new();
+        let mut model: Vec<(ClusterId, Vec<Entry>)> = Vec::new();
+        for step in 0..100_000 {
+            let slot = Slot(random.below(20) as u32);
+            let page = Lpn(random.below(1000));
+            let entry = Entry { page, slot };
+            let home = model
+                .iter()
+                .position(|group| group.1.iter().any(|held| held.slot == slot));
+            assert_eq!(groups.find(slot), home.map(|home| model[home].0));
+            let other = random.below(model.len() as u64 + 1) as usize;
+            match (random.below(4), home) {
+                (0, None) => model.push((groups.start(entry), vec![entry])),
+                (1, None) if other < model.len() => {
+                    groups.join(model[other].0, entry);
+                    model[other].1.push(entry);
+                }
+                (2, Some(home)) => {
+                    model[home].1.retain(|held| held.slot != slot);
+                    assert_eq!(
+                        groups.leave(slot),
+                        (model[home].0, model[home].1.len() as u32)
+                    );
+                    if model[home].1.is_empty() {
+                        model.remove(home);
+                    }
+                }
+                _ if step % 7 == 0 && other < model.len() => {
+                    let (id, mut expected) = model.remove(other);
+                    assert_eq!(groups.pages(id), expected.len() as u32);
+                    let mut taken = Vec::new();
+                    groups.take(id, &mut taken);
+                    assert!(taken.is_sorted_by_key(|entry| entry.page));
+                    expected.sort_by_key(|entry| (entry.page, entry.slot));
+                    taken.sort_by_key(|entry| (entry.page, entry.slot));
+                    assert_eq!(taken, expected);
+                }
+                _ => {}
+            }
+            let pages: usize = model.iter().map(|group| group.1.len()).sum();
+            assert_eq!(groups.len(), pages);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! `block-lru`: destages the block whose last write is oldest, all its buffered pages at once.
+//!
+//! Recency as in [`lru`](crate::schemes::page::lru), but the unit is what the flash erases: pages of
+//! one block arrive together at a log block instead of being spread over many. Any write to a block, hit
+//! or miss, renews all its pages; a read renews nothing. It is also [`bplru`](super::bplru) without
+//! padding and compensation, and is built into that.
+//!
+//! Room is made before the written page counts, and nothing protects its block: if that is the oldest,
+//! it leaves just before it would have grown, and starts anew with one page. The table of merges that
+//! came with BPLRU is only reproduced this way. `touch_order = promote_first` is the gentler rule.
+//!
+//! Cost: O(1) per call, O(k) for a victim of k pages.
+
+use alloc::boxed::Box;
+
+use destage_base::Lpn;
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::clusters::{ClusterId, Clusters, Place, Rings};
+use crate::destage::Grouping;
+use crate::registry::{SchemeConfig, SchemeRow};
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// Which block is looked at first when room is needed.
+pub(super) const TOUCH_ORDER: Parameter = Parameter {
+    name: "touch_order",
+    kind: Kind::Choice(&["evict_first", "promote_first"]),
+    default: "evict_first",
+    unit: "",
+    about: "Whether a write that needs room evicts before its own block becomes the latest, or after.",
+    source: "Ours; only evict_first gives the 7 merges of BPLRU (FAST 2008), Table 1.",
+};
+
+/// Whether metadata take part of the capacity.
+pub(super) const HEADER_USES_NODE: Parameter = Parameter {
+    name: "header_uses_node",
+    kind: Kind::Flag,
+    default: "false",
+    unit: "",
+    about: "Whether every buffered block takes one page of the capacity for its header.",
+    source: "BPLRU (FAST 2008), section 4: headers and pages share one pool of nodes.",
+};
+
+/// The row of `block-lru`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "block-lru",
+    family: "block",
+    about: "Destages the block whose last write is oldest, all its pages at once.",
+    source: "Kim and Ahn, BPLRU, FAST 2008, section 3.1.",
+    reconstructed: false,
+    parameters: &[super::pad("false"), TOUCH_ORDER, HEADER_USES_NODE],
+    build: |config| Some(Box::new(BlockLru::<()>::new(config))),
+};
+
+/// Clusters by their last write, with `Data` beside each for a scheme built on this one.
+pub(super) struct BlockLru<Data> {
+    pub(super) clusters: Clusters<Data>,
+    /// One list. Front: the latest write. Back: the next victim.
+    order: Rings,
+    pads: bool,
+    promotes_first: bool,
+    header_uses_node: bool,
+}
+
+impl<Data: Copy + Default> BlockLru<Data> {
+    pub(super) fn new(config: &SchemeConfig) -> Self {
+        Self {
+            clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
+            order: Rings::new(1),
+            pads: config.values.flag("pad"),
+            promotes_first: config.values.text("touch_order") == "promote_first",
+            header_uses_node: config.values.flag("header_uses_node"),
+        }
+    }
+
+    /// `entry` enters, and its cluster is the latest.
+    #[inline]
+    pub(super) fn enter(&mut self, entry: Entry) -> Place {
+        let place = self.clusters.insert(entry);
+        self.order.bring_to_front(0, place.cluster);
+        place
+    }
+
+    /// The page in the slot of `entry` is written again, and its cluster is the latest.
+    #[inline]
+    pub(super) fn renew(&mut self, entry: Entry) -> Place {
+        let place = self.clusters.place(entry.slot);
+        self.order.bring_to_front(0, place.cluster);
+        place
+    }
+
+    /// `cluster` is to leave next.
+    pub(super) fn expose(&mut self, cluster: ClusterId) {
+        self.order.bring_to_back(0, cluster);
+    }
+
+    /// The cluster that leaves next.
+    pub(super) fn oldest(&self) -> Option<ClusterId> {
+        self.order.back(0)
+    }
+
+    /// The page of `entry` leaves alone; where it was.
+    pub(super) fn drop_page(&mut self, entry: Entry) -> Place {
+        let place = self.clusters.remove(entry.slot);
+        if place.pages == 0 {
+            self.order.remove(place.cluster);
+        }
+        place
+    }
+
+    /// Names `cluster`.
+    pub(super) fn name(&mut self, cluster: ClusterId, victim: &mut Victim) {
+        self.order.remove(cluster);
+        self.clusters.take(cluster, &mut victim.entries);
+        victim.grouping = Grouping::Cluster;
+        victim.pad = self.pads;
+    }
+
+    /// Names what `need` asks for.
+    #[inline]
+    pub(super) fn choose(&mut self, need: Need, victim: &mut Victim) {
+        if let (true, Need::Room(page)) = (self.promotes_first, need) {
+            let (block, _) = self.clusters.split(page);
+            if let Some(own) = self.clusters.find(block) {
+                self.order.bring_to_front(0, own);
+            }
+        }
+        let cluster = match need {
+            Need::Page(entry) => Some(self.clusters.place(entry.slot).cluster),
+            Need::Room(_) | Need::Empty => self.oldest(),
+        };
+        if let Some(cluster) = cluster {
+            self.name(cluster, victim);
+        }
+    }
+
+    /// Whether `page` has no room in `free` slots, after the headers have taken theirs.
+    #[inline]
+    pub(super) fn lacks_room(&self, page: Lpn, free: usize) -> bool {
+        if !self.header_uses_node {
+            return free == 0;
+        }
+        let (block, _) = self.clusters.split(page);
+        let headers = self.clusters.count() + usize::from(self.clusters.find(block).is_none());
+        free < headers + 1
+    }
+
+    /// Shows the pages, next victim first.
+    pub(super) fn show(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        self.order
+            .iter_back(0)
+            .all(|cluster| self.clusters.visit_pages(cluster, visit));
+    }
+}
+
+impl Scheme for BlockLru<()> {
+    fn insert(&mut self, entry: Entry, _: &Access) {
+        self.enter(entry);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Write {
+            self.renew(entry);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.drop_page(entry);
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        self.choose(need, victim);
+    }
+
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        self.show(visit);
+    }
+
+    fn is_full_for(&self, page: Lpn, free: usize) -> bool {
+        self.lacks_room(page, free)
+    }
+
+    fn len(&self) -> usize {
+        self.clusters.len()
+    }
+}

@@ -1,0 +1,245 @@
+//! `bplru`: block-level LRU that pads its victims and lets finished sequential blocks leave first.
+//!
+//! Three ideas, each with a switch, made for a translation layer with log blocks:
+//!
+//! * blocks in the order of their last write, as [`block_lru`](super::block_lru);
+//! * *padding* (`pad`): missing pages of a victim are read from flash and programmed with it, so that its
+//!   log block can take the place of the data block, with one erase and no copies afterwards;
+//! * *compensation* (`comp`): a block that has just been written from its first page to its last will
+//!   hardly be written again soon, so it goes to the old end of the order although it is the latest.
+//!
+//! What counts as written in full is `seq_detect`. `strict`: offsets 0, 1, .. in this order without
+//! another write to the block between; an offset 0 starts over, any other offset breaks the run until
+//! then. `complete`: the write that completes the cluster, in whatever order. `burst`: all pages of the
+//! block in any order by consecutive page writes, of any number of requests. In every case it is one
+//! write at which the condition holds; later writes make the block the latest as usual.
+//!
+//! A compensated block stays until room is needed; with `comp_eager` it leaves when the device is idle.
+//!
+//! Cost: O(1) per call, O(k) for a victim of k pages, O(pages of a block) for padding.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::parameter::{Kind, Parameter};
+use destage_base::{Lpn, Ticks};
+
+use super::block_lru::{BlockLru, HEADER_USES_NODE, TOUCH_ORDER};
+use crate::clusters::{ClusterId, Place};
+use crate::registry::{SchemeConfig, SchemeRow};
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `bplru`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "bplru",
+    family: "block",
+    about: "Destages the block whose last write is oldest, padded; fully sequential blocks leave first.",
+    source: "Kim and Ahn, BPLRU, FAST 2008.",
+    reconstructed: false,
+    parameters: &[
+        super::pad("true"),
+        Parameter {
+            name: "comp",
+            kind: Kind::Flag,
+            default: "true",
+            unit: "",
+            about: "Whether a block just written in full, in sequence, becomes the next victim.",
+            source: "BPLRU (FAST 2008), section 3.3, LRU compensation.",
+        },
+        Parameter {
+            name: "seq_detect",
+            kind: Kind::Choice(&["strict", "complete", "burst"]),
+            default: "strict",
+            unit: "",
+            about: "When a block counts as just written in full: pages in order, all pages there, or all by consecutive writes.",
+            source: "Ours; BPLRU (FAST 2008), Figure 5, shows a run in order.",
+        },
+        Parameter {
+            name: "comp_eager",
+            kind: Kind::Flag,
+            default: "false",
+            unit: "",
+            about: "Whether compensated blocks are destaged as soon as the device is idle.",
+            source: "Ours; the paper waits until room is needed.",
+        },
+        TOUCH_ORDER,
+        HEADER_USES_NODE,
+    ],
+    build: |config| Some(Box::new(Bplru::new(config))),
+};
+
+/// Of a cluster: the offset that would continue its run of pages in order; the pages of a block once the
+/// block is compensated, until it is changed again.
+type NextOffset = u32;
+
+/// No offset continues the run. Larger than the pages of any block that fits in a buffer.
+const BROKEN: NextOffset = u32::MAX;
+
+struct Bplru {
+    order: BlockLru<NextOffset>,
+    compensation: Option<Detector>,
+    eager: bool,
+}
+
+enum Detector {
+    Strict,
+    Complete,
+    Burst(Burst),
+}
+
+/// The consecutive page writes to one cluster up to now.
+#[derive(Default)]
+struct Burst {
+    cluster: Option<ClusterId>,
+    /// When its latest page was written.
+    latest: u64,
+    /// When its first page was written.
+    start: u64,
+    /// How many different pages it wrote.
+    pages: u32,
+    /// By offset: when the page was last written by any burst; in this one, if not before `start`.
+    written: Vec<u64>,
+}
+
+impl Bplru {
+    fn new(config: &SchemeConfig) -> Self {
+        let compensation = config.values.flag("comp").then(|| {
+            match config.values.text("seq_detect") {
+                "complete" => Detector::Complete,
+                "burst" => {
+                    // A larger block is never there in full; then no offset needs a time.
+                    let fits = config.cluster_pages <= config.capacity_pages;
+                    let offsets = if fits { config.cluster_pages } else { 0 };
+                    Detector::Burst(Burst {
+                        written: vec![0; offsets as usize],
+                        ..Burst::default()
+                    })
+                }
+                _ => Detector::Strict,
+            }
+        });
+        Self {
+            order: BlockLru::new(config),
+            compensation,
+            eager: config.values.flag("comp_eager"),
+        }
+    }
+
+    /// The page at `place` was written; `entered` if it was not there before.
+    #[inline]
+    fn compensate(&mut self, place: Place, entered: bool, access: &Access) {
+        let Some(detector) = &mut self.compensation else {
+            return;
+        };
+        let cluster_pages = self.order.clusters.cluster_pages();
+        let complete = place.pages == cluster_pages;
+        let next = self.order.clusters.data_mut(place.cluster);
+        let in_full = match detector {
+            Detector::Strict => {
+                *next = match place.offset {
+                    offset if offset == *next => offset + 1,
+                    0 => 1,
+                    _ => BROKEN,
+                };
+                *next == cluster_pages
+            }
+            Detector::Complete => entered && complete,
+            Detector::Burst(burst) => {
+                if entered && place.pages == 1 {
+                    // A new cluster, perhaps under the number of the one before.
+                    burst.cluster = None;
+                }
+                burst.write(place, access.virtual_time, cluster_pages)
+            }
+        };
+        debug_assert!(complete || !in_full, "{place:?} lacks pages");
+        if in_full {
+            *next = cluster_pages;
+            self.order.expose(place.cluster);
+        } else if *next == cluster_pages {
+            *next = BROKEN;
+        }
+    }
+}
+
+impl Burst {
+    /// Whether this page is the last of all.
+    fn write(&mut self, place: Place, now: u64, cluster_pages: u32) -> bool {
+        if self.written.is_empty() {
+            return false;
+        }
+        // A page that bypassed the buffer was a write between, too.
+        if self.cluster != Some(place.cluster) || self.latest + 1 != now {
+            self.cluster = Some(place.cluster);
+            self.start = now;
+            self.pages = 0;
+        }
+        self.latest = now;
+        let written = &mut self.written[place.offset as usize];
+        self.pages += u32::from(*written < self.start);
+        *written = now;
+        let in_full = self.pages == cluster_pages;
+        if in_full {
+            self.cluster = None;
+        }
+        in_full
+    }
+
+    /// A page of `cluster` left alone.
+    fn interrupt(&mut self, cluster: ClusterId) {
+        if self.cluster == Some(cluster) {
+            self.cluster = None;
+        }
+    }
+}
+
+impl Scheme for Bplru {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        let place = self.order.enter(entry);
+        self.compensate(place, true, access);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Write {
+            let place = self.order.renew(entry);
+            self.compensate(place, false, access);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        let place = self.order.drop_page(entry);
+        if place.pages > 0 {
+            *self.order.clusters.data_mut(place.cluster) = BROKEN;
+        }
+        if let Some(Detector::Burst(burst)) = &mut self.compensation {
+            burst.interrupt(place.cluster);
+        }
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        self.order.choose(need, victim);
+    }
+
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        self.order.show(visit);
+    }
+
+    fn is_full_for(&self, page: Lpn, free: usize) -> bool {
+        self.order.lacks_room(page, free)
+    }
+
+    fn idle(&mut self, _: Ticks, _: &dyn View, victim: &mut Victim) {
+        let Some(oldest) = self.order.oldest().filter(|_| self.eager) else {
+            return;
+        };
+        if *self.order.clusters.data(oldest) == self.order.clusters.cluster_pages() {
+            self.order.name(oldest, victim);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.order.clusters.len()
+    }
+}

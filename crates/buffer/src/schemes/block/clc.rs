@@ -1,0 +1,153 @@
+//! `clc`: destages the largest of the cold blocks; recently written ones are safe whatever their size.
+//!
+//! ```text
+//!   written -> [ latest .. size-independent .. oldest ] -> size-dependent: 1 | 2 | 3 | ..  -> largest leaves
+//!                 at most alpha of all clusters              by pages, oldest first
+//! ```
+//!
+//! Between [`fab`](super::fab), which looks at size alone, and [`block_lru`](super::block_lru), which
+//! looks at recency alone: `alpha` 0 is the one and 1 the other. A write to any page of a cluster takes it
+//! to the front of the list; what the list cannot hold drops off its end among the clusters by size.
+//! Nothing comes back but by a write. When clusters leave, the share shrinks with their number, and the
+//! list may hold more than that until the next write; `clc_rebalance = always` does not wait.
+//!
+//! The share is taken in millionths of the clusters, rounded up, so that no floating point decides.
+//!
+//! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
+
+use alloc::boxed::Box;
+
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::clusters::{BySize, ClusterId, Clusters, Place, Rings};
+use crate::destage::Grouping;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `clc`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "clc",
+    family: "block",
+    about: "Destages the largest block that is not among the most recently written ones.",
+    source: "Kang, Park, Jung, Shim and Cha, CLC, IEEE Transactions on Computers, 2009.",
+    reconstructed: false,
+    parameters: &[
+        Parameter {
+            name: "alpha",
+            kind: Kind::Number { min: 0.0, max: 1.0 },
+            default: "0.1",
+            unit: "",
+            about: "Share of the buffered blocks, latest first, that do not leave for their size; to a millionth, rounded up to whole blocks.",
+            source: "CLC (2009); the default is the best value found there.",
+        },
+        Parameter {
+            name: "clc_rebalance",
+            kind: Kind::Choice(&["write", "always"]),
+            default: "write",
+            unit: "",
+            about: "Whether blocks above the share are released at a write only, or as soon as others leave, which a flush can tell.",
+            source: "Ours; the paper does not say.",
+        },
+        super::pad("false"),
+    ],
+    build: |config| {
+        Some(Box::new(Clc {
+            clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
+            recent: Rings::new(1),
+            cold: BySize::new(config.cluster_pages.min(config.capacity_pages)),
+            share: (config.values.number("alpha") * MILLION as f64 + 0.5) as u64,
+            rebalances_always: config.values.text("clc_rebalance") == "always",
+            pads: config.values.flag("pad"),
+        }))
+    },
+};
+
+const MILLION: u64 = 1_000_000;
+
+struct Clc {
+    clusters: Clusters,
+    /// Size-independent, one list. Front: the latest write.
+    recent: Rings,
+    /// Size-dependent: all others.
+    cold: BySize,
+    /// Millionths of all clusters that may be in `recent`.
+    share: u64,
+    rebalances_always: bool,
+    pads: bool,
+}
+
+impl Clc {
+    #[inline]
+    fn renew(&mut self, place: Place) {
+        self.cold.remove(place.cluster);
+        self.recent.bring_to_front(0, place.cluster);
+        self.rebalance();
+    }
+
+    #[inline]
+    fn rebalance(&mut self) {
+        let limit = (self.clusters.count() as u64 * self.share).div_ceil(MILLION);
+        while self.recent.len() as u64 > limit {
+            if let Some(oldest) = self.recent.pop_back(0) {
+                self.cold.put(oldest, self.clusters.pages(oldest));
+            }
+        }
+    }
+
+    /// `cluster` is no longer among the clusters.
+    fn forget(&mut self, cluster: ClusterId) {
+        if !self.cold.remove(cluster) {
+            self.recent.remove(cluster);
+        }
+        if self.rebalances_always {
+            self.rebalance();
+        }
+    }
+}
+
+impl Scheme for Clc {
+    fn insert(&mut self, entry: Entry, _: &Access) {
+        let place = self.clusters.insert(entry);
+        self.renew(place);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Write {
+            let place = self.clusters.place(entry.slot);
+            self.renew(place);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        let place = self.clusters.remove(entry.slot);
+        if place.pages == 0 {
+            self.forget(place.cluster);
+        } else {
+            self.cold.resize(place.cluster, place.pages);
+        }
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        let cluster = match need {
+            Need::Page(entry) => Some(self.clusters.place(entry.slot).cluster),
+            Need::Room(_) | Need::Empty => self.cold.largest().or_else(|| self.recent.back(0)),
+        };
+        let Some(cluster) = cluster else { return };
+        self.clusters.take(cluster, &mut victim.entries);
+        self.forget(cluster);
+        victim.grouping = Grouping::Cluster;
+        victim.pad = self.pads;
+    }
+
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        let mut show = |cluster| self.clusters.visit_pages(cluster, visit);
+        if self.cold.visit(&mut show) {
+            self.recent.iter_back(0).all(show);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.clusters.len()
+    }
+}

@@ -1,0 +1,129 @@
+//! `fab`: destages the block of which most pages are buffered, the least recently written of several.
+//!
+//! One destage then frees the most room, and a translation layer that merges blocks copies the least. What
+//! it costs is recency: a hot block with many pages leaves before a cold one with few, and few pages may
+//! stay for ever. A long sequential write meets its own success: the block being filled is soon the
+//! largest, and leaves before it is full.
+//!
+//! The original serves a media player and caches reads as well (`fab_reads`): a read that misses enters as
+//! a clean page, reads count as use, clean pages count for the size, and leave without a program. Pages
+//! then have a clean state, so flush and FUA write back and keep. The blocks with something to write back
+//! are kept in a second order of the same kind, so that a flush need not search for them.
+//!
+//! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
+
+use alloc::boxed::Box;
+
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::clusters::{BySize, Clusters, Place};
+use crate::destage::Grouping;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `fab`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "fab",
+    family: "block",
+    about: "Destages the block with the most buffered pages, of several the least recently written.",
+    source: "Jo, Kang, Park, Kim and Lee, FAB, IEEE Transactions on Consumer Electronics, 2006.",
+    reconstructed: false,
+    parameters: &[
+        Parameter {
+            name: "fab_reads",
+            kind: Kind::Flag,
+            default: "false",
+            unit: "",
+            about: "Whether reads that miss enter as clean pages, and reads count as use of their block.",
+            source: "FAB (2006) is a cache for both; as a write buffer it ignores reads.",
+        },
+        super::pad("false"),
+    ],
+    build: |config| {
+        let largest = config.cluster_pages.min(config.capacity_pages);
+        let reads = config.values.flag("fab_reads");
+        Some(Box::new(Fab {
+            clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
+            order: BySize::new(largest),
+            written: reads.then(|| BySize::new(largest)),
+            pads: config.values.flag("pad"),
+        }))
+    },
+};
+
+struct Fab {
+    clusters: Clusters,
+    order: BySize,
+    /// Those of `order` that may have dirty pages; only if others can be there.
+    written: Option<BySize>,
+    pads: bool,
+}
+
+impl Fab {
+    #[inline]
+    fn renew(&mut self, place: Place, operation: Operation) {
+        self.order.put(place.cluster, place.pages);
+        if let Some(written) = &mut self.written
+            && (operation == Operation::Write || written.contains(place.cluster))
+        {
+            written.put(place.cluster, place.pages);
+        }
+    }
+}
+
+impl Scheme for Fab {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        let place = self.clusters.insert(entry);
+        self.renew(place, access.operation);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Write || self.written.is_some() {
+            let place = self.clusters.place(entry.slot);
+            self.renew(place, access.operation);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        let place = self.clusters.remove(entry.slot);
+        self.order.resize(place.cluster, place.pages);
+        if let Some(written) = &mut self.written {
+            written.resize(place.cluster, place.pages);
+        }
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        victim.grouping = Grouping::Cluster;
+        victim.pad = self.pads;
+        let cluster = match (need, &mut self.written) {
+            (Need::Page(entry), _) => Some(self.clusters.place(entry.slot).cluster),
+            (Need::Empty, Some(written)) => written.largest(),
+            (Need::Room(_) | Need::Empty, _) => self.order.largest(),
+        };
+        let Some(cluster) = cluster else { return };
+        if let Some(written) = &mut self.written {
+            written.remove(cluster);
+            if !matches!(need, Need::Room(_)) {
+                victim.keep = true;
+                self.clusters.append_pages(cluster, &mut victim.entries);
+                return;
+            }
+        }
+        self.order.remove(cluster);
+        self.clusters.take(cluster, &mut victim.entries);
+    }
+
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        self.order
+            .visit(&mut |cluster| self.clusters.visit_pages(cluster, visit));
+    }
+
+    fn allocates_reads(&self) -> bool {
+        self.written.is_some()
+    }
+
+    fn len(&self) -> usize {
+        self.clusters.len()
+    }
+}

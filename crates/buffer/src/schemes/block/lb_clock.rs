@@ -1,0 +1,170 @@
+//! `lb-clock`: a clock over blocks; of those found not written lately, the one with most pages leaves.
+//!
+//! ```text
+//!            hand
+//!             v
+//!   [A 1] -> [B 0] -> [C 1] -> [D 0] -> new ones here, just behind the hand
+//!               \________________\____________  candidates of the latest sweep, by pages
+//! ```
+//!
+//! Every cluster has a bit that a write sets. When a victim is wanted and there are no candidates, the hand
+//! goes round once: clusters whose bit is clear become candidates, and set bits are cleared. Candidates are
+//! then used up, largest first, before the hand moves again; a write takes its cluster out of them. A write
+//! of the last page of a block clears the bit instead, on the guess that a sequential run has passed
+//! (`lb_seq_hint`).
+//!
+//! A sweep ends where it began, and new clusters stand just behind the hand, so the circle is a line in
+//! order of arrival with the hand before its first, and a removed first makes the next one first.
+//!
+//! Cost: O(1) amortised: a sweep passes a cluster because a write set its bit since the last, or to make it
+//! a candidate, which it stays until it is written or leaves. A trim O(log n).
+
+use alloc::boxed::Box;
+
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::clusters::{BySize, ClusterId, Clusters, Place, Rings};
+use crate::destage::Grouping;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `lb-clock`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "lb-clock",
+    family: "block",
+    about: "Destages, of the blocks a clock finds not written lately, the one with the most pages.",
+    source: "Debnath, Subramanya, Du and Lilja, LB-CLOCK, MASCOTS 2009; the exact steps are ours.",
+    reconstructed: true,
+    parameters: &[
+        Parameter {
+            name: "lb_seq_hint",
+            kind: Kind::Choice(&["last_page", "full", "off"]),
+            default: "last_page",
+            unit: "",
+            about: "Which write marks its block as not needed again: of its last page, the one that completes it, or none.",
+            source: "LB-CLOCK (2009) clears the bit at the last page.",
+        },
+        super::pad("false"),
+    ],
+    build: |config| {
+        Some(Box::new(LbClock {
+            clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
+            clock: Rings::new(1),
+            candidates: BySize::new(config.cluster_pages.min(config.capacity_pages)),
+            hint: match config.values.text("lb_seq_hint") {
+                "full" => Hint::Full,
+                "off" => Hint::Off,
+                _ => Hint::LastPage,
+            },
+            pads: config.values.flag("pad"),
+        }))
+    },
+};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Hint {
+    LastPage,
+    Full,
+    Off,
+}
+
+struct LbClock {
+    /// With each, whether it was written since the hand last passed.
+    clusters: Clusters<bool>,
+    /// One list. Front: where the hand is. Back: just behind it.
+    clock: Rings,
+    candidates: BySize,
+    hint: Hint,
+    pads: bool,
+}
+
+impl LbClock {
+    /// The page at `place` was written; `entered` if it was not there before.
+    #[inline]
+    fn written(&mut self, place: Place, entered: bool) {
+        let last_offset = self.clusters.cluster_pages() - 1;
+        let is_passed = match self.hint {
+            Hint::LastPage => place.offset == last_offset,
+            Hint::Full => entered && place.pages > last_offset,
+            Hint::Off => false,
+        };
+        *self.clusters.data_mut(place.cluster) = !is_passed;
+        self.candidates.remove(place.cluster);
+    }
+
+    /// The hand goes round once.
+    fn sweep(&mut self) {
+        for cluster in self.clock.iter(0) {
+            let recent = core::mem::take(self.clusters.data_mut(cluster));
+            if !recent {
+                self.candidates.put(cluster, self.clusters.pages(cluster));
+            }
+        }
+    }
+
+    fn largest_candidate(&mut self) -> Option<ClusterId> {
+        // The second round finds one: the first left no bit set.
+        for _ in 0..2 {
+            if !self.candidates.is_empty() {
+                break;
+            }
+            self.sweep();
+        }
+        self.candidates.largest()
+    }
+}
+
+impl Scheme for LbClock {
+    fn insert(&mut self, entry: Entry, _: &Access) {
+        let place = self.clusters.insert(entry);
+        if place.pages == 1 {
+            self.clock.push_back(0, place.cluster);
+        }
+        self.written(place, true);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Write {
+            let place = self.clusters.place(entry.slot);
+            self.written(place, false);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        let place = self.clusters.remove(entry.slot);
+        self.candidates.resize(place.cluster, place.pages);
+        if place.pages == 0 {
+            self.clock.remove(place.cluster);
+        }
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        let cluster = match need {
+            Need::Page(entry) => Some(self.clusters.place(entry.slot).cluster),
+            Need::Room(_) | Need::Empty => self.largest_candidate(),
+        };
+        let Some(cluster) = cluster else { return };
+        self.clock.remove(cluster);
+        self.candidates.remove(cluster);
+        self.clusters.take(cluster, &mut victim.entries);
+        victim.grouping = Grouping::Cluster;
+        victim.pad = self.pads;
+    }
+
+    /// The candidates there are, then the others as one sweep would find them; all of these are written
+    /// lately or were not yet passed, so a real sweep may rank some of them by size.
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        let mut show = |cluster| self.clusters.visit_pages(cluster, visit);
+        if self.candidates.visit(&mut show) {
+            self.clock
+                .iter(0)
+                .filter(|cluster| !self.candidates.contains(*cluster))
+                .all(show);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.clusters.len()
+    }
+}

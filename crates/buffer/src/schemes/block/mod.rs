@@ -1,0 +1,21 @@
+//! Schemes that order clusters: the buffered pages of one logical block stay and leave together.
+
+use destage_base::parameter::{Kind, Parameter};
+
+pub mod block_lru;
+pub mod bplru;
+pub mod clc;
+pub mod fab;
+pub mod lb_clock;
+
+/// Whether victims are padded to whole blocks, with the default `default`.
+const fn pad(default: &'static str) -> Parameter {
+    Parameter {
+        name: "pad",
+        kind: Kind::Flag,
+        default,
+        unit: "",
+        about: "Whether a victim is completed to a whole block with pages read from flash.",
+        source: "BPLRU (FAST 2008), section 3.2, pads; the other schemes do not.",
+    }
+}

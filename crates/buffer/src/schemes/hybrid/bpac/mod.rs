@@ -1,0 +1,581 @@
+//! `bpac`: hot pages one by one, the rest by clusters: old clusters by size, young ones not at all.
+//!
+//! The block-page adaptive cache keeps pages that were hit in a list of single pages, so that one hot
+//! page does not hold its whole block back, and all others in clusters. Clusters used lately are left alone
+//! whatever their size (they are *size-independent*); of the others the largest leaves first. How long
+//! "lately" is, for pages and for clusters, it learns from the distances between uses ([`monitor`]).
+//!
+//! ```text
+//!   P-list (pages)    MRU [ 20 9 33 ] LRU  --- not hit for PIRD_thd writes ---+
+//!        ^                                                                    v
+//!        | hit        +----- size-independent -----+---- size-dependent -----+
+//!   B-list (clusters) | {4 5}  {12 13 14}  {40}    |  {8 9 10}  {28}  {0 1}   |
+//!                     +-- newest page at most BIRD_thd writes ago --+---------+
+//!   victim: a full sequential cluster; the largest size-dependent; the oldest; the LRU page
+//! ```
+//!
+//! Clusters stand in the order of their last new page in two queues: those that got a page from the host,
+//! and those made for a page that cooled down. Either grows at its young end only, because pages cool
+//! down in the order of their last use. So ageing looks at two old ends, and nothing is ever sorted.
+//!
+//! Cost: O(1) amortised per call, O(log n) where a cluster of the size-dependent region changes; a
+//! threshold that grows brings clusters back, once per period. Up to 110 bytes per page if every page is a
+//! cluster of its own.
+
+mod monitor;
+mod parameters;
+#[cfg(test)]
+mod samples;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::Lpn;
+
+use crate::clusters::{Buckets, ClusterId, Clusters, Lbn, Rings};
+use crate::destage::{Grouping, Slot};
+use crate::order::SlotList;
+use crate::page_map::PageMap;
+use crate::registry::{SchemeConfig, SchemeRow};
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+use monitor::{Monitor, NEVER, Rule, distance, has_expired};
+
+/// The row of `bpac`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "bpac",
+    family: "hybrid",
+    about: "Keeps hot pages singly, and evicts clusters by size once they are older than it learns to wait.",
+    source: "Wu, Eckart and He, BPAC, MSST 2010.",
+    reconstructed: false,
+    parameters: parameters::ALL,
+    build: |config| Some(Box::new(Bpac::new(config))),
+};
+
+/// What the pages of a cluster look like.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+enum Class {
+    /// Came in ascending order without a gap.
+    Sequential,
+    /// Sequential, and being written once more from its start.
+    Looping,
+    /// Anything else.
+    #[default]
+    Random,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Cluster {
+    /// When its last new page came.
+    last: u64,
+    /// The offset of its first page.
+    start: u32,
+    /// The offset that continues the sequence.
+    next: u32,
+    /// The offset that continues the loop.
+    loop_next: u32,
+    class: Class,
+    /// In the size-dependent region.
+    is_old: bool,
+}
+
+/// Queues of clusters, front: youngest. By who gave the last new page, and by region.
+const WRITTEN: u32 = 0;
+const COOLED: u32 = 1;
+/// Added to either for the size-dependent region.
+const OLD: u32 = 2;
+
+/// Who leaves where the size-dependent region is empty.
+#[derive(Clone, Copy, PartialEq)]
+enum Fallback {
+    Oldest,
+    Largest,
+    /// The largest among this share of the oldest.
+    LargestOfTail(f64),
+}
+
+/// What chose a victim; evictions are counted by it.
+#[derive(Clone, Copy)]
+enum Reason {
+    Sequential,
+    Largest,
+    Fallback,
+    Hot,
+}
+
+struct Bpac {
+    /// The P-list, front: latest use.
+    hot: SlotList,
+    /// The pages of the P-list by block; only if some rule takes them together.
+    hot_blocks: Option<Clusters>,
+    /// The B-list.
+    clusters: Clusters<Cluster>,
+    queues: Rings,
+    /// Size-dependent clusters by size, and above all sizes the full sequential ones of either region.
+    by_size: Buckets,
+    /// The other clusters by size, if a rule asks.
+    young_by_size: Option<Buckets>,
+    /// The bucket of full sequential clusters.
+    full: u32,
+    /// When the page was last written, by slot.
+    last: Vec<u64>,
+    old_clusters: usize,
+    monitor: Monitor,
+    /// When each block last got a new page, if BIRD is measured over all blocks ever seen.
+    history: Option<PageMap<u64>>,
+    /// Every hit counts as a use of its block.
+    hits_use_blocks: bool,
+    fallback: Fallback,
+    hot_leaves_by_block: bool,
+    hot_leaves_with_cluster: bool,
+    /// By [`Reason`].
+    evictions: [u64; 4],
+}
+
+impl Scheme for Bpac {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        let time = access.virtual_time;
+        self.advance(time);
+        self.set_last(entry.slot, time);
+        let place = self.clusters.insert(entry);
+        let cluster = self.clusters.data_mut(place.cluster);
+        let before = *cluster;
+        cluster.last = time;
+        if place.pages == 1 {
+            cluster.class = Class::Sequential;
+            cluster.start = place.offset;
+            cluster.next = place.offset + 1;
+            if self.history.is_some() {
+                self.note_block_use(place.cluster, None, time);
+            }
+        } else {
+            if before.class != Class::Random && place.offset == before.next {
+                cluster.next += 1;
+            } else {
+                cluster.class = Class::Random;
+            }
+            self.note_block_use(place.cluster, Some(before.last), time);
+        }
+        self.renew(place.cluster);
+        self.end_write(time);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Read {
+            return;
+        }
+        let time = access.virtual_time;
+        self.advance(time);
+        let last = self.last[entry.slot.0 as usize];
+        self.monitor.pird.samples.push(distance(last, time));
+        self.last[entry.slot.0 as usize] = time;
+        if self.hits_use_blocks {
+            self.hit_block(entry.page, time);
+        }
+        if self.clusters.contains(entry.slot) {
+            self.hit_in_cluster(entry, time);
+        } else {
+            self.hot.move_to_front(entry.slot);
+        }
+        self.end_write(time);
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        if self.clusters.contains(entry.slot) {
+            self.leave_cluster(entry.slot);
+        } else {
+            self.cool(entry.slot);
+        }
+    }
+
+    fn evict(&mut self, need: Need, access: &Access, _: &dyn View, victim: &mut Victim) {
+        match need {
+            Need::Page(entry) if self.clusters.contains(entry.slot) => {
+                let place = self.clusters.place(entry.slot);
+                self.take(place.cluster, victim);
+            }
+            Need::Page(entry) => victim.entries.push(self.cool(entry.slot)),
+            Need::Room(_) => {
+                self.advance(access.virtual_time);
+                let reason = self.pop(victim);
+                self.evictions[reason as usize] += 1;
+            }
+            Need::Empty => _ = self.pop(victim),
+        }
+    }
+
+    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        for (name, threshold) in [
+            ("pird_threshold", self.monitor.pird.threshold),
+            ("bird_threshold", self.monitor.bird.threshold),
+        ] {
+            if threshold != NEVER {
+                tell(name, threshold as f64);
+            }
+        }
+        if let Some(share) = self.monitor.mean_share() {
+            tell("alpha", share);
+        }
+        let [sequential, largest, fallback, hot] = self.evictions;
+        tell("evicted_sequential", sequential as f64);
+        tell("evicted_largest", largest as f64);
+        tell("evicted_fallback", fallback as f64);
+        tell("evicted_hot", hot as f64);
+    }
+
+    fn len(&self) -> usize {
+        self.hot.len() + self.clusters.len()
+    }
+}
+
+impl Bpac {
+    fn new(config: &SchemeConfig) -> Self {
+        let values = config.values;
+        let largest = config.cluster_pages.min(config.capacity_pages);
+        let buckets = || Buckets::new(largest + 2);
+        let clusters = || Clusters::new(config.capacity_pages, config.cluster_pages);
+        let fallback = match values.text("bpac_fallback") {
+            "largest" => Fallback::Largest,
+            "largest_tail" => Fallback::LargestOfTail(values.number("bpac_tail")),
+            _ => Fallback::Oldest,
+        };
+        let by_block = values.text("bpac_plist_victim") == "block";
+        let with_cluster = values.flag("evict_hot_with_cluster");
+        let rule = Rule::new(
+            values.integer("bpac_period"),
+            values.number("bpac_cover"),
+            values.integer("bpac_min_samples"),
+            values.flag("bpac_adapts"),
+        );
+        // A number too large for an integer, infinity among them, becomes the largest integer.
+        let threshold = |name| values.number(name) as u64;
+        Self {
+            hot: SlotList::new(config.capacity_pages),
+            hot_blocks: (by_block || with_cluster).then(|| Clusters::new(0, config.cluster_pages)),
+            clusters: clusters(),
+            queues: Rings::new(4),
+            by_size: buckets(),
+            young_by_size: (fallback == Fallback::Largest).then(buckets),
+            full: largest + 1,
+            last: Vec::with_capacity(config.capacity_pages.min(1 << 20) as usize),
+            old_clusters: 0,
+            monitor: Monitor::new(rule, threshold("pird_thd"), threshold("bird_thd")),
+            history: (values.text("bird_scope") == "history").then(|| PageMap::with_capacity(0)),
+            hits_use_blocks: values.text("bird_update") == "any",
+            fallback,
+            hot_leaves_by_block: by_block,
+            hot_leaves_with_cluster: with_cluster,
+            evictions: [0; 4],
+        }
+    }
+
+    /// Begins the page write `time`, or does nothing if it has begun: hot pages cool down, clusters age.
+    #[inline]
+    fn advance(&mut self, time: u64) {
+        if self.monitor.is_over(time.saturating_sub(1)) {
+            // The write that ended the period went past the buffer.
+            self.close_period(time - 1);
+        }
+        let threshold = self.monitor.pird.threshold;
+        while let Some(page) = self.hot.back()
+            && has_expired(self.last[page.slot.0 as usize], time, threshold)
+        {
+            self.demote(page);
+        }
+        self.age(time);
+    }
+
+    fn end_write(&mut self, time: u64) {
+        if self.monitor.is_over(time) {
+            self.close_period(time);
+        }
+    }
+
+    #[cold]
+    fn close_period(&mut self, time: u64) {
+        let clusters = self.clusters.count();
+        let young = clusters - self.old_clusters;
+        self.monitor.close_period(time, young, clusters);
+        self.age(time);
+        self.rejuvenate(time);
+    }
+
+    /// Moves what is too old into the size-dependent region.
+    #[inline]
+    fn age(&mut self, time: u64) {
+        let threshold = self.monitor.bird.threshold;
+        for queue in [WRITTEN, COOLED] {
+            while let Some(cluster) = self.queues.back(queue)
+                && has_expired(self.clusters.data(cluster).last, time, threshold)
+            {
+                self.queues.remove(cluster);
+                self.queues.push_front(queue + OLD, cluster);
+                self.clusters.data_mut(cluster).is_old = true;
+                self.old_clusters += 1;
+                self.sort_in(cluster);
+            }
+        }
+    }
+
+    /// Moves what is no longer too old, after the threshold has grown, out of the size-dependent region.
+    fn rejuvenate(&mut self, time: u64) {
+        let threshold = self.monitor.bird.threshold;
+        for queue in [WRITTEN, COOLED] {
+            while let Some(cluster) = self.queues.front(queue + OLD)
+                && !has_expired(self.clusters.data(cluster).last, time, threshold)
+            {
+                self.queues.remove(cluster);
+                self.queues.push_back(queue, cluster);
+                self.clusters.data_mut(cluster).is_old = false;
+                self.old_clusters -= 1;
+                self.sort_in(cluster);
+            }
+        }
+    }
+
+    /// A page of the P-list cools down: into the cluster of its block, whose age stays as it is.
+    fn demote(&mut self, entry: Entry) {
+        self.cool(entry.slot);
+        let place = self.clusters.insert(entry);
+        if place.pages == 1 {
+            self.clusters.data_mut(place.cluster).last = self.last[entry.slot.0 as usize];
+            self.queues.push_front(COOLED, place.cluster);
+        }
+        self.sort_in(place.cluster);
+    }
+
+    /// Takes a page out of the P-list.
+    fn cool(&mut self, slot: Slot) -> Entry {
+        if let Some(blocks) = &mut self.hot_blocks {
+            blocks.remove(slot);
+        }
+        self.hot.remove(slot)
+    }
+
+    fn hit_in_cluster(&mut self, entry: Entry, time: u64) {
+        let place = self.clusters.place(entry.slot);
+        let cluster = self.clusters.data_mut(place.cluster);
+        if cluster.class == Class::Sequential && place.pages > 1 && place.offset == cluster.start {
+            cluster.class = Class::Looping;
+            cluster.loop_next = place.offset;
+        }
+        if cluster.class == Class::Looping && cluster.loop_next == place.offset {
+            cluster.last = time;
+            let goes_on = self.clusters.has_beside(entry.slot, place.offset + 1);
+            let cluster = self.clusters.data_mut(place.cluster);
+            cluster.loop_next = if goes_on {
+                place.offset + 1
+            } else {
+                cluster.start
+            };
+            self.renew(place.cluster);
+            if let Some(history) = &mut self.history {
+                remember(history, self.clusters.block(place.cluster), time);
+            }
+        } else {
+            cluster.class = Class::Random;
+            self.leave_cluster(entry.slot);
+            self.hot.push_front(entry);
+            if let Some(blocks) = &mut self.hot_blocks {
+                blocks.insert(entry);
+            }
+        }
+    }
+
+    /// A hit counts as a use of the block, if that has a cluster (or is remembered).
+    fn hit_block(&mut self, page: Lpn, time: u64) {
+        let (block, _) = self.clusters.split(page);
+        let Some(cluster) = self.clusters.find(block) else {
+            if let Some(history) = &mut self.history {
+                let before = remember(history, block, time);
+                let distances = before.map(|before| distance(before, time));
+                self.monitor.bird.samples.extend(distances);
+            }
+            return;
+        };
+        let before = core::mem::replace(&mut self.clusters.data_mut(cluster).last, time);
+        self.note_block_use(cluster, Some(before), time);
+        self.renew(cluster);
+    }
+
+    /// Samples the distance of two uses of a block: from `before`, or over all time if that is asked.
+    fn note_block_use(&mut self, cluster: ClusterId, before: Option<u64>, time: u64) {
+        let before = match &mut self.history {
+            Some(history) => remember(history, self.clusters.block(cluster), time),
+            None => before,
+        };
+        let distances = before.map(|before| distance(before, time));
+        self.monitor.bird.samples.extend(distances);
+    }
+
+    /// The cluster, whose `last` is now, becomes the youngest.
+    #[inline]
+    fn renew(&mut self, cluster: ClusterId) {
+        self.queues.bring_to_front(WRITTEN, cluster);
+        if core::mem::take(&mut self.clusters.data_mut(cluster).is_old) {
+            self.old_clusters -= 1;
+        }
+        self.sort_in(cluster);
+    }
+
+    /// Puts a cluster that changed into the bucket that is due to it.
+    #[inline]
+    fn sort_in(&mut self, id: ClusterId) {
+        let cluster = self.clusters.data(id);
+        let pages = self.clusters.pages(id);
+        let bucket = if cluster.class == Class::Sequential && self.clusters.is_complete(id) {
+            Some(self.full)
+        } else {
+            cluster.is_old.then_some(pages)
+        };
+        match bucket {
+            Some(bucket) => self.by_size.put(id, bucket, cluster.last),
+            None => _ = self.by_size.remove(id),
+        }
+        if let Some(young) = &mut self.young_by_size {
+            match bucket {
+                Some(_) => _ = young.remove(id),
+                None => young.put(id, pages, cluster.last),
+            }
+        }
+    }
+
+    /// A page leaves its cluster, which may thereby be gone.
+    fn leave_cluster(&mut self, slot: Slot) {
+        let before = self.clusters.place(slot);
+        let was_old = self.clusters.data(before.cluster).is_old;
+        let place = self.clusters.remove(slot);
+        if place.pages == 0 {
+            self.forget(place.cluster, was_old);
+        } else {
+            self.sort_in(place.cluster);
+        }
+    }
+
+    /// A cluster that is gone leaves all orders.
+    fn forget(&mut self, cluster: ClusterId, was_old: bool) {
+        self.old_clusters -= usize::from(was_old);
+        self.queues.remove(cluster);
+        self.by_size.remove(cluster);
+        if let Some(young) = &mut self.young_by_size {
+            young.remove(cluster);
+        }
+    }
+
+    /// Takes out the next victim.
+    fn pop(&mut self, victim: &mut Victim) -> Reason {
+        if let Some((cluster, bucket)) = self.by_size.highest() {
+            self.take(cluster, victim);
+            return if bucket == self.full {
+                Reason::Sequential
+            } else {
+                Reason::Largest
+            };
+        }
+        if let Some(cluster) = self.fallback() {
+            self.take(cluster, victim);
+            return Reason::Fallback;
+        }
+        if let Some(page) = self.hot.back() {
+            self.take_hot(page, victim);
+        }
+        Reason::Hot
+    }
+
+    /// The victim where the size-dependent region is empty.
+    fn fallback(&mut self) -> Option<ClusterId> {
+        match self.fallback {
+            Fallback::Oldest => self.oldest_first().next(),
+            Fallback::Largest => self.young_by_size.as_mut()?.highest().map(|found| found.0),
+            Fallback::LargestOfTail(share) => {
+                let exact = share * self.clusters.count() as f64;
+                let whole = exact as usize;
+                let count = whole + usize::from(exact > whole as f64);
+                let pages = |id: &ClusterId| self.clusters.pages(*id);
+                let larger = |best, next| {
+                    if pages(&next) > pages(&best) {
+                        next
+                    } else {
+                        best
+                    }
+                };
+                self.oldest_first().take(count.max(1)).reduce(larger)
+            }
+        }
+    }
+
+    /// The clusters outside the size-dependent region, oldest first.
+    fn oldest_first(&self) -> impl Iterator<Item = ClusterId> + '_ {
+        let mut written = self.queues.iter_back(WRITTEN).peekable();
+        let mut cooled = self.queues.iter_back(COOLED).peekable();
+        let last = |id: &ClusterId| self.clusters.data(*id).last;
+        core::iter::from_fn(move || match (written.peek(), cooled.peek()) {
+            (Some(one), Some(other)) if last(other) < last(one) => cooled.next(),
+            (Some(_), _) => written.next(),
+            (None, _) => cooled.next(),
+        })
+    }
+
+    fn take(&mut self, cluster: ClusterId, victim: &mut Victim) {
+        let block = self.clusters.block(cluster);
+        let was_old = self.clusters.data(cluster).is_old;
+        self.forget(cluster, was_old);
+        self.clusters.take(cluster, &mut victim.entries);
+        victim.grouping = Grouping::Cluster;
+        if self.hot_leaves_with_cluster {
+            self.take_hot_block(block, victim);
+            victim.entries.sort_unstable_by_key(|entry| entry.page);
+        }
+    }
+
+    fn take_hot(&mut self, page: Entry, victim: &mut Victim) {
+        if self.hot_leaves_by_block {
+            let (block, _) = self.clusters.split(page.page);
+            self.take_hot_block(block, victim);
+            victim.grouping = Grouping::Cluster;
+        } else {
+            victim.entries.push(self.cool(page.slot));
+        }
+    }
+
+    fn take_hot_block(&mut self, block: Lbn, victim: &mut Victim) {
+        let Some(blocks) = &mut self.hot_blocks else {
+            return;
+        };
+        if let Some(pages) = blocks.find(block) {
+            let start = victim.entries.len();
+            blocks.take(pages, &mut victim.entries);
+            for entry in &victim.entries[start..] {
+                self.hot.remove(entry.slot);
+            }
+        }
+    }
+
+    #[inline]
+    fn set_last(&mut self, slot: Slot, time: u64) {
+        let index = slot.0 as usize;
+        match self.last.get_mut(index) {
+            Some(last) => *last = time,
+            None => self.last.resize(index + 1, time),
+        }
+    }
+}
+
+/// Notes that `block` was used at `time`; when before, if ever.
+fn remember(history: &mut PageMap<u64>, block: Lbn, time: u64) -> Option<u64> {
+    let (position, place) = history.locate(Lpn(block.0));
+    match place {
+        Some(place) => {
+            let before = history.stamp(place);
+            history.set_stamp(place, time);
+            Some(before)
+        }
+        None => {
+            // Nothing is ever forgotten, so places are used up one by one.
+            let place = history.len() as u32;
+            history.set_at(position, Lpn(block.0), place, time);
+            None
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! Goldens G6 and G7: not only the victims, but every distance that is sampled.
+
+use alloc::collections::BTreeMap;
+use alloc::vec;
+
+use destage_base::parameter::{Value, Values};
+
+use super::*;
+use crate::view::NoDevice;
+
+/// Writes `stream` into eight pages and clusters of four; the PIRD and the BIRD samples.
+fn samples(stream: &[u64], threshold: f64) -> (Vec<u64>, Vec<u64>) {
+    let mut values = Values::defaults(ROW.parameters);
+    values.set("pird_thd", Value::Number(threshold));
+    values.set("bird_thd", Value::Number(threshold));
+    let mut bpac = Bpac::new(&SchemeConfig {
+        capacity_pages: 8,
+        cluster_pages: 4,
+        elements: 1,
+        future: None,
+        seed: 1,
+        values: &values,
+    });
+    let mut resident = BTreeMap::new();
+    let mut free: Vec<u32> = (0..8).collect();
+    for (index, page) in stream.iter().enumerate() {
+        let access = Access {
+            operation: Operation::Write,
+            virtual_time: index as u64 + 1,
+            now: 0,
+            request: 0,
+            request_pages: 1,
+        };
+        let page = Lpn(*page);
+        if let Some(slot) = resident.get(&page) {
+            bpac.touch(Entry { page, slot: *slot }, &access);
+            continue;
+        }
+        if free.is_empty() {
+            let mut victim = Victim::default();
+            bpac.evict(Need::Room(page), &access, &NoDevice, &mut victim);
+            for entry in victim.entries {
+                assert_eq!(resident.remove(&entry.page), Some(entry.slot));
+                free.push(entry.slot.0);
+            }
+        }
+        let slot = Slot(free.pop().unwrap());
+        bpac.insert(Entry { page, slot }, &access);
+        resident.insert(page, slot);
+    }
+    (bpac.monitor.pird.samples, bpac.monitor.bird.samples)
+}
+
+#[test]
+fn the_common_streams_with_fixed_thresholds() {
+    let s1 = [0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
+    assert_eq!(samples(&s1, 4.0), (vec![], vec![4, 4, 4, 4, 4]));
+    let s2 = [
+        0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
+    ];
+    let bird = vec![0, 0, 0, 1, 0, 4, 0, 0, 0, 12];
+    assert_eq!(samples(&s2, 4.0), (vec![1, 2, 5], bird));
+}
+
+#[test]
+fn uses_of_one_block_at_10_and_34_are_23_apart() {
+    // Page 0 at 10, page 1 at 34, and hot pages of other blocks around them.
+    let mut stream = vec![100; 34];
+    stream[9] = 0;
+    stream[33] = 1;
+    assert_eq!(samples(&stream, f64::INFINITY).1, [23]);
+}

@@ -1,0 +1,3 @@
+//! Schemes that keep single pages and clusters side by side.
+
+pub mod bpac;

@@ -1,0 +1,317 @@
+//! `dulo`: destages long runs of consecutive pages before short ones and single pages.
+//!
+//! A page of a long run is cheap to write and cheap to write again, a lone page is not: *dual locality*
+//! weighs how pages lie (spatial) against when they were used (temporal), GreedyDual with the
+//! inverse of the run's length for a cost.
+//!
+//! ```text
+//!   written            stage (FIFO)              sequences, by length, oldest first
+//!   or hit   ---->  [ 9 40 8 7 23 ]  ---->   1: 5 (H 1.25)  30 (H 2)
+//!                     oldest leaves          3: 12-14 (H 1.33)
+//!                     with its run           4: 0-3 (H 0.75)      <-- least H leaves, L becomes 0.75
+//! ```
+//!
+//! New and rewritten pages wait in a small stage, so that runs may form. When it overflows, its oldest
+//! page leaves it with all staged pages that join on to it, as one *sequence* with H = L + 1 / length. The
+//! victim is the sequence of least H, and L becomes that H: a short run outlives long ones, but not
+//! for ever. A page that is hit returns to the stage; its sequence keeps the rest of its pages, and its H.
+//!
+//! L only grows, so the sequences of one length are in the order of their H by themselves, and only
+//! the oldest of each length is compared.
+//!
+//! Cost: O(log of the longest run) per call, and one step per page of a victim; up to 64 bytes per page.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::Lpn;
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::clusters::{ClusterId, Rings};
+use crate::destage::{Grouping, Slot};
+use crate::groups::Groups;
+use crate::order::SlotList;
+use crate::page_map::PageMap;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `dulo`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "dulo",
+    family: "run",
+    about: "Destages long runs of consecutive pages before short ones and single pages.",
+    source: "Jiang et al., DULO, FAST 2005; simplified to one stage and one set of sequences.",
+    reconstructed: false,
+    parameters: &[
+        Parameter {
+            name: "dulo_stage",
+            kind: Kind::Integer { min: 0, max: 65536 },
+            default: "32",
+            unit: "pages",
+            about: "How many of the latest pages wait for others to form a run with.",
+            source: "Ours; the paper's sequencing bank is larger, its buffer as well.",
+        },
+        Parameter {
+            name: "dulo_cut",
+            kind: Kind::Choice(&["block", "none"]),
+            default: "block",
+            unit: "",
+            about: "Whether a run ends at the boundary of a logical block.",
+            source: "Ours.",
+        },
+        Parameter {
+            name: "dulo_stage_hit",
+            kind: Kind::Choice(&["stay", "renew"]),
+            default: "stay",
+            unit: "",
+            about: "Whether a staged page that is written again keeps its place in the stage or starts anew.",
+            source: "Ours; the paper has a FIFO, and is silent.",
+        },
+    ],
+    build: |config| {
+        let stage = config.values.integer("dulo_stage") as usize;
+        let cuts = config.values.text("dulo_cut") == "block";
+        let cluster = if cuts {
+            u64::from(config.cluster_pages)
+        } else {
+            u64::MAX
+        };
+        let longest = (stage as u64 + 1).min(cluster) as u32;
+        Some(Box::new(Dulo {
+            stage: SlotList::new(stage as u32 + 1),
+            staged: PageMap::with_capacity(stage + 1),
+            slots: vec![Slot(0); stage + 1],
+            places: (0..=stage as u32).collect(),
+            stage_pages: stage,
+            renews: config.values.text("dulo_stage_hit") == "renew",
+            cluster,
+            grouping: if cuts {
+                Grouping::Cluster
+            } else {
+                Grouping::Pages
+            },
+            sequences: Groups::new(),
+            by_length: Rings::new(longest + 1),
+            oldest: Contest::new(longest as usize + 1),
+            sequence: Vec::new(),
+            inflation: 0,
+            made: 0,
+        }))
+    },
+};
+
+/// H of a single page while L is 0. H is kept in units of 2^-32, rounded down: whole numbers add up
+/// alike everywhere.
+const ONE: u64 = 1 << 32;
+
+/// H, and at equal H which sequence was made first.
+type Rank = (u64, u64);
+
+/// The rank of no sequence.
+const NEVER: Rank = (u64::MAX, u64::MAX);
+
+/// What a sequence was made with.
+#[derive(Clone, Copy)]
+struct Sequence {
+    rank: Rank,
+    length: u32,
+}
+
+struct Dulo {
+    /// Front: the page that leaves the stage next. Its pages stand in places of their own, few enough
+    /// to stay in the cache.
+    stage: SlotList,
+    /// From page to place.
+    staged: PageMap<()>,
+    /// By place.
+    slots: Vec<Slot>,
+    /// Places that are free.
+    places: Vec<u32>,
+    stage_pages: usize,
+    renews: bool,
+    /// A run ends where the page number is divisible by this.
+    cluster: u64,
+    grouping: Grouping,
+    sequences: Groups,
+    /// A list per length a sequence was made with; front: the oldest.
+    by_length: Rings,
+    /// The rank of the oldest, by length.
+    oldest: Contest,
+    sequence: Vec<Sequence>,
+    /// L: the H of the latest victim.
+    inflation: u64,
+    made: u64,
+}
+
+impl Scheme for Dulo {
+    fn insert(&mut self, entry: Entry, _: &Access) {
+        self.push(entry);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Read {
+            return;
+        }
+        if self.sequences.find(entry.slot).is_some() {
+            self.leave_sequence(entry.slot);
+            self.push(entry);
+        } else if self.renews
+            && let Some(place) = self.staged.get(entry.page)
+        {
+            self.stage.move_to_back(Slot(place));
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        if self.sequences.find(entry.slot).is_some() {
+            self.leave_sequence(entry.slot);
+        } else {
+            self.unstage(entry.page);
+        }
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        if let Need::Page(entry) = need {
+            self.remove(entry);
+            victim.entries.push(entry);
+            return;
+        }
+        if self.sequences.is_empty() {
+            self.close_run();
+        }
+        let (length, (least, _)) = self.oldest.least();
+        if let Some(sequence) = self.by_length.front(length as u32) {
+            self.inflation = least;
+            self.forget(sequence);
+            self.sequences.take(sequence, &mut victim.entries);
+            victim.grouping = self.grouping;
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.stage.len() + self.sequences.len()
+    }
+}
+
+impl Dulo {
+    /// Puts a page into the stage, which may overflow by one.
+    fn push(&mut self, entry: Entry) {
+        // It never holds more than one page too many, and those have places.
+        let place = self.places.pop().unwrap_or_default();
+        let page = entry.page;
+        let slot = Slot(place);
+        self.stage.push_back(Entry { page, slot });
+        self.slots[place as usize] = entry.slot;
+        let (position, _) = self.staged.locate(page);
+        self.staged.set_at(position, page, place, ());
+        if self.stage.len() > self.stage_pages {
+            self.close_run();
+        }
+    }
+
+    /// Takes `page` out of the stage, if it is there.
+    fn unstage(&mut self, page: Lpn) -> Option<Entry> {
+        let place = self.staged.remove(page)?;
+        self.stage.remove(Slot(place));
+        self.places.push(place);
+        let slot = self.slots[place as usize];
+        Some(Entry { page, slot })
+    }
+
+    /// The oldest staged page leaves the stage with the run it is in, as a sequence.
+    fn close_run(&mut self) {
+        let Some(Entry {
+            page: Lpn(oldest), ..
+        }) = self.stage.front()
+        else {
+            return;
+        };
+        let mut page = oldest;
+        while !page.is_multiple_of(self.cluster) && self.staged.get(Lpn(page - 1)).is_some() {
+            page -= 1;
+        }
+        let mut sequence = None;
+        while let Some(entry) = self.unstage(Lpn(page)) {
+            match sequence {
+                None => sequence = Some(self.sequences.start(entry)),
+                Some(sequence) => self.sequences.join(sequence, entry),
+            }
+            page += 1;
+            if page.is_multiple_of(self.cluster) {
+                break;
+            }
+        }
+        if let Some(sequence) = sequence {
+            self.remember(sequence);
+        }
+    }
+
+    /// Ranks a new sequence.
+    fn remember(&mut self, sequence: ClusterId) {
+        let length = self.sequences.pages(sequence);
+        self.made += 1;
+        let rank = (self.inflation + ONE / u64::from(length), self.made);
+        let index = sequence.index();
+        let made = Sequence { rank, length };
+        match self.sequence.get_mut(index) {
+            Some(held) => *held = made,
+            None => self.sequence.resize(index + 1, made),
+        }
+        if self.by_length.is_list_empty(length) {
+            self.oldest.set(length as usize, rank);
+        }
+        self.by_length.push_back(length, sequence);
+    }
+
+    /// Takes a sequence out of its order.
+    fn forget(&mut self, sequence: ClusterId) {
+        let length = self.sequence[sequence.index()].length;
+        let was_oldest = self.by_length.front(length) == Some(sequence);
+        self.by_length.remove(sequence);
+        if was_oldest {
+            let rank = match self.by_length.front(length) {
+                Some(next) => self.sequence[next.index()].rank,
+                None => NEVER,
+            };
+            self.oldest.set(length as usize, rank);
+        }
+    }
+
+    fn leave_sequence(&mut self, slot: Slot) {
+        let (sequence, left) = self.sequences.leave(slot);
+        if left == 0 {
+            self.forget(sequence);
+        }
+    }
+}
+
+/// The least of a fixed number of ranks: a tree of contests, each node the lesser of its two children.
+struct Contest {
+    /// Node 1 is the root, the children of node n are 2n and 2n + 1; each with its index in the last row.
+    nodes: Vec<(Rank, usize)>,
+}
+
+impl Contest {
+    fn new(ranks: usize) -> Self {
+        Self {
+            nodes: vec![(NEVER, 0); ranks.next_power_of_two() * 2],
+        }
+    }
+
+    fn set(&mut self, index: usize, rank: Rank) {
+        let mut node = self.nodes.len() / 2 + index;
+        self.nodes[node] = (rank, index);
+        while node > 1 {
+            node /= 2;
+            let lesser = self.nodes[node * 2].min(self.nodes[node * 2 + 1]);
+            self.nodes[node] = lesser;
+        }
+    }
+
+    fn least(&self) -> (usize, Rank) {
+        let (rank, index) = self.nodes[1];
+        (index, rank)
+    }
+}

@@ -1,0 +1,3 @@
+//! Schemes that order runs of pages that came together.
+
+pub mod dulo;

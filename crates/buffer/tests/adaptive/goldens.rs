@@ -1,0 +1,68 @@
+//! Hand-worked destage orders of the common streams.
+
+use destage_base::parameter::Values;
+use destage_buffer::{COMMON, Cause, find};
+
+use crate::common::{Bench, Completion, Operation};
+
+/// The write sequence of BPLRU (FAST 2008), Table 1.
+const S1: &[u64] = &[0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
+/// Runs, a hot page and returns: a stream on which the schemes part ways.
+const S2: &[u64] = &[
+    0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
+];
+
+/// The destages of `stream` in a buffer of eight pages and clusters of four, the drain behind a bar.
+fn destages(scheme: &str, words: &[&str], stream: &[u64]) -> String {
+    let row = find(scheme).unwrap();
+    let rows = || COMMON.iter().chain(row.parameters);
+    let mut values = Values::defaults(rows());
+    for word in words {
+        let (name, value) = word.split_once('=').unwrap();
+        let row = rows().find(|row| row.name == name).unwrap();
+        values.set(row.name, row.read(value).unwrap());
+    }
+    let mut bench = Bench::new(row, 8, &values, Completion::AtOnce).unwrap();
+    for page in stream {
+        bench.apply(&Operation::Write(vec![*page]));
+    }
+    bench.apply(&Operation::Drain);
+    let mut text = String::new();
+    let mut drains = false;
+    for record in &bench.records {
+        if record.cause == Cause::Drain && !drains {
+            drains = true;
+            text += " | ";
+        }
+        let pages: Vec<_> = record.pages.iter().map(u64::to_string).collect();
+        text += &format!("[{}]", pages.join(" "));
+    }
+    text
+}
+
+#[test]
+fn bpac_without_thresholds() {
+    for words in [&[][..], &["bpac_adapts=false"]] {
+        assert_eq!(
+            destages("bpac", words, S1),
+            "[12][16][0 1][8 9] | [17][2][4 5 6][10][13 14]"
+        );
+        assert_eq!(
+            destages("bpac", words, S2),
+            "[0 1 2 3][4 5][12 13][16][8 9][0 1 2 3] | [21][24][28][6][32][17][20]"
+        );
+    }
+}
+
+#[test]
+fn bpac_with_fixed_thresholds() {
+    let words = &["pird_thd=4", "bird_thd=4", "bpac_adapts=false"];
+    assert_eq!(
+        destages("bpac", words, S1),
+        "[12][16][0 1][8 9] | [17][2][4 5 6][10][13 14]"
+    );
+    assert_eq!(
+        destages("bpac", words, S2),
+        "[0 1 2 3][4 5][12 13][8 9][20 21][0 1 2 3] | [24][28][6][20][32][16 17]"
+    );
+}

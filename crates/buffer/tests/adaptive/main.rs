@@ -1,0 +1,12 @@
+//! Each scheme of several lists or learnt thresholds against the dumbest model that could be right.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bpac;
+mod differential;
+mod dulo;
+mod goldens;
+mod lirs_wsr;
