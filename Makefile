@@ -1,2 +1,45 @@
-test:
-	cargo test --workspace
+# One recipe per task; .ci/run calls the same ones. `make help` lists them.
+CARGO ?= cargo
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+DESTAGE := $(TARGET)/release/destage
+
+.PHONY: help setup build demo test check fmt no-std bench clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## say what is needed and what will be fetched
+	@command -v $(CARGO) >/dev/null || { echo "destage needs Rust 1.90 or newer: https://rustup.rs"; exit 1; }
+	@command -v cc >/dev/null || { echo "destage needs a C compiler (cc) to link and for the zstd and xz decoders"; exit 1; }
+	@echo "Using $$($(CARGO) --version). Crates are fetched by cargo into its own folder; everything built stays in $(TARGET)/."
+
+build: setup ## the program, optimised: target/release/destage
+	$(CARGO) build --release --locked -p destage-cli
+
+demo: build ## the main job on the built-in workload: a table here, charts in report.html
+	$(DESTAGE) demo
+
+test: setup no-std ## every test
+	$(CARGO) test --workspace --locked
+
+check: ## formatting and lints, as CI wants them
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
+
+fmt: ## format everything
+	$(CARGO) fmt --all
+
+no-std: ## build the core without std: fails if anything below pulls it in
+	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
+
+bench: build ## pages per second, beside the reference simulator and the targets
+	$(CARGO) build --release --locked --quiet -p destage-benches
+	$(TARGET)/release/destage-benches $(DESTAGE)
+	@echo
+	$(CARGO) run --release --locked --quiet -p destage-buffer --example page_rate 65536 5000000
+	@echo
+	$(CARGO) bench --locked --quiet -p destage-trace
+
+clean: ## remove what was built
+	$(CARGO) clean

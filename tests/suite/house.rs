@@ -26,13 +26,18 @@ const LINES_MAX: usize = 600;
 
 fn manifests() -> BTreeMap<String, toml::Table> {
     let folders = std::fs::read_dir(root().join("crates")).expect("crates");
-    let mut folders: Vec<PathBuf> = folders.map(|entry| entry.expect("a folder").path()).collect();
+    let mut folders: Vec<PathBuf> = folders
+        .map(|entry| entry.expect("a folder").path())
+        .collect();
     folders.push(root().join("tests"));
     folders
         .iter()
         .map(|folder| {
             let text = std::fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
-            let name = folder.file_name().and_then(|name| name.to_str()).expect("a name");
+            let name = folder
+                .file_name()
+                .and_then(|name| name.to_str())
+                .expect("a name");
             (name.to_owned(), text.parse().expect("TOML"))
         })
         .collect()
@@ -40,16 +45,22 @@ fn manifests() -> BTreeMap<String, toml::Table> {
 
 fn dependencies(manifest: &toml::Table, table: &str) -> Vec<String> {
     let names = manifest.get(table).and_then(toml::Value::as_table);
-    names.map(|names| names.keys().cloned().collect()).unwrap_or_default()
+    names
+        .map(|names| names.keys().cloned().collect())
+        .unwrap_or_default()
 }
 
 #[test]
 fn crates_use_only_what_stands_below_them() {
     let layers: BTreeMap<_, _> = LAYERS.into_iter().collect();
     for (name, manifest) in manifests() {
-        let allowed = layers.get(name.as_str()).unwrap_or_else(|| panic!("{name} has no layer"));
+        let allowed = layers
+            .get(name.as_str())
+            .unwrap_or_else(|| panic!("{name} has no layer"));
         for dependency in dependencies(&manifest, "dependencies") {
-            let Some(used) = dependency.strip_prefix("destage-") else { continue };
+            let Some(used) = dependency.strip_prefix("destage-") else {
+                continue;
+            };
             assert!(allowed.contains(&used), "{name} may not use {used}");
         }
     }
@@ -72,7 +83,10 @@ fn the_core_needs_no_operating_system() {
 }
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path()) {
+    for entry in std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+    {
         if entry.is_dir() && entry.file_name().is_none_or(|name| name != "target") {
             sources(&entry, found);
         } else if entry.extension().is_some_and(|extension| extension == "rs") {
@@ -92,10 +106,19 @@ fn files_are_short_documented_and_finished() {
     for file in files {
         let text = std::fs::read_to_string(&file).expect("text");
         let name = file.display();
-        assert!(text.starts_with("//!"), "{name} does not begin by saying what it is");
-        assert!(text.lines().count() <= LINES_MAX, "{name} has more than {LINES_MAX} lines");
+        assert!(
+            text.starts_with("//!"),
+            "{name} does not begin by saying what it is"
+        );
+        assert!(
+            text.lines().count() <= LINES_MAX,
+            "{name} has more than {LINES_MAX} lines"
+        );
         for marker in &markers {
-            assert!(!text.contains(marker.as_str()), "{name} has a left-over marker");
+            assert!(
+                !text.contains(marker.as_str()),
+                "{name} has a left-over marker"
+            );
         }
     }
 }

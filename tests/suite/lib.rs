@@ -1,8 +1,14 @@
 //! What the cross-crate tests share: running one configuration on requests, and finding reference data.
 
+#![allow(
+    clippy::print_stderr,
+    reason = "a test that is skipped says so where a person sees it"
+)]
+
 use std::path::{Path, PathBuf};
 
 use destage_base::Ticks;
+use destage_sim::foresight::Foresight;
 use destage_sim::observer::{Observer, Response};
 use destage_sim::run::{RunResult, run};
 use destage_sim::settings::Settings;
@@ -19,8 +25,8 @@ pub fn root() -> PathBuf {
 /// `DESTAGE_SHARED` names, or `shared` beside the project. Says why a test that needs it is skipped.
 #[must_use]
 pub fn shared() -> Option<PathBuf> {
-    let folder = std::env::var_os("DESTAGE_SHARED")
-        .map_or_else(|| root().join("../shared"), PathBuf::from);
+    let folder =
+        std::env::var_os("DESTAGE_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
     if folder.join("oracle").is_dir() {
         return Some(folder);
     }
@@ -66,7 +72,12 @@ pub fn run_reference(
         .and_then(|()| pairs.iter().try_for_each(|pair| settings.set_pair(pair)))
         .and_then(|()| settings.resolve());
     let config = configured.unwrap_or_else(|error| panic!("{error}"));
-    match run(&config, Source::memory("requests", requests), 0, observer) {
+    match run(
+        &config,
+        Source::memory("requests", requests),
+        &Foresight::default(),
+        observer,
+    ) {
         Ok((result, _)) => result,
         Err(error) => panic!("{error}"),
     }

@@ -1,6 +1,7 @@
 //! Response times of single and paired requests on a fresh reference device, worked out by hand from the
 //! model's rules: read 25 us, program 200 us, 105.6 us per page over the channel, 0.2384 us per sector
 //! over the host bus, and one summary page (213.2 us) for each block that is filled.
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS};
 use destage_tests::{Responses, run_reference};
@@ -41,7 +42,10 @@ fn one_request_alone() {
         (0, 128, Read, "0.291715"),
         (0, 128, Write, "0.641715"),
     ] {
-        assert_eq!(responses(&[request(10, sector, sectors, operation)]), [expected]);
+        assert_eq!(
+            responses(&[request(10, sector, sectors, operation)]),
+            [expected]
+        );
     }
 }
 
@@ -61,8 +65,15 @@ fn two_requests_at_once() {
 
 #[test]
 fn every_64th_write_of_a_page_seals_a_block() {
-    let writes: Vec<_> = (0..512).map(|step| request(10 + step, 0, 8, Operation::Write)).collect();
+    let writes: Vec<_> = (0..512)
+        .map(|step| request(10 + step, 0, 8, Operation::Write))
+        .collect();
     let responses = responses(&writes);
-    let count = |time: &str| responses.iter().filter(|response| *response == time).count();
+    let count = |time: &str| {
+        responses
+            .iter()
+            .filter(|response| *response == time)
+            .count()
+    };
     assert_eq!((count("0.307507"), count("0.520707")), (504, 8));
 }

@@ -31,7 +31,11 @@ impl<I: Initial> LazyTable<I> {
     pub fn new(len: usize, initial: I) -> Self {
         let mut chunks = Vec::new();
         chunks.resize_with(len.div_ceil(CHUNK), || None);
-        Self { chunks, initial, len }
+        Self {
+            chunks,
+            initial,
+            len,
+        }
     }
 
     /// Entry `index`, read without touching it.
@@ -62,12 +66,18 @@ impl<I: Initial> LazyTable<I> {
 
     /// Entries of the chunks that were touched, with their index, in ascending order.
     pub fn touched(&self) -> impl Iterator<Item = (usize, I::Entry)> + '_ {
-        self.chunks.iter().enumerate().filter_map(|(number, chunk)| Some((number, chunk.as_ref()?))).flat_map(
-            move |(number, chunk)| {
+        self.chunks
+            .iter()
+            .enumerate()
+            .filter_map(|(number, chunk)| Some((number, chunk.as_ref()?)))
+            .flat_map(move |(number, chunk)| {
                 let first = number << CHUNK_BITS;
-                chunk.iter().take(self.len - first).enumerate().map(move |(offset, entry)| (first + offset, *entry))
-            },
-        )
+                chunk
+                    .iter()
+                    .take(self.len - first)
+                    .enumerate()
+                    .map(move |(offset, entry)| (first + offset, *entry))
+            })
     }
 
     /// How many entries the table has, touched or not.
@@ -86,7 +96,9 @@ impl<I: Initial> LazyTable<I> {
     fn fill(initial: &I, index: usize, len: usize) -> Box<[I::Entry; CHUNK]> {
         let first = index & !(CHUNK - 1);
         // Entries past the end are never read; they repeat the last so that the rule need not know them.
-        Box::new(core::array::from_fn(|offset| initial.at((first + offset).min(len - 1))))
+        Box::new(core::array::from_fn(|offset| {
+            initial.at((first + offset).min(len - 1))
+        }))
     }
 }
 
@@ -107,7 +119,10 @@ mod tests {
         let mut table = LazyTable::new(CHUNK + 3, Doubled);
         assert_eq!(table.get(CHUNK + 2), 2 * (CHUNK as u32 + 2));
         *table.get_mut(CHUNK) = 5;
-        assert_eq!((table.get(CHUNK), table.get(CHUNK + 1)), (5, 2 * (CHUNK as u32 + 1)));
+        assert_eq!(
+            (table.get(CHUNK), table.get(CHUNK + 1)),
+            (5, 2 * (CHUNK as u32 + 1))
+        );
         assert_eq!(table.touched().count(), 3);
     }
 }

@@ -98,9 +98,10 @@ impl Parameter {
             Kind::Bytes { min, max } => read_bytes(text)
                 .filter(|number| (min..=max).contains(number))
                 .map(Value::Integer),
-            Kind::Choice(words) => {
-                words.iter().find(|word| **word == text).map(|word| Value::Text((*word).to_owned()))
-            }
+            Kind::Choice(words) => words
+                .iter()
+                .find(|word| **word == text)
+                .map(|word| Value::Text((*word).to_owned())),
             Kind::Text => Some(Value::Text(text.to_owned())),
         };
         value.ok_or_else(|| self.expected())
@@ -113,7 +114,10 @@ impl Parameter {
             Kind::Flag => "true or false".to_string(),
             Kind::Integer { min, max: u64::MAX } => format!("a whole number of at least {min}"),
             Kind::Integer { min, max } => format!("a whole number from {min} to {max}"),
-            Kind::Number { min, max: f64::INFINITY } => format!("a number of at least {min}"),
+            Kind::Number {
+                min,
+                max: f64::INFINITY,
+            } => format!("a number of at least {min}"),
             Kind::Number { min, max } => format!("a number from {min} to {max}"),
             Kind::Bytes { min, max: u64::MAX } => {
                 format!("a size in bytes of at least {min}, such as 8MiB, 512KiB or 8388608")
@@ -155,14 +159,18 @@ pub fn read_bytes(text: &str) -> Option<u64> {
     ];
     let (digits, unit) = UNITS
         .iter()
-        .find_map(|(suffix, unit)| text.strip_suffix(suffix).map(|digits| (digits.trim(), *unit)))
+        .find_map(|(suffix, unit)| {
+            text.strip_suffix(suffix)
+                .map(|digits| (digits.trim(), *unit))
+        })
         .unwrap_or((text, 1));
     if let Ok(whole) = digits.replace('_', "").parse::<u64>() {
         return whole.checked_mul(unit);
     }
     let bytes = digits.parse::<f64>().ok()? * unit as f64;
     // A fraction of a byte is a typing error, not a size.
-    (bytes >= 0.0 && bytes < u64::MAX as f64 && bytes == (bytes as u64) as f64).then_some(bytes as u64)
+    (bytes >= 0.0 && bytes < u64::MAX as f64 && bytes == (bytes as u64) as f64)
+        .then_some(bytes as u64)
 }
 
 /// Checked values by name: every parameter of some list has exactly one.
@@ -270,13 +278,26 @@ mod tests {
     fn a_value_outside_its_range_says_what_was_expected() {
         assert_eq!(DEPTH.read("7"), Ok(Value::Integer(7)));
         for wrong in ["0", "65", "-1", "many", "", "1.5"] {
-            assert_eq!(DEPTH.read(wrong), Err("a whole number from 1 to 64".to_string()), "{wrong}");
+            assert_eq!(
+                DEPTH.read(wrong),
+                Err("a whole number from 1 to 64".to_string()),
+                "{wrong}"
+            );
         }
     }
 
     #[test]
     fn sizes_refuse_fractions_of_a_byte_and_overflow() {
-        for wrong in ["0.5", "1.0001KiB", "99999999999TiB", "8 Mib", "-4KiB", "NaN", "infMiB", ""] {
+        for wrong in [
+            "0.5",
+            "1.0001KiB",
+            "99999999999TiB",
+            "8 Mib",
+            "-4KiB",
+            "NaN",
+            "infMiB",
+            "",
+        ] {
             assert_eq!(read_bytes(wrong), None, "{wrong}");
         }
         assert_eq!(read_bytes("0.5KiB"), Some(512));

@@ -6,10 +6,11 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
+use destage_base::parameter::Values;
 use destage_base::{Lpn, Random};
 use destage_buffer::config::{BufferConfig, Release};
 use destage_buffer::view::NoDevice;
-use destage_buffer::{Buffer, SCHEMES, Step};
+use destage_buffer::{Buffer, SCHEMES, SchemeConfig, Step};
 
 /// Pages that may be written: 16 times the default capacity.
 const DEVICE_PAGES: u64 = 1 << 20;
@@ -30,26 +31,35 @@ fn main() {
         ("sequential", sequential(writes)),
     ];
     println!(
-        "{:8} {:10} {:9} {:>9} {:>8} {:>6}",
+        "{:10} {:10} {:9} {:>9} {:>8} {:>6}",
         "scheme", "stream", "release", "M pages/s", "ns/page", "hits"
     );
     for row in SCHEMES.iter().filter(|row| is_wanted(row.name)) {
         for (name, stream) in streams.iter().filter(|stream| is_wanted(stream.0)) {
+            let pages = || stream.iter().map(|page| Lpn(u64::from(*page))).collect();
+            let future: Option<Vec<_>> = row.needs_future().then(pages);
             for release in [Release::Issue, Release::Complete] {
                 let config = BufferConfig {
                     release,
                     ..BufferConfig::new(capacity, 64)
                 };
-                let Some(scheme) = row.build_default(&config) else {
-                    continue;
-                };
+                let values = Values::defaults(row.parameters);
+                let scheme = (row.build)(&SchemeConfig {
+                    capacity_pages: capacity,
+                    cluster_pages: config.cluster_pages,
+                    elements: 8,
+                    future: future.as_deref(),
+                    seed: 1,
+                    values: &values,
+                });
+                let Some(scheme) = scheme else { continue };
                 let mut buffer = Buffer::new(config, scheme);
                 let start = Instant::now();
                 run(&mut buffer, stream, release);
                 let seconds = start.elapsed().as_secs_f64();
                 let rate = writes as f64 / seconds;
                 println!(
-                    "{:8} {name:10} {:9} {:9.1} {:8.1} {:6.3}",
+                    "{:10} {name:10} {:9} {:9.1} {:8.1} {:6.3}",
                     row.name,
                     format!("{release:?}"),
                     rate / 1e6,

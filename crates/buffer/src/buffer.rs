@@ -42,7 +42,7 @@ use crate::counts::Counts;
 use crate::destage::{Cause, Destage, DirtyPage, Grouping, Slot};
 use crate::padding::pad;
 use crate::resident::{Evicted, Resident, State};
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, Entry, IdleRule, Need, Operation, Scheme, Victim};
 use crate::view::View;
 
 /// How far one page write (or the entry of a read page) has come.
@@ -113,8 +113,18 @@ impl Buffer {
             "a buffer needs at least 1 page; use none for capacity 0"
         );
         assert!(config.cluster_pages > 0, "a cluster has at least 1 page");
+        let mut config = config;
+        let prepared = config.capacity_pages;
+        if scheme.is_unbounded() {
+            config.capacity_pages = u32::MAX;
+        }
+        let slots = if config.staging {
+            u32::MAX
+        } else {
+            config.capacity_pages
+        };
         Self {
-            resident: Resident::new(config.capacity_pages),
+            resident: Resident::growing(prepared, slots),
             allocates_reads: scheme.allocates_reads(),
             config,
             scheme,
@@ -138,6 +148,15 @@ impl Buffer {
     #[must_use]
     pub fn allocates_reads(&self) -> bool {
         self.allocates_reads
+    }
+
+    /// Pages in RAM, resident or still being programmed, beyond the capacity. Only with
+    /// [`BufferConfig::staging`] ever more than 0.
+    #[must_use]
+    pub fn over_capacity(&self) -> u32 {
+        self.resident
+            .occupied()
+            .saturating_sub(self.config.capacity_pages)
     }
 
     /// The next host request begins; its `pages` pages follow, in ascending order.
@@ -357,6 +376,24 @@ impl Buffer {
         self.carry_out(Cause::Idle, now, view)
     }
 
+    /// As [`idle`](Self::idle), when only one of the scheme's groups of pages is idle.
+    pub fn idle_in(&mut self, group: u32, now: Ticks, view: &dyn View) -> bool {
+        self.scheme.idle_in(group, now, view, &mut self.victim);
+        self.carry_out(Cause::Idle, now, view)
+    }
+
+    /// When to call [`idle`](Self::idle) or [`idle_in`](Self::idle_in), if ever.
+    #[must_use]
+    pub fn idle_rule(&self) -> Option<IdleRule> {
+        self.scheme.idle_rule()
+    }
+
+    /// Which group's idle time ends when the host asks for `page`.
+    #[must_use]
+    pub fn idle_group_of(&self, page: Lpn) -> u32 {
+        self.scheme.idle_group_of(page)
+    }
+
     /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
@@ -388,7 +425,7 @@ impl Buffer {
             .is_some_and(|(_, state)| state != State::Leaving)
     }
 
-    /// What this buffer was made from.
+    /// What this buffer was made from; the capacity is `u32::MAX` pages if its scheme knows no bound.
     #[must_use]
     pub fn config(&self) -> &BufferConfig {
         &self.config

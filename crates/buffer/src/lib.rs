@@ -12,6 +12,7 @@
 //! | [`schemes`] | the schemes, a folder per family |
 //! | [`resident`] | which page is in which slot, and how safe its copy is |
 //! | [`page_map`], [`order`] | the two data structures of the per-page path |
+//! | [`heap`] | an order by key, for schemes that need more than lists |
 //! | [`clusters`] | the buffered pages by logical block, for block-level schemes |
 //! | [`groups`] | pages in groups of a scheme's own making |
 //! | [`padding`] | which pages complete a cluster |
@@ -27,6 +28,7 @@ pub mod config;
 pub mod counts;
 pub mod destage;
 pub mod groups;
+pub mod heap;
 pub mod order;
 pub mod padding;
 pub mod page_map;

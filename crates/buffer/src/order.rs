@@ -88,6 +88,26 @@ impl SlotLists {
         self.link_between(prev, list, entry);
     }
 
+    /// Puts `entry`, which is in no list, before that of `behind`, into the same list.
+    pub fn insert_before(&mut self, behind: Slot, entry: Entry) {
+        let index = self.lists + behind.0;
+        let prev = self.nodes[index as usize].prev;
+        assert!(
+            self.nodes[index as usize].next != UNLINKED,
+            "slot {} is in no list",
+            behind.0
+        );
+        self.link_between(prev, index, entry);
+    }
+
+    /// The entry behind that of `slot`, which is in some list.
+    #[must_use]
+    pub fn behind(&self, slot: Slot) -> Option<Entry> {
+        let next = self.nodes[(self.lists + slot.0) as usize].next;
+        assert!(next != UNLINKED, "slot {} is in no list", slot.0);
+        self.entry(next)
+    }
+
     /// Moves the entry of `slot`, which is in some list, to the front of `list`.
     #[inline]
     pub fn move_to_front(&mut self, list: u32, slot: Slot) {

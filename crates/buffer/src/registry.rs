@@ -5,14 +5,18 @@
 
 use alloc::boxed::Box;
 
+use destage_base::Lpn;
 use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
 use crate::schemes::block::{block_lru, bp_ref, bplru, clc, fab, lar, lb_clock, pud_lru, vbbms};
+use crate::schemes::bound::{belady, infinite};
+use crate::schemes::element::epo;
 use crate::schemes::hybrid::{bpac, cbm};
-use crate::schemes::page::{fifo, lirs_wsr, lru, nocache, recently_evicted};
+use crate::schemes::page::{cflru, fifo, lirs_wsr, lru, nocache, recently_evicted};
 use crate::schemes::run::{dulo, req_block};
+use crate::schemes::set::{apu_lfu, apu_lfu_d, apu_lru, apu_lru_d, wb};
 
 /// What a scheme is built from.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +27,9 @@ pub struct SchemeConfig<'a> {
     pub cluster_pages: u32,
     /// Independently working elements (packages) of the device beneath, over which pages are striped.
     pub elements: u32,
+    /// All page writes to come, in order, for the schemes that have to know them
+    /// ([`SchemeRow::needs_future`]); nobody else looks.
+    pub future: Option<&'a [Lpn]>,
     /// Fixes every random choice, should the scheme make one.
     pub seed: u64,
     /// A value for each of the row's parameters; others may be among them.
@@ -48,7 +55,17 @@ pub struct SchemeRow {
 }
 
 impl SchemeRow {
-    /// Makes the scheme with the defaults of its parameters, for a buffer made from `config`.
+    /// Whether this scheme can only be made from a [`SchemeConfig::future`]; without one its `build` panics,
+    /// so a caller that has none refuses the scheme before.
+    #[must_use]
+    pub fn needs_future(&self) -> bool {
+        self.name == belady::ROW.name
+    }
+
+    /// Makes the scheme with the defaults of its parameters, for a buffer made from `config` over one element.
+    ///
+    /// # Panics
+    /// If the scheme needs the future.
     #[must_use]
     pub fn build_default(&self, config: &BufferConfig) -> Option<Box<dyn Scheme>> {
         let values = Values::defaults(self.parameters);
@@ -56,6 +73,7 @@ impl SchemeRow {
             capacity_pages: config.capacity_pages,
             cluster_pages: config.cluster_pages,
             elements: 1,
+            future: None,
             seed: 1,
             values: &values,
         })
@@ -67,14 +85,23 @@ pub const SCHEMES: &[SchemeRow] = &[
     nocache::ROW,
     fifo::ROW,
     lru::ROW,
+    cflru::ROW,
     lirs_wsr::ROW,
+    dulo::ROW,
+    fab::ROW,
     block_lru::ROW,
     bplru::ROW,
-    fab::ROW,
     clc::ROW,
     lb_clock::ROW,
-    dulo::ROW,
     bpac::ROW,
+    epo::ROW,
+    wb::ROW,
+    apu_lru::ROW,
+    apu_lfu::ROW,
+    apu_lru_d::ROW,
+    apu_lfu_d::ROW,
+    infinite::ROW,
+    belady::ROW,
     pud_lru::ROW,
     recently_evicted::ROW,
     bp_ref::ROW,

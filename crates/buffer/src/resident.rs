@@ -83,7 +83,13 @@ impl Resident {
     /// `capacity` free slots.
     #[must_use]
     pub fn new(capacity: u32) -> Self {
-        let prepared = capacity.min(PREPARED_SLOTS) as usize;
+        Self::growing(capacity, capacity)
+    }
+
+    /// `capacity` free slots, with memory set aside for `expected` of them.
+    #[must_use]
+    pub fn growing(expected: u32, capacity: u32) -> Self {
+        let prepared = expected.min(PREPARED_SLOTS) as usize;
         Self {
             map: PageMap::with_capacity(prepared),
             status: Vec::with_capacity(prepared),
@@ -97,6 +103,12 @@ impl Resident {
             at_risk_max: 0,
             oldest_dirty_max: 0,
         }
+    }
+
+    /// Slots in use: resident pages, and pages that left but are still being programmed.
+    #[must_use]
+    pub fn occupied(&self) -> u32 {
+        self.occupied
     }
 
     /// Resident pages.

@@ -69,6 +69,33 @@ pub struct Victim {
     pub keep: bool,
 }
 
+/// When a scheme is offered idle time: what the wiring has to watch, and how often to ask.
+///
+/// A group of pages is *idle* while no host request for any of its pages is queued or in service. Once it
+/// has been idle for `after`, counted from the later of its last request's arrival and last completion, the
+/// buffer is asked for something to write back, and asked on as `again` says until a host request for the
+/// group arrives or the answer is no. There is no new wait between two answers. What was issued is not
+/// called back: a host request that arrives queues behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct IdleRule {
+    /// How long a group has to be idle first.
+    pub after: Ticks,
+    /// How often to ask on.
+    pub again: IdleAgain,
+    /// How many groups are watched apart; with 1, the device as a whole.
+    pub groups: u32,
+}
+
+/// When to ask on for idle work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum IdleAgain {
+    /// Once every page of the last answer is programmed.
+    AfterRecord,
+    /// After the program of each page. The scheme asks [`View::queue_length`] which elements still work, so
+    /// an answer of no is final only when none of its pages is being programmed.
+    AfterPage,
+}
+
 /// Chooses which buffered pages leave next. Sees page numbers and events; owns its order and nothing else.
 ///
 /// What the buffer guarantees:
@@ -116,6 +143,23 @@ pub trait Scheme {
         let _ = (now, view, victim);
     }
 
+    /// As [`idle`](Self::idle), when only the group `group` of [`IdleRule::groups`] is idle.
+    fn idle_in(&mut self, group: u32, now: Ticks, view: &dyn View, victim: &mut Victim) {
+        let _ = group;
+        self.idle(now, view, victim);
+    }
+
+    /// Whether and when this scheme is offered idle time; the same for its whole life.
+    fn idle_rule(&self) -> Option<IdleRule> {
+        None
+    }
+
+    /// Which group's idle time ends when the host asks for `page`, in `0 .. groups`.
+    fn idle_group_of(&self, page: Lpn) -> u32 {
+        let _ = page;
+        0
+    }
+
     /// A page named with `keep` now equals the flash. Not called for a page that was written again,
     /// or left, before its program completed.
     fn cleaned(&mut self, entry: Entry) {
@@ -124,6 +168,11 @@ pub trait Scheme {
 
     /// Whether a read that misses enters the buffer as a clean page; the same for a scheme's whole life.
     fn allocates_reads(&self) -> bool {
+        false
+    }
+
+    /// Whether the buffer takes every page, whatever its capacity; the same for a scheme's whole life.
+    fn is_unbounded(&self) -> bool {
         false
     }
 

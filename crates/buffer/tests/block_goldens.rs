@@ -226,6 +226,7 @@ impl Bare {
             capacity_pages: capacity,
             cluster_pages: 4,
             elements: 1,
+            future: None,
             seed: 1,
             values: &values(row, ""),
         };
@@ -385,6 +386,7 @@ fn a_block_written_in_sequence_becomes_the_next_victim() {
             capacity_pages: 100,
             cluster_pages: 4,
             elements: 1,
+            future: None,
             seed: 1,
             values: &values(row, &format!("seq_detect={detector}")),
         })

@@ -89,11 +89,11 @@ fn idle_time_and_bypassing_requests() {
         let mut values = variants(row).remove(0).1;
         values.set("bypass_pages", destage_base::parameter::Value::Integer(5));
         for completion in completions(9) {
-            let Some(mut bench) = Bench::new(row, 40, &values, completion) else {
-                continue;
-            };
             let mut random = Random::new(6);
-            for operation in random_operations(&mut random, 150, 10_000) {
+            let operations = random_operations(&mut random, 150, 10_000);
+            let bench = Bench::for_operations(row, 40, &values, completion, &operations);
+            let Some(mut bench) = bench else { continue };
+            for operation in operations {
                 bench.apply(&operation);
                 if random.below(8) == 0 {
                     bench.apply(&Operation::Idle);
@@ -110,8 +110,10 @@ fn equal_calls_give_equal_records() {
     for row in SCHEMES {
         for (name, values) in variants(row) {
             let run = || {
-                let mut bench = Bench::new(row, 100, &values, Completion::AtOnce)?;
-                bench.run(&random_operations(&mut Random::new(8), 1000, 20_000));
+                let operations = random_operations(&mut Random::new(8), 1000, 20_000);
+                let completion = Completion::AtOnce;
+                let mut bench = Bench::for_operations(row, 100, &values, completion, &operations)?;
+                bench.run(&operations);
                 Some((bench.log, bench.buffer.counts()))
             };
             assert_eq!(run(), run(), "{name}");

@@ -80,7 +80,10 @@ fn run(row: &SchemeRow, text: &str) -> usize {
                 Completion::Held
             };
             let values = values(row, &parameters, &place);
-            bench = Some(Bench::new(row, capacity, &values, completion));
+            let future = writes_until_next_capacity(text.lines().skip(number + 1));
+            bench = Some(Bench::for_operations(
+                row, capacity, &values, completion, &future,
+            ));
             continue;
         }
         let pages: Vec<u64> = words
@@ -112,6 +115,18 @@ fn run(row: &SchemeRow, text: &str) -> usize {
         assert_eq!(happened, expected.trim(), "{place}");
     }
     steps
+}
+
+/// What a scheme that knows the future is told at the start of a buffer.
+fn writes_until_next_capacity<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Operation> {
+    let lines = lines.take_while(|line| !line.starts_with("capacity"));
+    let commands = lines.map(|line| line.split(['#', '=']).next().unwrap_or_default());
+    let writes = commands.filter_map(|command| {
+        let mut words = command.split_whitespace();
+        let is_write = matches!(words.next(), Some("w" | "fua"));
+        is_write.then(|| Operation::Write(words.map(|word| word.parse().unwrap()).collect()))
+    });
+    writes.collect()
 }
 
 fn prepare(verb: &str, pages: &[u64], bench: Option<&mut Bench>, place: &str) {

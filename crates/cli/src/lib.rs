@@ -1,1 +1,89 @@
-//! To come.
+//! The command line of `destage`: arguments in, text out.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `args` | what may be typed |
+//! | `choices` | from what was typed to settings, in the order it was typed |
+//! | `input` | the trace or workload, streamed or loaded |
+//! | `run` `compare` `demo` `info` `list` `show` | one command each |
+//! | `record` | one run's results with the names it goes by |
+//! | `output` | results as JSON, CSV, tables and HTML; files that appear whole or not at all |
+//! | `logs` | response and destage logs |
+//! | `watch` `progress` `interrupt` | what happens while a run goes on |
+//! | `manifest` | what a result says about how it came to be |
+//! | `errors` | what the user is told, and the exit status |
+//!
+//! Nothing is simulated here, and no other crate prints.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this is the one crate whose business is to print"
+)]
+
+mod args;
+mod catalogue;
+mod choices;
+mod compare;
+mod demo;
+mod errors;
+mod info;
+mod input;
+mod interrupt;
+mod list;
+mod logs;
+mod manifest;
+mod output;
+mod progress;
+mod record;
+mod run;
+mod show;
+mod watch;
+
+use std::ffi::OsString;
+
+use clap::{CommandFactory, FromArgMatches};
+
+use crate::args::{Arguments, Command, TraceCommand};
+use crate::errors::Failure;
+
+/// Runs the command that `arguments` ask for, the program's name first, and returns the exit status.
+///
+/// Takes over the process: it installs a panic hook and an interrupt handler.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    errors::report_panics();
+    interrupt::install();
+    match command(arguments) {
+        Ok(()) => 0,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
+    let parsed = Arguments::command()
+        .try_get_matches_from(arguments)
+        .and_then(|matches| Ok((Arguments::from_arg_matches(&matches)?, matches)));
+    let (arguments, matches) = match parsed {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            // Help and version go to standard output and are no failure. A closed pipe has had enough.
+            let _ = error.print();
+            return match error.exit_code() {
+                0 => Ok(()),
+                _ => Err(Failure::Usage),
+            };
+        }
+    };
+    // What was typed in which order is known only to the matches of the subcommand.
+    let typed = matches.subcommand().map_or(&matches, |(_, inner)| inner);
+    match &arguments.command {
+        Command::Run(arguments) => run::run(arguments, typed),
+        Command::Compare(arguments) => compare::run(arguments, typed),
+        Command::Demo(arguments) => demo::run(arguments),
+        Command::Trace {
+            command: TraceCommand::Info(arguments),
+        } => info::run(arguments),
+        Command::List(arguments) => list::run(arguments),
+        Command::Show(arguments) => show::run(arguments),
+    }
+}

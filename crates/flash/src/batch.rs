@@ -34,7 +34,10 @@ impl Batch {
     ///
     /// In a round, units start their transfers one after the other and then work side by side; the next
     /// round begins when the slowest of this one is done.
-    pub fn finish_times<'a>(&'a self, timing: &'a Timing) -> impl Iterator<Item = (Entry, Ticks)> + 'a {
+    pub fn finish_times<'a>(
+        &'a self,
+        timing: &'a Timing,
+    ) -> impl Iterator<Item = (Entry, Ticks)> + 'a {
         let mut round_start = 0;
         let mut transfers = 0;
         let mut latest = 0;
@@ -44,7 +47,11 @@ impl Batch {
                 transfers = 0;
             }
             transfers += timing.page_transfer;
-            let mut cells = if entry.write { timing.program } else { timing.read };
+            let mut cells = if entry.write {
+                timing.program
+            } else {
+                timing.read
+            };
             if entry.seals {
                 cells += timing.sector_transfer + timing.program;
             }

@@ -17,8 +17,15 @@ impl Divider {
     pub fn new(divisor: u32) -> Self {
         assert!(divisor > 0, "division by zero");
         // For 1 the reciprocal would be 2^64; 0 marks it.
-        let reciprocal = if divisor == 1 { 0 } else { u64::MAX / u64::from(divisor) + 1 };
-        Self { divisor, reciprocal }
+        let reciprocal = if divisor == 1 {
+            0
+        } else {
+            u64::MAX / u64::from(divisor) + 1
+        };
+        Self {
+            divisor,
+            reciprocal,
+        }
     }
 
     /// Quotient and remainder.
@@ -46,7 +53,11 @@ mod tests {
             let number = random.next_u64() as u32 >> random.below(32);
             for number in [number, u32::MAX, divisor, divisor - 1] {
                 let expected = (number / divisor, number % divisor);
-                assert_eq!(Divider::new(divisor).split(number), expected, "{number} / {divisor}");
+                assert_eq!(
+                    Divider::new(divisor).split(number),
+                    expected,
+                    "{number} / {divisor}"
+                );
             }
         }
     }

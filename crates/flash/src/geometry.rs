@@ -51,7 +51,11 @@ impl Geometry {
             return Err(format!(
                 "pages_per_block = {}{} leaves no data page, or is more than {}",
                 self.pages_per_block,
-                if self.summary_page { " with a summary page" } else { "" },
+                if self.summary_page {
+                    " with a summary page"
+                } else {
+                    ""
+                },
                 1 << 15,
             ));
         }

@@ -36,7 +36,10 @@ impl Initial for InitialBlocks {
     type Entry = BlockState;
     fn at(&self, index: usize) -> BlockState {
         let full = index as u32 % self.blocks_per_plane < self.full_blocks_per_plane;
-        BlockState { programmed: if full { self.pages_per_block } else { 0 }, erases: 0 }
+        BlockState {
+            programmed: if full { self.pages_per_block } else { 0 },
+            erases: 0,
+        }
     }
 }
 
@@ -102,11 +105,18 @@ impl Nand {
     /// Erase counts of all blocks summed up.
     #[must_use]
     pub fn wear(&self) -> Wear {
-        let mut wear = Wear { blocks: self.blocks.len() as u64, ..Wear::default() };
+        let mut wear = Wear {
+            blocks: self.blocks.len() as u64,
+            ..Wear::default()
+        };
         let mut touched = 0;
         for (_, state) in self.blocks.touched() {
             let erases = u64::from(state.erases);
-            wear.min = if touched == 0 { erases } else { wear.min.min(erases) };
+            wear.min = if touched == 0 {
+                erases
+            } else {
+                wear.min.min(erases)
+            };
             wear.max = wear.max.max(erases);
             wear.sum += erases;
             wear.sum_of_squares += u128::from(erases) * u128::from(erases);

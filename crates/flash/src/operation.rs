@@ -90,7 +90,11 @@ impl Operations {
     /// Adds an operation to the present lane.
     #[inline]
     pub fn push(&mut self, kind: Kind, cause: Cause, transfer: Transfer) {
-        self.list.push(Operation { kind, cause, transfer });
+        self.list.push(Operation {
+            kind,
+            cause,
+            transfer,
+        });
     }
 
     /// What follows runs at the same time as what came before.

@@ -56,6 +56,10 @@ impl Timing {
         if operations.is_single_lane() {
             return self.serial(operations.all());
         }
-        operations.lanes().map(|lane| self.serial(lane)).max().unwrap_or(0)
+        operations
+            .lanes()
+            .map(|lane| self.serial(lane))
+            .max()
+            .unwrap_or(0)
     }
 }

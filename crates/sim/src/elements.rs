@@ -6,7 +6,6 @@
 use std::collections::VecDeque;
 
 use destage_base::{Lpn, Ticks};
-use destage_buffer::destage::Slot;
 use destage_buffer::view::View;
 use destage_flash::batch::Batch;
 use destage_flash::ftl::NoSpace;
@@ -15,43 +14,7 @@ use destage_flash::{Cause, Ftl, Operations, Timing};
 
 use crate::engine::Event;
 use crate::events::EventList;
-
-/// For whom a page operation runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Work {
-    /// A host request reads the page.
-    HostRead(u32),
-    /// A host request writes the page past the buffer.
-    HostWrite(u32),
-    /// A host request trims the page.
-    Trim(u32),
-    /// A destage writes the page from this slot.
-    Destage(u32, Slot),
-    /// A destage reads the page to pad with it.
-    PadRead(u32),
-    /// A destage writes the page as padding.
-    PadWrite(u32),
-}
-
-/// One page operation on its way through an element.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PageOperation {
-    /// Which page.
-    pub page: Lpn,
-    /// For whom.
-    pub work: Work,
-}
-
-impl PageOperation {
-    /// On whose behalf a write runs; `None` for reads and trims.
-    fn write_cause(self) -> Option<Cause> {
-        match self.work {
-            Work::HostWrite(_) | Work::Destage(..) => Some(Cause::Host),
-            Work::PadWrite(_) => Some(Cause::Pad),
-            Work::HostRead(_) | Work::PadRead(_) | Work::Trim(_) => None,
-        }
-    }
-}
+use crate::operation::{PageOperation, Work};
 
 /// Most reads, and most writes, an element takes into one batch.
 const BATCH_LIMIT: usize = 100;
@@ -99,6 +62,9 @@ struct BatchLists {
     write_pages: Vec<(Lpn, Cause)>,
     /// Finished at once, with the start of the batch.
     immediate: Vec<PageOperation>,
+    /// Reads and writes taken, repeated ones included.
+    reads_taken: usize,
+    writes_taken: usize,
 }
 
 /// Totals of what the elements did.
@@ -155,7 +121,7 @@ impl Elements {
         operation: PageOperation,
         events: &mut EventList<Event>,
     ) -> Result<(), NoSpace> {
-        let element = self.ftl.element_of(operation.page);
+        let element = self.ftl.element_of(operation.page());
         self.elements[element as usize].queue.push_back(operation);
         self.activate(element, events)
     }
@@ -208,12 +174,16 @@ impl Elements {
         if self.parallel_units > 1 {
             return self.start_batch(element, events);
         }
-        let Some(operation) = state.queue.pop_front() else { return Ok(()) };
+        let Some(operation) = state.queue.pop_front() else {
+            return Ok(());
+        };
         self.operations.clear();
-        match (operation.write_cause(), operation.work) {
-            (Some(cause), _) => self.ftl.write(operation.page, cause, &mut self.operations)?,
-            (None, Work::Trim(_)) => self.ftl.trim(operation.page, &mut self.operations),
-            (None, _) => self.ftl.read(operation.page, &mut self.operations),
+        match (operation.write_cause(), operation.work()) {
+            (Some(cause), _) => self
+                .ftl
+                .write(operation.page(), cause, &mut self.operations)?,
+            (None, Work::Trim(_)) => self.ftl.trim(operation.page(), &mut self.operations),
+            (None, _) => self.ftl.read(operation.page(), &mut self.operations),
         }
         // A page operation is one lane.
         let cost = self.timing.serial(self.operations.all());
@@ -257,20 +227,15 @@ impl Elements {
     }
 
     /// Takes reads and writes up to the limit, once each, and serves them on the parallel units.
-    fn start_batch(
-        &mut self,
-        element: u32,
-        events: &mut EventList<Event>,
-    ) -> Result<(), NoSpace> {
+    fn start_batch(&mut self, element: u32, events: &mut EventList<Event>) -> Result<(), NoSpace> {
         let now = events.now();
         let state = &mut self.elements[element as usize];
         let lists = &mut self.batch_lists;
         lists.clear();
-        while lists.reads.len() < BATCH_LIMIT
-            && lists.writes.len() < BATCH_LIMIT
-            && lists.immediate.len() < BATCH_LIMIT
-        {
-            let Some(operation) = state.queue.pop_front() else { break };
+        while lists.reads_taken < BATCH_LIMIT && lists.writes_taken < BATCH_LIMIT {
+            let Some(operation) = state.queue.pop_front() else {
+                break;
+            };
             lists.take(operation);
         }
         if lists.reads.is_empty() && lists.writes.is_empty() && lists.immediate.is_empty() {
@@ -278,22 +243,24 @@ impl Elements {
         }
         self.operations.clear();
         for operation in &lists.immediate {
-            if let Work::Trim(_) = operation.work {
-                self.ftl.trim(operation.page, &mut self.operations);
+            if let Work::Trim(_) = operation.work() {
+                self.ftl.trim(operation.page(), &mut self.operations);
             }
         }
-        self.ftl.serve(
+        let taken = self.ftl.serve(
             element,
             &lists.read_pages,
             &lists.write_pages,
             &mut self.batch,
             &mut self.operations,
         )?;
+        for left in lists.writes.drain(taken..).rev() {
+            state.queue.push_front(left);
+        }
         self.tally.add(self.operations.all());
         self.serial_time += self.timing.serial(self.operations.all());
         state.cleanings_in_a_row = 0;
-        state.in_service =
-            (lists.reads.len() + lists.writes.len() + lists.immediate.len()) as u32;
+        state.in_service = (lists.reads.len() + lists.writes.len() + lists.immediate.len()) as u32;
         let mut latest = 0;
         state.batch.clear();
         let mut start = |operation: PageOperation, finish| {
@@ -306,7 +273,11 @@ impl Elements {
             start(*operation, 0);
         }
         for (entry, finish) in self.batch.finish_times(&self.timing) {
-            let list = if entry.write { &lists.writes } else { &lists.reads };
+            let list = if entry.write {
+                &lists.writes
+            } else {
+                &lists.reads
+            };
             start(list[entry.index], finish);
         }
         self.enter_busy(element, now, latest);
@@ -334,7 +305,11 @@ impl Elements {
 
     /// Totals up to `now`; service that has begun counts for the part that has passed.
     pub fn totals(&self, now: Ticks) -> Totals {
-        let running = if self.busy_elements > 0 { now - self.any_busy_since } else { 0 };
+        let running = if self.busy_elements > 0 {
+            now - self.any_busy_since
+        } else {
+            0
+        };
         Totals {
             tally: self.tally,
             busy: self
@@ -357,27 +332,31 @@ impl BatchLists {
         self.read_pages.clear();
         self.write_pages.clear();
         self.immediate.clear();
+        self.reads_taken = 0;
+        self.writes_taken = 0;
     }
 
     /// An operation whose page and direction are in the batch already costs nothing.
     fn take(&mut self, operation: PageOperation) {
-        if matches!(operation.work, Work::Trim(_)) {
+        if matches!(operation.work(), Work::Trim(_)) {
+            self.writes_taken += 1;
             return self.immediate.push(operation);
         }
-        let page = operation.page;
-        let repeated = match operation.write_cause() {
-            None => self.read_pages.contains(&page),
-            Some(_) => self.write_pages.iter().any(|(other, _)| *other == page),
-        };
-        if repeated {
-            return self.immediate.push(operation);
-        }
+        let page = operation.page();
         match operation.write_cause() {
             None => {
+                self.reads_taken += 1;
+                if self.read_pages.contains(&page) {
+                    return self.immediate.push(operation);
+                }
                 self.reads.push(operation);
                 self.read_pages.push(page);
             }
             Some(cause) => {
+                self.writes_taken += 1;
+                if self.write_pages.iter().any(|(other, _)| *other == page) {
+                    return self.immediate.push(operation);
+                }
                 self.writes.push(operation);
                 self.write_pages.push((page, cause));
             }

@@ -33,7 +33,11 @@ impl Waiting {
     /// An empty queue.
     pub fn new(scheduler: Scheduler) -> Self {
         match scheduler {
-            Scheduler::CLook => Self::CLook { queue: BTreeMap::new(), last: 0, arrivals: 0 },
+            Scheduler::CLook => Self::CLook {
+                queue: BTreeMap::new(),
+                last: 0,
+                arrivals: 0,
+            },
             Scheduler::Fifo => Self::Fifo(VecDeque::new()),
         }
     }
@@ -41,7 +45,9 @@ impl Waiting {
     /// Request `id`, which begins at `sector`, has arrived.
     pub fn push(&mut self, id: u32, sector: u64) {
         match self {
-            Self::CLook { queue, arrivals, .. } => {
+            Self::CLook {
+                queue, arrivals, ..
+            } => {
                 *arrivals += 1;
                 queue.insert((sector, *arrivals), id);
             }
@@ -118,10 +124,17 @@ impl Outstanding {
 
     /// A request that begins at `sector` completed: which one is credited?
     pub fn credit(&mut self, sector: u64) -> Option<Identity> {
-        if self.requests.back().is_some_and(|(newest, _)| *newest == sector) {
+        if self
+            .requests
+            .back()
+            .is_some_and(|(newest, _)| *newest == sector)
+        {
             return self.requests.pop_back().map(|(_, identity)| identity);
         }
-        let position = self.requests.iter().position(|(other, _)| *other == sector)?;
+        let position = self
+            .requests
+            .iter()
+            .position(|(other, _)| *other == sector)?;
         self.requests.remove(position).map(|(_, identity)| identity)
     }
 }
@@ -145,10 +158,23 @@ mod tests {
     fn a_completion_is_credited_to_the_newest_if_that_matches_and_else_to_the_oldest() {
         let mut outstanding = Outstanding::default();
         for (index, sector) in [(0, 7), (1, 7), (2, 8), (3, 7)] {
-            outstanding.push(Identity { index, arrival: 0, operation: Operation::Write }, sector);
+            outstanding.push(
+                Identity {
+                    index,
+                    arrival: 0,
+                    operation: Operation::Write,
+                },
+                sector,
+            );
         }
-        assert_eq!(outstanding.credit(7).map(|identity| identity.index), Some(3));
-        assert_eq!(outstanding.credit(7).map(|identity| identity.index), Some(0));
+        assert_eq!(
+            outstanding.credit(7).map(|identity| identity.index),
+            Some(3)
+        );
+        assert_eq!(
+            outstanding.credit(7).map(|identity| identity.index),
+            Some(0)
+        );
         assert_eq!(outstanding.credit(9), None);
     }
 }

@@ -47,12 +47,22 @@ impl Latencies {
     /// Of reads, or of writes. `all` is the summary of both, which is the answer if there is no other kind.
     #[must_use]
     pub fn of(&self, write: bool, all: Option<Summary>) -> Option<Summary> {
-        let writes = self.tagged.iter().filter(|tagged| **tagged & 1 == 1).count();
+        let writes = self
+            .tagged
+            .iter()
+            .filter(|tagged| **tagged & 1 == 1)
+            .count();
         if writes == if write { self.tagged.len() } else { 0 } {
             return all;
         }
         let wanted = |tagged: &&u64| (**tagged & 1 == 1) == write;
-        summary(self.tagged.iter().filter(wanted).map(|tagged| tagged >> 1).collect())
+        summary(
+            self.tagged
+                .iter()
+                .filter(wanted)
+                .map(|tagged| tagged >> 1)
+                .collect(),
+        )
     }
 }
 
@@ -60,13 +70,18 @@ fn summary(mut times: Vec<Ticks>) -> Option<Summary> {
     let max = *times.iter().max()?;
     let count = times.len() as u64;
     let sum: u128 = times.iter().map(|time| u128::from(*time)).sum();
-    let squares: u128 = times.iter().map(|time| u128::from(*time) * u128::from(*time)).sum();
+    let squares: u128 = times
+        .iter()
+        .map(|time| u128::from(*time) * u128::from(*time))
+        .sum();
     // n * sum of squares - (sum)^2 is exact in integers; only its root is rounded.
     let n = u128::from(count);
     let deviation = match squares.checked_mul(n).zip(sum.checked_mul(sum)) {
         Some((of_squares, of_sum)) => ((of_squares - of_sum) as f64).sqrt() / count as f64,
         // Beyond 128 bits: more than 10^9 responses of hours each.
-        None => (squares as f64 / n as f64 - (sum as f64 / n as f64).powi(2)).max(0.0).sqrt(),
+        None => (squares as f64 / n as f64 - (sum as f64 / n as f64).powi(2))
+            .max(0.0)
+            .sqrt(),
     };
     // Each selection leaves everything at or above its rank behind it, where the next one looks.
     let mut below = 0;

@@ -1,18 +1,32 @@
-//! The simulator.
+//! The simulator: virtual clock, event order, host model, wiring and metrics.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`settings`], [`parameters`], [`profiles`] | from what a user wrote to a checked [`settings::Config`] |
+//! | [`run`] | from a configuration and requests to results; cross products on threads |
+//! | [`engine`] | the event-driven run, with [`host`], [`elements`], [`events`] |
+//! | [`untimed`] | the run without a clock |
+//! | [`paging`], [`source`], [`operation`] | requests become pages, and pages operations |
+//! | [`foresight`] | what has to be known before a run begins |
+//! | [`latencies`], [`metrics`] | what was measured becomes what is reported |
+//! | [`observer`] | logs, progress, interruption |
+//! | [`error`] | what can be wrong with a user's input |
 
 pub mod elements;
 pub mod engine;
 pub mod error;
 pub mod events;
+pub mod foresight;
 pub mod host;
 pub mod latencies;
 pub mod metrics;
 pub mod observer;
-pub mod parameters;
+pub mod operation;
 pub mod paging;
+pub mod parameters;
 pub mod profiles;
 pub mod run;
 pub mod settings;
-pub mod untimed;
 mod slab;
 pub mod source;
+pub mod untimed;

@@ -57,52 +57,172 @@ const fn row(name: &'static str, unit: &'static str, about: &'static str) -> Met
 /// All metrics, in the order of results.
 pub const METRICS: &[MetricRow] = &[
     row("host.requests", "", "Requests that arrived."),
-    row("host.completed", "", "Requests that completed before statistics closed."),
-    row("host.saturated", "", "1 if the run stopped because host.saturation requests were outstanding."),
+    row(
+        "host.completed",
+        "",
+        "Requests that completed before statistics closed.",
+    ),
+    row(
+        "host.saturated",
+        "",
+        "1 if the run stopped because host.saturation requests were outstanding.",
+    ),
     row("host.page_reads", "", "Pages read by the host."),
     row("host.page_writes", "", "Pages written by the host."),
     row("host.bytes_written", "bytes", "Bytes written by the host."),
-    row("response.*_ms", "ms", "Host response time: arrival to completion."),
+    row(
+        "response.*_ms",
+        "ms",
+        "Host response time: arrival to completion.",
+    ),
     row("response.read.*_ms", "ms", "The same, of reads."),
-    row("response.write.*_ms", "ms", "The same, of writes, flushes and trims."),
-    row("device_response.*_ms", "ms", "From being sent to the device to completion."),
-    row("destage_response.*_ms", "ms", "Of destaged records: from issue to the end of the last program."),
-    row("throughput.iops", "1/s", "Completed requests over the makespan."),
-    row("throughput.mb_per_s", "MB/s", "Host bytes written over the makespan; MB is 10^6 bytes."),
-    row("throughput.op_model_mb_per_s", "MB/s", "Host bytes written over the serial sum of all flash operation times."),
-    row("buffer.write_hits", "", "Page writes that found their page in the buffer."),
+    row(
+        "response.write.*_ms",
+        "ms",
+        "The same, of writes, flushes and trims.",
+    ),
+    row(
+        "device_response.*_ms",
+        "ms",
+        "From being sent to the device to completion.",
+    ),
+    row(
+        "destage_response.*_ms",
+        "ms",
+        "Of destaged records: from issue to the end of the last program.",
+    ),
+    row(
+        "throughput.iops",
+        "1/s",
+        "Completed requests over the makespan.",
+    ),
+    row(
+        "throughput.mb_per_s",
+        "MB/s",
+        "Host bytes written over the makespan; MB is 10^6 bytes.",
+    ),
+    row(
+        "throughput.op_model_mb_per_s",
+        "MB/s",
+        "Host bytes written over the serial sum of all flash operation times.",
+    ),
+    row(
+        "buffer.write_hits",
+        "",
+        "Page writes that found their page in the buffer.",
+    ),
     row("buffer.read_hits", "", "Page reads served from the buffer."),
-    row("buffer.evictions", "", "Destage records because room was needed."),
-    row("buffer.destaged_pages", "", "Dirty pages destaged, padding excluded."),
-    row("buffer.mean_destage_pages", "pages", "Dirty pages per destage record."),
-    row("buffer.on_demand_updates", "", "Dirty pages destaged because room was needed."),
+    row(
+        "buffer.evictions",
+        "",
+        "Destage records because room was needed.",
+    ),
+    row(
+        "buffer.destaged_pages",
+        "",
+        "Dirty pages destaged, padding excluded.",
+    ),
+    row(
+        "buffer.mean_destage_pages",
+        "pages",
+        "Dirty pages per destage record.",
+    ),
+    row(
+        "buffer.on_demand_updates",
+        "",
+        "Dirty pages destaged because room was needed.",
+    ),
     row("buffer.pad_reads", "", "Pages read to complete a cluster."),
-    row("buffer.pad_fills", "", "Never-written pages programmed to complete a cluster."),
-    row("buffer.dirty_at_end", "", "Dirty pages in the buffer when statistics closed."),
-    row("buffer.dirty_bytes_max", "bytes", "Most bytes that a loss of power would have lost."),
-    row("buffer.oldest_dirty_ms_max", "ms", "Longest time a page stayed dirty."),
+    row(
+        "buffer.pad_fills",
+        "",
+        "Never-written pages programmed to complete a cluster.",
+    ),
+    row(
+        "buffer.dirty_at_end",
+        "",
+        "Dirty pages in the buffer when statistics closed.",
+    ),
+    row(
+        "buffer.dirty_bytes_max",
+        "bytes",
+        "Most bytes that a loss of power would have lost.",
+    ),
+    row(
+        "buffer.oldest_dirty_ms_max",
+        "ms",
+        "Longest time a page stayed dirty.",
+    ),
     row("flash.reads", "", "Page reads."),
     row("flash.programs", "", "Page programs."),
     row("flash.erases", "", "Block erases."),
-    row("flash.pages_moved", "", "Valid pages moved by cleaning or merging."),
-    row("flash.programs.host", "", "Programs of pages the buffer or host wrote."),
-    row("flash.programs.pad", "", "Programs that complete a cluster."),
-    row("flash.programs.copy", "", "Programs by cleaning or merging."),
-    row("flash.programs.map", "", "Programs of summary or translation pages."),
+    row(
+        "flash.pages_moved",
+        "",
+        "Valid pages moved by cleaning or merging.",
+    ),
+    row(
+        "flash.programs.host",
+        "",
+        "Programs of pages the buffer or host wrote.",
+    ),
+    row(
+        "flash.programs.pad",
+        "",
+        "Programs that complete a cluster.",
+    ),
+    row(
+        "flash.programs.copy",
+        "",
+        "Programs by cleaning or merging.",
+    ),
+    row(
+        "flash.programs.map",
+        "",
+        "Programs of summary or translation pages.",
+    ),
     row("flash.programs.wear", "", "Programs by wear levelling."),
-    row("flash.utilization_mean", "", "Busy share, mean over elements."),
-    row("flash.utilization_min", "", "Busy share of the least busy element."),
-    row("flash.utilization_max", "", "Busy share of the busiest element."),
-    row("flash.parallelism_mean", "", "Mean number of busy elements while any is busy."),
-    row("ftl.cleanings", "", "Cleanings, each of one or several blocks."),
-    row("ftl.clean_time_ms", "ms", "Time spent cleaning, summed over elements."),
+    row(
+        "flash.utilization_mean",
+        "",
+        "Busy share, mean over elements.",
+    ),
+    row(
+        "flash.utilization_min",
+        "",
+        "Busy share of the least busy element.",
+    ),
+    row(
+        "flash.utilization_max",
+        "",
+        "Busy share of the busiest element.",
+    ),
+    row(
+        "flash.parallelism_mean",
+        "",
+        "Mean number of busy elements while any is busy.",
+    ),
+    row(
+        "ftl.cleanings",
+        "",
+        "Cleanings, each of one or several blocks.",
+    ),
+    row(
+        "ftl.clean_time_ms",
+        "ms",
+        "Time spent cleaning, summed over elements.",
+    ),
     row("ftl.map_bytes", "bytes", "RAM of the mapping tables."),
     row("waf.host", "", "Flash programs per page the host wrote."),
     row("waf.ftl", "", "Flash programs per page given to the FTL."),
     row("wear.erase_min", "", "Fewest erases of a block."),
     row("wear.erase_max", "", "Most erases of a block."),
     row("wear.erase_mean", "", "Mean erases of a block."),
-    row("wear.erase_std", "", "Standard deviation of the erases of a block."),
+    row(
+        "wear.erase_std",
+        "",
+        "Standard deviation of the erases of a block.",
+    ),
 ];
 
 /// Metrics by name, in the order of [`METRICS`].
@@ -114,13 +234,18 @@ pub struct Metrics {
 impl Metrics {
     /// Names and values in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Number)> {
-        self.rows.iter().map(|(name, number)| (name.as_str(), *number))
+        self.rows
+            .iter()
+            .map(|(name, number)| (name.as_str(), *number))
     }
 
     /// The value of `name`, if it has a meaning in this run.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Number> {
-        self.rows.iter().find(|(other, _)| other == name).map(|(_, number)| *number)
+        self.rows
+            .iter()
+            .find(|(other, _)| other == name)
+            .map(|(_, number)| *number)
     }
 
     fn count(&mut self, name: &str, number: u64) {
@@ -217,7 +342,10 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     }
     metrics.count("buffer.evictions", counts.evictions());
     metrics.count("buffer.destaged_pages", counts.destaged());
-    metrics.real("buffer.mean_destage_pages", counts.destaged() as f64 / records as f64);
+    metrics.real(
+        "buffer.mean_destage_pages",
+        counts.destaged() as f64 / records as f64,
+    );
     metrics.count(
         "buffer.on_demand_updates",
         counts.destaged_pages[DestageCause::Evict as usize],
@@ -225,7 +353,10 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     metrics.count("buffer.pad_reads", counts.pad_reads);
     metrics.count("buffer.pad_fills", counts.pad_fills);
     metrics.count("buffer.dirty_at_end", u64::from(counts.dirty));
-    metrics.count("buffer.dirty_bytes_max", u64::from(counts.dirty_max) * scope.page_bytes);
+    metrics.count(
+        "buffer.dirty_bytes_max",
+        u64::from(counts.dirty_max) * scope.page_bytes,
+    );
     metrics.real("buffer.oldest_dirty_ms_max", to_ms(counts.oldest_dirty_max));
     for (name, value) in &measured.scheme_figures {
         metrics.real(&format!("buffer.{name}"), *value);
@@ -238,7 +369,10 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     metrics.count("flash.reads", totals.tally.reads.iter().sum());
     metrics.count("flash.programs", programs);
     metrics.count("flash.erases", totals.tally.erases.iter().sum());
-    metrics.count("flash.pages_moved", totals.tally.programs[Cause::Copy as usize]);
+    metrics.count(
+        "flash.pages_moved",
+        totals.tally.programs[Cause::Copy as usize],
+    );
     for cause in Cause::ALL {
         let name = format!("flash.programs.{}", cause.name());
         metrics.count(&name, totals.tally.programs[cause as usize]);
@@ -247,10 +381,22 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
         let makespan = measured.makespan as f64;
         let busy = || totals.busy.iter().map(|busy| *busy as f64 / makespan);
         let sum: u64 = totals.busy.iter().sum();
-        metrics.real("flash.utilization_mean", sum as f64 / makespan / totals.busy.len() as f64);
-        metrics.real("flash.utilization_min", busy().fold(f64::INFINITY, f64::min));
-        metrics.real("flash.utilization_max", busy().fold(f64::NEG_INFINITY, f64::max));
-        metrics.real("flash.parallelism_mean", sum as f64 / totals.any_busy as f64);
+        metrics.real(
+            "flash.utilization_mean",
+            sum as f64 / makespan / totals.busy.len() as f64,
+        );
+        metrics.real(
+            "flash.utilization_min",
+            busy().fold(f64::INFINITY, f64::min),
+        );
+        metrics.real(
+            "flash.utilization_max",
+            busy().fold(f64::NEG_INFINITY, f64::max),
+        );
+        metrics.real(
+            "flash.parallelism_mean",
+            sum as f64 / totals.any_busy as f64,
+        );
     }
     metrics.count("ftl.cleanings", totals.cleanings);
     metrics.real("ftl.clean_time_ms", to_ms(totals.clean_time));

@@ -62,7 +62,8 @@ impl Span {
         origin: impl FnOnce() -> String,
     ) -> Result<(), SimError> {
         let end = self.first + u64::from(self.pages);
-        if map != AddressMap::Refuse || end <= device_pages || request.operation == Operation::Flush {
+        if map != AddressMap::Refuse || end <= device_pages || request.operation == Operation::Flush
+        {
             return Ok(());
         }
         Err(SimError::BeyondDevice {
@@ -114,14 +115,20 @@ impl Paging {
             // Half goes to the even neighbour, so that rounding has no drift.
             let up = 2 * rest > per_page || (2 * rest == per_page && whole % 2 == 1);
             let pages = (whole + u64::from(up)).max(1) as u32;
-            return Span { first, pages, partial_first: false, partial_last: false };
+            return Span {
+                first,
+                pages,
+                partial_first: false,
+                partial_last: false,
+            };
         }
         let last = (end - 1) / per_page;
         Span {
             first,
             pages: (last - first + 1) as u32,
-            partial_first: request.sector % per_page != 0 || (last == first && end % per_page != 0),
-            partial_last: last > first && end % per_page != 0,
+            partial_first: !request.sector.is_multiple_of(per_page)
+                || (last == first && !end.is_multiple_of(per_page)),
+            partial_last: last > first && !end.is_multiple_of(per_page),
         }
     }
 }
@@ -142,8 +149,17 @@ mod tests {
             operation: Operation::Write,
             fua: false,
         };
-        let span = Paging { align, sectors_per_page: 8 }.span(&request);
-        (span.first, span.pages, span.partial_first, span.partial_last)
+        let span = Paging {
+            align,
+            sectors_per_page: 8,
+        }
+        .span(&request);
+        (
+            span.first,
+            span.pages,
+            span.partial_first,
+            span.partial_last,
+        )
     }
 
     #[test]
@@ -156,7 +172,9 @@ mod tests {
 
     #[test]
     fn nearest_rounds_the_size_and_half_to_even() {
-        let pages: Vec<_> = [1, 4, 5, 12, 13, 20, 28].map(|n| span(Align::Nearest, 7, n).1).into();
+        let pages: Vec<_> = [1, 4, 5, 12, 13, 20, 28]
+            .map(|n| span(Align::Nearest, 7, n).1)
+            .into();
         assert_eq!(pages, [1, 1, 1, 2, 2, 2, 4]);
     }
 }

@@ -4,7 +4,10 @@
 
 use destage_base::parameter::{Kind, Parameter};
 
-const COUNT: Kind = Kind::Integer { min: 1, max: u32::MAX as u64 };
+const COUNT: Kind = Kind::Integer {
+    min: 1,
+    max: u32::MAX as u64,
+};
 const MICROSECONDS: Kind = Kind::Number { min: 0.0, max: 1e9 };
 const DISKSIM: &str = "DiskSim 4.0 SSD extension, validation parameters";
 const OURS: &str = "ours";
@@ -17,17 +20,48 @@ const fn row(
     about: &'static str,
     source: &'static str,
 ) -> Parameter {
-    Parameter { name, kind, default, unit, about, source }
+    Parameter {
+        name,
+        kind,
+        default,
+        unit,
+        about,
+        source,
+    }
 }
 
 /// Device, host and run parameters, by their full dotted names.
 pub const PARAMETERS: &[Parameter] = &[
-    row("flash.elements", COUNT, "8", "", "Independently working flash packages.", DISKSIM),
-    row("flash.planes_per_element", COUNT, "8", "", "Planes in an element.", DISKSIM),
-    row("flash.blocks_per_plane", COUNT, "2048", "", "Blocks in a plane.", DISKSIM),
+    row(
+        "flash.elements",
+        COUNT,
+        "8",
+        "",
+        "Independently working flash packages.",
+        DISKSIM,
+    ),
+    row(
+        "flash.planes_per_element",
+        COUNT,
+        "8",
+        "",
+        "Planes in an element.",
+        DISKSIM,
+    ),
+    row(
+        "flash.blocks_per_plane",
+        COUNT,
+        "2048",
+        "",
+        "Blocks in a plane.",
+        DISKSIM,
+    ),
     row(
         "flash.pages_per_block",
-        Kind::Integer { min: 1, max: 1 << 15 },
+        Kind::Integer {
+            min: 1,
+            max: 1 << 15,
+        },
         "64",
         "pages",
         "Pages in a block, the summary page included if there is one.",
@@ -35,7 +69,10 @@ pub const PARAMETERS: &[Parameter] = &[
     ),
     row(
         "flash.page_bytes",
-        Kind::Bytes { min: 512, max: 1 << 24 },
+        Kind::Bytes {
+            min: 512,
+            max: 1 << 24,
+        },
         "4096",
         "bytes",
         "Bytes of data in a page: a multiple of 512. Also the page of the buffer.",
@@ -73,9 +110,30 @@ pub const PARAMETERS: &[Parameter] = &[
         "Groups of planes of an element that work side by side; divides the planes.",
         DISKSIM,
     ),
-    row("flash.read_us", MICROSECONDS, "25", "us", "Cells to page register.", DISKSIM),
-    row("flash.program_us", MICROSECONDS, "200", "us", "Page register to cells.", DISKSIM),
-    row("flash.erase_us", MICROSECONDS, "1500", "us", "Erase of a block.", DISKSIM),
+    row(
+        "flash.read_us",
+        MICROSECONDS,
+        "25",
+        "us",
+        "Cells to page register.",
+        DISKSIM,
+    ),
+    row(
+        "flash.program_us",
+        MICROSECONDS,
+        "200",
+        "us",
+        "Page register to cells.",
+        DISKSIM,
+    ),
+    row(
+        "flash.erase_us",
+        MICROSECONDS,
+        "1500",
+        "us",
+        "Erase of a block.",
+        DISKSIM,
+    ),
     row(
         "flash.transfer_ns_per_byte",
         Kind::Number { min: 0.0, max: 1e6 },
@@ -92,7 +150,14 @@ pub const PARAMETERS: &[Parameter] = &[
         "Erases a block survives; then it is never cleaned again.",
         "SLC, BPLRU (FAST 2008)",
     ),
-    row("ftl.kind", Kind::Text, "page", "", "The translation layer; see `destage list ftls`.", OURS),
+    row(
+        "ftl.kind",
+        Kind::Text,
+        "page",
+        "",
+        "The translation layer; see `destage list ftls`.",
+        OURS,
+    ),
     row(
         "host.queue_depth",
         COUNT,
@@ -104,10 +169,10 @@ pub const PARAMETERS: &[Parameter] = &[
     row(
         "host.scheduler",
         Kind::Choice(&["clook", "fifo"]),
-        "clook",
+        "fifo",
         "",
         "Which waiting request is sent next: cyclic ascending by address, or in arrival order.",
-        DISKSIM,
+        "clook: DiskSim",
     ),
     row(
         "host.bus_ns_per_sector",
@@ -135,7 +200,10 @@ pub const PARAMETERS: &[Parameter] = &[
     ),
     row(
         "host.saturation",
-        Kind::Integer { min: 0, max: u64::MAX },
+        Kind::Integer {
+            min: 0,
+            max: u64::MAX,
+        },
         "0",
         "requests",
         "Outstanding requests at which the run stops, and says so; 0: never.",
@@ -149,10 +217,20 @@ pub const PARAMETERS: &[Parameter] = &[
         "Whose response time a completion ends: its own request's, or by DiskSim's look-up by address.",
         OURS,
     ),
-    row("buffer.kind", Kind::Text, "lru", "", "The scheme; see `destage list buffers`.", OURS),
+    row(
+        "buffer.kind",
+        Kind::Text,
+        "lru",
+        "",
+        "The scheme; see `destage list buffers`.",
+        OURS,
+    ),
     row(
         "buffer.capacity_bytes",
-        Kind::Bytes { min: 0, max: 1 << 44 },
+        Kind::Bytes {
+            min: 0,
+            max: 1 << 44,
+        },
         "8MiB",
         "bytes",
         "RAM for buffered pages; parts of a page are not used.",
@@ -192,7 +270,10 @@ pub const PARAMETERS: &[Parameter] = &[
     ),
     row(
         "sim.seed",
-        Kind::Integer { min: 0, max: u64::MAX },
+        Kind::Integer {
+            min: 0,
+            max: u64::MAX,
+        },
         "1",
         "",
         "Fixes every random choice of workload, scheme and FTL.",

@@ -1,20 +1,20 @@
 //! From a checked configuration and a stream of requests to results.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use destage_base::parameter::{Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_buffer::{Buffer, BufferConfig, Release, SchemeConfig};
 use destage_flash::ftl::FtlConfig;
 use destage_flash::{Ftl, Geometry, Timing};
-use destage_trace::{ReadOptions, Reader, Request, TraceError};
+use destage_trace::{ReadOptions, Request, TraceError};
 use rayon::prelude::*;
 
 use crate::elements::Elements;
 use crate::engine::{Engine, EngineConfig, Measured, Replay, Window};
 use crate::error::SimError;
 use crate::events::Clock;
+use crate::foresight::Foresight;
 use crate::host::{Attribution, Scheduler};
 use crate::metrics::{Metrics, Scope, collect};
 use crate::observer::Observer;
@@ -69,9 +69,11 @@ impl Config {
         }
     }
 
-    fn ftl(&self) -> Result<Option<Box<dyn Ftl>>, SimError> {
+    pub(crate) fn ftl(&self) -> Result<Option<Box<dyn Ftl>>, SimError> {
         let geometry = self.geometry();
-        geometry.check().map_err(|text| SimError::Config(format!("flash.*: {text}")))?;
+        geometry
+            .check()
+            .map_err(|text| SimError::Config(format!("flash.*: {text}")))?;
         (self.ftl_row.build)(&FtlConfig {
             geometry,
             timing: self.timing(),
@@ -86,28 +88,46 @@ impl Config {
     }
 
     /// The buffer; none for `nocache` and for a capacity of no page.
-    fn buffer(&self, timed: bool) -> Option<Buffer> {
+    fn buffer(&self, timed: bool, foresight: &Foresight) -> Result<Option<Buffer>, SimError> {
         let page_bytes = self.global.integer("flash.page_bytes");
         let capacity = (self.global.integer("buffer.capacity_bytes") / page_bytes) as u32;
         if capacity == 0 {
-            return None;
+            return Ok(None);
+        }
+        if self.scheme.needs_future() {
+            self.check_order(timed)?;
         }
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_values(capacity, block_pages, page_bytes, &self.buffer);
-        if !timed {
+        if timed {
+            config.staging = true;
+        } else {
             config.release = Release::Issue;
         }
         let scheme = (self.scheme.build)(&SchemeConfig {
             capacity_pages: capacity,
             cluster_pages: config.cluster_pages,
             elements: self.geometry().elements,
+            future: foresight.writes.as_deref(),
             seed: self.global.integer("sim.seed"),
             values: &self.buffer,
-        })?;
-        Some(Buffer::new(config, scheme))
+        });
+        Ok(scheme.map(|scheme| Buffer::new(config, scheme)))
     }
 
-    fn paging(&self) -> Paging {
+    /// Who was told the future has to see it in the order of the trace.
+    fn check_order(&self, timed: bool) -> Result<(), SimError> {
+        if timed && self.global.text("host.scheduler") != "fifo" {
+            return Err(SimError::Config(format!(
+                "buffer.kind = {}: knows the writes to come in the order of the trace, and host.scheduler = {} may change it; expected host.scheduler=fifo, or ftl.kind=none",
+                self.scheme.name,
+                self.global.text("host.scheduler")
+            )));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn paging(&self) -> Paging {
         Paging {
             align: match self.global.text("trace.align") {
                 "nearest" => Align::Nearest,
@@ -118,7 +138,7 @@ impl Config {
         }
     }
 
-    fn address_map(&self) -> AddressMap {
+    pub(crate) fn address_map(&self) -> AddressMap {
         match self.global.text("trace.addr_map") {
             "modulo" => AddressMap::Modulo,
             "shrink" => AddressMap::Shrink,
@@ -126,13 +146,13 @@ impl Config {
         }
     }
 
-    /// Whether a run needs to know how far the trace reaches before it begins.
+    /// Whether a run needs to know the requests before it begins; see [`Foresight::of`].
     #[must_use]
-    pub fn needs_span(&self) -> bool {
-        self.address_map() == AddressMap::Shrink
+    pub fn needs_foresight(&self) -> bool {
+        self.address_map() == AddressMap::Shrink || self.scheme.needs_future()
     }
 
-    fn is_timed(&self) -> bool {
+    pub(crate) fn is_timed(&self) -> bool {
         self.global.text("sim.costing") == "event" && self.ftl_row.name != "none"
     }
 
@@ -172,28 +192,7 @@ impl Config {
     }
 }
 
-/// How many pages of `page_bytes` the requests reach, from page 0.
-#[must_use]
-pub fn span_pages<'r>(requests: impl Iterator<Item = &'r Request>, page_bytes: u64) -> u64 {
-    let end = requests.map(|request| request.sector + u64::from(request.sectors)).max();
-    end.unwrap_or(0).div_ceil(page_bytes / 512)
-}
-
-/// The same for a trace file, which is read once for it.
-///
-/// # Errors
-/// What is wrong with the trace.
-pub fn span_of_file(path: &Path, options: &ReadOptions, page_bytes: u64) -> Result<u64, TraceError> {
-    let mut reader = Reader::open(path, options)?;
-    let mut batch = Vec::new();
-    let mut pages = 0;
-    while reader.fill(&mut batch)? {
-        pages = pages.max(span_pages(batch.iter(), page_bytes));
-    }
-    Ok(pages)
-}
-
-/// Simulates `source` under `config`. `span_pages` matters only if [`Config::needs_span`].
+/// Simulates `source` under `config`. `foresight` is of the same requests if [`Config::needs_foresight`].
 /// The source comes back for its counts and digest.
 ///
 /// # Errors
@@ -201,14 +200,18 @@ pub fn span_of_file(path: &Path, options: &ReadOptions, page_bytes: u64) -> Resu
 pub fn run<'a>(
     config: &Config,
     source: Source<'a>,
-    span_pages: u64,
+    foresight: &Foresight,
     observer: &'a mut dyn Observer,
 ) -> Result<(RunResult, Source<'a>), SimError> {
     let timed = config.is_timed();
     let geometry = config.geometry();
     let ftl = config.ftl()?;
-    let scope = Scope { timed, flash: ftl.is_some(), page_bytes: geometry.page_bytes };
-    let buffer = config.buffer(timed);
+    let scope = Scope {
+        timed,
+        flash: ftl.is_some(),
+        page_bytes: geometry.page_bytes,
+    };
+    let buffer = config.buffer(timed, foresight)?;
     let (measured, source): (Measured, Source<'a>) = match ftl {
         Some(ftl) if timed => {
             let elements = Elements::new(
@@ -217,13 +220,20 @@ pub fn run<'a>(
                 geometry.elements,
                 geometry.blocks_per_element(),
             );
-            Engine::new(config.engine(span_pages), source, elements, buffer, observer).run()?
+            Engine::new(
+                config.engine(foresight.span_pages),
+                source,
+                elements,
+                buffer,
+                observer,
+            )
+            .run()?
         }
         ftl => {
             let untimed = UntimedConfig {
                 paging: config.paging(),
                 address_map: config.address_map(),
-                span_pages,
+                span_pages: foresight.span_pages,
                 device_pages: ftl.as_ref().map(|ftl| ftl.pages()),
                 elements: geometry.elements,
                 drain: config.global.flag("sim.drain"),
@@ -238,7 +248,13 @@ pub fn run<'a>(
         }
     };
     let metrics = collect(&measured, &scope);
-    Ok((RunResult { parameters: config.parameters(), metrics }, source))
+    Ok((
+        RunResult {
+            parameters: config.parameters(),
+            metrics,
+        },
+        source,
+    ))
 }
 
 /// One run of a cross product.
@@ -270,12 +286,10 @@ pub fn run_all<O: Observer>(
         .map_err(|error| SimError::Config(format!("--threads {threads}: {error}")))?;
     let one = |(index, job): (usize, &Job<'_>)| {
         let mut observer = observe(index);
-        let span = match job.config.needs_span() {
-            true => span_pages(job.requests.iter(), job.config.geometry().page_bytes),
-            false => 0,
-        };
+        let mut future = Source::memory(job.origin.clone(), job.requests);
+        let foresight = Foresight::of(&job.config, &mut future)?;
         let source = Source::memory(job.origin.clone(), job.requests);
-        let result = run(&job.config, source, span, &mut observer).map(|(result, _)| result);
+        let result = run(&job.config, source, &foresight, &mut observer).map(|(result, _)| result);
         finished(index);
         result
     };

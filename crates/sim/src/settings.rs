@@ -72,7 +72,13 @@ impl Settings {
 
     /// Sets `key`; a later setting of the same key wins.
     pub fn set(&mut self, key: &str, text: &str, origin: Origin) {
-        self.entries.insert(key.to_owned(), Setting { text: text.to_owned(), origin });
+        self.entries.insert(
+            key.to_owned(),
+            Setting {
+                text: text.to_owned(),
+                origin,
+            },
+        );
     }
 
     /// Sets from `KEY=VALUE`.
@@ -81,9 +87,15 @@ impl Settings {
     /// If there is no `=`.
     pub fn set_pair(&mut self, pair: &str) -> Result<(), SimError> {
         let Some((key, value)) = pair.split_once('=') else {
-            return Err(SimError::Config(format!("--set {pair:?}: expected KEY=VALUE")));
+            return Err(SimError::Config(format!(
+                "--set {pair:?}: expected KEY=VALUE"
+            )));
         };
-        self.set(key.trim(), value.trim(), Origin::Given(format!("--set {pair}")));
+        self.set(
+            key.trim(),
+            value.trim(),
+            Origin::Given(format!("--set {pair}")),
+        );
         Ok(())
     }
 
@@ -149,7 +161,9 @@ impl Settings {
     pub fn load_file(&mut self, path: &Path) -> Result<(), SimError> {
         let origin = Origin::File(path.display().to_string());
         let text = std::fs::read_to_string(path).map_err(|error| {
-            SimError::Config(format!("{origin}: {error}; expected a TOML file with parameters"))
+            SimError::Config(format!(
+                "{origin}: {error}; expected a TOML file with parameters"
+            ))
         })?;
         self.load_toml(&text, &origin)
     }
@@ -184,6 +198,11 @@ impl Settings {
         rows.is_some_and(|(scheme, ftl)| Rows { scheme, ftl }.find(key).is_some())
     }
 
+    /// Every key that is set, in ascending order.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
     /// Removes `key`.
     pub fn remove(&mut self, key: &str) {
         self.entries.remove(key);
@@ -214,8 +233,10 @@ impl Settings {
                 .map_or("", |row| row.default),
         };
         find(name).ok_or_else(|| {
-            let origin =
-                self.entries.get(key).map_or(String::new(), |setting| format!("{}: ", setting.origin));
+            let origin = self
+                .entries
+                .get(key)
+                .map_or(String::new(), |setting| format!("{}: ", setting.origin));
             SimError::Config(format!(
                 "{origin}{key}: {name:?} is not known{}; expected a name from `destage {list}`",
                 suggestion(name, names)
@@ -230,12 +251,13 @@ impl Settings {
     /// the chosen one. (A profile's settings for another scheme or FTL are passed over: its user chose
     /// the kind anew.)
     pub fn resolve(&self) -> Result<Config, SimError> {
-        let rows = Rows { scheme: self.scheme()?, ftl: self.ftl_row()? };
+        let rows = Rows {
+            scheme: self.scheme()?,
+            ftl: self.ftl_row()?,
+        };
         let mut config = Config {
             global: Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS)),
-            buffer: Values::defaults(
-                destage_buffer::COMMON.iter().chain(rows.scheme.parameters),
-            ),
+            buffer: Values::defaults(destage_buffer::COMMON.iter().chain(rows.scheme.parameters)),
             ftl: Values::defaults(rows.ftl.parameters),
             scheme: rows.scheme,
             ftl_row: rows.ftl,
@@ -268,11 +290,20 @@ impl Config {
     /// Every parameter by its full dotted name, in ascending order.
     #[must_use]
     pub fn parameters(&self) -> BTreeMap<String, Value> {
-        let global = self.global.iter().map(|(name, value)| (name.to_owned(), value.clone()));
+        let global = self
+            .global
+            .iter()
+            .map(|(name, value)| (name.to_owned(), value.clone()));
         let of = |section: &'static str, values: &Values| -> Vec<(String, Value)> {
-            values.iter().map(|(name, value)| (format!("{section}.{name}"), value.clone())).collect()
+            values
+                .iter()
+                .map(|(name, value)| (format!("{section}.{name}"), value.clone()))
+                .collect()
         };
-        global.chain(of("buffer", &self.buffer)).chain(of("ftl", &self.ftl)).collect()
+        global
+            .chain(of("buffer", &self.buffer))
+            .chain(of("ftl", &self.ftl))
+            .collect()
     }
 
     /// What no single row can see.
@@ -315,9 +346,9 @@ struct Rows {
 
 impl Rows {
     fn find(&self, key: &str) -> Option<(Section, &'static Parameter)> {
-        let named = |rows: &'static [Parameter], name: &str| rows.iter().find(|row| row.name == name);
-        if let Some(row) =
-            named(PARAMETERS, key).or_else(|| named(destage_trace::PARAMETERS, key))
+        let named =
+            |rows: &'static [Parameter], name: &str| rows.iter().find(|row| row.name == name);
+        if let Some(row) = named(PARAMETERS, key).or_else(|| named(destage_trace::PARAMETERS, key))
         {
             return Some((Section::Global, row));
         }
@@ -333,10 +364,18 @@ impl Rows {
 
     /// Every legal key.
     fn keys(&self) -> impl Iterator<Item = String> {
-        let global = PARAMETERS.iter().chain(destage_trace::PARAMETERS).map(|row| row.name.to_owned());
+        let global = PARAMETERS
+            .iter()
+            .chain(destage_trace::PARAMETERS)
+            .map(|row| row.name.to_owned());
         let buffer = destage_buffer::COMMON.iter().chain(self.scheme.parameters);
         let buffer = buffer.map(|row| format!("buffer.{}", row.name));
-        global.chain(buffer).chain(self.ftl.parameters.iter().map(|row| format!("ftl.{}", row.name)))
+        global.chain(buffer).chain(
+            self.ftl
+                .parameters
+                .iter()
+                .map(|row| format!("ftl.{}", row.name)),
+        )
     }
 }
 
@@ -344,8 +383,12 @@ impl Rows {
 fn owners_of(key: &str) -> impl Iterator<Item = &'static str> {
     let (section, name) = key.split_once('.').unwrap_or((key, ""));
     let name = name.to_owned();
-    let schemes = destage_buffer::SCHEMES.iter().map(|row| ("buffer", row.name, row.parameters));
-    let ftls = destage_flash::ftl::FTLS.iter().map(|row| ("ftl", row.name, row.parameters));
+    let schemes = destage_buffer::SCHEMES
+        .iter()
+        .map(|row| ("buffer", row.name, row.parameters));
+    let ftls = destage_flash::ftl::FTLS
+        .iter()
+        .map(|row| ("ftl", row.name, row.parameters));
     let section = section.to_owned();
     schemes.chain(ftls).filter_map(move |(kind, owner, rows)| {
         (kind == section && rows.iter().any(|row| row.name == name)).then_some(owner)
@@ -355,8 +398,11 @@ fn owners_of(key: &str) -> impl Iterator<Item = &'static str> {
 fn unknown(key: &str, setting: &Setting, rows: &Rows) -> String {
     let owners: Vec<_> = owners_of(key).collect();
     if !owners.is_empty() {
-        let chosen =
-            if key.starts_with("ftl.") { rows.ftl.name } else { rows.scheme.name };
+        let chosen = if key.starts_with("ftl.") {
+            rows.ftl.name
+        } else {
+            rows.scheme.name
+        };
         return format!(
             "{}: {key} is a parameter of {}, but {chosen} is chosen; expected a parameter of {chosen}",
             setting.origin,
@@ -381,21 +427,27 @@ pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Strin
         .unwrap_or_default()
 }
 
+/// Keys and their values, as written.
+pub type Pairs<'a> = Vec<(&'a str, &'a str)>;
+
 /// Splits `NAME[:k=v,...]`.
 ///
 /// # Errors
 /// If something after the colon has no `=`. `option` is named in the message.
-pub fn split_kind<'a>(
-    option: &str,
-    text: &'a str,
-) -> Result<(&'a str, Vec<(&'a str, &'a str)>), SimError> {
-    let Some((name, list)) = text.split_once(':') else { return Ok((text, Vec::new())) };
+pub fn split_kind<'a>(option: &str, text: &'a str) -> Result<(&'a str, Pairs<'a>), SimError> {
+    let Some((name, list)) = text.split_once(':') else {
+        return Ok((text, Vec::new()));
+    };
     let pairs = list
         .split(',')
         .map(|pair| {
-            pair.split_once('=').map(|(key, value)| (key.trim(), value.trim())).ok_or_else(|| {
-                SimError::Config(format!("{option} {text:?}: {pair:?}: expected NAME:key=value,key=value"))
-            })
+            pair.split_once('=')
+                .map(|(key, value)| (key.trim(), value.trim()))
+                .ok_or_else(|| {
+                    SimError::Config(format!(
+                        "{option} {text:?}: {pair:?}: expected NAME:key=value,key=value"
+                    ))
+                })
         })
         .collect::<Result<_, _>>()?;
     Ok((name, pairs))
@@ -407,8 +459,13 @@ mod tests {
 
     fn error(pairs: &[&str]) -> String {
         let mut settings = Settings::new();
-        pairs.iter().for_each(|pair| settings.set_pair(pair).unwrap());
-        settings.resolve().err().map_or_else(|| "no error".into(), |error| error.to_string())
+        pairs
+            .iter()
+            .for_each(|pair| settings.set_pair(pair).unwrap());
+        settings
+            .resolve()
+            .err()
+            .map_or_else(|| "no error".into(), |error| error.to_string())
     }
 
     #[test]
@@ -421,7 +478,10 @@ mod tests {
     #[test]
     fn a_key_of_another_scheme_says_whose_it_is() {
         let text = error(&["buffer.kind=fifo", "buffer.lru_unit=page"]);
-        assert!(text.contains("is a parameter of lru, but fifo is chosen"), "{text}");
+        assert!(
+            text.contains("is a parameter of lru, but fifo is chosen"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -10,7 +10,10 @@ pub struct Slab<T> {
 
 impl<T> Default for Slab<T> {
     fn default() -> Self {
-        Self { places: Vec::new(), free: Vec::new() }
+        Self {
+            places: Vec::new(),
+            free: Vec::new(),
+        }
     }
 }
 
@@ -51,12 +54,18 @@ impl<T> Slab<T> {
 
     /// What is in flight, in the order of places.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.places.iter().filter(|(used, _)| *used).map(|(_, value)| value)
+        self.places
+            .iter()
+            .filter(|(used, _)| *used)
+            .map(|(_, value)| value)
     }
 
     /// The same, to change.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.places.iter_mut().filter(|(used, _)| *used).map(|(_, value)| value)
+        self.places
+            .iter_mut()
+            .filter(|(used, _)| *used)
+            .map(|(_, value)| value)
     }
 }
 

@@ -10,20 +10,34 @@ pub struct Source<'a> {
 
 enum Kind<'a> {
     Memory(std::slice::Iter<'a, Request>),
-    Reading { reader: Box<Reader>, batch: Vec<Request>, next: usize },
+    Reading {
+        reader: Box<Reader>,
+        batch: Vec<Request>,
+        next: usize,
+    },
     Generated(Box<dyn Iterator<Item = Request> + Send + 'a>),
 }
 
 impl<'a> Source<'a> {
     /// Requests already in memory; `origin` names them in errors.
     pub fn memory(origin: impl Into<String>, requests: &'a [Request]) -> Self {
-        Self { origin: origin.into(), kind: Kind::Memory(requests.iter()) }
+        Self {
+            origin: origin.into(),
+            kind: Kind::Memory(requests.iter()),
+        }
     }
 
     /// Requests decoded as they are needed, in bounded memory.
     pub fn reading(origin: impl Into<String>, reader: Reader) -> Self {
-        let kind = Kind::Reading { reader: Box::new(reader), batch: Vec::new(), next: 0 };
-        Self { origin: origin.into(), kind }
+        let kind = Kind::Reading {
+            reader: Box::new(reader),
+            batch: Vec::new(),
+            next: 0,
+        };
+        Self {
+            origin: origin.into(),
+            kind,
+        }
     }
 
     /// Requests made as they are needed.
@@ -31,7 +45,10 @@ impl<'a> Source<'a> {
         origin: impl Into<String>,
         requests: Box<dyn Iterator<Item = Request> + Send + 'a>,
     ) -> Self {
-        Self { origin: origin.into(), kind: Kind::Generated(requests) }
+        Self {
+            origin: origin.into(),
+            kind: Kind::Generated(requests),
+        }
     }
 
     /// What the requests are called in errors.
@@ -41,11 +58,15 @@ impl<'a> Source<'a> {
 
     /// The next request.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Request>, TraceError> {
+    pub fn take(&mut self) -> Result<Option<Request>, TraceError> {
         match &mut self.kind {
             Kind::Memory(requests) => Ok(requests.next().copied()),
             Kind::Generated(requests) => Ok(requests.next()),
-            Kind::Reading { reader, batch, next } => {
+            Kind::Reading {
+                reader,
+                batch,
+                next,
+            } => {
                 while *next == batch.len() {
                     *next = 0;
                     if !reader.fill(batch)? {

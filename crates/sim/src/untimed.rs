@@ -12,8 +12,8 @@ use destage_flash::operation::Tally;
 use destage_flash::{Cause, Ftl, Operations, Timing};
 use destage_trace::{Operation, Request};
 
-use crate::engine::Measured;
 use crate::elements::Totals;
+use crate::engine::Measured;
 use crate::error::SimError;
 use crate::observer::Observer;
 use crate::paging::{AddressMap, Align, Paging, Span};
@@ -94,10 +94,14 @@ impl CountedFlash {
 
     /// Cleans what is due, then writes.
     fn write(&mut self, page: Lpn, cause: Cause) -> Result<(), NoSpace> {
-        let Some(ftl) = &mut self.ftl else { return Ok(()) };
+        let Some(ftl) = &mut self.ftl else {
+            return Ok(());
+        };
         let element = ftl.element_of(page);
         for cleaned in 0.. {
-            let Some(ftl) = &mut self.ftl else { return Ok(()) };
+            let Some(ftl) = &mut self.ftl else {
+                return Ok(());
+            };
             self.operations.clear();
             if !ftl.clean(element, self.serial_time, &mut self.operations)? {
                 break;
@@ -113,7 +117,9 @@ impl CountedFlash {
             self.cleanings += 1;
             self.clean_time += self.account();
         }
-        let Some(ftl) = &mut self.ftl else { return Ok(()) };
+        let Some(ftl) = &mut self.ftl else {
+            return Ok(());
+        };
         self.operations.clear();
         ftl.write(page, cause, &mut self.operations)?;
         self.account();
@@ -126,14 +132,24 @@ impl CountedFlash {
             return Ok(());
         }
         if record.pads.is_empty() {
-            return record.pages.iter().try_for_each(|dirty| self.write(dirty.page, Cause::Host));
+            return record
+                .pages
+                .iter()
+                .try_for_each(|dirty| self.write(dirty.page, Cause::Host));
         }
-        record.pads.iter().filter(|pad| pad.read).for_each(|pad| self.read(pad.page));
+        record
+            .pads
+            .iter()
+            .filter(|pad| pad.read)
+            .for_each(|pad| self.read(pad.page));
         let dirty = record.pages.iter().map(|dirty| (dirty.page, Cause::Host));
-        let mut programs: Vec<_> =
-            dirty.chain(record.pads.iter().map(|pad| (pad.page, Cause::Pad))).collect();
+        let mut programs: Vec<_> = dirty
+            .chain(record.pads.iter().map(|pad| (pad.page, Cause::Pad)))
+            .collect();
         programs.sort_by_key(|(page, _)| *page);
-        programs.into_iter().try_for_each(|(page, cause)| self.write(page, cause))
+        programs
+            .into_iter()
+            .try_for_each(|(page, cause)| self.write(page, cause))
     }
 
     fn totals(&self) -> Totals {
@@ -183,7 +199,15 @@ impl<'a> Untimed<'a> {
         observer: &'a mut dyn Observer,
     ) -> Self {
         let measured = Measured::default();
-        Self { config, source, flash, buffer, observer, measured, line: 0 }
+        Self {
+            config,
+            source,
+            flash,
+            buffer,
+            observer,
+            measured,
+            line: 0,
+        }
     }
 
     /// Runs to the end.
@@ -192,7 +216,7 @@ impl<'a> Untimed<'a> {
     /// What is wrong with the trace, the device's size, or that the observer wants to stop.
     pub fn run(mut self) -> Result<(Measured, Source<'a>), SimError> {
         let mut now = 0;
-        while let Some(request) = self.source.next()? {
+        while let Some(request) = self.source.take()? {
             self.measured.requests += 1;
             if self.measured.requests.is_multiple_of(PROGRESS_STEP)
                 && !self.observer.progress(self.measured.requests)
@@ -237,16 +261,24 @@ impl<'a> Untimed<'a> {
     }
 
     fn check_address(&self, request: &Request, span: &Span) -> Result<(), SimError> {
-        let Some(device_pages) = self.config.device_pages else { return Ok(()) };
-        span.check(request, device_pages, &self.config.paging, self.config.address_map, || {
-            self.source.origin().to_owned()
-        })
+        let Some(device_pages) = self.config.device_pages else {
+            return Ok(());
+        };
+        span.check(
+            request,
+            device_pages,
+            &self.config.paging,
+            self.config.address_map,
+            || self.source.origin().to_owned(),
+        )
     }
 
     #[inline]
     fn page(&self, span: &Span, offset: u32) -> Lpn {
         let device = self.config.device_pages.unwrap_or(u64::MAX);
-        self.config.address_map.page(span, offset, device, self.config.span_pages)
+        self.config
+            .address_map
+            .page(span, offset, device, self.config.span_pages)
     }
 
     fn write(&mut self, request: &Request, span: &Span) -> Result<(), SimError> {
@@ -268,7 +300,9 @@ impl<'a> Untimed<'a> {
         }
         for offset in 0..span.pages {
             let page = self.page(span, offset);
-            let Some(buffer) = &mut self.buffer else { break };
+            let Some(buffer) = &mut self.buffer else {
+                break;
+            };
             match buffer.write(page, now, &self.flash) {
                 Step::Hit => {}
                 step => {
@@ -280,7 +314,9 @@ impl<'a> Untimed<'a> {
         if request.fua {
             for offset in 0..span.pages {
                 let page = self.page(span, offset);
-                let Some(buffer) = &mut self.buffer else { break };
+                let Some(buffer) = &mut self.buffer else {
+                    break;
+                };
                 if buffer.fua(page, now, &self.flash) {
                     self.issue(now)?;
                 }
@@ -294,16 +330,23 @@ impl<'a> Untimed<'a> {
     fn make_room(&mut self, mut step: Step, now: Ticks) -> Result<(), SimError> {
         while step == Step::Destage {
             self.issue(now)?;
-            let Some(buffer) = &mut self.buffer else { break };
+            let Some(buffer) = &mut self.buffer else {
+                break;
+            };
             step = buffer.place(now, &self.flash);
         }
-        debug_assert!(step != Step::Wait, "slots are free as soon as a record is issued");
+        debug_assert!(
+            step != Step::Wait,
+            "slots are free as soon as a record is issued"
+        );
         Ok(())
     }
 
     #[inline]
     fn issue(&mut self, now: Ticks) -> Result<(), SimError> {
-        let Some(buffer) = &self.buffer else { return Ok(()) };
+        let Some(buffer) = &self.buffer else {
+            return Ok(());
+        };
         self.observer.destage(now, buffer.record());
         let result = self.flash.destage(buffer.record());
         result.map_err(|full| self.device_full(full))
@@ -313,7 +356,9 @@ impl<'a> Untimed<'a> {
         for offset in 0..span.pages {
             self.fill_partial(span, offset);
             let page = self.page(span, offset);
-            self.flash.write(page, Cause::Host).map_err(|full| self.device_full(full))?;
+            self.flash
+                .write(page, Cause::Host)
+                .map_err(|full| self.device_full(full))?;
         }
         Ok(())
     }
@@ -331,12 +376,17 @@ impl<'a> Untimed<'a> {
         }
         for offset in 0..span.pages {
             let page = self.page(span, offset);
-            let step = self.buffer.as_mut().map_or(ReadStep::Miss, |buffer| buffer.read(page, now));
+            let step = self
+                .buffer
+                .as_mut()
+                .map_or(ReadStep::Miss, |buffer| buffer.read(page, now));
             if matches!(step, ReadStep::Miss | ReadStep::MissAllocates) {
                 self.flash.read(page);
             }
             if matches!(step, ReadStep::HitAllocates | ReadStep::MissAllocates) {
-                let Some(buffer) = &mut self.buffer else { break };
+                let Some(buffer) = &mut self.buffer else {
+                    break;
+                };
                 let step = buffer.place(now, &self.flash);
                 self.make_room(step, now)?;
             }
@@ -357,7 +407,9 @@ impl<'a> Untimed<'a> {
     /// Destages everything dirty.
     fn empty(&mut self, cause: DestageCause, now: Ticks) -> Result<(), SimError> {
         loop {
-            let Some(buffer) = &mut self.buffer else { return Ok(()) };
+            let Some(buffer) = &mut self.buffer else {
+                return Ok(());
+            };
             if !buffer.flush_next(cause, now, &self.flash) {
                 return Ok(());
             }
@@ -389,7 +441,12 @@ pub(crate) fn bypass_record(pages: impl Iterator<Item = Lpn>) -> Destage {
         cause: DestageCause::Bypass,
         grouping: Grouping::Pages,
         keep: false,
-        pages: pages.map(|page| DirtyPage { page, slot: Slot(0) }).collect(),
+        pages: pages
+            .map(|page| DirtyPage {
+                page,
+                slot: Slot(0),
+            })
+            .collect(),
         pads: Vec::new(),
     }
 }

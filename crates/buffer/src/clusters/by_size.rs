@@ -92,9 +92,10 @@ impl BySize {
         self.filled[size as usize / 64] |= 1 << (size % 64);
     }
 
-    /// `cluster` now has `size` pages and is as old as before; nothing if it is not here.
+    /// `cluster` now has `size` pages and is as old as before, or is gone if these are none; nothing if it
+    /// is not here.
     pub fn resize(&mut self, cluster: ClusterId, size: u32) {
-        if self.remove(cluster) {
+        if self.remove(cluster) && size > 0 {
             let age = self.ages[cluster.index()];
             self.sizes[cluster.index()] = size;
             self.shrunk.insert((size, Reverse(age)), cluster);
@@ -197,15 +198,16 @@ mod tests {
                 assert_eq!(by_size.contains(cluster), home.is_some());
                 match random.below(8) {
                     0..3 => {
-                        by_size.put(cluster, size);
+                        by_size.put(cluster, size.max(1));
                         model.retain(|held| held.0 != cluster);
-                        model.push((cluster, size));
+                        model.push((cluster, size.max(1)));
                     }
                     3..5 => {
                         by_size.resize(cluster, size);
                         if let Some(home) = home {
                             model[home].1 = size;
                         }
+                        model.retain(|held| held.1 > 0);
                     }
                     5 => {
                         assert_eq!(by_size.remove(cluster), home.is_some());

@@ -2,12 +2,14 @@
 //! that say what should be where. Every test drives buffers through this, so every test checks them.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod model;
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 
 use destage_base::parameter::{Kind, Values};
 use destage_base::{Lpn, Random};
-use destage_buffer::destage::{DirtyPage, Grouping};
+use destage_buffer::destage::{DirtyPage, Grouping, Slot};
 use destage_buffer::{
     Buffer, BufferConfig, COMMON, Cause, ReadStep, Release, SchemeConfig, SchemeRow, Step, View,
 };
@@ -107,6 +109,30 @@ impl Bench {
         values: &Values,
         completion: Completion,
     ) -> Option<Self> {
+        Self::over(4, row, capacity, values, completion, None)
+    }
+
+    /// As `new`, for a scheme that may have to know the operations to come.
+    pub fn for_operations(
+        row: &SchemeRow,
+        capacity: u32,
+        values: &Values,
+        completion: Completion,
+        operations: &[Operation],
+    ) -> Option<Self> {
+        let future = row.needs_future().then(|| page_writes(operations));
+        Self::over(4, row, capacity, values, completion, future.as_deref())
+    }
+
+    /// Over a device of `elements` elements, with the page writes to come if they are known.
+    pub fn over(
+        elements: u32,
+        row: &SchemeRow,
+        capacity: u32,
+        values: &Values,
+        completion: Completion,
+        future: Option<&[Lpn]>,
+    ) -> Option<Self> {
         let release = match completion {
             Completion::AtOnce => Release::Issue,
             _ => Release::Complete,
@@ -118,14 +144,15 @@ impl Bench {
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: capacity,
             cluster_pages: config.cluster_pages,
-            elements: 1,
+            elements,
+            future,
             seed: 1,
             values,
         })?;
         Some(Self {
             buffer: Buffer::new(config, scheme),
             device: Device {
-                elements: 4,
+                elements,
                 unwritten: BTreeSet::new(),
             },
             completion,
@@ -242,7 +269,7 @@ impl Bench {
         {
             program.overwritten = true;
         }
-        self.ram[slot.0 as usize] = self.clock;
+        self.store(slot, self.clock);
         self.newest.insert(page, self.clock);
         self.dirty.insert(page);
     }
@@ -304,8 +331,17 @@ impl Bench {
             let version = newest.unwrap_or(self.clock);
             self.newest.insert(page, version);
             self.flash.entry(page).or_insert(version);
-            self.ram[slot.0 as usize] = version;
+            self.store(slot, version);
         }
+    }
+
+    fn store(&mut self, slot: Slot, version: u64) {
+        // Only a buffer without bound has more slots than its capacity.
+        let index = slot.0 as usize;
+        if index >= self.ram.len() && self.buffer.config().capacity_pages == u32::MAX {
+            self.ram.resize(index + 1, u64::MAX);
+        }
+        self.ram[index] = version;
     }
 
     fn trim(&mut self, page: u64) {
@@ -512,6 +548,19 @@ pub fn random_operations(random: &mut Random, pages: u64, count: usize) -> Vec<O
         .collect()
 }
 
+/// The pages `operations` write, in order.
+pub fn page_writes(operations: &[Operation]) -> Vec<Lpn> {
+    let mut pages = Vec::new();
+    for operation in operations {
+        match operation {
+            Operation::Write(run) => pages.extend(run.iter().map(|page| Lpn(*page))),
+            Operation::Fua(page) => pages.push(Lpn(*page)),
+            _ => {}
+        }
+    }
+    pages
+}
+
 /// One of each kind.
 pub fn completions(seed: u64) -> [Completion; 3] {
     [
@@ -532,7 +581,8 @@ pub fn run_all(
 ) {
     let mut expected = None;
     for completion in completions(operations.len() as u64) {
-        let Some(mut bench) = Bench::new(row, capacity, values, completion) else {
+        let Some(mut bench) = Bench::for_operations(row, capacity, values, completion, operations)
+        else {
             return;
         };
         bench.run(operations);

@@ -40,7 +40,12 @@ pub trait Ftl {
     ///
     /// # Errors
     /// [`NoSpace`] if no free block is left.
-    fn write(&mut self, page: Lpn, cause: Cause, operations: &mut Operations) -> Result<(), NoSpace>;
+    fn write(
+        &mut self,
+        page: Lpn,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace>;
 
     /// The contents of `page` are no longer needed.
     fn trim(&mut self, page: Lpn, operations: &mut Operations);
@@ -71,10 +76,12 @@ pub trait Ftl {
         1
     }
 
-    /// Serves reads and writes (each with its cause) of one element together. Pages within each list differ.
+    /// Serves reads and writes (each with its cause) of one element together, and says how many of the
+    /// writes it took: the rest has to wait until there was a chance to clean. Pages within each list
+    /// differ.
     ///
     /// # Errors
-    /// [`NoSpace`] if no free block is left.
+    /// [`NoSpace`] if not even the first write finds room.
     fn serve(
         &mut self,
         element: u32,
@@ -82,7 +89,7 @@ pub trait Ftl {
         writes: &[(Lpn, Cause)],
         batch: &mut Batch,
         operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
+    ) -> Result<usize, NoSpace> {
         let _ = (element, reads, writes, batch, operations);
         unreachable!("called only for FTLs with parallel units")
     }
@@ -115,6 +122,9 @@ pub struct FtlConfig<'a> {
     pub values: &'a Values,
 }
 
+/// A translation layer, or `None` for no flash at all; errors name the keys that contradict each other.
+pub type Built = Result<Option<Box<dyn Ftl>>, String>;
+
 /// One translation layer.
 pub struct FtlRow {
     /// The value of `ftl.kind`.
@@ -125,8 +135,8 @@ pub struct FtlRow {
     pub source: &'static str,
     /// Its own parameters, without the `ftl.` in front.
     pub parameters: &'static [Parameter],
-    /// Makes it; `Ok(None)` for no flash at all. Errors name the keys that contradict each other.
-    pub build: fn(&FtlConfig<'_>) -> Result<Option<Box<dyn Ftl>>, String>,
+    /// Makes it.
+    pub build: fn(&FtlConfig<'_>) -> Built,
 }
 
 /// All translation layers.

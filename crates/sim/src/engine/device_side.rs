@@ -1,15 +1,14 @@
 //! The device's side of a run: its channel, and page operations on their way to the elements and back.
 
 use destage_base::Lpn;
-use destage_buffer::ReadStep;
 use destage_buffer::destage::DirtyPage;
 use destage_flash::ftl::NoSpace;
 use destage_trace::Operation;
 
 use super::event::{Message, PASSES_BEFORE_READ_DATA, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
 use super::{Active, Engine, Outcome};
-use crate::elements::{PageOperation, Work};
 use crate::error::SimError;
+use crate::operation::{PageOperation, Work};
 use crate::paging::{Align, Span};
 
 impl Engine<'_> {
@@ -59,45 +58,24 @@ impl Engine<'_> {
             Operation::Flush | Operation::Trim => {}
         }
         match (request.operation, &self.buffer) {
-            (Operation::Read, None) => {
-                self.read_past(id, &span)?;
-                self.lower(id)
-            }
+            (Operation::Read, None) => self.read_past(id, &span)?,
+            (Operation::Read, Some(_)) => self.read_through(id)?,
             (Operation::Write, None) => {
                 self.observe_bypass(&span);
                 self.write_past(id, &span)?;
-                self.lower(id)
             }
-            // A read that leaves the buffer as it is does not queue behind writes that wait for room.
-            (Operation::Read, Some(buffer)) if !buffer.allocates_reads() => {
-                self.read_through(id, &span)?;
-                self.lower(id)
-            }
-            _ => {
-                self.admission.push_back(id);
-                if self.admission.len() == 1 { self.admit() } else { Ok(()) }
-            }
+            (Operation::Write, Some(_)) => self.write_through(id)?,
+            (Operation::Flush, _) => self.flush(id)?,
+            (Operation::Trim, _) => self.trim(id)?,
         }
-    }
-
-    /// Pages in the buffer are served from there, the others from the flash.
-    fn read_through(&mut self, id: u32, span: &Span) -> Outcome {
-        let now = self.events.now();
-        for offset in 0..span.pages {
-            let page = self.page(span, offset);
-            let found = self.buffer.as_mut().map(|buffer| buffer.read(page, now));
-            if found != Some(ReadStep::Hit) {
-                self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
-            }
-        }
-        Ok(())
+        self.lower(id)
     }
 
     /// All pages of a read come from the flash.
     fn read_past(&mut self, id: u32, span: &Span) -> Outcome {
         for offset in 0..span.pages {
             let page = self.page(span, offset);
-            self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+            self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
         }
         Ok(())
     }
@@ -107,7 +85,7 @@ impl Engine<'_> {
         for offset in 0..span.pages {
             self.fill_partial(id, span, offset)?;
             let page = self.page(span, offset);
-            self.submit(id, PageOperation { page, work: Work::HostWrite(id) })?;
+            self.submit(id, PageOperation::new(page, Work::HostWrite(id)))?;
         }
         Ok(())
     }
@@ -119,14 +97,16 @@ impl Engine<'_> {
         }
         let page = self.page(span, offset);
         if self.elements.ftl().is_written(page) {
-            self.submit(id, PageOperation { page, work: Work::HostRead(id) })?;
+            self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
         }
         Ok(())
     }
 
     #[inline]
     pub(super) fn page(&self, span: &Span, offset: u32) -> Lpn {
-        self.config.address_map.page(span, offset, self.device_pages, self.config.span_pages)
+        self.config
+            .address_map
+            .page(span, offset, self.device_pages, self.config.span_pages)
     }
 
     /// One more operation for request `id`.
@@ -166,22 +146,29 @@ impl Engine<'_> {
     }
 
     pub(super) fn page_done(&mut self, operation: PageOperation) -> Outcome {
-        match operation.work {
+        match operation.work() {
             Work::HostRead(id) | Work::HostWrite(id) | Work::Trim(id) => self.lower(id),
             Work::Destage(record, slot) => {
-                let page = DirtyPage { page: operation.page, slot };
+                let page = DirtyPage {
+                    page: operation.page(),
+                    slot,
+                };
                 let keep = self.issued[record].keep;
                 if let Some(buffer) = &mut self.buffer {
                     buffer.programmed(page, keep, self.events.now());
                 }
                 self.program_done(record)?;
-                self.admit()
+                self.hand_out_slots()
             }
             Work::PadWrite(record) => self.program_done(record),
             Work::PadRead(record) => {
                 let issued = &mut self.issued[record];
                 issued.reads_left -= 1;
-                if issued.reads_left == 0 { self.submit_programs(record) } else { Ok(()) }
+                if issued.reads_left == 0 {
+                    self.submit_programs(record)
+                } else {
+                    Ok(())
+                }
             }
         }
     }

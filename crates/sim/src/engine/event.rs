@@ -45,6 +45,13 @@ pub enum Event {
     },
     /// The cleaning at this element is done.
     CleaningDone(u32),
+    /// Nobody has asked for anything long enough for idle work.
+    Idle {
+        /// Which pages.
+        group: u16,
+        /// Requests for them that had arrived by then.
+        arrivals: u32,
+    },
 }
 
 /// What a message says.
@@ -65,6 +72,10 @@ pub enum Message {
 impl Message {
     /// The event of this message about `request`, `passes` passes before it is heard.
     pub(super) fn about(self, request: u32, passes: u8) -> Event {
-        Event::Message { says: self, passes, request }
+        Event::Message {
+            says: self,
+            passes,
+            request,
+        }
     }
 }

@@ -3,7 +3,9 @@
 use destage_base::Ticks;
 use destage_trace::{Operation, Request};
 
-use super::event::{Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION};
+use super::event::{
+    Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION,
+};
 use super::{Active, Engine, Outcome, Replay, Window};
 use crate::error::SimError;
 use crate::host::{Attribution, Identity};
@@ -26,14 +28,20 @@ impl Engine<'_> {
 
     /// The next request of the trace arrives and joins the host's queue.
     pub(super) fn arrive(&mut self) -> Outcome {
-        let Some(request) = self.next.take() else { return Ok(()) };
-        self.next = self.source.next().map_err(SimError::from)?;
+        let Some(request) = self.next.take() else {
+            return Ok(());
+        };
+        self.next = self.source.take().map_err(SimError::from)?;
         if self.config.replay == Replay::Trace {
             self.schedule_arrival();
         }
         let now = self.events.now();
         self.first_arrival.get_or_insert(now);
-        let identity = Identity { index: self.arrivals, arrival: now, operation: request.operation };
+        let identity = Identity {
+            index: self.arrivals,
+            arrival: now,
+            operation: request.operation,
+        };
         self.arrivals += 1;
         self.last_line = request.line;
         self.measured.requests += 1;
@@ -42,12 +50,14 @@ impl Engine<'_> {
         }
         let span = self.config.paging.span(&request);
         self.check_address(&request, &span)?;
+        if self.idle.is_some() {
+            self.end_idle_time(&span);
+        }
         let id = self.active.insert(Active {
             request,
             identity,
             span,
             sent: 0,
-            cursor: 0,
             remaining: 0,
         });
         if self.config.attribution == Attribution::DiskSim {
@@ -99,13 +109,16 @@ impl Engine<'_> {
     /// The host learns that `id` is complete.
     pub(super) fn complete(&mut self, id: u32) -> Outcome {
         let now = self.events.now();
-        let Some(active) = self.active.remove(id) else { return Ok(()) };
+        let Some(active) = self.active.remove(id) else {
+            return Ok(());
+        };
         let request = active.request;
         let identity = match self.config.attribution {
             Attribution::Request => active.identity,
-            Attribution::DiskSim => {
-                self.outstanding.credit(request.sector).unwrap_or(active.identity)
-            }
+            Attribution::DiskSim => self
+                .outstanding
+                .credit(request.sector)
+                .unwrap_or(active.identity),
         };
         let response = now - identity.arrival;
         if !self.closed {
@@ -122,6 +135,9 @@ impl Engine<'_> {
             sectors: request.sectors,
             operation: request.operation,
         });
+        if self.idle.is_some() {
+            self.begin_idle_time(&active.span);
+        }
         self.in_device -= 1;
         self.send_next(PASSES_SEND_ON_COMPLETION);
         self.events.soon(Message::Release.about(id, PASSES_RELEASE));

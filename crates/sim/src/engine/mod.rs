@@ -5,12 +5,12 @@
 //! list a fixed number of times, so that what is already due at that instant goes first. The numbers of
 //! passes below are those of the reference simulator.
 
-
 mod buffering;
 mod config;
 mod device_side;
 mod event;
 mod host_side;
+mod idle;
 
 use std::collections::VecDeque;
 
@@ -21,11 +21,14 @@ use destage_trace::Request;
 pub use self::config::{EngineConfig, Measured, Replay, Window};
 use self::event::PASSES_COMPLETION;
 pub use self::event::{Event, Message};
-use crate::elements::{Elements, PageOperation};
+use self::idle::Idle;
+pub use self::idle::IdleTime;
+use crate::elements::Elements;
 use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Identity, Outstanding, Waiting};
 use crate::observer::{Observer, Response};
+use crate::operation::PageOperation;
 use crate::paging::Span;
 use crate::slab::Slab;
 use crate::source::Source;
@@ -40,8 +43,6 @@ struct Active {
     identity: Identity,
     span: Span,
     sent: Ticks,
-    /// Next page to present to the buffer.
-    cursor: u32,
     /// Page operations not done, and one while the request is still being taken in.
     remaining: u32,
 }
@@ -53,6 +54,8 @@ struct Issued {
     reads_left: u32,
     writes_left: u32,
     keep: bool,
+    /// The idle time it was written back in, if it was.
+    idle: Option<IdleTime>,
     /// Host requests that wait for it.
     waiters: Vec<u32>,
     /// Programs held back until all padding is read.
@@ -82,11 +85,10 @@ pub struct Engine<'a> {
     dispatched: VecDeque<u32>,
     done: VecDeque<u32>,
 
-    /// Writes, flushes and trims in order; the head may wait for a free slot.
-    admission: VecDeque<u32>,
-    /// The head's current page has been presented and waits to be placed.
-    page_pending: bool,
+    /// Requests of the pages that have no slot yet, in order of the pages.
+    slot_waiters: VecDeque<u32>,
     issued: Slab<Issued>,
+    idle: Option<Idle>,
 
     measured: Measured,
     closed: bool,
@@ -102,6 +104,7 @@ impl<'a> Engine<'a> {
         observer: &'a mut dyn Observer,
     ) -> Self {
         let device_pages = elements.ftl().pages();
+        let idle = buffer.as_ref().and_then(Idle::of);
         Self {
             config,
             events: EventList::new(config.clock),
@@ -121,9 +124,9 @@ impl<'a> Engine<'a> {
             channel_busy: false,
             dispatched: VecDeque::new(),
             done: VecDeque::new(),
-            admission: VecDeque::new(),
-            page_pending: false,
+            slot_waiters: VecDeque::new(),
             issued: Slab::default(),
+            idle,
             measured: Measured::default(),
             closed: false,
         }
@@ -139,7 +142,7 @@ impl<'a> Engine<'a> {
     }
 
     fn run_all(&mut self) -> Outcome {
-        self.next = self.source.next().map_err(SimError::from)?;
+        self.next = self.source.take().map_err(SimError::from)?;
         match self.config.replay {
             Replay::Trace => self.schedule_arrival(),
             Replay::Closed => {
@@ -159,7 +162,7 @@ impl<'a> Engine<'a> {
 
     /// Handles events until every request is complete, or the run stops early.
     fn work_off(&mut self) -> Outcome {
-        while let Some(event) = self.events.next() {
+        while let Some(event) = self.events.take() {
             self.handle(event)?;
             let finished = self.active.is_empty() && self.next.is_none();
             if self.measured.saturated || (finished && self.issued.is_empty()) {
@@ -187,19 +190,27 @@ impl<'a> Engine<'a> {
                 self.activate(element)
             }
             Event::BatchedDone { position, element } => {
-                let operation = self.elements.finish_batched(element, position, self.events.now());
+                let operation = self
+                    .elements
+                    .finish_batched(element, position, self.events.now());
                 self.page_done(operation)?;
                 self.activate(element)
             }
             Event::Arrival => self.arrive(),
-            Event::Message { says, passes, request } => self.pass(says, passes, request),
+            Event::Idle { group, arrivals } => self.use_idle_time(IdleTime { group, arrivals }),
+            Event::Message {
+                says,
+                passes,
+                request,
+            } => self.pass(says, passes, request),
             Event::WriteDataIn(id) => {
                 self.start(id)?;
                 self.channel_busy = false;
                 self.check_channel()
             }
             Event::ReadDataOut(id) => {
-                self.events.soon(Message::Complete.about(id, PASSES_COMPLETION));
+                self.events
+                    .soon(Message::Complete.about(id, PASSES_COMPLETION));
                 Ok(())
             }
         }

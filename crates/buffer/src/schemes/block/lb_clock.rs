@@ -113,11 +113,6 @@ impl LbClock {
         }
         self.candidates.largest()
     }
-
-    fn forget(&mut self, cluster: ClusterId) {
-        self.clock.remove(cluster);
-        self.candidates.remove(cluster);
-    }
 }
 
 impl Scheme for LbClock {
@@ -138,10 +133,9 @@ impl Scheme for LbClock {
 
     fn remove(&mut self, entry: Entry) {
         let place = self.clusters.remove(entry.slot);
+        self.candidates.resize(place.cluster, place.pages);
         if place.pages == 0 {
-            self.forget(place.cluster);
-        } else {
-            self.candidates.resize(place.cluster, place.pages);
+            self.clock.remove(place.cluster);
         }
     }
 
@@ -151,7 +145,8 @@ impl Scheme for LbClock {
             Need::Room(_) | Need::Empty => self.largest_candidate(),
         };
         let Some(cluster) = cluster else { return };
-        self.forget(cluster);
+        self.clock.remove(cluster);
+        self.candidates.remove(cluster);
         self.clusters.take(cluster, &mut victim.entries);
         victim.grouping = Grouping::Cluster;
         victim.pad = self.pads;

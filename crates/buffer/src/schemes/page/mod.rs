@@ -1,5 +1,6 @@
 //! Schemes that order single pages.
 
+pub mod cflru;
 pub mod fifo;
 pub mod lirs_wsr;
 pub mod lru;

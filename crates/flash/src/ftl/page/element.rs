@@ -46,7 +46,11 @@ impl Shape {
 
     /// Blocks of each plane that are full at the start.
     pub fn full_per_plane(&self) -> u32 {
-        if self.filled { self.usable_per_plane } else { 0 }
+        if self.filled {
+            self.usable_per_plane
+        } else {
+            0
+        }
     }
 
     /// Logical pages of the element.
@@ -75,8 +79,14 @@ pub(super) struct InitialOwner(Shape);
 impl Initial for InitialOwner {
     type Entry = u32;
     fn at(&self, index: usize) -> u32 {
-        let (slot, offset) = (index as u32 >> self.0.page_bits, index as u32 & ((1 << self.0.page_bits) - 1));
-        let (plane, index) = (slot / self.0.blocks_per_plane, slot % self.0.blocks_per_plane);
+        let (slot, offset) = (
+            index as u32 >> self.0.page_bits,
+            index as u32 & ((1 << self.0.page_bits) - 1),
+        );
+        let (plane, index) = (
+            slot / self.0.blocks_per_plane,
+            slot % self.0.blocks_per_plane,
+        );
         if index >= self.0.full_per_plane() || offset >= self.0.data_pages {
             return NONE;
         }
@@ -97,12 +107,20 @@ pub(super) struct InitialBlock(Shape);
 impl Initial for InitialBlock {
     type Entry = Block;
     fn at(&self, slot: usize) -> Block {
-        let (plane, index) =
-            (slot as u32 / self.0.blocks_per_plane, slot as u32 % self.0.blocks_per_plane);
+        let (plane, index) = (
+            slot as u32 / self.0.blocks_per_plane,
+            slot as u32 % self.0.blocks_per_plane,
+        );
         if index < self.0.full_per_plane() {
-            Block { sequence: index * self.0.planes + plane + 1, valid: self.0.data_pages as u16 }
+            Block {
+                sequence: index * self.0.planes + plane + 1,
+                valid: self.0.data_pages as u16,
+            }
         } else {
-            Block { sequence: 0, valid: 0 }
+            Block {
+                sequence: 0,
+                valid: 0,
+            }
         }
     }
 }
@@ -219,7 +237,11 @@ impl Element {
         if layout.copy_back {
             for plane in 0..shape.planes {
                 let first = plane * shape.blocks_per_plane;
-                element.add_pool(first, shape.blocks_per_plane, shape.blocks_per_plane - full - 1);
+                element.add_pool(
+                    first,
+                    shape.blocks_per_plane,
+                    shape.blocks_per_plane - full - 1,
+                );
             }
         } else {
             // The reference simulator marks the first active block used without lowering the count.
@@ -249,7 +271,11 @@ impl Element {
 
     /// The pool of `block`.
     pub fn pool_of(&self, block: u32) -> usize {
-        if self.pools.len() == 1 { 0 } else { self.plane_of(block) as usize }
+        if self.pools.len() == 1 {
+            0
+        } else {
+            self.plane_of(block) as usize
+        }
     }
 
     #[inline]
@@ -266,16 +292,24 @@ impl Element {
         }
         let block = ppn >> self.shape.page_bits;
         let page = ppn & ((1 << self.shape.page_bits) - 1);
-        Some(Old { block, page, sequence: self.blocks.get(block as usize).sequence })
+        Some(Old {
+            block,
+            page,
+            sequence: self.blocks.get(block as usize).sequence,
+        })
     }
 
     /// Chooses the pool for the next write: of those whose active page was allocated after the present
     /// copy, the one with most free pages; of equals the first from the rotating pointer on.
     ///
+    /// With `same_plane` the page stays in its plane; a page without a copy goes to the plane it would lie
+    /// in on a device filled in order, so that no plane gets more data than it has room for.
+    ///
     /// `given` counts writes already given to a pool by the batch under way (0 outside a batch).
     #[inline]
     pub fn choose_pool(
         &mut self,
+        page: u32,
         old: Option<Old>,
         same_plane: bool,
         given: impl Fn(usize) -> u32,
@@ -294,9 +328,14 @@ impl Element {
                 // Every active block was erased while still pointed at: any pool may open a new one.
                 .or_else(|| self.roomiest(&given, |_| true))
                 .unwrap_or(0),
+            None if same_plane => (page / self.shape.data_pages % self.shape.planes) as usize,
             None => self.roomiest(&given, |_| true).unwrap_or(0),
         };
-        self.write_pointer = if chosen + 1 == count { 0 } else { chosen as u32 + 1 };
+        self.write_pointer = if chosen + 1 == count {
+            0
+        } else {
+            chosen as u32 + 1
+        };
         chosen
     }
 
@@ -310,7 +349,10 @@ impl Element {
         // Chosen pool and its room; the room of "none" is below every room.
         let mut best = (usize::MAX, i64::MIN);
         let (before, from) = self.pools.split_at(start);
-        let after = from.iter().enumerate().map(|(step, pool)| (start + step, pool));
+        let after = from
+            .iter()
+            .enumerate()
+            .map(|(step, pool)| (start + step, pool));
         for (index, pool) in after.chain(before.iter().enumerate()) {
             let room = i64::from(pool.room(self.shape.pages_per_block)) - i64::from(given(index));
             if eligible(pool) && room > best.1 {
@@ -318,6 +360,14 @@ impl Element {
             }
         }
         (best.0 != usize::MAX).then_some(best.0)
+    }
+
+    /// Pages that can be written to `pool` before one of its blocks has to be cleaned; a free block is left
+    /// for the pages that cleaning moves.
+    pub fn pages_left(&self, pool: usize) -> u32 {
+        let pool = &self.pools[pool];
+        pool.free.saturating_sub(1) * self.shape.data_pages + self.shape.data_pages
+            - pool.active_page
     }
 
     /// Writes logical `page` to `pool` for the host; its old copy becomes invalid. Says whether the
@@ -404,7 +454,11 @@ impl Element {
             });
         };
         self.free.set(block, false);
-        pool.pointer = if block + 1 == end { pool.first_block } else { block + 1 };
+        pool.pointer = if block + 1 == end {
+            pool.first_block
+        } else {
+            block + 1
+        };
         pool.free -= 1;
         self.low_pools += u32::from(pool.free == self.low_water);
         pool.active_block = block;
@@ -428,7 +482,11 @@ impl Element {
     /// Erases `block` without making it free: it receives other contents at once.
     pub fn erase_keeping(&mut self, block: u32, at: Ticks) {
         let state = self.blocks.get_mut(block as usize);
-        assert!(state.valid == 0, "erase of block {block} with {} valid pages", state.valid);
+        assert!(
+            state.valid == 0,
+            "erase of block {block} with {} valid pages",
+            state.valid
+        );
         state.sequence = 0;
         self.nand.erase(block);
         self.victims.remove(block);

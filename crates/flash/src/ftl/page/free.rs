@@ -11,7 +11,9 @@ pub struct FreeBlocks {
 impl FreeBlocks {
     /// `blocks` blocks, none of them free.
     pub fn none(blocks: u32) -> Self {
-        Self { words: vec![0; (blocks as usize).div_ceil(64)] }
+        Self {
+            words: vec![0; (blocks as usize).div_ceil(64)],
+        }
     }
 
     /// Marks `block` free, or used.

@@ -9,6 +9,8 @@
 mod cleaning;
 mod element;
 mod free;
+#[cfg(test)]
+mod tests;
 mod victims;
 mod wear_aware;
 
@@ -42,7 +44,10 @@ pub(super) const ROW: FtlRow = FtlRow {
     parameters: &[
         Parameter {
             name: "reserve_percent",
-            kind: ParameterKind::Number { min: 0.0, max: 99.0 },
+            kind: ParameterKind::Number {
+                min: 0.0,
+                max: 99.0,
+            },
             default: "15",
             unit: "%",
             about: "Share of each plane's blocks that is not offered to the host.",
@@ -50,7 +55,10 @@ pub(super) const ROW: FtlRow = FtlRow {
         },
         Parameter {
             name: "min_free_percent",
-            kind: ParameterKind::Number { min: 0.0, max: 99.0 },
+            kind: ParameterKind::Number {
+                min: 0.0,
+                max: 99.0,
+            },
             default: "5",
             unit: "%",
             about: "Share of free blocks at or under which cleaning starts.",
@@ -183,16 +191,28 @@ impl PageFtl {
                 config.reserve_percent, geometry.blocks_per_plane
             ));
         }
-        let blocks = if config.copy_back { geometry.blocks_per_plane } else { geometry.blocks_per_element() };
+        let blocks = if config.copy_back {
+            geometry.blocks_per_plane
+        } else {
+            geometry.blocks_per_element()
+        };
         let low_water = share(config.min_free_percent, blocks);
-        let spare = if config.copy_back { reserved - 1 } else { reserved * geometry.planes };
+        let spare = if config.copy_back {
+            reserved - 1
+        } else {
+            reserved * geometry.planes
+        };
         if spare <= low_water {
             return Err(format!(
                 "ftl.min_free_percent = {} asks to clean whenever {low_water} or fewer blocks are free, but ftl.reserve_percent = {} leaves only {spare}: cleaning would never end",
                 config.min_free_percent, config.reserve_percent
             ));
         }
-        let units = if config.copy_back { config.parallel_units } else { 1 };
+        let units = if config.copy_back {
+            config.parallel_units
+        } else {
+            1
+        };
         if units == 0 || !geometry.planes.is_multiple_of(units) {
             return Err(format!(
                 "flash.parallel_units = {units} does not divide flash.planes_per_element = {}",
@@ -202,10 +222,16 @@ impl PageFtl {
         if config.cleaning == Policy::WearAware && !config.copy_back {
             return Err("ftl.cleaning = wear_aware needs flash.copy_back = true".into());
         }
-        let shape = Shape::new(&geometry, geometry.blocks_per_plane - reserved, config.filled);
+        let shape = Shape::new(
+            &geometry,
+            geometry.blocks_per_plane - reserved,
+            config.filled,
+        );
         let pages = u64::from(shape.pages()) * u64::from(geometry.elements);
         if pages >= u64::from(u32::MAX) {
-            return Err(format!("the device has {pages} pages; at most 2^32 - 2 are supported"));
+            return Err(format!(
+                "the device has {pages} pages; at most 2^32 - 2 are supported"
+            ));
         }
         let layout = Layout {
             shape,
@@ -215,7 +241,9 @@ impl PageFtl {
             keeps_erase_times: config.cleaning == Policy::WearAware,
         };
         Ok(Self {
-            elements: (0..geometry.elements).map(|_| Element::new(&geometry, &layout)).collect(),
+            elements: (0..geometry.elements)
+                .map(|_| Element::new(&geometry, &layout))
+                .collect(),
             cleaning_pointers: vec![vec![0; units as usize]; geometry.elements as usize],
             stripe: Divider::new(geometry.elements),
             pages,
@@ -250,12 +278,17 @@ impl Ftl for PageFtl {
         }
     }
 
-    fn write(&mut self, page: Lpn, cause: Cause, operations: &mut Operations) -> Result<(), NoSpace> {
+    fn write(
+        &mut self,
+        page: Lpn,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
         let (element, within) = self.locate(page);
         let element = &mut self.elements[element];
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let old = element.old_copy(within);
-        let pool = element.choose_pool(old, same_plane, |_| 0);
+        let pool = element.choose_pool(within, old, same_plane, |_| 0);
         element.write(pool, within, cause, operations)?;
         Ok(())
     }
@@ -285,10 +318,19 @@ impl Ftl for PageFtl {
         if self.elements[element as usize].low_pools == 0 {
             return Ok(false);
         }
-        let rules = Rules { policy: self.config.cleaning, timing: &self.config.timing, now };
+        let rules = Rules {
+            policy: self.config.cleaning,
+            timing: &self.config.timing,
+            now,
+        };
         let state = &mut self.elements[element as usize];
         if self.config.copy_back {
-            clean_planes(state, &mut self.cleaning_pointers[element as usize], &rules, operations)
+            clean_planes(
+                state,
+                &mut self.cleaning_pointers[element as usize],
+                &rules,
+                operations,
+            )
         } else {
             clean_element(state, &rules, operations)
         }
@@ -309,7 +351,7 @@ impl Ftl for PageFtl {
         writes: &[(Lpn, Cause)],
         batch: &mut Batch,
         operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
+    ) -> Result<usize, NoSpace> {
         let planes_per_unit = (self.config.geometry.planes / self.units) as usize;
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let stripe = self.stripe;
@@ -321,21 +363,36 @@ impl Ftl for PageFtl {
         for (index, page) in reads.iter().enumerate() {
             let ppn = state.map.get(stripe.split(page.0 as u32).0 as usize);
             // A page without contents has no plane and costs the first unit a transfer of zeros.
-            let plane = if ppn == NONE { 0 } else { state.plane_of(ppn >> state.shape.page_bits) };
+            let plane = if ppn == NONE {
+                0
+            } else {
+                state.plane_of(ppn >> state.shape.page_bits)
+            };
             queues[plane as usize / planes_per_unit].push((index, plane as usize));
             operations.push(Kind::Read, Cause::Host, Transfer::Page);
         }
         in_rounds(queues, |index, _, starts_round| {
-            batch.entries.push(Entry { index, write: false, starts_round, seals: false });
+            batch.entries.push(Entry {
+                index,
+                write: false,
+                starts_round,
+                seals: false,
+            });
             Ok(())
         })?;
 
         // Every write chooses its plane by the state before the batch, and only then all are written.
         given.clear();
         given.resize(state.pools.len(), 0);
+        let mut taken = writes.len();
         for (index, (page, _)) in writes.iter().enumerate() {
-            let old = state.old_copy(stripe.split(page.0 as u32).0);
-            let plane = state.choose_pool(old, same_plane, |pool| given[pool]);
+            let within = stripe.split(page.0 as u32).0;
+            let old = state.old_copy(within);
+            let plane = state.choose_pool(within, old, same_plane, |pool| given[pool]);
+            if index > 0 && given[plane] >= state.pages_left(plane) {
+                taken = index;
+                break;
+            }
             given[plane] += 1;
             queues[plane / planes_per_unit].push((index, plane));
         }
@@ -343,13 +400,22 @@ impl Ftl for PageFtl {
             let (page, cause) = writes[index];
             let within = stripe.split(page.0 as u32).0;
             let seals = state.write(plane, within, cause, operations)?;
-            batch.entries.push(Entry { index, write: true, starts_round, seals });
+            batch.entries.push(Entry {
+                index,
+                write: true,
+                starts_round,
+                seals,
+            });
             Ok(())
-        })
+        })?;
+        Ok(taken)
     }
 
     fn wear(&self) -> Wear {
-        self.elements.iter().map(|element| element.nand.wear()).fold(Wear::default(), Wear::and)
+        self.elements
+            .iter()
+            .map(|element| element.nand.wear())
+            .fold(Wear::default(), Wear::and)
     }
 
     fn map_bytes(&self) -> u64 {

@@ -7,6 +7,8 @@
 //! block is itself the coldest, a case in which it loses track of the block. Here that block is simply
 //! cleaned: no random number decides anything.
 
+use alloc::vec::Vec;
+
 use super::cleaning::{Rules, clean_block, empty_block};
 use super::element::{Element, NONE};
 use crate::ftl::NoSpace;
@@ -27,7 +29,7 @@ pub(super) fn clean_plane(
     let blocks = first..first + shape.blocks_per_plane;
 
     // Blocks that were the emptiest so far in ascending order; the last is the greedy choice.
-    let mut candidates = alloc::vec::Vec::new();
+    let mut candidates = Vec::new();
     let mut fewest = u16::MAX;
     let mut life_sum = 0u64;
     for block in blocks {
@@ -39,19 +41,32 @@ pub(super) fn clean_plane(
         }
     }
     // The first of the list is taken as it is when all others turned out worn.
-    let Some(victim) = candidates.pop() else { return Ok(false) };
+    let Some(victim) = candidates.pop() else {
+        return Ok(false);
+    };
     let worn = !candidates.is_empty()
         && remaining_life(element, victim) * u64::from(shape.blocks_per_plane) * 100
             < WORN_PERCENT * life_sum;
     match coldest(element, plane, rules).filter(|cold| worn && *cold != victim) {
         Some(cold) => exchange(element, victim, cold, rules, operations)?,
-        None => clean_block(element, victim, plane as usize, rules, operations)?,
+        None => clean_block(
+            element,
+            victim,
+            plane as usize,
+            rules,
+            operations,
+            &mut Vec::new(),
+        )?,
     }
     Ok(true)
 }
 
 fn remaining_life(element: &Element, block: u32) -> u64 {
-    u64::from(element.endurance.saturating_sub(element.nand.block(block).erases))
+    u64::from(
+        element
+            .endurance
+            .saturating_sub(element.nand.block(block).erases),
+    )
 }
 
 /// The full block with data that was erased longest ago; the first of equals.
@@ -78,13 +93,16 @@ fn exchange(
     operations: &mut Operations,
 ) -> Result<(), NoSpace> {
     let pool = element.pool_of(worn);
-    let last_step = empty_block(element, worn, pool, operations)?;
+    let last_step = empty_block(element, worn, pool, operations, &mut Vec::new())?;
     operations.push(Kind::Erase, Cause::Wear, Transfer::None);
     let erased = rules.now + rules.timing.serial(&operations.all()[last_step..]);
     element.erase_keeping(worn, erased);
 
     let state = element.blocks.get(cold as usize);
-    let (from, to) = (cold << element.shape.page_bits, worn << element.shape.page_bits);
+    let (from, to) = (
+        cold << element.shape.page_bits,
+        worn << element.shape.page_bits,
+    );
     for offset in 0..element.shape.data_pages {
         let page = element.owner.get((from + offset) as usize);
         *element.owner.get_mut((to + offset) as usize) = page;
@@ -98,9 +116,14 @@ fn exchange(
         operations.push(Kind::Program, Cause::Wear, Transfer::None);
     }
     *element.blocks.get_mut(worn as usize) = state;
+    let pointing = &mut element.pools[pool];
+    if pointing.active_block == worn {
+        // Sealed, and emptied before: it now counts as old as the data it holds.
+        pointing.active_sequence = state.sequence;
+    }
     if element.nand.block(worn).erases < element.endurance {
         element.victims.insert(worn, state.valid);
     }
     element.blocks.get_mut(cold as usize).valid = 0;
-    clean_block(element, cold, pool, rules, operations)
+    clean_block(element, cold, pool, rules, operations, &mut Vec::new())
 }

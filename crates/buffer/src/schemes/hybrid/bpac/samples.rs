@@ -17,6 +17,7 @@ fn samples(stream: &[u64], threshold: f64) -> (Vec<u64>, Vec<u64>) {
         capacity_pages: 8,
         cluster_pages: 4,
         elements: 1,
+        future: None,
         seed: 1,
         values: &values,
     });

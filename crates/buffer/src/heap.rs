@@ -1,0 +1,209 @@
+//! Heaps over slots: an order by a key that a list cannot keep, such as a frequency.
+//!
+//! As with [`order`](crate::order), finding a page's node is an array access, and a slot is in at most
+//! one heap. Each node has four children: half the levels of a binary heap, and the children of a node
+//! stand side by side in the cache.
+
+use alloc::vec::Vec;
+
+use crate::destage::Slot;
+
+/// Children of a node.
+const ARITY: usize = 4;
+/// Stands for the position of a slot that is in no heap.
+const ABSENT: u32 = u32::MAX;
+
+#[derive(Clone, Copy)]
+struct Node<K> {
+    key: K,
+    slot: u32,
+}
+
+/// Several heaps over the same slots, the smallest key of each first. Equal keys come in no stated order,
+/// so callers whose keys can be equal put what breaks the tie into them.
+pub struct SlotHeaps<K> {
+    heaps: Vec<Vec<Node<K>>>,
+    /// By slot, as far as slots have been used: where in its heap it is.
+    positions: Vec<u32>,
+}
+
+impl<K: Copy + Ord> SlotHeaps<K> {
+    /// `heaps` empty heaps.
+    #[must_use]
+    pub fn new(heaps: u32) -> Self {
+        Self {
+            heaps: (0..heaps).map(|_| Vec::new()).collect(),
+            positions: Vec::new(),
+        }
+    }
+
+    /// Puts `slot`, which is in no heap, into `heap`.
+    pub fn push(&mut self, heap: u32, slot: Slot, key: K) {
+        let Slot(slot) = slot;
+        if slot as usize >= self.positions.len() {
+            self.positions.resize(slot as usize + 1, ABSENT);
+        }
+        debug_assert!(
+            self.positions[slot as usize] == ABSENT,
+            "slot {slot} is already in a heap"
+        );
+        let nodes = &mut self.heaps[heap as usize];
+        let position = nodes.len();
+        nodes.push(Node { key, slot });
+        rise(nodes, &mut self.positions, position, Node { key, slot });
+    }
+
+    /// Gives `slot`, which is in `heap`, a new key.
+    pub fn change(&mut self, heap: u32, slot: Slot, key: K) {
+        let position = self.position(slot);
+        let nodes = &mut self.heaps[heap as usize];
+        settle(
+            nodes,
+            &mut self.positions,
+            position,
+            Node { key, slot: slot.0 },
+        );
+    }
+
+    /// Takes `slot` out of `heap`.
+    ///
+    /// # Panics
+    /// If it is in no heap.
+    pub fn remove(&mut self, heap: u32, slot: Slot) {
+        let position = self.position(slot);
+        let nodes = &mut self.heaps[heap as usize];
+        debug_assert!(
+            nodes[position].slot == slot.0,
+            "slot {} is in another heap",
+            slot.0
+        );
+        self.positions[slot.0 as usize] = ABSENT;
+        if let Some(last) = nodes.pop()
+            && position < nodes.len()
+        {
+            settle(nodes, &mut self.positions, position, last);
+        }
+    }
+
+    /// The key of `slot`, which is in `heap`.
+    #[must_use]
+    pub fn key(&self, heap: u32, slot: Slot) -> K {
+        self.heaps[heap as usize][self.position(slot)].key
+    }
+
+    /// Takes out what comes first in `heap`.
+    pub fn pop(&mut self, heap: u32) -> Option<Slot> {
+        let slot = Slot(self.heaps[heap as usize].first()?.slot);
+        self.remove(heap, slot);
+        Some(slot)
+    }
+
+    fn position(&self, slot: Slot) -> usize {
+        let position = self.positions[slot.0 as usize];
+        assert!(position != ABSENT, "slot {} is in no heap", slot.0);
+        position as usize
+    }
+}
+
+/// Puts `node` where it belongs, beginning at `position`, whose node is moved or given up.
+fn settle<K: Copy + Ord>(
+    nodes: &mut [Node<K>],
+    positions: &mut [u32],
+    position: usize,
+    node: Node<K>,
+) {
+    if position > 0 && node.key < nodes[(position - 1) / ARITY].key {
+        rise(nodes, positions, position, node);
+    } else {
+        sink(nodes, positions, position, node);
+    }
+}
+
+fn rise<K: Copy + Ord>(
+    nodes: &mut [Node<K>],
+    positions: &mut [u32],
+    mut position: usize,
+    node: Node<K>,
+) {
+    while position > 0 {
+        let parent = (position - 1) / ARITY;
+        if nodes[parent].key <= node.key {
+            break;
+        }
+        put(nodes, positions, position, nodes[parent]);
+        position = parent;
+    }
+    put(nodes, positions, position, node);
+}
+
+fn sink<K: Copy + Ord>(
+    nodes: &mut [Node<K>],
+    positions: &mut [u32],
+    mut position: usize,
+    node: Node<K>,
+) {
+    loop {
+        let first = position * ARITY + 1;
+        let children = first..(first + ARITY).min(nodes.len());
+        let Some(least) = children.min_by_key(|child| nodes[*child].key) else {
+            break;
+        };
+        if node.key <= nodes[least].key {
+            break;
+        }
+        put(nodes, positions, position, nodes[least]);
+        position = least;
+    }
+    put(nodes, positions, position, node);
+}
+
+#[inline]
+fn put<K>(nodes: &mut [Node<K>], positions: &mut [u32], position: usize, node: Node<K>) {
+    positions[node.slot as usize] = position as u32;
+    nodes[position] = node;
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use destage_base::Random;
+
+    use super::*;
+
+    #[test]
+    fn agrees_with_a_search_for_the_smallest() {
+        let mut random = Random::new(5);
+        let mut heaps = SlotHeaps::new(2);
+        // By slot: the heap it is in, and its key.
+        let mut model: Vec<Option<(u32, (u64, u64))>> = vec![None; 200];
+        for step in 0..200_000 {
+            let index = random.below(200) as usize;
+            let slot = Slot(index as u32);
+            let key = (random.below(50), step);
+            let heap = random.below(2) as u32;
+            match (random.below(4), model[index]) {
+                (0, _) => {
+                    let held =
+                        (0..200).filter(|slot| model[*slot].is_some_and(|held| held.0 == heap));
+                    let first = held.min_by_key(|slot| model[*slot].map(|held| held.1));
+                    assert_eq!(heaps.pop(heap), first.map(|slot| Slot(slot as u32)));
+                    first.into_iter().for_each(|slot| model[slot] = None);
+                }
+                (_, None) => {
+                    heaps.push(heap, slot, key);
+                    model[index] = Some((heap, key));
+                }
+                (1, Some((home, _))) => {
+                    heaps.remove(home, slot);
+                    model[index] = None;
+                }
+                (_, Some((home, old))) => {
+                    assert_eq!(heaps.key(home, slot), old);
+                    heaps.change(home, slot, key);
+                    model[index] = Some((home, key));
+                }
+            }
+        }
+    }
+}

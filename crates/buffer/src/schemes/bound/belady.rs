@@ -1,0 +1,195 @@
+//! `belady`: destages the page whose next write is farthest away; it has been told the future.
+//!
+//! The bound of all schemes that let every written page enter: none of them misses less often, so none
+//! programs fewer pages, evictions and the final drain together (Belady, 1966, MIN; Mattson and others,
+//! 1970, for the proof). It counts pages only: with erases in view, a scheme that destages more pages in a
+//! better order may still wear the flash less. And it knows of writes only: a trim, a flush, an FUA write
+//! or a request that bypasses the buffer may make another choice better than the one made here.
+//!
+//! The next write of every write is worked out once, at the start. A page that will not be written again
+//! goes before all others; of several such pages, the one written longest ago.
+//!
+//! Cost: O(log n) per call, O(1) for pages without a next write; 4 bytes per write of the future, and a
+//! node of a list and of a heap per slot.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use destage_base::Lpn;
+
+use crate::destage::Slot;
+use crate::heap::SlotHeaps;
+use crate::order::SlotList;
+use crate::page_map::PageMap;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `belady`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "belady",
+    family: "bound",
+    about: "Destages the page whose next write is farthest away; needs to know all writes beforehand.",
+    source: "Belady, IBM Systems Journal 5(2), 1966: MIN.",
+    reconstructed: false,
+    parameters: &[],
+    build: |config| {
+        let Some(future) = config.future else {
+            panic!(
+                "belady chooses by the writes to come and was not told them; \
+                 it can only run on a trace that is known to its end"
+            );
+        };
+        Some(Box::new(Belady {
+            next_writes: next_writes(future),
+            again: SlotHeaps::new(1),
+            never: SlotList::new(config.capacity_pages),
+            held: 0,
+            lines: Vec::new(),
+        }))
+    },
+};
+
+/// Stands for a write that does not come.
+const NEVER: u32 = u32::MAX;
+
+struct Belady {
+    /// By virtual time, less 1: the virtual time of the next write of the same page.
+    next_writes: Vec<u32>,
+    /// Pages that will be written again, the latest next write first.
+    again: SlotHeaps<Reverse<u32>>,
+    /// Pages that will not; the latest to be written in front.
+    never: SlotList,
+    held: usize,
+    /// By slot.
+    lines: Vec<Line>,
+}
+
+/// What is known of a slot's page.
+#[derive(Clone, Copy)]
+struct Line {
+    page: Lpn,
+    /// When it will be written next.
+    next: u32,
+}
+
+impl Scheme for Belady {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        let next = self.next_write(access);
+        let index = entry.slot.0 as usize;
+        let page = entry.page;
+        match self.lines.get_mut(index) {
+            Some(line) => *line = Line { page, next },
+            None => self.lines.resize(index + 1, Line { page, next }),
+        }
+        self.held += 1;
+        if next == NEVER {
+            self.never.push_front(entry);
+        } else {
+            self.again.push(0, entry.slot, Reverse(next));
+        }
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Read {
+            return;
+        }
+        let expected = self.lines[entry.slot.0 as usize].next;
+        assert!(
+            u64::from(expected) == access.virtual_time,
+            "write {} is of page {}, and the future that belady was told has another there",
+            access.virtual_time,
+            entry.page
+        );
+        let next = self.next_write(access);
+        self.lines[entry.slot.0 as usize].next = next;
+        if next == NEVER {
+            self.again.remove(0, entry.slot);
+            self.never.push_front(entry);
+        } else {
+            self.again.change(0, entry.slot, Reverse(next));
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.held -= 1;
+        if self.lines[entry.slot.0 as usize].next == NEVER {
+            self.never.remove(entry.slot);
+        } else {
+            self.again.remove(0, entry.slot);
+        }
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        if let Need::Page(entry) = need {
+            self.remove(entry);
+            victim.entries.push(entry);
+            return;
+        }
+        let farthest = |slot: Slot| Entry {
+            page: self.lines[slot.0 as usize].page,
+            slot,
+        };
+        let first = self
+            .never
+            .pop_back()
+            .or_else(|| self.again.pop(0).map(farthest));
+        self.held -= usize::from(first.is_some());
+        victim.entries.extend(first);
+    }
+
+    fn len(&self) -> usize {
+        self.held
+    }
+}
+
+impl Belady {
+    /// When the page that is written now will be written next.
+    fn next_write(&self, access: &Access) -> u32 {
+        let index = access.virtual_time as usize - 1;
+        assert!(
+            index < self.next_writes.len(),
+            "write {} lies behind the end of the future that belady was told",
+            access.virtual_time
+        );
+        self.next_writes[index]
+    }
+}
+
+/// The virtual time of the next write of the same page, for each write of `future`; the first is at 1.
+fn next_writes(future: &[Lpn]) -> Vec<u32> {
+    assert!(
+        future.len() < NEVER as usize,
+        "a future of {} page writes; belady can take {}",
+        future.len(),
+        NEVER - 1
+    );
+    let mut next = vec![NEVER; future.len()];
+    // Pages numbered in the order in which they are met, backwards, and the latest write seen of each.
+    let mut numbers = PageMap::with_capacity(0);
+    let mut latest: Vec<u32> = Vec::new();
+    for (index, page) in future.iter().enumerate().rev() {
+        let time = index as u32 + 1;
+        let (position, number) = numbers.locate(*page);
+        if let Some(number) = number {
+            next[index] = core::mem::replace(&mut latest[number as usize], time);
+        } else {
+            numbers.set_at(position, *page, latest.len() as u32, 0);
+            latest.push(time);
+        }
+    }
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_write_knows_the_next_of_its_page() {
+        let future = [5, 7, 5, 5, 9, 7].map(Lpn);
+        assert_eq!(next_writes(&future), [3, 6, 4, NEVER, NEVER, NEVER]);
+    }
+}

@@ -1,0 +1,85 @@
+//! `infinite`: absorbs every write; nothing ever leaves for want of room.
+//!
+//! The ceiling of every figure of hits, and the floor of every count of programs: what remains are the
+//! pages a flush, an FUA write or the end of the run asks for. The capacity is ignored; it only says how
+//! much memory to set aside at first.
+//!
+//! A flush writes dirty pages back, the least recently written first, and keeps them: a buffer that
+//! never lacks room has no reason to forget.
+//!
+//! Cost: O(1) per call; one list node per page ever written.
+
+use alloc::boxed::Box;
+
+use crate::order::SlotLists;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `infinite`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "infinite",
+    family: "bound",
+    about: "Absorbs every write, whatever the capacity; only flushes destage.",
+    source: "The usual bound.",
+    reconstructed: false,
+    parameters: &[],
+    build: |config| {
+        Some(Box::new(Infinite {
+            pages: SlotLists::new(2, config.capacity_pages),
+        }))
+    },
+};
+
+/// The list of pages that the flash does not have, the latest write in front.
+const DIRTY: u32 = 0;
+/// The list of pages that it has; their order means nothing.
+const CLEAN: u32 = 1;
+
+struct Infinite {
+    pages: SlotLists,
+}
+
+impl Scheme for Infinite {
+    fn insert(&mut self, entry: Entry, _: &Access) {
+        self.pages.push_front(DIRTY, entry);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Write {
+            self.pages.move_to_front(DIRTY, entry.slot);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.pages.remove(entry.slot);
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        let entry = match need {
+            Need::Page(entry) => Some(entry),
+            Need::Empty => self.pages.back(DIRTY),
+            Need::Room(_) => {
+                // Only once there are more pages than slot numbers.
+                let first = self.pages.pop_back(CLEAN);
+                victim
+                    .entries
+                    .extend(first.or_else(|| self.pages.pop_back(DIRTY)));
+                return;
+            }
+        };
+        if let Some(entry) = entry {
+            self.pages.move_to_front(CLEAN, entry.slot);
+            victim.entries.push(entry);
+            victim.keep = true;
+        }
+    }
+
+    fn is_unbounded(&self) -> bool {
+        true
+    }
+
+    fn len(&self) -> usize {
+        self.pages.len()
+    }
+}

@@ -1,0 +1,195 @@
+//! `epo`: destages one page for every element at once, so that all of them program side by side.
+//!
+//! Each element of the device has a queue of the buffered pages that will be programmed on it, the
+//! latest write in front. When the buffer is full, the tail of every queue that has one leaves, all in
+//! one batch, and the next misses find room without any destage.
+//!
+//! Follows the numbered steps of Xie and Koshia (2011), and departs from them where they cannot be
+//! meant: the key is the *logical* page, because a page that is programmed anew gets a new physical
+//! address and would never hit; a queue that is empty gives no page; room is made only if there is
+//! none; and a page is found by the buffer's map, not by walking a queue.
+//!
+//! Cost: O(1) per page, O(elements) per batch; one list node per slot, and a list per element.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::Lpn;
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::destage::{Grouping, Slot};
+use crate::order::SlotLists;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `epo`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "epo",
+    family: "element",
+    about: "Destages the least recently written page of every element in one batch.",
+    source: "Xie and Koshia, EPO, 2011, figure 3.",
+    reconstructed: false,
+    parameters: &[
+        Parameter {
+            name: "stride",
+            kind: Kind::Integer {
+                min: 1,
+                max: u32::MAX as u64,
+            },
+            default: "1",
+            unit: "pages",
+            about: "Consecutive logical pages on one element before the next element's turn.",
+            source: "Ours: EPO (2011) asks the translation layer, which cannot know where a page will be programmed.",
+        },
+        Parameter {
+            name: "epo_batch_max",
+            kind: Kind::Integer {
+                min: 0,
+                max: u32::MAX as u64,
+            },
+            default: "0",
+            unit: "pages",
+            about: "The most pages of a batch, which are then those of the longest queues; 0: no limit.",
+            source: "Ours; EPO (2011) takes one page of every queue.",
+        },
+    ],
+    build: |config| {
+        let elements = config.elements.max(1);
+        let batch_max = match config.values.integer("epo_batch_max") as u32 {
+            0 => elements,
+            limit => limit.min(elements),
+        };
+        Some(Box::new(Epo {
+            queues: SlotLists::new(elements, config.capacity_pages),
+            elements: u64::from(elements),
+            stride: config.values.integer("stride"),
+            limit: (batch_max < elements).then(|| Limit {
+                batch_max: batch_max as usize,
+                lengths: vec![0; elements as usize],
+                written: Vec::new(),
+                longest: Vec::with_capacity(elements as usize),
+            }),
+        }))
+    },
+};
+
+struct Epo {
+    /// One list per element. Front: the latest write. Back: the next victim.
+    queues: SlotLists,
+    elements: u64,
+    stride: u64,
+    /// Only if a batch may not take a page of every queue.
+    limit: Option<Limit>,
+}
+
+/// What it takes to choose among the queues.
+struct Limit {
+    batch_max: usize,
+    /// By queue.
+    lengths: Vec<u32>,
+    /// By slot, the virtual time of the last write: of two queues of one length, the one whose tail
+    /// waits longer goes first.
+    written: Vec<u64>,
+    /// Scratch memory of a choice.
+    longest: Vec<u32>,
+}
+
+impl Scheme for Epo {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        let queue = self.element_of(entry.page);
+        self.queues.push_front(queue, entry);
+        if let Some(limit) = &mut self.limit {
+            limit.lengths[queue as usize] += 1;
+            limit.note_write(entry.slot, access);
+        }
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Write {
+            let queue = self.element_of(entry.page);
+            self.queues.move_to_front(queue, entry.slot);
+            if let Some(limit) = &mut self.limit {
+                limit.note_write(entry.slot, access);
+            }
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.take(entry);
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        if let Need::Page(entry) = need {
+            self.take(entry);
+            victim.entries.push(entry);
+            return;
+        }
+        victim.grouping = Grouping::Batch;
+        if let Some(limit) = &mut self.limit {
+            limit.choose(&self.queues);
+            for &queue in &limit.longest {
+                limit.lengths[queue as usize] -= 1;
+                victim.entries.extend(self.queues.pop_back(queue));
+            }
+        } else {
+            for queue in 0..self.elements as u32 {
+                victim.entries.extend(self.queues.pop_back(queue));
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.queues.len()
+    }
+}
+
+impl Epo {
+    #[inline]
+    fn element_of(&self, page: Lpn) -> u32 {
+        (page.0 / self.stride % self.elements) as u32
+    }
+
+    fn take(&mut self, entry: Entry) {
+        let queue = self.element_of(entry.page);
+        self.queues.remove(entry.slot);
+        if let Some(limit) = &mut self.limit {
+            limit.lengths[queue as usize] -= 1;
+        }
+    }
+}
+
+impl Limit {
+    fn note_write(&mut self, slot: Slot, access: &Access) {
+        let index = slot.0 as usize;
+        if index >= self.written.len() {
+            self.written.resize(index + 1, 0);
+        }
+        self.written[index] = access.virtual_time;
+    }
+
+    /// Leaves in `longest` the longest queues, as many as a batch may have, in the order of queues.
+    fn choose(&mut self, queues: &SlotLists) {
+        let Self {
+            batch_max,
+            lengths,
+            written,
+            longest,
+        } = self;
+        longest.clear();
+        longest.extend((0..lengths.len() as u32).filter(|queue| lengths[*queue as usize] > 0));
+        if longest.len() > *batch_max {
+            let tail = |queue: u32| {
+                queues
+                    .back(queue)
+                    .map(|entry| written[entry.slot.0 as usize])
+            };
+            longest.select_nth_unstable_by_key(*batch_max, |queue| {
+                (u32::MAX - lengths[*queue as usize], tail(*queue))
+            });
+            longest.truncate(*batch_max);
+            longest.sort_unstable();
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! `cflru`: drops the least recent clean page of a window at the cold end before it destages a dirty one.
+//!
+//! A read cache and a write buffer in one: reads enter, clean. A clean page leaves without a program, so
+//! the last `cflru_window` of the recency order, the *clean-first region*, is searched for one first; only
+//! if all of the region is dirty does the least recent page go, and is destaged.
+//!
+//! ```text
+//!   latest                                 least recent
+//!   [ D C D D C C D | D  C  D  C  D ]      C clean, D dirty
+//!                     clean-first    ^ would leave from a region without C
+//!                           ^ leaves
+//! ```
+//!
+//! A second pair of lists, of the clean and of the dirty pages, has the victim at its end, so that nothing is
+//! searched. A flush writes dirty pages back, least recent first, and keeps them as clean; where such
+//! a page belongs among the clean ones is next to its neighbour, because all behind it are clean by then.
+//!
+//! Where only writes come there is never a clean page, and this is [`lru`](super::lru).
+//!
+//! Cost: O(1) per call, except an FUA write-back of a page that is not the latest, which looks for the
+//! next clean page behind it; two list nodes per slot.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::destage::Slot;
+use crate::order::SlotLists;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `cflru`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "cflru",
+    family: "page",
+    about: "Drops the least recent clean page near the end of the recency order before a dirty one is destaged.",
+    source: "Park and others, CFLRU, CASES 2006.",
+    reconstructed: false,
+    parameters: &[Parameter {
+        name: "cflru_window",
+        kind: Kind::Number { min: 0.0, max: 1.0 },
+        default: "0.25",
+        unit: "",
+        about: "Share of the buffer, from the least recent page on, in which clean pages go first; at least one page.",
+        source: "Ours; CFLRU (2006) leaves the size open.",
+    }],
+    build: |config| {
+        let share = config.values.number("cflru_window");
+        let window = (f64::from(config.capacity_pages) * share) as usize;
+        Some(Box::new(Cflru {
+            recency: SlotLists::new(2, config.capacity_pages),
+            kinds: SlotLists::new(2, config.capacity_pages),
+            window: window.max(1),
+            in_window: 0,
+            flags: Vec::new(),
+        }))
+    },
+};
+
+/// Of the recency order, the part in front of the window; its back is followed by the window's front.
+const OUTSIDE: u32 = 0;
+/// The window, never short of a page while there is one outside.
+const WINDOW: u32 = 1;
+
+/// Of the kinds, the list of clean pages, in the order of recency.
+const CLEAN: u32 = 0;
+/// The list of dirty pages, in the order of recency.
+const DIRTY: u32 = 1;
+
+/// What is known of a slot's page.
+#[derive(Clone, Copy, Default)]
+struct Flags {
+    in_window: bool,
+    is_dirty: bool,
+}
+
+struct Cflru {
+    recency: SlotLists,
+    kinds: SlotLists,
+    /// Pages of a full window.
+    window: usize,
+    /// Pages of the window now.
+    in_window: usize,
+    /// By slot.
+    flags: Vec<Flags>,
+}
+
+impl Scheme for Cflru {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        let index = entry.slot.0 as usize;
+        if index >= self.flags.len() {
+            self.flags.resize(index + 1, Flags::default());
+        }
+        let is_dirty = access.operation == Operation::Write;
+        self.flags[index] = Flags {
+            in_window: false,
+            is_dirty,
+        };
+        self.recency.push_front(OUTSIDE, entry);
+        self.kinds
+            .push_front(if is_dirty { DIRTY } else { CLEAN }, entry);
+        self.fill_window();
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        let flags = &mut self.flags[entry.slot.0 as usize];
+        flags.is_dirty |= access.operation == Operation::Write;
+        let kind = if flags.is_dirty { DIRTY } else { CLEAN };
+        self.in_window -= usize::from(flags.in_window);
+        flags.in_window = false;
+        self.recency.move_to_front(OUTSIDE, entry.slot);
+        self.kinds.move_to_front(kind, entry.slot);
+        self.fill_window();
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.recency.remove(entry.slot);
+        self.kinds.remove(entry.slot);
+        self.in_window -= usize::from(self.flags[entry.slot.0 as usize].in_window);
+        self.fill_window();
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        match need {
+            Need::Room(_) => {
+                let clean = self
+                    .kinds
+                    .back(CLEAN)
+                    .filter(|entry| self.flags[entry.slot.0 as usize].in_window);
+                if let Some(entry) = clean.or_else(|| self.recency.back(WINDOW)) {
+                    self.remove(entry);
+                    victim.entries.push(entry);
+                }
+            }
+            Need::Empty => {
+                if let Some(entry) = self.kinds.back(DIRTY) {
+                    self.write_back(entry, victim);
+                }
+            }
+            Need::Page(entry) => self.write_back(entry, victim),
+        }
+    }
+
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        // Each page that leaves lets the next one from outside into the window.
+        let mut entering = self.recency.iter_back(OUTSIDE);
+        let mut clean = self.kinds.iter_back(CLEAN).peekable();
+        let mut dirty = self.kinds.iter_back(DIRTY);
+        let mut clean_entered = 0;
+        loop {
+            let in_window = |entry: &Entry| self.flags[entry.slot.0 as usize].in_window;
+            let next = match clean.next_if(|entry| in_window(entry) || clean_entered > 0) {
+                Some(entry) => {
+                    clean_entered -= usize::from(!in_window(&entry));
+                    Some(entry)
+                }
+                None => dirty.next(),
+            };
+            if !next.is_some_and(&mut *visit) {
+                return;
+            }
+            clean_entered += usize::from(
+                entering
+                    .next()
+                    .is_some_and(|entry| !self.flags[entry.slot.0 as usize].is_dirty),
+            );
+        }
+    }
+
+    fn allocates_reads(&self) -> bool {
+        true
+    }
+
+    fn len(&self) -> usize {
+        self.recency.len()
+    }
+}
+
+impl Cflru {
+    fn fill_window(&mut self) {
+        if self.in_window < self.window
+            && let Some(entry) = self.recency.back(OUTSIDE)
+        {
+            self.recency.move_to_front(WINDOW, entry.slot);
+            self.flags[entry.slot.0 as usize].in_window = true;
+            self.in_window += 1;
+        }
+    }
+
+    /// `entry` stays, as a clean page, where it is in the order of recency.
+    fn write_back(&mut self, entry: Entry, victim: &mut Victim) {
+        victim.entries.push(entry);
+        victim.keep = true;
+        let is_dirty = &mut self.flags[entry.slot.0 as usize].is_dirty;
+        if core::mem::replace(is_dirty, false) {
+            self.kinds.remove(entry.slot);
+            match self.clean_page_behind(entry.slot) {
+                Some(behind) => self.kinds.insert_before(behind, entry),
+                None => self.kinds.push_back(CLEAN, entry),
+            }
+        }
+    }
+
+    /// The next clean page behind `slot` in the order of recency.
+    fn clean_page_behind(&self, slot: Slot) -> Option<Slot> {
+        if self
+            .recency
+            .front(OUTSIDE)
+            .is_some_and(|latest| latest.slot == slot)
+        {
+            return self.kinds.front(CLEAN).map(|entry| entry.slot);
+        }
+        let mut slot = slot;
+        loop {
+            let behind = self.recency.behind(slot).or_else(|| {
+                let ends_outside = !self.flags[slot.0 as usize].in_window;
+                self.recency.front(WINDOW).filter(|_| ends_outside)
+            })?;
+            if !self.flags[behind.slot.0 as usize].is_dirty {
+                return Some(behind.slot);
+            }
+            slot = behind.slot;
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! `apu-lfu`: the write-back cache that cleans up when idle, least often used line first, one at a time.
+//!
+//! As [`apu-lru`](super::apu_lru), but a line that was accessed often is left alone as long as there is one
+//! that was not, since it will be dirty again soon. Frequencies are never aged; a line begins anew when its
+//! page enters anew.
+//!
+//! The rules are in `cache`. Cost: O(ways + log n) per page.
+
+use super::cache::{CLEAN_AT, IDLE_US, Idle, READ_TOUCH, WAYS, build};
+use super::dirty::Rule;
+use crate::registry::SchemeRow;
+
+/// The row of `apu-lfu`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "apu-lfu",
+    family: "set",
+    about: "Write-back cache in sets that writes its least often used dirty line back when idle, one at a time.",
+    source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
+    reconstructed: false,
+    parameters: &[WAYS, IDLE_US, CLEAN_AT, READ_TOUCH],
+    build: |config| build(config, Rule::Frequency, Idle::Central),
+};

@@ -1,0 +1,31 @@
+//! `apu-lfu-d`: cleans up when idle, the least often used dirty line of every package at a time.
+//!
+//! As [`apu-lru-d`](super::apu_lru_d), with the order of [`apu-lfu`](super::apu_lfu) within each package.
+//!
+//! The rules are in `cache`. Cost: O(ways + log n) per page, O(packages) per step.
+
+use super::cache::{
+    CLEAN_AT, IDLE_US, INDEX, Idle, PACKAGES_PER_PIECE, READ_TOUCH, ROUND, SCOPE, WAYS, build,
+};
+use super::dirty::Rule;
+use crate::registry::SchemeRow;
+
+/// The row of `apu-lfu-d`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "apu-lfu-d",
+    family: "set",
+    about: "As apu-lfu, but one line of every package at a time.",
+    source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
+    reconstructed: false,
+    parameters: &[
+        WAYS,
+        PACKAGES_PER_PIECE,
+        INDEX,
+        IDLE_US,
+        ROUND,
+        SCOPE,
+        CLEAN_AT,
+        READ_TOUCH,
+    ],
+    build: |config| build(config, Rule::Frequency, Idle::Distributed),
+};

@@ -1,0 +1,22 @@
+//! `apu-lru`: the write-back cache that cleans up when idle, least recent line first, one at a time.
+//!
+//! "Automatic periodic update": lines written back ahead of time stay as clean ones, so that a later write
+//! to their set finds room without a program. Lines are taken in the order of their last access over
+//! the whole cache, without regard to sets.
+//!
+//! The rules are in `cache`. Cost: O(ways) per page.
+
+use super::cache::{CLEAN_AT, IDLE_US, Idle, READ_TOUCH, WAYS, build};
+use super::dirty::Rule;
+use crate::registry::SchemeRow;
+
+/// The row of `apu-lru`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "apu-lru",
+    family: "set",
+    about: "Write-back cache in sets that writes its least recent dirty line back when idle, one at a time.",
+    source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
+    reconstructed: false,
+    parameters: &[WAYS, IDLE_US, CLEAN_AT, READ_TOUCH],
+    build: |config| build(config, Rule::Recency, Idle::Central),
+};

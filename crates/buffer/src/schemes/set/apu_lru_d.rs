@@ -1,0 +1,33 @@
+//! `apu-lru-d`: cleans up when idle, the least recent dirty line of every package at a time.
+//!
+//! As [`apu-lru`](super::apu_lru), with the packages working side by side: a step names one line for each
+//! package that has a dirty one. The cache is one for all packages, logically distributed (1:N), or is
+//! cut into independent pieces of `packages_per_piece` packages (1:x).
+//!
+//! The rules are in `cache`. Cost: O(ways) per page, O(packages) per step.
+
+use super::cache::{
+    CLEAN_AT, IDLE_US, INDEX, Idle, PACKAGES_PER_PIECE, READ_TOUCH, ROUND, SCOPE, WAYS, build,
+};
+use super::dirty::Rule;
+use crate::registry::SchemeRow;
+
+/// The row of `apu-lru-d`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "apu-lru-d",
+    family: "set",
+    about: "As apu-lru, but one line of every package at a time.",
+    source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
+    reconstructed: false,
+    parameters: &[
+        WAYS,
+        PACKAGES_PER_PIECE,
+        INDEX,
+        IDLE_US,
+        ROUND,
+        SCOPE,
+        CLEAN_AT,
+        READ_TOUCH,
+    ],
+    build: |config| build(config, Rule::Recency, Idle::Distributed),
+};

@@ -1,0 +1,13 @@
+//! Schemes that look a page up in one set of a few lines, as the cache on a drive's board does.
+//!
+//! `cache` holds what they share: lines, sets, pieces and the order of dirty lines. The schemes differ
+//! in whether and how they use idle time.
+
+pub mod apu_lfu;
+pub mod apu_lfu_d;
+pub mod apu_lru;
+pub mod apu_lru_d;
+mod cache;
+mod dirty;
+mod places;
+pub mod wb;

@@ -1,0 +1,186 @@
+//! Where a page may be: which piece of the cache, which set of the piece, which lines.
+//!
+//! Packages are numbered by page, `page mod packages`, and a piece serves consecutive packages. All pages
+//! of a piece share their low digits with few others, so taking the set from the page number as it is
+//! (`raw`) leaves most sets of a piece without a page; taking it from the page's number *within the piece*
+//! (`local`) uses all of them.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use destage_base::Lpn;
+
+/// A number that is divided by, again and again.
+#[derive(Clone, Copy)]
+struct Divisor {
+    value: u64,
+    /// How far to shift instead, if it is a power of two.
+    shift: Option<u32>,
+}
+
+impl Divisor {
+    fn new(value: u64) -> Self {
+        let shift = value.is_power_of_two().then(|| value.trailing_zeros());
+        Self { value, shift }
+    }
+
+    #[inline]
+    fn quotient(self, number: u64) -> u64 {
+        match self.shift {
+            Some(shift) => number >> shift,
+            None => number / self.value,
+        }
+    }
+
+    #[inline]
+    fn remainder(self, number: u64) -> u64 {
+        match self.shift {
+            Some(_) => number & (self.value - 1),
+            None => number % self.value,
+        }
+    }
+}
+
+/// One independent cache.
+struct Piece {
+    first_line: usize,
+    ways: usize,
+    sets: Divisor,
+    /// Packages it serves.
+    packages: Divisor,
+}
+
+/// All sets of all pieces.
+pub struct Places {
+    pieces: Vec<Piece>,
+    packages: Divisor,
+    packages_per_piece: Divisor,
+    is_raw: bool,
+    lines: usize,
+}
+
+impl Places {
+    /// `lines` lines in sets of `ways`, cut into pieces of `packages_per_piece` of the `packages` packages.
+    ///
+    /// A piece gets its packages' share of the lines, rounded down, and as many full sets as that makes;
+    /// the last piece may serve fewer packages. No piece is without a line.
+    pub fn new(
+        lines: u32,
+        ways: u32,
+        packages: u32,
+        packages_per_piece: u32,
+        is_raw: bool,
+    ) -> Self {
+        let mut pieces = Vec::new();
+        let mut first_line = 0;
+        for first in (0..packages).step_by(packages_per_piece as usize) {
+            let served = packages_per_piece.min(packages - first);
+            let share = u64::from(lines) * u64::from(served) / u64::from(packages);
+            let ways = u64::from(ways).min(share.max(1));
+            let sets = (share / ways).max(1);
+            pieces.push(Piece {
+                first_line,
+                ways: ways as usize,
+                sets: Divisor::new(sets),
+                packages: Divisor::new(u64::from(served)),
+            });
+            first_line += (sets * ways) as usize;
+        }
+        Self {
+            pieces,
+            packages: Divisor::new(u64::from(packages)),
+            packages_per_piece: Divisor::new(u64::from(packages_per_piece)),
+            is_raw,
+            lines: first_line,
+        }
+    }
+
+    /// Lines of all pieces.
+    pub fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// How many pieces there are.
+    pub fn pieces(&self) -> u32 {
+        self.pieces.len() as u32
+    }
+
+    /// How many packages there are.
+    pub fn packages(&self) -> u32 {
+        self.packages.value as u32
+    }
+
+    /// The package of `page`.
+    #[inline]
+    pub fn package_of(&self, page: Lpn) -> u32 {
+        self.packages.remainder(page.0) as u32
+    }
+
+    /// The piece that serves `package`.
+    #[inline]
+    pub fn piece_of(&self, package: u32) -> u32 {
+        self.packages_per_piece.quotient(u64::from(package)) as u32
+    }
+
+    /// The packages `piece` serves.
+    pub fn packages_of(&self, piece: u32) -> Range<u32> {
+        let first = piece * self.packages_per_piece.value as u32;
+        first..first + self.pieces[piece as usize].packages.value as u32
+    }
+
+    /// The lines in which `page` may be.
+    #[inline]
+    pub fn set_of(&self, page: Lpn) -> Range<usize> {
+        let (piece, number) = if self.pieces.len() == 1 {
+            (&self.pieces[0], page.0)
+        } else {
+            let package = self.packages.remainder(page.0);
+            let piece = &self.pieces[self.packages_per_piece.quotient(package) as usize];
+            let number = if self.is_raw {
+                page.0
+            } else {
+                let within = self.packages_per_piece.remainder(package);
+                self.packages.quotient(page.0) * piece.packages.value + within
+            };
+            (piece, number)
+        };
+        let first = piece.first_line + piece.sets.remainder(number) as usize * piece.ways;
+        first..first + piece.ways
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_numbers_use_every_set_and_raw_ones_few() {
+        for (is_raw, used) in [(false, 16), (true, 4)] {
+            let places = Places::new(16, 1, 4, 1, is_raw);
+            let mut seen = [false; 16];
+            (0..1000).for_each(|page| seen[places.set_of(Lpn(page)).start] = true);
+            assert_eq!(seen.iter().filter(|seen| **seen).count(), used);
+        }
+    }
+
+    #[test]
+    fn whatever_the_sizes_every_page_has_lines_and_sets_are_apart() {
+        for lines in 1..40 {
+            for ways in [1, 2, 4] {
+                for packages in 1..9 {
+                    for per_piece in 1..=packages {
+                        let places = Places::new(lines, ways, packages, per_piece, false);
+                        assert!(places.lines() <= lines.max(places.pieces()) as usize);
+                        for page in (0..500).map(Lpn) {
+                            let set = places.set_of(page);
+                            let piece =
+                                &places.pieces[places.piece_of(places.package_of(page)) as usize];
+                            assert!(!set.is_empty() && set.end <= places.lines());
+                            assert!((set.start - piece.first_line).is_multiple_of(piece.ways));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

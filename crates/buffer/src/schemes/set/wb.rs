@@ -1,0 +1,22 @@
+//! `wb`: a set-associative write-back cache without idle work, the yardstick of the APU caches.
+//!
+//! What a drive's on-board cache does by itself: a page may be in one of `ways` lines of one set, and a set
+//! without a free or clean line destages its least recent one, however little the rest of the cache has to
+//! do. Cut into pieces, the cache can show what its index function is worth; see `apu_index`.
+//!
+//! The rules are in `cache`. Cost: O(ways) per page.
+
+use super::cache::{INDEX, Idle, PACKAGES_PER_PIECE, READ_TOUCH, WAYS, build};
+use super::dirty::Rule;
+use crate::registry::SchemeRow;
+
+/// The row of `wb`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "wb",
+    family: "set",
+    about: "Write-back cache in sets; room is made line by line, idle time is not used.",
+    source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
+    reconstructed: false,
+    parameters: &[WAYS, PACKAGES_PER_PIECE, INDEX, READ_TOUCH],
+    build: |config| build(config, Rule::Recency, Idle::Nothing),
+};

@@ -1,0 +1,127 @@
+//! Naive models of schemes beside the schemes themselves.
+
+use destage_base::parameter::{Value, Values};
+use destage_base::{Lpn, Random};
+use destage_buffer::{COMMON, SchemeRow, find};
+
+use super::{Bench, Completion, Operation, Record, random_operations};
+
+/// Page writes per model.
+pub const PAGE_WRITES: usize = 1_000_000;
+
+/// Elements of the bench's device.
+pub const ELEMENTS: u64 = 4;
+
+/// Sizes, from one page upward, and over how many pages the stream goes.
+pub const SIZES: [(usize, u64); 4] = [(1, 8), (13, 40), (60, 300), (64, 100)];
+
+pub fn values(row: &SchemeRow, set: &[(&'static str, Value)]) -> Values {
+    let mut values = Values::defaults(COMMON.iter().chain(row.parameters));
+    for (name, value) in set {
+        values.set(name, value.clone());
+    }
+    values
+}
+
+/// What a model does; page numbers only, vectors only.
+pub trait Model {
+    /// Everything destaged for the write of one page, as records.
+    fn write(&mut self, page: u64) -> Vec<Vec<u64>>;
+    fn read(&mut self, page: u64) -> Vec<Vec<u64>>;
+    fn trim(&mut self, page: u64);
+    /// The page alone has to reach the flash; whether there is anything to do.
+    fn fua(&mut self, page: u64) -> bool;
+    /// Whether the page is in RAM, dirty or clean.
+    fn holds(&self, page: u64) -> bool;
+    /// The next record of a flush; empty once there is nothing dirty.
+    fn flush(&mut self) -> Vec<u64>;
+    /// One idle step.
+    fn idle(&mut self) -> Vec<u64> {
+        Vec::new()
+    }
+}
+
+/// A quarter of a million page writes over so many pages, and everything else a host does.
+pub fn operations((capacity, pages): (usize, u64)) -> Vec<Operation> {
+    let mut random = Random::new(capacity as u64 + pages);
+    let mut operations = random_operations(&mut random, pages, PAGE_WRITES / SIZES.len() / 2);
+    for operation in &mut operations {
+        if random.below(16) == 0 {
+            *operation = Operation::Idle;
+        }
+    }
+    operations
+}
+
+/// Runs random operations of all kinds through scheme and model: the records must be equal.
+pub fn compare(
+    scheme: &str,
+    set: &[(&'static str, Value)],
+    size: (usize, u64),
+    model: &mut dyn Model,
+) {
+    let row = find(scheme).unwrap();
+    let (capacity, _) = size;
+    let operations = operations(size);
+    let values = values(row, set);
+    let completion = Completion::AtOnce;
+    let bench = Bench::for_operations(row, capacity as u32, &values, completion, &operations);
+    let mut bench = bench.unwrap();
+    for (number, operation) in operations.iter().chain(&[Operation::Drain]).enumerate() {
+        let mut expected = Vec::new();
+        match operation {
+            Operation::Write(run) => {
+                expected.extend(run.iter().flat_map(|page| model.write(*page)));
+            }
+            Operation::Read(run) => expected.extend(run.iter().flat_map(|page| model.read(*page))),
+            Operation::Trim(page) => model.trim(*page),
+            Operation::Fua(page) => {
+                expected.extend(model.write(*page));
+                expected.extend(model.fua(*page).then(|| vec![*page]));
+            }
+            Operation::Idle => {
+                expected.extend(Some(model.idle()).filter(|pages| !pages.is_empty()))
+            }
+            Operation::Flush | Operation::Drain => loop {
+                let pages = model.flush();
+                if pages.is_empty() {
+                    break;
+                }
+                expected.push(pages);
+            },
+        }
+        bench.records.clear();
+        bench.log.clear();
+        bench.apply(operation);
+        let destaged: Vec<_> = bench
+            .records
+            .iter()
+            .map(|record| record.pages.clone())
+            .collect();
+        assert_eq!(
+            destaged, expected,
+            "{scheme} {size:?} {set:?}: operation {number}, {operation:?}"
+        );
+        // One page of many an operation, so that all are looked at again and again.
+        let page = number as u64 % size.1;
+        assert_eq!(
+            bench.buffer.is_resident(Lpn(page)),
+            model.holds(page),
+            "{scheme} {size:?} {set:?}: page {page} after operation {number}, {operation:?}"
+        );
+    }
+}
+
+/// The records of `operations` over a device of `elements`.
+pub fn records(
+    elements: u32,
+    scheme: &str,
+    set: &[(&'static str, Value)],
+    operations: &[Operation],
+) -> Vec<Record> {
+    let row = find(scheme).unwrap();
+    let values = values(row, set);
+    let mut bench = Bench::over(elements, row, 64, &values, Completion::AtOnce, None).unwrap();
+    bench.run(operations);
+    bench.records
+}

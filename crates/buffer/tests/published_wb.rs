@@ -1,0 +1,153 @@
+//! The on-demand updates of write-back caches on two public traces, which a paper printed the rates of.
+//!
+//! The traces are not part of the project. They are looked for in the folder that `DESTAGE_SHARED` names,
+//! else in `shared` beside the project; where they are absent the tests say so and pass.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use destage_base::Lpn;
+use destage_base::parameter::{Value, Values};
+use destage_buffer::view::NoDevice;
+use destage_buffer::{Buffer, BufferConfig, COMMON, Release, SchemeConfig, Step, find};
+
+/// Pages of a megabyte.
+const MIB: u32 = 256;
+
+struct Request {
+    reads: bool,
+    first: u64,
+    pages: u64,
+}
+
+/// Requests of a trace in the text form of DiskSim: time, device, sector, sectors, 1 for a read.
+fn trace(name: &str) -> Option<Vec<Request>> {
+    let shared = std::env::var_os("DESTAGE_SHARED").map(PathBuf::from);
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let path = shared.unwrap_or_else(beside).join("traces").join(name);
+    let Ok(file) = std::fs::File::open(&path) else {
+        println!("skipped: there is no {}", path.display());
+        return None;
+    };
+    let text = BufReader::new(zstd::stream::read::Decoder::new(file).unwrap());
+    let requests = text.lines().map(|line| {
+        let line = line.unwrap();
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let (sector, sectors): (u64, u64) =
+            (fields[2].parse().unwrap(), fields[3].parse().unwrap());
+        let first = sector / 8;
+        Request {
+            reads: fields[4] == "1",
+            first,
+            pages: (sector + sectors - 1) / 8 - first + 1,
+        }
+    });
+    Some(requests.collect())
+}
+
+/// Page writes, and the records that made room, of `wb` over eight packages.
+fn updates(requests: &[Request], pages: u32, set: &[(&'static str, Value)]) -> (u64, u64) {
+    let row = find("wb").unwrap();
+    let mut values = Values::defaults(COMMON.iter().chain(row.parameters));
+    for (name, value) in set {
+        values.set(name, value.clone());
+    }
+    let config = BufferConfig {
+        release: Release::Issue,
+        ..BufferConfig::from_values(pages, 64, 4096, &values)
+    };
+    let scheme = (row.build)(&SchemeConfig {
+        capacity_pages: pages,
+        cluster_pages: 64,
+        elements: 8,
+        future: None,
+        seed: 1,
+        values: &values,
+    });
+    let mut buffer = Buffer::new(config, scheme.unwrap());
+    for request in requests {
+        buffer.begin_request(request.pages as u32);
+        for page in (request.first..request.first + request.pages).map(Lpn) {
+            if request.reads {
+                buffer.read(page, 0);
+                continue;
+            }
+            let mut step = buffer.write(page, 0, &NoDevice);
+            while step == Step::Destage {
+                step = buffer.place(0, &NoDevice);
+            }
+        }
+    }
+    let counts = buffer.counts();
+    (counts.page_writes, counts.evictions())
+}
+
+fn ways(number: u32) -> (&'static str, Value) {
+    ("ways", Value::Text(number.to_string()))
+}
+
+#[test]
+fn iozone() {
+    let Some(requests) = trace("iozone-100k.disksim.zst") else {
+        return;
+    };
+    let cases = [
+        (8, 1, 8_254_057),
+        (256, 1, 3_967_000),
+        (256, 2, 4_093_513),
+        (256, 4, 4_139_679),
+    ];
+    thread::scope(|scope| {
+        for (mebibytes, number, expected) in cases {
+            let requests = &requests;
+            scope.spawn(move || {
+                let counted = updates(requests, mebibytes * MIB, &[ways(number)]);
+                assert_eq!(
+                    counted,
+                    (8_997_978, expected),
+                    "{mebibytes} MiB, {number} ways"
+                );
+            });
+        }
+    });
+}
+
+#[test]
+fn postmark() {
+    let Some(requests) = trace("postmark-62k.disksim.zst") else {
+        return;
+    };
+    assert_eq!(
+        updates(&requests, 256 * MIB, &[ways(2)]),
+        (2_181_870, 2_100_693)
+    );
+}
+
+/// Direct-mapped, 8 MiB, in 1, 2, 4 and 8 pieces.
+#[test]
+fn iozone_split() {
+    let Some(requests) = trace("iozone-100k.disksim.zst") else {
+        return;
+    };
+    let cases = [
+        ("local", [8_254_057; 4]),
+        ("raw", [8_254_057, 8_464_598, 8_619_509, 8_742_824]),
+    ];
+    thread::scope(|scope| {
+        for (index, expected) in cases {
+            let requests = &requests;
+            scope.spawn(move || {
+                let counted = [8, 4, 2, 1].map(|per_piece| {
+                    let split = ("packages_per_piece", Value::Integer(per_piece));
+                    let index = ("apu_index", Value::Text(index.into()));
+                    updates(requests, 8 * MIB, &[ways(1), split, index]).1
+                });
+                assert_eq!(counted, expected, "{index}");
+            });
+        }
+    });
+}

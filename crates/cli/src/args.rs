@@ -1,0 +1,283 @@
+//! What may be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Write buffers for flash devices: which pages should wait in RAM, and which should leave next?
+#[derive(Parser)]
+#[command(
+    name = "destage",
+    version,
+    propagate_version = true,
+    max_term_width = 100
+)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// One simulation: one trace or workload, one buffer, one translation layer, one device
+    Run(RunArguments),
+    /// The cross product of traces, buffers, sizes and translation layers, in parallel, as one table
+    Compare(CompareArguments),
+    /// The main schemes on a built-in workload: a table, and a report with charts
+    Demo(DemoArguments),
+    /// Traces themselves: what they are like
+    Trace {
+        #[command(subcommand)]
+        command: TraceCommand,
+    },
+    /// What there is to choose from, a line each
+    List(ListArguments),
+    /// Parameters with default, unit, range and source
+    Show(ShowArguments),
+}
+
+#[derive(Subcommand)]
+pub(crate) enum TraceCommand {
+    /// Statistics of a trace
+    Info(InfoArguments),
+}
+
+/// What is simulated with: everything a run and a cross product have in common.
+#[derive(Args)]
+pub(crate) struct Common {
+    /// Synthetic workload in place of a trace; see `destage list workloads`
+    #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "workload")]
+    pub(crate) workload: Option<String>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+    /// Buffer: `lru`, or with parameters `lru:lru_unit=request`; short for buffer.kind and buffer.*
+    #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "buffer")]
+    pub(crate) buffer: Option<String>,
+    /// Capacity of the buffer: 8MiB, 512KiB, 8388608 (MiB is 2^20, MB is 10^6)
+    #[arg(long, value_name = "BYTES", overrides_with = "size")]
+    pub(crate) size: Option<String>,
+    /// Translation layer: `page`, or with parameters `page:cleaning=greedy`
+    #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "ftl")]
+    pub(crate) ftl: Option<String>,
+    /// Worker threads of a cross product; all cores if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) results: Results,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
+}
+
+/// Where parameters come from, besides their own options.
+#[derive(Args)]
+pub(crate) struct SettingArguments {
+    /// Device profile: a name from `destage list profiles`, or a .toml file
+    #[arg(long, value_name = "NAME|FILE.toml", overrides_with = "profile")]
+    pub(crate) profile: Option<String>,
+    /// Parameters as TOML tables; wins over the profile, and the command line wins over it
+    #[arg(long, value_name = "FILE.toml", overrides_with = "config")]
+    pub(crate) config: Option<PathBuf>,
+    /// Any parameter by its dotted name, repeatable, the last one wins; see `destage show`
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+}
+
+/// How a trace is read.
+#[derive(Args)]
+pub(crate) struct Reading {
+    /// Trace format; found from the content if not given
+    #[arg(long, value_name = "NAME", overrides_with = "format")]
+    pub(crate) format: Option<String>,
+    /// Only the first N requests, after those skipped
+    #[arg(long, value_name = "N", overrides_with = "limit")]
+    pub(crate) limit: Option<u64>,
+    /// Leave out the first N requests
+    #[arg(long, value_name = "N", default_value_t = 0, overrides_with = "skip")]
+    pub(crate) skip: u64,
+    /// Drop reads
+    #[arg(long)]
+    pub(crate) writes_only: bool,
+    /// A malformed line stops the run, or is skipped, counted and reported
+    #[arg(
+        long,
+        value_name = "POLICY",
+        value_enum,
+        default_value = "stop",
+        overrides_with = "on_bad_line"
+    )]
+    pub(crate) on_bad_line: OnBadLine,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum OnBadLine {
+    Stop,
+    Skip,
+}
+
+/// Where results go.
+#[derive(Args)]
+pub(crate) struct Results {
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+    /// Results to a file by its ending: .json .csv .html
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FILE",
+        overrides_with = "output"
+    )]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Machine output.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Machine {
+    /// JSON on standard output, and nothing else there
+    #[arg(long, conflicts_with = "csv")]
+    pub(crate) json: bool,
+    /// CSV on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) csv: bool,
+}
+
+/// Whether progress is shown.
+#[derive(Args, Clone, Copy)]
+pub(crate) struct Noise {
+    /// No progress
+    #[arg(long, short, conflicts_with = "progress")]
+    pub(crate) quiet: bool,
+    /// Progress on standard error even if that is no terminal
+    #[arg(long)]
+    pub(crate) progress: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct RunArguments {
+    /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
+    #[arg(required_unless_present = "workload", conflicts_with = "workload")]
+    pub(crate) trace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+    /// One line per request: index, times of arrival and response, sectors, operation
+    #[arg(long, value_name = "FILE.csv", overrides_with = "response_log")]
+    pub(crate) response_log: Option<PathBuf>,
+    /// One line per destage: time, cause, pages, padding
+    #[arg(long, value_name = "FILE.csv", overrides_with = "destage_log")]
+    pub(crate) destage_log: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct CompareArguments {
+    /// Trace files, plain or .gz .zst .bz2 .xz; `-` is standard input
+    #[arg(
+        value_name = "TRACE",
+        required_unless_present = "workload",
+        conflicts_with = "workload"
+    )]
+    pub(crate) traces: Vec<PathBuf>,
+    /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo
+    #[arg(
+        long,
+        value_name = "LIST",
+        conflicts_with = "buffer",
+        overrides_with = "buffers"
+    )]
+    pub(crate) buffers: Option<String>,
+    /// Capacities to compare: 4MiB,8MiB
+    #[arg(
+        long,
+        value_name = "LIST",
+        conflicts_with = "size",
+        overrides_with = "sizes"
+    )]
+    pub(crate) sizes: Option<String>,
+    /// Translation layers to compare: page,none
+    #[arg(
+        long,
+        value_name = "LIST",
+        conflicts_with = "ftl",
+        overrides_with = "ftls"
+    )]
+    pub(crate) ftls: Option<String>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct DemoArguments {
+    /// Where the report goes, and in which form: .html .json .csv
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FILE",
+        default_value = "report.html"
+    )]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) machine: Machine,
+    /// Worker threads; all cores if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
+}
+
+#[derive(Args)]
+pub(crate) struct InfoArguments {
+    /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
+    pub(crate) trace: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+    /// Size of the pages counted; short for flash.page_bytes
+    #[arg(long, value_name = "BYTES", overrides_with = "page_bytes")]
+    pub(crate) page_bytes: Option<String>,
+    /// JSON on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct ListArguments {
+    #[arg(value_enum)]
+    pub(crate) what: Listed,
+    /// A JSON array of objects
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum Listed {
+    Buffers,
+    Ftls,
+    Profiles,
+    Formats,
+    Workloads,
+    Metrics,
+    Experiments,
+}
+
+#[derive(Args)]
+pub(crate) struct ShowArguments {
+    /// Whose parameters: all those that belong to no scheme and no FTL if not given
+    #[arg(value_enum, default_value = "parameters")]
+    pub(crate) what: Shown,
+    /// Its name, from `destage list`
+    #[arg(required_if_eq_any = [("what", "buffer"), ("what", "ftl"), ("what", "profile"), ("what", "workload")])]
+    pub(crate) name: Option<String>,
+    /// A JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Shown {
+    Parameters,
+    Buffer,
+    Ftl,
+    Profile,
+    Workload,
+}

@@ -1,0 +1,73 @@
+//! From what was typed to settings.
+//!
+//! Defaults give way to the profile, that to the configuration file, that to the command line; there,
+//! `--buffer`, `--size`, `--ftl` and `--set` count in the order they were typed.
+
+use clap::ArgMatches;
+use destage_sim::settings::{Origin, Settings};
+
+use crate::args::{Common, SettingArguments};
+use crate::errors::Failure;
+
+/// Settings from the profile and the configuration file.
+pub(crate) fn from_files(arguments: &SettingArguments) -> Result<Settings, Failure> {
+    let mut settings = Settings::new();
+    if let Some(profile) = &arguments.profile {
+        settings.load_profile(profile)?;
+    }
+    if let Some(path) = &arguments.config {
+        settings.load_file(path)?;
+    }
+    Ok(settings)
+}
+
+/// Settings from everything that was typed; `typed` knows the order. Pairs of `--set` for which `take`
+/// says no are left out.
+pub(crate) fn settings(
+    arguments: &Common,
+    typed: &ArgMatches,
+    take: impl Fn(&str) -> bool,
+) -> Result<Settings, Failure> {
+    let mut settings = from_files(&arguments.settings)?;
+    let mut choices: Vec<(usize, Choice<'_>)> = Vec::new();
+    let place = |name: &str| typed.indices_of(name).and_then(Iterator::last).unwrap_or(0);
+    if let Some(text) = &arguments.buffer {
+        choices.push((place("buffer"), Choice::Kind("buffer", text)));
+    }
+    if let Some(text) = &arguments.ftl {
+        choices.push((place("ftl"), Choice::Kind("ftl", text)));
+    }
+    if let Some(text) = &arguments.size {
+        choices.push((place("size"), Choice::Size(text)));
+    }
+    let pairs = arguments.settings.set.iter().map(|pair| Choice::Pair(pair));
+    choices.extend(typed.indices_of("set").into_iter().flatten().zip(pairs));
+    choices.sort_by_key(|(place, _)| *place);
+    for (_, choice) in choices {
+        match choice {
+            Choice::Kind(section, text) => settings.set_kind(section, text)?,
+            Choice::Size(text) => set_size(&mut settings, "--size", text),
+            Choice::Pair(pair) if !take(pair) => {}
+            Choice::Pair(pair) => settings.set_pair(pair)?,
+        }
+    }
+    Ok(settings)
+}
+
+enum Choice<'a> {
+    Kind(&'static str, &'a str),
+    Size(&'a str),
+    Pair(&'a str),
+}
+
+/// The capacity, as `option` gives it.
+pub(crate) fn set_size(settings: &mut Settings, option: &str, text: &str) {
+    let origin = Origin::Given(format!("{option} {text}"));
+    settings.set("buffer.capacity_bytes", text, origin);
+}
+
+/// The name and value of a `--set` that is about the workload.
+pub(crate) fn workload_pair(pair: &str) -> Option<(&str, &str)> {
+    let (key, value) = pair.split_once('=')?;
+    Some((key.trim().strip_prefix("workload.")?, value.trim()))
+}

@@ -1,0 +1,89 @@
+//! What the user is told when something is wrong, and the exit status.
+
+use std::fmt::Display;
+
+use destage_sim::error::SimError;
+use destage_trace::TraceError;
+
+use crate::output::files;
+
+/// Why a command did not do what was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The arguments make no sense; the reason has been printed.
+    Usage,
+    /// Something the user gave cannot be used; the text names it and what was expected.
+    Input(String),
+    /// The user asked to stop.
+    Interrupted,
+    /// Nobody reads standard output any more.
+    BrokenPipe,
+}
+
+impl Failure {
+    /// A failure about the user's input.
+    pub(crate) fn input(text: impl Display) -> Self {
+        Self::Input(text.to_string())
+    }
+
+    /// Prints what there is to say, and returns the exit status.
+    pub(crate) fn report(&self) -> u8 {
+        match self {
+            Self::Usage => 2,
+            Self::Input(text) => {
+                say(&format!("destage: error: {text}"));
+                2
+            }
+            Self::Interrupted => {
+                say("destage: interrupted; no output file was written");
+                130
+            }
+            // Who closes the pipe has what they wanted (`destage list buffers | head -1`).
+            Self::BrokenPipe => 0,
+        }
+    }
+}
+
+impl From<SimError> for Failure {
+    fn from(error: SimError) -> Self {
+        match error {
+            SimError::Interrupted => Self::Interrupted,
+            other => Self::input(other),
+        }
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Self {
+        Self::input(error)
+    }
+}
+
+/// One line on standard error; if that is closed, there is nobody to tell.
+pub(crate) fn say(line: &str) {
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Something the user should know, though the command goes on.
+pub(crate) fn warn(text: impl Display) {
+    say(&format!("destage: warning: {text}"));
+}
+
+/// From here on a panic is reported as the bug it is, leaves no file behind, and ends the program with 1.
+pub(crate) fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let command: Vec<_> = std::env::args_os()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect();
+        say(&format!("destage: internal error: {panic}"));
+        say(&format!(
+            "destage: this is a bug in destage {} ({}), not in your input; please report it with the text above and the command: {}",
+            env!("CARGO_PKG_VERSION"),
+            env!("DESTAGE_COMMIT"),
+            command.join(" ")
+        ));
+        files::abandon();
+        std::process::exit(1);
+    }));
+}

@@ -1,0 +1,247 @@
+//! The response log and the destage log.
+//!
+//! Both are written while the run goes on. Times are milliseconds with seven decimals, one for each of
+//! the tick's ten-millionths, made from the whole number of ticks: nothing is rounded.
+
+use std::collections::VecDeque;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use destage_base::Ticks;
+use destage_base::time::TICKS_PER_MS;
+use destage_buffer::destage::Destage;
+use destage_sim::observer::Response;
+
+use crate::errors::Failure;
+use crate::output::files::PendingFile;
+
+/// The logs of one run.
+#[derive(Default)]
+pub(crate) struct Logs {
+    /// One line per request.
+    pub(crate) responses: Option<ResponseLog>,
+    /// One line per destage.
+    pub(crate) destages: Option<DestageLog>,
+}
+
+impl Logs {
+    /// Begins those that are wanted.
+    pub(crate) fn create(
+        responses: Option<&PathBuf>,
+        destages: Option<&PathBuf>,
+    ) -> Result<Self, Failure> {
+        Ok(Self {
+            responses: responses
+                .map(|path| ResponseLog::create(path))
+                .transpose()?,
+            destages: destages.map(|path| DestageLog::create(path)).transpose()?,
+        })
+    }
+
+    /// Whether one cannot be written.
+    pub(crate) fn failed(&self) -> bool {
+        self.responses
+            .as_ref()
+            .is_some_and(|log| log.lines.failure.is_some())
+            || self
+                .destages
+                .as_ref()
+                .is_some_and(|log| log.lines.failure.is_some())
+    }
+
+    /// The logs' files, complete but not yet in their place; or why one could not be written.
+    pub(crate) fn finish(self) -> Result<Vec<PendingFile>, Failure> {
+        let responses = self.responses.map(ResponseLog::finish);
+        let destages = self.destages.map(|log| log.lines.finish());
+        responses.into_iter().chain(destages).collect()
+    }
+}
+
+/// Lines on their way into a file. The first failure is kept until somebody can be told.
+struct Lines {
+    file: PendingFile,
+    line: String,
+    failure: Option<Failure>,
+}
+
+impl Lines {
+    fn create(path: &Path, header: &str) -> Result<Self, Failure> {
+        let mut file = PendingFile::create(path)?;
+        file.put(header)?;
+        Ok(Self {
+            file,
+            line: String::new(),
+            failure: None,
+        })
+    }
+
+    /// Writes what stands in `line`.
+    fn write(&mut self) {
+        self.line.push('\n');
+        if self.failure.is_none() {
+            self.failure = self.file.put(&self.line).err();
+        }
+        self.line.clear();
+    }
+
+    fn finish(self) -> Result<PendingFile, Failure> {
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => Ok(self.file),
+        }
+    }
+}
+
+/// Requests complete in any order, and are logged in that of the trace: those that overtook the oldest
+/// incomplete one wait here, as they do in any device that answers in order.
+pub(crate) struct ResponseLog {
+    lines: Lines,
+    /// From request `next` on; a gap is a request that is not complete.
+    waiting: VecDeque<Option<Response>>,
+    next: u64,
+}
+
+impl ResponseLog {
+    fn create(path: &Path) -> Result<Self, Failure> {
+        let header = "index,arrival_ms,response_ms,sector,sectors,op\n";
+        Ok(Self {
+            lines: Lines::create(path, header)?,
+            waiting: VecDeque::new(),
+            next: 0,
+        })
+    }
+
+    /// Takes a request that is complete, or never will be.
+    pub(crate) fn add(&mut self, response: Response) {
+        let ahead = usize::try_from(response.index.saturating_sub(self.next)).unwrap_or(usize::MAX);
+        if ahead == 0 && self.waiting.is_empty() {
+            self.write(&response);
+            self.next += 1;
+            return;
+        }
+        if ahead >= self.waiting.len() {
+            self.waiting.resize(ahead + 1, None);
+        }
+        self.waiting[ahead] = Some(response);
+        while let Some(Some(response)) = self.waiting.front().copied() {
+            self.write(&response);
+            self.waiting.pop_front();
+            self.next += 1;
+        }
+    }
+
+    fn write(&mut self, response: &Response) {
+        let line = &mut self.lines.line;
+        // Writing to a string cannot fail.
+        let _ = write!(line, "{},", response.index);
+        milliseconds(line, response.arrival);
+        line.push(',');
+        if let Some(ticks) = response.response {
+            milliseconds(line, ticks);
+        }
+        let (sector, sectors) = (response.sector, response.sectors);
+        let _ = write!(line, ",{sector},{sectors},{}", response.operation.name());
+        self.lines.write();
+    }
+
+    fn finish(mut self) -> Result<PendingFile, Failure> {
+        for response in std::mem::take(&mut self.waiting).iter().flatten() {
+            self.write(response);
+        }
+        self.lines.finish()
+    }
+}
+
+/// One line per destage record.
+pub(crate) struct DestageLog {
+    lines: Lines,
+}
+
+impl DestageLog {
+    fn create(path: &Path) -> Result<Self, Failure> {
+        let header = "time_ms,cause,pages,pad_reads,pad_fills\n";
+        Ok(Self {
+            lines: Lines::create(path, header)?,
+        })
+    }
+
+    /// Takes a record.
+    pub(crate) fn add(&mut self, now: Ticks, record: &Destage) {
+        let line = &mut self.lines.line;
+        milliseconds(line, now);
+        let _ = write!(line, ",{},", record.cause.name());
+        page_runs(line, record.pages.iter().map(|dirty| dirty.page.0));
+        let reads = record.pads.iter().filter(|pad| pad.read).count();
+        let _ = write!(line, ",{reads},{}", record.pads.len() - reads);
+        self.lines.write();
+    }
+}
+
+fn milliseconds(line: &mut String, ticks: Ticks) {
+    let _ = write!(line, "{}.{:07}", ticks / TICKS_PER_MS, ticks % TICKS_PER_MS);
+}
+
+/// Pages in their order; those that ascend one by one as `first-last`.
+fn page_runs(line: &mut String, pages: impl Iterator<Item = u64>) {
+    let mut pages = pages.peekable();
+    let mut separator = "";
+    while let Some(first) = pages.next() {
+        let mut last = first;
+        while let Some(page) = pages.next_if(|page| last.checked_add(1) == Some(*page)) {
+            last = page;
+        }
+        let _ = write!(line, "{separator}{first}");
+        if last > first {
+            let _ = write!(line, "-{last}");
+        }
+        separator = " ";
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destage_trace::Operation;
+
+    fn runs(pages: &[u64]) -> String {
+        let mut line = String::new();
+        page_runs(&mut line, pages.iter().copied());
+        line
+    }
+
+    #[test]
+    fn pages_are_listed_in_the_order_of_issue() {
+        assert_eq!(runs(&[0, 1, 2, 3, 8, 10, 11]), "0-3 8 10-11");
+        assert_eq!(runs(&[3, 2, 1]), "3 2 1");
+        assert_eq!(runs(&[5, 5, 6]), "5 5-6");
+        assert_eq!(runs(&[u64::MAX]), u64::MAX.to_string());
+    }
+
+    #[test]
+    fn responses_are_logged_in_the_order_of_the_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.csv");
+        let mut log = ResponseLog::create(&path).unwrap();
+        for (index, response) in [(2, Some(5)), (0, Some(10_000_001)), (3, None), (1, Some(7))] {
+            let operation = Operation::Write;
+            log.add(Response {
+                index,
+                arrival: index,
+                response,
+                sector: 8,
+                sectors: 1,
+                operation,
+            });
+        }
+        log.finish().unwrap().commit().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = [
+            "index,arrival_ms,response_ms,sector,sectors,op",
+            "0,0.0000000,1.0000001,8,1,write",
+            "1,0.0000001,0.0000007,8,1,write",
+            "2,0.0000002,0.0000005,8,1,write",
+            "3,0.0000003,,8,1,write",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+    }
+}

@@ -1,0 +1,204 @@
+//! Charts as SVG text: lines over an ordered axis, and bars.
+//!
+//! Everything a reader needs stands in the picture: unit, the kind of axis, a legend, and the exact value of
+//! each mark as its title.
+
+use crate::output::html::escape;
+use crate::output::numbers;
+use crate::output::scale::Scale;
+
+const WIDTH: f64 = 520.0;
+const HEIGHT: f64 = 300.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 14.0;
+const TOP: f64 = 34.0;
+const BOTTOM: f64 = 46.0;
+
+/// Colours that stay apart for readers who see few of them; the dashes repeat them.
+const COLOURS: [&str; 8] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#7a5195", "#8c6d1f", "#56a0d3", "#8a8a8a",
+];
+const DASHES: [&str; 3] = ["", "7 3", "2 3"];
+
+/// A named row of values, one per place of the axis.
+pub(crate) struct Series {
+    /// As in the legend.
+    pub(crate) name: String,
+    /// The style: the same name has the same one in all charts of a report.
+    pub(crate) style: usize,
+    /// Holds for all places: drawn across all of them.
+    pub(crate) level: bool,
+    /// One per place; nothing where there is none.
+    pub(crate) values: Vec<Option<f64>>,
+}
+
+/// What stands around the marks.
+pub(crate) struct Frame<'a> {
+    /// What is shown, with its unit.
+    pub(crate) title: &'a str,
+    /// What the axis below is.
+    pub(crate) axis: &'a str,
+    /// Its places in order.
+    pub(crate) places: &'a [String],
+}
+
+/// What holds for all places stands apart from what is compared.
+const LEVEL_COLOUR: &str = "#222222";
+
+/// How far down `value` is drawn.
+fn y_of(scale: &Scale, value: f64) -> f64 {
+    HEIGHT - BOTTOM - scale.share(value) * (HEIGHT - TOP - BOTTOM)
+}
+
+/// The colour of style `style`.
+fn colour(style: usize) -> &'static str {
+    COLOURS[style % COLOURS.len()]
+}
+
+fn dash(style: usize) -> &'static str {
+    DASHES[style / COLOURS.len() % DASHES.len()]
+}
+
+/// The names of all series with a sample of their line.
+pub(crate) fn legend(series: &[(String, usize, bool)]) -> String {
+    let mut text = String::from("<p class=\"legend\">");
+    for (name, style, level) in series {
+        let pattern = if *level { "7 4" } else { dash(*style) };
+        let colour = if *level { LEVEL_COLOUR } else { colour(*style) };
+        text.push_str(&format!(
+            "<span><svg width=\"34\" height=\"12\" aria-hidden=\"true\"><line x1=\"1\" y1=\"6\" x2=\"33\" y2=\"6\" stroke=\"{0}\" stroke-width=\"2.5\" stroke-dasharray=\"{pattern}\"/>{1}</svg> {2}</span>\n",
+            colour,
+            if *level { String::new() } else { format!("<circle cx=\"17\" cy=\"6\" r=\"3.5\" fill=\"{colour}\"/>") },
+            escape(name)
+        ));
+    }
+    text.push_str("</p>\n");
+    text
+}
+
+/// A line per series.
+pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> String {
+    let values = series
+        .iter()
+        .flat_map(|series| series.values.iter().flatten());
+    let scale = Scale::fitting(values);
+    let mut text = open(frame, &scale);
+    let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
+    let x = |index: usize| LEFT + (index as f64 + 0.5) * step;
+    for series in series {
+        let name = escape(&series.name);
+        let colour = if series.level {
+            LEVEL_COLOUR
+        } else {
+            colour(series.style)
+        };
+        if series.level {
+            if let Some(value) = series.values.iter().flatten().next() {
+                let (y, shown) = (y_of(&scale, *value), numbers::real(*value));
+                text.push_str(&format!(
+                    "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"7 4\"><title>{name}: {shown}</title></line>\n",
+                    WIDTH - RIGHT
+                ));
+            }
+            continue;
+        }
+        let points: Vec<(usize, f64)> = series
+            .values
+            .iter()
+            .enumerate()
+            .filter_map(|(index, value)| Some((index, (*value)?)))
+            .collect();
+        let path: Vec<String> = points
+            .iter()
+            .map(|(index, value)| format!("{:.1},{:.1}", x(*index), y_of(&scale, *value)))
+            .collect();
+        text.push_str(&format!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n",
+            path.join(" "),
+            dash(series.style)
+        ));
+        for (index, value) in points {
+            text.push_str(&format!(
+                "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\" fill=\"{colour}\"><title>{name}, {}: {}</title></circle>\n",
+                x(index),
+                y_of(&scale, value),
+                escape(&frame.places[index]),
+                numbers::real(value)
+            ));
+        }
+    }
+    text.push_str("</svg>\n");
+    text
+}
+
+/// A bar per place, with its value above.
+pub(crate) fn bars(frame: &Frame<'_>, values: &[Option<f64>], styles: &[usize]) -> String {
+    let scale = Scale::linear(values.iter().flatten());
+    let mut text = open(frame, &scale);
+    let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
+    let width = (step * 0.62).min(64.0);
+    for (index, value) in values.iter().enumerate() {
+        let Some(value) = *value else { continue };
+        let middle = LEFT + (index as f64 + 0.5) * step;
+        let (y, shown) = (y_of(&scale, value), numbers::real(value));
+        text.push_str(&format!(
+            "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{}\"><title>{}: {shown}</title></rect>\n<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\" class=\"value\">{shown}</text>\n",
+            middle - width / 2.0,
+            HEIGHT - BOTTOM - y,
+            colour(styles.get(index).copied().unwrap_or(0)),
+            escape(&frame.places[index]),
+            y - 4.0
+        ));
+    }
+    text.push_str("</svg>\n");
+    text
+}
+
+/// Frame, title, grid and axes.
+fn open(frame: &Frame<'_>, scale: &Scale) -> String {
+    let title = format!("{}{}", escape(frame.title), scale.note());
+    let mut text = format!(
+        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">\n<text x=\"{LEFT}\" y=\"16\" class=\"title\">{title}</text>\n"
+    );
+    for (value, label) in scale.ticks() {
+        let y = y_of(scale, value);
+        let class = if scale.share(value) == 0.0 {
+            "axis"
+        } else {
+            "grid"
+        };
+        text.push_str(&format!(
+            "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" class=\"{class}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>\n",
+            WIDTH - RIGHT,
+            LEFT - 8.0,
+            y + 4.0
+        ));
+    }
+    let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
+    // Labels that would run into each other stand aslant.
+    let longest = frame
+        .places
+        .iter()
+        .map(|place| place.chars().count())
+        .max()
+        .unwrap_or(0);
+    let slanted = longest as f64 * 7.0 > step;
+    for (index, place) in frame.places.iter().enumerate() {
+        let (x, y) = (LEFT + (index as f64 + 0.5) * step, HEIGHT - BOTTOM + 17.0);
+        let (anchor, turn) = match slanted {
+            true => ("end", format!(" transform=\"rotate(-28 {x:.1} {y:.1})\"")),
+            false => ("middle", String::new()),
+        };
+        text.push_str(&format!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{turn}>{}</text>\n",
+            escape(place)
+        ));
+    }
+    text.push_str(&format!(
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" class=\"name\">{}</text>\n",
+        WIDTH - RIGHT,
+        HEIGHT - 6.0,
+        escape(frame.axis)
+    ));
+    text
+}

@@ -1,0 +1,88 @@
+//! Results as CSV: a row per run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use destage_base::parameter::Value;
+use destage_sim::metrics::METRICS;
+
+use crate::record::Record;
+
+/// What `*` stands for in the name of a metric.
+const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
+
+/// The trace, all parameters any run has in ascending order, all metrics any run has in the order of the
+/// registry. What a run does not have is an empty cell.
+pub(crate) fn runs(records: &[Record]) -> String {
+    let parameters: BTreeSet<&str> = records
+        .iter()
+        .flat_map(|record| record.parameters.keys().map(String::as_str))
+        .collect();
+    let metrics = metric_columns(records);
+    let mut text = String::from("trace");
+    for name in parameters
+        .iter()
+        .copied()
+        .chain(metrics.iter().map(String::as_str))
+    {
+        text.push(',');
+        text.push_str(name);
+    }
+    text.push('\n');
+    for record in records {
+        text.push_str(&quoted(&record.trace));
+        for name in &parameters {
+            text.push(',');
+            text.push_str(&record.parameters.get(*name).map(cell).unwrap_or_default());
+        }
+        for name in &metrics {
+            text.push(',');
+            let number = record.metrics.get(name);
+            text.push_str(&number.map(|number| number.to_string()).unwrap_or_default());
+        }
+        text.push('\n');
+    }
+    text
+}
+
+fn metric_columns(records: &[Record]) -> Vec<String> {
+    let mut present: BTreeMap<&str, ()> = records
+        .iter()
+        .flat_map(|record| record.metrics.iter().map(|(name, _)| (name, ())))
+        .collect();
+    let mut columns = Vec::new();
+    for row in METRICS {
+        let names: Vec<String> = match row.name.split_once('*') {
+            None => vec![row.name.to_owned()],
+            Some((before, after)) => SUMMARIES
+                .iter()
+                .map(|middle| format!("{before}{middle}{after}"))
+                .collect(),
+        };
+        columns.extend(
+            names
+                .into_iter()
+                .filter(|name| present.remove(name.as_str()).is_some()),
+        );
+    }
+    // Only if a metric has no row in the registry, which would be no reason to lose it.
+    columns.extend(present.into_keys().map(str::to_owned));
+    columns
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => quoted(text),
+    }
+}
+
+/// `text` as a cell.
+pub(crate) fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}

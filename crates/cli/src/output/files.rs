@@ -1,0 +1,146 @@
+//! Files that appear whole or not at all: written beside their place and renamed.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::NamedTempFile;
+
+use crate::errors::Failure;
+
+/// Temporary files that exist now. Whoever ends the process removes them; nobody may rename one without the lock.
+static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes all files that are not complete. The process is about to end: the lock is kept, so that no file
+/// is renamed into place any more.
+pub(crate) fn abandon() {
+    let mut paths = pending();
+    for path in paths.drain(..) {
+        // What cannot be removed now cannot be removed later either.
+        let _ = std::fs::remove_file(path);
+    }
+    std::mem::forget(paths);
+}
+
+/// A file being written.
+pub(crate) struct PendingFile {
+    path: PathBuf,
+    writer: BufWriter<Target>,
+}
+
+enum Target {
+    /// Beside `place`, where it will be renamed to.
+    Beside { file: NamedTempFile, place: PathBuf },
+    /// A device or pipe: there is nothing to rename.
+    Direct(File),
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Beside { file, .. } => file.write(bytes),
+            Self::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Beside { file, .. } => file.flush(),
+            Self::Direct(file) => file.flush(),
+        }
+    }
+}
+
+impl PendingFile {
+    /// Begins the file at `path`; fails at once if it could not be written later.
+    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
+        let target = Self::target(path).map_err(|cause| unwritable(path, &cause))?;
+        if let Target::Beside { file, .. } = &target {
+            pending().push(file.path().to_owned());
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            writer: BufWriter::with_capacity(1 << 16, target),
+        })
+    }
+
+    fn target(path: &Path) -> io::Result<Target> {
+        let place = match path.metadata() {
+            Ok(data) if data.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            // What stands for an open file (/dev/stdout) may be a regular file in the end, of which
+            // somebody else holds the beginning.
+            Ok(data) if !data.is_file() || path.starts_with("/dev") => {
+                return Ok(Target::Direct(File::options().append(true).open(path)?));
+            }
+            // The target of a link is replaced, not the link.
+            Ok(_) => path.canonicalize()?,
+            Err(_) => path.to_owned(),
+        };
+        let folder = match place.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".destage-").suffix(".partial");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // As any new file: what the user's mask allows.
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        let file = builder.tempfile_in(folder)?;
+        Ok(Target::Beside { file, place })
+    }
+
+    /// Writes `text`.
+    pub(crate) fn put(&mut self, text: &str) -> Result<(), Failure> {
+        self.writer
+            .write_all(text.as_bytes())
+            .map_err(|cause| unwritable(&self.path, &cause))
+    }
+
+    /// Puts the file in its place.
+    pub(crate) fn commit(self) -> Result<(), Failure> {
+        let path = self.path;
+        let target = self
+            .writer
+            .into_inner()
+            .map_err(|error| unwritable(&path, error.error()))?;
+        if let Target::Beside { file, place } = target {
+            let mut paths = pending();
+            let temporary = file.path().to_owned();
+            file.persist(place)
+                .map_err(|error| unwritable(&path, &error.error))?;
+            paths.retain(|other| *other != temporary);
+        }
+        Ok(())
+    }
+}
+
+/// The writer of logs, for text assembled piece by piece.
+impl Write for PendingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// The failure that `path` cannot be written.
+pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
+    // Without the name of the temporary file, which means nothing to the user.
+    let system = cause.raw_os_error().map(io::Error::from_raw_os_error);
+    let kind = io::Error::from(cause.kind());
+    let cause = system.unwrap_or(kind);
+    Failure::input(format!(
+        "{}: cannot be written: {cause}; expected a path in an existing, writable folder",
+        path.display()
+    ))
+}

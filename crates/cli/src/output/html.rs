@@ -1,0 +1,304 @@
+//! Results as one HTML file that needs nothing but itself.
+
+use destage_sim::metrics;
+
+use crate::manifest::Manifest;
+use crate::output::charts::{Frame, Series, bars, legend, lines};
+use crate::output::table::Side;
+use crate::output::{numbers, summary};
+use crate::record::Record;
+
+const STYLE: &str = "
+:root { color-scheme: light; }
+body { font: 15px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #fff; margin: 2rem auto; max-width: 1120px; padding: 0 1rem; }
+h1 { font-size: 1.5rem; margin: 0 0 .3rem; }
+h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
+.manifest { color: #555; font-size: .85rem; margin: 0; overflow-wrap: anywhere; }
+.wide { overflow-x: auto; }
+p { margin: .4rem 0; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
+th, td { padding: .25rem .7rem; text-align: right; white-space: nowrap; }
+th { border-bottom: 2px solid #444; vertical-align: bottom; font-weight: 600; }
+td { border-bottom: 1px solid #e2e2e2; }
+.left { text-align: left; }
+.about { white-space: normal; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 460px), 1fr)); gap: 1rem 1.5rem; }
+.charts svg { width: 100%; height: auto; }
+.charts text { font-size: 12px; fill: #333; }
+.charts .title { font-size: 14px; font-weight: 600; fill: #1c1c1c; }
+.charts .name, .charts .value { fill: #555; }
+.grid { stroke: #e6e6e6; }
+.axis { stroke: #444; }
+.legend { margin: .2rem 0 .6rem; }
+.legend span { display: inline-block; margin-right: 1.1rem; white-space: nowrap; }
+.legend svg { vertical-align: middle; }
+";
+
+/// What is drawn of a cross product: title with unit, and the value of a run.
+type Measure = (&'static str, fn(&Record) -> Option<f64>);
+
+const MEASURES: [Measure; 6] = [
+    ("Mean response time (ms)", |record| {
+        record.metric("response.mean_ms")
+    }),
+    ("99th percentile of response time (ms)", |record| {
+        record.metric("response.p99_ms")
+    }),
+    (
+        "Page writes that hit the buffer (%)",
+        Record::write_hit_percent,
+    ),
+    ("Dirty pages per destage", |record| {
+        record.metric("buffer.mean_destage_pages")
+    }),
+    ("Block erases", |record| record.metric("flash.erases")),
+    ("Flash programs per page the host wrote", |record| {
+        record.metric("waf.host")
+    }),
+];
+
+/// The report of several runs; `findings` are sentences to put before them.
+pub(crate) fn runs(
+    title: &str,
+    findings: &[String],
+    manifest: &Manifest,
+    records: &[Record],
+) -> String {
+    let mut body = String::new();
+    if !findings.is_empty() {
+        body.push_str(&format!("<p>{}</p>\n", escape(&findings.join(" "))));
+    }
+    for line in summary::heading(records).lines() {
+        body.push_str(&format!("<p class=\"manifest\">{}</p>\n", escape(line)));
+    }
+    let mut groups: Vec<(&str, &str)> = Vec::new();
+    let mut schemes: Vec<&str> = Vec::new();
+    for record in records {
+        let group = (record.trace.as_str(), record.ftl.as_str());
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+        if !schemes.contains(&record.buffer.as_str()) {
+            schemes.push(&record.buffer);
+        }
+    }
+    // Without a buffer: the last in the legend, so that it takes no colour from the others.
+    let is_level = |scheme: &&str| {
+        let mut own = records.iter().filter(|record| record.buffer == **scheme);
+        own.all(|record| record.capacity().is_none())
+    };
+    schemes.sort_by_key(is_level);
+    for group in &groups {
+        if groups.len() > 1 {
+            body.push_str(&format!(
+                "<h2>{}, FTL {}</h2>\n",
+                escape(group.0),
+                escape(group.1)
+            ));
+        }
+        let of_group: Vec<&Record> = records
+            .iter()
+            .filter(|record| (record.trace.as_str(), record.ftl.as_str()) == *group)
+            .collect();
+        body.push_str(&charts(&of_group, &schemes));
+    }
+    body.push_str("<h2>All runs</h2>\n");
+    body.push_str(&table(records));
+    body.push_str(&notes(records));
+    page(title, manifest, &body)
+}
+
+/// The report of one run.
+pub(crate) fn run(manifest: &Manifest, record: &Record) -> String {
+    let mut body = format!("<p>{}</p>\n", escape(&crate::run::describe(record)));
+    body.push_str(&notes(std::slice::from_ref(record)));
+    let points = ["p50", "p95", "p99", "p999"];
+    let mut pictures = String::new();
+    for (prefix, title) in [
+        ("response.read", "Response time of reads (ms)"),
+        ("response.write", "Response time of writes (ms)"),
+    ] {
+        let value = |point: &&str| record.metric(&format!("{prefix}.{point}_ms"));
+        let values: Vec<_> = points.iter().map(value).collect();
+        if values.iter().any(Option::is_some) {
+            let places = ["50 %", "95 %", "99 %", "99.9 %"].map(str::to_owned);
+            let frame = Frame {
+                title,
+                axis: "percentile",
+                places: &places,
+            };
+            pictures.push_str(&bars(&frame, &values, &[]));
+        }
+    }
+    body.push_str(&format!("<div class=\"charts\">\n{pictures}</div>\n"));
+    body.push_str("<h2>Metrics</h2>\n<div class=\"wide\"><table>\n<tr><th class=\"left\">metric</th><th>value</th><th class=\"left\">unit</th><th class=\"left\">meaning</th></tr>\n");
+    for (name, number) in record.metrics.iter() {
+        let (unit, about) = metrics::find(name).map_or(("", ""), |row| (row.unit, row.about));
+        body.push_str(&format!(
+            "<tr><td class=\"left\">{}</td><td>{}</td><td class=\"left\">{}</td><td class=\"left about\">{}</td></tr>\n",
+            escape(name),
+            numbers::metric(number),
+            escape(unit),
+            escape(about)
+        ));
+    }
+    body.push_str("</table></div>\n<h2>Parameters</h2>\n<div class=\"wide\"><table>\n");
+    for (name, value) in &record.parameters {
+        body.push_str(&format!(
+            "<tr><td class=\"left\">{}</td><td class=\"left\">{}</td></tr>\n",
+            escape(name),
+            escape(&numbers::setting(value))
+        ));
+    }
+    body.push_str("</table></div>\n");
+    page("One run", manifest, &body)
+}
+
+fn notes(records: &[Record]) -> String {
+    summary::notes(records)
+        .iter()
+        .map(|note| format!("<p>{}.</p>\n", escape(note)))
+        .collect()
+}
+
+fn charts(records: &[&Record], schemes: &[&str]) -> String {
+    let mut sizes: Vec<u64> = records
+        .iter()
+        .filter_map(|record| record.capacity())
+        .collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let places: Vec<String> = sizes.iter().map(|size| numbers::bytes(*size)).collect();
+    let mut text = String::new();
+    if sizes.len() > 1 {
+        let used: Vec<_> = schemes
+            .iter()
+            .enumerate()
+            .filter_map(|(style, name)| {
+                let record = records.iter().find(|record| record.buffer == **name)?;
+                Some(((*name).to_owned(), style, record.capacity().is_none()))
+            })
+            .collect();
+        text.push_str(&legend(&used));
+    }
+    text.push_str("<div class=\"charts\">\n");
+    for (title, value) in MEASURES {
+        let all = records.iter().filter_map(|record| value(record));
+        let (least, most) = all.fold((f64::INFINITY, 0.0_f64), |(least, most), value| {
+            (least.min(value), most.max(value))
+        });
+        // Nothing to see where all are equal.
+        if most <= least {
+            continue;
+        }
+        text.push_str(&if sizes.len() > 1 {
+            let series: Vec<Series> = schemes
+                .iter()
+                .enumerate()
+                .filter_map(|(style, name)| series(records, name, style, &sizes, value))
+                .collect();
+            lines(
+                &Frame {
+                    title,
+                    axis: "buffer capacity",
+                    places: &places,
+                },
+                &series,
+            )
+        } else {
+            let style = |record: &&Record| {
+                schemes
+                    .iter()
+                    .position(|name| *name == record.buffer)
+                    .unwrap_or(0)
+            };
+            let names: Vec<String> = records.iter().map(|record| record.buffer.clone()).collect();
+            let values: Vec<_> = records.iter().map(|record| value(record)).collect();
+            let styles: Vec<_> = records.iter().map(style).collect();
+            bars(
+                &Frame {
+                    title,
+                    axis: "buffer",
+                    places: &names,
+                },
+                &values,
+                &styles,
+            )
+        });
+    }
+    text.push_str("</div>\n");
+    text
+}
+
+fn series(
+    records: &[&Record],
+    scheme: &str,
+    style: usize,
+    sizes: &[u64],
+    value: fn(&Record) -> Option<f64>,
+) -> Option<Series> {
+    let own: Vec<_> = records
+        .iter()
+        .filter(|record| record.buffer == scheme)
+        .collect();
+    let level = own.first()?.capacity().is_none();
+    let values: Vec<Option<f64>> = match level {
+        true => vec![own.first().and_then(|record| value(record))],
+        false => sizes
+            .iter()
+            .map(|size| {
+                let record = own.iter().find(|record| record.capacity() == Some(*size))?;
+                value(record)
+            })
+            .collect(),
+    };
+    values.iter().any(Option::is_some).then(|| Series {
+        name: scheme.to_owned(),
+        style,
+        level,
+        values,
+    })
+}
+
+fn table(records: &[Record]) -> String {
+    let columns = summary::columns(records);
+    let class = |side: Side| {
+        if side == Side::Left {
+            " class=\"left\""
+        } else {
+            ""
+        }
+    };
+    let mut text = String::from("<div class=\"wide\"><table>\n<tr>");
+    for column in &columns {
+        let [above, below] = column.head.map(escape);
+        let class = class(column.side);
+        text.push_str(&format!("<th{class}>{above}<br>{below}</th>"));
+    }
+    text.push_str("</tr>\n");
+    for record in records {
+        text.push_str("<tr>");
+        for column in &columns {
+            let cell = column.cell(record);
+            text.push_str(&format!("<td{}>{}</td>", class(column.side), escape(&cell)));
+        }
+        text.push_str("</tr>\n");
+    }
+    text.push_str("</table></div>\n");
+    text
+}
+
+fn page(title: &str, manifest: &Manifest, body: &str) -> String {
+    let (title, line) = (escape(title), escape(&manifest.line()));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p class=\"manifest\">{line}</p>\n{body}</body>\n</html>\n"
+    )
+}
+
+/// `text` as it stands in HTML.
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}

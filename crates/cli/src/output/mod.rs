@@ -1,0 +1,28 @@
+//! Results as text.
+
+pub(crate) mod charts;
+pub(crate) mod csv;
+pub(crate) mod files;
+pub(crate) mod html;
+pub(crate) mod json;
+pub(crate) mod numbers;
+pub(crate) mod report;
+pub(crate) mod scale;
+pub(crate) mod summary;
+pub(crate) mod table;
+
+use std::io::Write;
+
+use crate::errors::Failure;
+
+/// Prints `text` on standard output.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut output = std::io::stdout().lock();
+    output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush())
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
+            _ => Failure::input(format!("standard output: cannot be written: {error}")),
+        })
+}

@@ -1,0 +1,101 @@
+//! Numbers as people read them. Machine output does not come through here.
+
+use destage_base::parameter::Value;
+use destage_sim::metrics::Number;
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn whole(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Four significant digits, and all of those before the point.
+pub(crate) fn real(number: f64) -> String {
+    let size = number.abs();
+    match size {
+        _ if size == 0.0 => "0".to_owned(),
+        _ if size >= 1e15 => format!("{number:.3e}"),
+        _ if size >= 1000.0 => {
+            let sign = if number < 0.0 { "-" } else { "" };
+            format!("{sign}{}", whole(size.round() as u64))
+        }
+        _ if size >= 100.0 => format!("{number:.1}"),
+        _ if size >= 10.0 => format!("{number:.2}"),
+        _ if size >= 1.0 => format!("{number:.3}"),
+        _ if size >= 0.001 => format!("{number:.4}"),
+        _ => format!("{number:.2e}"),
+    }
+}
+
+/// A metric.
+pub(crate) fn metric(number: Number) -> String {
+    match number {
+        Number::Integer(number) => whole(number),
+        Number::Real(number) => real(number),
+    }
+}
+
+/// `8388608` as `8 MiB`, if that is exact with a short number.
+pub(crate) fn bytes(number: u64) -> String {
+    const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+    for (name, shift) in UNITS {
+        let unit = 1_u64 << shift;
+        if number >= unit && number.is_multiple_of(unit >> 1) {
+            let half = if number.is_multiple_of(unit) {
+                ""
+            } else {
+                ".5"
+            };
+            return format!("{}{half} {name}", number / unit);
+        }
+    }
+    format!("{} B", whole(number))
+}
+
+/// A parameter.
+pub(crate) fn setting(value: &Value) -> String {
+    match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_what_matters() {
+        assert_eq!(
+            [0, 12, 1234, 1_234_567].map(whole),
+            ["0", "12", "1,234", "1,234,567"]
+        );
+        let shown = [0.0, 0.000_012_34, 0.123_456, 1.5, 99.999, 123.456, -4321.6].map(real);
+        assert_eq!(
+            shown,
+            [
+                "0", "1.23e-5", "0.1235", "1.500", "100.00", "123.5", "-4,322"
+            ]
+        );
+        assert_eq!(
+            [512, 4096, 1536, 8 << 20, 5 << 29, 8_388_609].map(bytes),
+            [
+                "512 B",
+                "4 KiB",
+                "1.5 KiB",
+                "8 MiB",
+                "2.5 GiB",
+                "8,388,609 B"
+            ]
+        );
+    }
+}

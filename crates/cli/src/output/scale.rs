@@ -1,0 +1,135 @@
+//! The axis of values of a chart: which numbers stand at its grid lines, and how far up a value is.
+
+/// Values further apart than this would lie on each other at the bottom of an axis from zero.
+const SPREAD: f64 = 40.0;
+
+/// An axis of values.
+pub(crate) enum Scale {
+    /// From zero, in equal steps, to a round number at or above the largest value.
+    Linear { step: f64, steps: usize },
+    /// From one power of ten to another, all values between.
+    Decades { low: i32, high: i32 },
+}
+
+impl Scale {
+    /// From zero: for bars, whose length is what is compared.
+    pub(crate) fn linear<'v>(values: impl Iterator<Item = &'v f64>) -> Self {
+        let most = values.copied().fold(0.0, f64::max);
+        if most <= 0.0 {
+            return Self::Linear {
+                step: 1.0,
+                steps: 1,
+            };
+        }
+        let rough = most / 4.0;
+        let power = 10_f64.powi(rough.log10().floor() as i32);
+        let factor = [1.0, 2.0, 2.5, 5.0, 10.0]
+            .into_iter()
+            .find(|factor| factor * power >= rough)
+            .unwrap_or(10.0);
+        let step = factor * power;
+        Self::Linear {
+            step,
+            steps: (most / step).ceil() as usize,
+        }
+    }
+
+    /// By powers of ten if the values are far apart, from zero otherwise.
+    pub(crate) fn fitting<'v>(values: impl Iterator<Item = &'v f64> + Clone) -> Self {
+        let least = values.clone().copied().fold(f64::INFINITY, f64::min);
+        let most = values.clone().copied().fold(0.0, f64::max);
+        if least <= 0.0 || most / least < SPREAD {
+            return Self::linear(values);
+        }
+        let low = least.log10().floor() as i32;
+        Self::Decades {
+            low,
+            high: (most.log10().ceil() as i32).max(low + 1),
+        }
+    }
+
+    /// How far up `value` is, from 0 to 1.
+    pub(crate) fn share(&self, value: f64) -> f64 {
+        match self {
+            Self::Linear { step, steps } => value / (step * *steps as f64),
+            Self::Decades { low, high } => {
+                (value.log10() - f64::from(*low)) / f64::from(high - low)
+            }
+        }
+    }
+
+    /// What is to be added to a title, so that nobody reads lengths as amounts.
+    pub(crate) fn note(&self) -> &'static str {
+        match self {
+            Self::Linear { .. } => "",
+            Self::Decades { .. } => ", logarithmic",
+        }
+    }
+
+    /// Values and labels of the grid, from the bottom up.
+    pub(crate) fn ticks(&self) -> Vec<(f64, String)> {
+        match self {
+            Self::Linear { step, steps } => {
+                // As many decimals as the step needs: 2.5 and 0.25 one more than 2 and 0.2.
+                let exponent = -step.log10().floor();
+                let mantissa = step * 10_f64.powf(exponent);
+                let extra = f64::from(u8::from((mantissa - 2.5).abs() < 0.01));
+                let decimals = (exponent + extra).max(0.0) as usize;
+                let tick = |index| {
+                    let value = index as f64 * step;
+                    (value, label(value, decimals))
+                };
+                (0..=*steps).map(tick).collect()
+            }
+            Self::Decades { low, high } => {
+                let tick = |exponent: i32| {
+                    let value = 10_f64.powi(exponent);
+                    (value, label(value, usize::try_from(-exponent).unwrap_or(0)))
+                };
+                (*low..=*high).map(tick).collect()
+            }
+        }
+    }
+}
+
+/// `2500000` as `2.5 M`: there is little room beside an axis.
+fn label(value: f64, decimals: usize) -> String {
+    let (unit, name) = match value {
+        _ if value >= 1e9 => (1e9, " G"),
+        _ if value >= 1e6 => (1e6, " M"),
+        _ if value >= 1e4 => (1e3, " k"),
+        _ => return format!("{value:.decimals$}"),
+    };
+    let text = format!("{:.2}", value / unit);
+    format!("{}{name}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(values: &[f64]) -> Vec<String> {
+        Scale::fitting(values.iter())
+            .ticks()
+            .into_iter()
+            .map(|(_, label)| label)
+            .collect()
+    }
+
+    #[test]
+    fn axes_end_at_round_numbers() {
+        assert_eq!(labels(&[7.3]), ["0", "2", "4", "6", "8"]);
+        assert_eq!(labels(&[0.9]), ["0.00", "0.25", "0.50", "0.75", "1.00"]);
+        assert_eq!(labels(&[41_000.0]), ["0", "20 k", "40 k", "60 k"]);
+        assert_eq!(labels(&[9e6]), ["0", "2.5 M", "5 M", "7.5 M", "10 M"]);
+        assert_eq!(labels(&[0.0]), ["0", "1"]);
+    }
+
+    #[test]
+    fn values_far_apart_stand_at_powers_of_ten() {
+        let values = [0.02, 6.5];
+        assert_eq!(labels(&values), ["0.01", "0.1", "1", "10"]);
+        let scale = Scale::fitting(values.iter());
+        assert!((scale.share(0.01), scale.share(10.0)) == (0.0, 1.0));
+    }
+}

@@ -1,0 +1,202 @@
+//! Several runs as one table: what they differ in, and the few metrics that tell buffers apart.
+
+use crate::output::numbers;
+use crate::output::table::{Side, Table};
+use crate::record::Record;
+
+/// A column: two lines of heading, and a cell of a run.
+pub(crate) struct Column {
+    /// Above each other.
+    pub(crate) head: [&'static str; 2],
+    /// Where its cells stand.
+    pub(crate) side: Side,
+    cell: fn(&Record) -> Option<String>,
+}
+
+impl Column {
+    /// The cell of `record`; a dash for what has no meaning in it.
+    pub(crate) fn cell(&self, record: &Record) -> String {
+        (self.cell)(record).unwrap_or_else(|| "-".to_owned())
+    }
+}
+
+const fn number(head: [&'static str; 2], cell: fn(&Record) -> Option<String>) -> Column {
+    Column {
+        head,
+        side: Side::Right,
+        cell,
+    }
+}
+
+fn metric(record: &Record, name: &str) -> Option<String> {
+    record.metrics.get(name).map(numbers::metric)
+}
+
+/// Characters in a line of a terminal.
+const WIDTH: usize = 100;
+/// What is left out first where the table is wider than that; machine output has everything.
+const SPARE: [[&str; 2]; 3] = [
+    ["", "evictions"],
+    ["pages per", "destage"],
+    ["destaged", "pages"],
+];
+
+/// Longest name of a trace that is shown whole.
+const NAME: usize = 24;
+
+const TRACE: Column = Column {
+    head: ["", "trace"],
+    side: Side::Left,
+    cell: |record| Some(short(&record.trace)),
+};
+const BUFFER: Column = Column {
+    head: ["", "buffer"],
+    side: Side::Left,
+    cell: |record| Some(record.buffer.clone()),
+};
+const SIZE: Column = number(["", "size"], |record| record.capacity().map(numbers::bytes));
+const FTL: Column = Column {
+    head: ["", "ftl"],
+    side: Side::Left,
+    cell: |record| Some(record.ftl.clone()),
+};
+
+const METRICS: [Column; 8] = [
+    number(["response", "mean ms"], |record| {
+        metric(record, "response.mean_ms")
+    }),
+    number(["response", "p99 ms"], |record| {
+        metric(record, "response.p99_ms")
+    }),
+    number(["write", "hits %"], |record| {
+        record
+            .write_hit_percent()
+            .map(|percent| format!("{percent:.1}"))
+    }),
+    number(["", "evictions"], |record| {
+        metric(record, "buffer.evictions")
+    }),
+    number(["destaged", "pages"], |record| {
+        metric(record, "buffer.destaged_pages")
+    }),
+    number(["pages per", "destage"], |record| {
+        metric(record, "buffer.mean_destage_pages")
+    }),
+    number(["", "erases"], |record| metric(record, "flash.erases")),
+    number(["waf", "host"], |record| metric(record, "waf.host")),
+];
+
+/// The columns for `records`: those that differ, and the metrics any of them has.
+pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
+    let differ = |column: &Column| {
+        let mut cells = records.iter().map(|record| column.cell(record));
+        let first = cells.next();
+        cells.any(|cell| Some(cell) != first)
+    };
+    let mut columns = Vec::new();
+    columns.extend(Some(TRACE).filter(differ));
+    columns.push(BUFFER);
+    columns.extend([SIZE, FTL].into_iter().filter(differ));
+    let present = |column: &Column| records.iter().any(|record| (column.cell)(record).is_some());
+    columns.extend(METRICS.into_iter().filter(present));
+    columns
+}
+
+/// What all runs have in common: the input on one line, what simulates it on the other.
+pub(crate) fn heading(records: &[Record]) -> String {
+    let Some(first) = records.first() else {
+        return String::new();
+    };
+    let mut parts = Vec::new();
+    let same = |value: fn(&Record) -> Option<String>| {
+        let common = value(first);
+        records
+            .iter()
+            .all(|record| value(record) == common)
+            .then_some(common)
+            .flatten()
+    };
+    let trace = same(|record| Some(format!("{}\n", record.trace))).unwrap_or_default();
+    parts.extend(same(|record| {
+        record
+            .capacity()
+            .map(|bytes| format!("buffer of {}", numbers::bytes(bytes)))
+    }));
+    parts.extend(same(|record| Some(format!("FTL {}", record.ftl))));
+    let count = |name: &str| first.whole(name).unwrap_or(0);
+    parts.push(format!(
+        "{} elements x {} planes x {} blocks x {} pages of {}",
+        count("flash.elements"),
+        count("flash.planes_per_element"),
+        count("flash.blocks_per_plane"),
+        count("flash.pages_per_block"),
+        numbers::bytes(count("flash.page_bytes"))
+    ));
+    format!("{trace}{}", parts.join(", "))
+}
+
+/// The table as text: as many of the metrics as a terminal is wide.
+pub(crate) fn table(records: &[Record]) -> String {
+    let mut columns = columns(records);
+    let mut spare = SPARE.iter();
+    loop {
+        let text = text(&columns, records);
+        if text.lines().all(|line| line.chars().count() <= WIDTH) {
+            return text;
+        }
+        let Some(head) = spare.next() else {
+            return text;
+        };
+        columns.retain(|column| column.head != *head);
+    }
+}
+
+fn text(columns: &[Column], records: &[Record]) -> String {
+    let mut table = Table::new(columns.iter().map(|column| column.side).collect());
+    for line in 0..2 {
+        table.row(columns.iter().map(|column| column.head[line]));
+    }
+    table.rule();
+    for record in records {
+        table.row(columns.iter().map(|column| column.cell(record)));
+    }
+    table.text()
+}
+
+/// What a reader of the numbers must know: which runs did not see all of their requests.
+pub(crate) fn notes(records: &[Record]) -> Vec<String> {
+    let saturated = records
+        .iter()
+        .filter(|record| record.metric("host.saturated") == Some(1.0));
+    let note = |record: &Record| {
+        let size = record
+            .capacity()
+            .map(|bytes| format!(" of {}", numbers::bytes(bytes)));
+        format!(
+            "{} on {}{}, FTL {}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
+            record.trace,
+            record.buffer,
+            size.unwrap_or_default(),
+            record.ftl,
+            record.whole("host.saturation").unwrap_or(0),
+            numbers::whole(record.metric("host.requests").unwrap_or(0.0) as u64)
+        )
+    };
+    saturated.map(note).collect()
+}
+
+/// The file's name without its folder, its end if it is long: that is where names differ.
+pub(crate) fn short(trace: &str) -> String {
+    let is_path = !trace.contains(':');
+    let name = trace
+        .rsplit('/')
+        .next()
+        .filter(|_| is_path)
+        .unwrap_or(trace);
+    let count = name.chars().count();
+    if count <= NAME {
+        return name.to_owned();
+    }
+    let end: String = name.chars().skip(count - NAME + 2).collect();
+    format!("..{end}")
+}

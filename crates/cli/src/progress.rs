@@ -1,0 +1,112 @@
+//! Progress on standard error, for work that lasts.
+
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+
+use crate::args::Noise;
+use crate::errors::say;
+use crate::output::numbers;
+
+/// Work done within this time is done before anybody wonders.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Counts simulated requests, from any thread.
+pub(crate) struct Progress {
+    started: Instant,
+    style: Style,
+    total: Option<u64>,
+    done: AtomicU64,
+}
+
+enum Style {
+    None,
+    /// A bar that redraws itself, once it is shown.
+    Bar {
+        bar: ProgressBar,
+        shown: AtomicBool,
+    },
+    /// A line now and then, where a bar cannot redraw itself; when the last one was.
+    Lines(Mutex<Instant>),
+}
+
+impl Progress {
+    /// As the user wants it; `total` requests, if that is known.
+    pub(crate) fn new(noise: Noise, total: Option<u64>) -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        let style = match noise {
+            Noise { quiet: true, .. } => Style::None,
+            _ if terminal => {
+                let hidden = ProgressDrawTarget::hidden();
+                let bar = ProgressBar::with_draw_target(total, hidden);
+                let template = match total {
+                    Some(_) => {
+                        "{elapsed} [{bar:40}] {human_pos} of {human_len} requests, {rate}, {eta} left"
+                    }
+                    None => "{elapsed} {spinner} {human_pos} requests, {rate}",
+                };
+                if let Ok(style) = ProgressStyle::with_template(template) {
+                    let rate = |state: &ProgressState, text: &mut dyn Write| {
+                        let _ = write!(text, "{}/s", numbers::whole(state.per_sec() as u64));
+                    };
+                    bar.set_style(style.with_key("rate", rate).progress_chars("=> "));
+                }
+                Style::Bar {
+                    bar,
+                    shown: AtomicBool::new(false),
+                }
+            }
+            Noise { progress: true, .. } => Style::Lines(Mutex::new(Instant::now())),
+            _ => Style::None,
+        };
+        Self {
+            started: Instant::now(),
+            style,
+            total,
+            done: AtomicU64::new(0),
+        }
+    }
+
+    /// `requests` more are done.
+    pub(crate) fn advance(&self, requests: u64) {
+        let done = self.done.fetch_add(requests, Ordering::Relaxed) + requests;
+        match &self.style {
+            Style::None => {}
+            Style::Bar { bar, shown } => {
+                bar.set_position(done);
+                if self.started.elapsed() >= PATIENCE && !shown.swap(true, Ordering::Relaxed) {
+                    bar.set_draw_target(ProgressDrawTarget::stderr());
+                }
+            }
+            Style::Lines(last) => {
+                // Whoever holds the lock prints; nobody waits for it.
+                let Ok(mut last) = last.try_lock() else {
+                    return;
+                };
+                if last.elapsed() >= PATIENCE {
+                    *last = Instant::now();
+                    let of = self
+                        .total
+                        .map_or(String::new(), |total| format!(" of {total}"));
+                    let seconds = self.started.elapsed().as_secs_f64();
+                    let rate = done as f64 / seconds;
+                    say(&format!(
+                        "destage: {done}{of} requests in {seconds:.0} s, {rate:.0}/s"
+                    ));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Style::Bar { bar, .. } = &self.style {
+            bar.finish_and_clear();
+        }
+    }
+}

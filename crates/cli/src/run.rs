@@ -1,0 +1,131 @@
+//! `destage run`: one simulation.
+
+use std::path::Path;
+use std::time::Instant;
+
+use clap::ArgMatches;
+use destage_sim::metrics;
+use destage_sim::run::run as simulate;
+
+use crate::args::RunArguments;
+use crate::choices::{self, workload_pair};
+use crate::errors::{Failure, warn};
+use crate::input::{self, Facts, Input};
+use crate::logs::Logs;
+use crate::manifest::Manifest;
+use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
+use crate::output::table::{Side, Table};
+use crate::output::{self, csv, html, json, numbers, summary};
+use crate::progress::Progress;
+use crate::record::Record;
+use crate::watch::Watch;
+
+/// Runs the command.
+pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Failure> {
+    let started = Instant::now();
+    let common = &arguments.common;
+    let workload = common.workload.as_deref();
+    let take = |pair: &str| workload.is_none() || workload_pair(pair).is_none();
+    let config = choices::settings(common, typed, take)?.resolve()?;
+    let options = input::read_options(&config, &common.reading)?;
+    let trace = arguments.trace.as_deref();
+    let input = Input::new(trace, workload, &common.settings.set)?;
+
+    let wanted = [
+        ("-o", &common.results.output),
+        ("--response-log", &arguments.response_log),
+        ("--destage-log", &arguments.destage_log),
+    ];
+    let outputs: Vec<_> = wanted
+        .iter()
+        .filter_map(|(option, path)| Some((*option, path.as_ref()?)))
+        .collect();
+    let inputs: Vec<&Path> = [trace, common.settings.config.as_deref()]
+        .into_iter()
+        .flatten()
+        .collect();
+    check_distinct(&outputs, &inputs)?;
+    let file = common
+        .results
+        .output
+        .as_deref()
+        .map(ResultFile::create)
+        .transpose()?;
+    let logs = Logs::create(
+        arguments.response_log.as_ref(),
+        arguments.destage_log.as_ref(),
+    )?;
+
+    let (source, foresight) = input.stream(&config, &options)?;
+    let progress = Progress::new(common.noise, input.expected_requests(&options));
+    let mut watch = Watch::new(&progress, logs);
+    let outcome = simulate(&config, source, &foresight, &mut watch)
+        .map(|(result, source)| (result, Facts::of_source(&source)));
+    let logs = watch.logs;
+    drop(progress);
+    // A run that its own log stopped was not interrupted: the log knows why.
+    let logs = logs.finish()?;
+    let (result, facts) = outcome?;
+
+    facts.warn();
+    let (buffer, ftl) = (config.scheme.name, config.ftl_row.name);
+    let record = Record::new(&input.name(), buffer, ftl, result, input.parameters());
+    summary::notes(std::slice::from_ref(&record))
+        .iter()
+        .for_each(warn);
+    let seed = config.global.integer("sim.seed");
+    let manifest = Manifest::new(vec![facts], seed, started);
+    let text = |form| match form {
+        Form::Json => json::run(&manifest, &record),
+        Form::Csv => csv::runs(std::slice::from_ref(&record)),
+        Form::Html => html::run(&manifest, &record),
+    };
+    let file = file.map(|file| file.fill_with(text)).transpose()?;
+    for file in logs.into_iter().chain(file) {
+        file.commit()?;
+    }
+    match machine_form(common.results.machine) {
+        Some(form) => output::print(&text(form)),
+        None => output::print(&for_people(&manifest, &record)),
+    }
+}
+
+/// What was run, and the metrics grouped by the first part of their names.
+fn for_people(manifest: &Manifest, record: &Record) -> String {
+    let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left]);
+    let mut group = String::new();
+    for (name, number) in record.metrics.iter() {
+        let prefix = name.split('.').next().unwrap_or(name);
+        if prefix != group {
+            table.row([""]);
+            group = prefix.to_owned();
+        }
+        let unit = metrics::find(name).map_or("", |row| row.unit);
+        table.row([name, &numbers::metric(number), unit]);
+    }
+    let wall = manifest.wall_time_s;
+    format!(
+        "{}\n{}\nwall time {wall:.2} s\n",
+        describe(record),
+        table.text()
+    )
+}
+
+/// One line: what was run.
+pub(crate) fn describe(record: &Record) -> String {
+    let buffer = match record.capacity() {
+        Some(bytes) => format!("{} of {}", record.buffer, numbers::bytes(bytes)),
+        None => record.buffer.clone(),
+    };
+    let count = |name: &str| record.whole(name).unwrap_or(0);
+    format!(
+        "{} on {buffer}, FTL {}, {} elements x {} planes x {} blocks x {} pages of {}",
+        record.trace,
+        record.ftl,
+        count("flash.elements"),
+        count("flash.planes_per_element"),
+        count("flash.blocks_per_plane"),
+        count("flash.pages_per_block"),
+        numbers::bytes(count("flash.page_bytes")),
+    )
+}

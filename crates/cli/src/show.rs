@@ -1,0 +1,256 @@
+//! `destage show`: parameters with default, unit, range and source.
+
+use destage_base::parameter::{Parameter, Value as Setting};
+use destage_buffer::{COMMON, SCHEMES};
+use destage_flash::ftl::FTLS;
+use destage_sim::parameters::PARAMETERS;
+use destage_sim::profiles::PROFILES;
+use destage_sim::settings::{Settings, suggestion};
+use destage_trace::{PARAMETERS as TRACE_PARAMETERS, WORKLOADS};
+use serde_json::{Map, Value, json};
+
+use crate::args::{ShowArguments, Shown};
+use crate::catalogue;
+use crate::errors::Failure;
+use crate::output::{self, json, numbers};
+
+/// What is shown: a heading, and parameters in parts.
+struct Page {
+    name: String,
+    about: String,
+    source: String,
+    parts: Vec<(&'static str, Vec<Entry>)>,
+}
+
+/// One parameter under its full name; the value where something sets it.
+struct Entry {
+    name: String,
+    row: &'static Parameter,
+    value: Option<Setting>,
+}
+
+/// Runs the command.
+pub(crate) fn run(arguments: &ShowArguments) -> Result<(), Failure> {
+    let name = arguments.name.as_deref().unwrap_or_default();
+    let page = match arguments.what {
+        Shown::Parameters if !name.is_empty() => {
+            return Err(Failure::input(format!(
+                "show parameters {name:?}: expected no name, or show buffer, ftl, profile or workload"
+            )));
+        }
+        Shown::Parameters => parameters(),
+        Shown::Buffer => buffer(name)?,
+        Shown::Ftl => ftl(name)?,
+        Shown::Profile => profile(name)?,
+        Shown::Workload => workload(name)?,
+    };
+    output::print(&if arguments.json {
+        page.json()
+    } else {
+        page.text()
+    })
+}
+
+fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
+    let entry = |row: &'static Parameter| {
+        let name = format!("{prefix}{}", row.name);
+        Entry {
+            name,
+            row,
+            value: None,
+        }
+    };
+    rows.iter().map(entry).collect()
+}
+
+fn parameters() -> Page {
+    let mut all = entries("", PARAMETERS);
+    all.extend(entries("", TRACE_PARAMETERS));
+    // Those of a section together, in the order sections first appear.
+    let section = |entry: &Entry| entry.name.split('.').next().map(str::to_owned);
+    let order: Vec<_> = all.iter().map(section).collect();
+    all.sort_by_key(|entry| order.iter().position(|other| *other == section(entry)));
+    Page {
+        name: "parameters".into(),
+        about: "Parameters of device, host, trace and run.".into(),
+        source: String::new(),
+        parts: vec![
+            ("", all),
+            (
+                "Parameters common to all buffers",
+                entries("buffer.", COMMON),
+            ),
+        ],
+    }
+}
+
+fn buffer(name: &str) -> Result<Page, Failure> {
+    let row = find(name, "buffer", SCHEMES, |row| row.name)?;
+    let reconstructed = if row.reconstructed {
+        " Rules put together from descriptions by others."
+    } else {
+        ""
+    };
+    Ok(Page {
+        name: row.name.into(),
+        about: format!("{}{reconstructed}", row.about),
+        source: row.source.into(),
+        parts: vec![
+            ("Its own parameters", entries("buffer.", row.parameters)),
+            (
+                "Parameters common to all buffers",
+                entries("buffer.", COMMON),
+            ),
+        ],
+    })
+}
+
+fn ftl(name: &str) -> Result<Page, Failure> {
+    let row = find(name, "ftl", FTLS, |row| row.name)?;
+    Ok(Page {
+        name: row.name.into(),
+        about: row.about.into(),
+        source: row.source.into(),
+        parts: vec![("", entries("ftl.", row.parameters))],
+    })
+}
+
+fn workload(name: &str) -> Result<Page, Failure> {
+    let row = find(name, "workload", WORKLOADS, |row| row.name)?;
+    Ok(Page {
+        name: row.name.into(),
+        about: row.about.into(),
+        source: String::new(),
+        parts: vec![("", entries("workload.", row.parameters))],
+    })
+}
+
+fn profile(name: &str) -> Result<Page, Failure> {
+    let row = find(name, "profile", PROFILES, |row| row.name)?;
+    let mut settings = Settings::new();
+    settings.load_profile(name)?;
+    let config = settings.resolve()?;
+    let values = config.parameters();
+    let set = settings.keys().filter_map(|key| {
+        let row = catalogue::find(key, config.scheme, config.ftl_row)?;
+        Some(Entry {
+            name: key.to_owned(),
+            row,
+            value: values.get(key).cloned(),
+        })
+    });
+    Ok(Page {
+        name: row.name.into(),
+        about: row.describe("about").unwrap_or_default(),
+        source: row.describe("source").unwrap_or_default(),
+        parts: vec![("What it sets", set.collect())],
+    })
+}
+
+fn find<R>(
+    name: &str,
+    what: &str,
+    rows: &'static [R],
+    name_of: fn(&R) -> &'static str,
+) -> Result<&'static R, Failure> {
+    rows.iter().find(|row| name_of(row) == name).ok_or_else(|| {
+        let names = rows.iter().map(name_of);
+        Failure::input(format!(
+            "show {what} {name:?}: no such {what}{}; expected one of {}",
+            suggestion(name, names.clone()),
+            names.collect::<Vec<_>>().join(", ")
+        ))
+    })
+}
+
+impl Page {
+    fn text(&self) -> String {
+        let mut text = format!("{}: {}\n", self.name, self.about);
+        if !self.source.is_empty() {
+            text.push_str(&format!("Source: {}\n", self.source));
+        }
+        if self.parts.iter().all(|(_, entries)| entries.is_empty()) {
+            text.push_str("It has no parameters.\n");
+        }
+        for (title, entries) in &self.parts {
+            if entries.is_empty() {
+                continue;
+            }
+            text.push('\n');
+            if !title.is_empty() {
+                text.push_str(&format!("{title}:\n\n"));
+            }
+            for entry in entries {
+                text.push_str(&entry.text());
+            }
+        }
+        text
+    }
+
+    fn json(&self) -> String {
+        let mut map = Map::new();
+        map.insert("name".into(), json!(self.name));
+        map.insert("about".into(), json!(self.about));
+        if !self.source.is_empty() {
+            map.insert("source".into(), json!(self.source));
+        }
+        let entries = self.parts.iter().flat_map(|(_, entries)| entries);
+        map.insert(
+            "parameters".into(),
+            Value::Array(entries.map(Entry::json).collect()),
+        );
+        json::text(&Value::Object(map))
+    }
+}
+
+impl Entry {
+    fn text(&self) -> String {
+        let row = self.row;
+        let unit = if row.unit.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", row.unit)
+        };
+        let mut line = match &self.value {
+            None => format!("{} = {}{unit}", self.name, row.default),
+            Some(value) => format!(
+                "{} = {}{unit}  (default {})",
+                self.name,
+                numbers::setting(value),
+                row.default
+            ),
+        };
+        line.push_str(&format!(
+            "\n    {}\n    Expected: {}.",
+            row.about,
+            row.expected()
+        ));
+        if !row.source.is_empty() {
+            line.push_str(&format!(" Source: {}", row.source));
+            if !row.source.ends_with('.') {
+                line.push('.');
+            }
+        }
+        line.push('\n');
+        line
+    }
+
+    fn json(&self) -> Value {
+        let row = self.row;
+        let mut map = Map::new();
+        map.insert("name".into(), json!(self.name));
+        if let Some(value) = &self.value {
+            map.insert("value".into(), json::setting(value));
+        }
+        // The row's own check of the default is the one that types it.
+        let default = row
+            .read(row.default)
+            .map_or(json!(row.default), |value| json::setting(&value));
+        map.insert("default".into(), default);
+        map.insert("unit".into(), json!(row.unit));
+        map.insert("range".into(), json!(row.expected()));
+        map.insert("about".into(), json!(row.about));
+        map.insert("source".into(), json!(row.source));
+        Value::Object(map)
+    }
+}

@@ -1,0 +1,57 @@
+//! What watches a run: interruption, progress, logs.
+
+use destage_base::Ticks;
+use destage_buffer::destage::Destage;
+use destage_sim::observer::{Observer, Response};
+
+use crate::interrupt;
+use crate::logs::Logs;
+use crate::progress::Progress;
+
+/// Watches one run.
+pub(crate) struct Watch<'a> {
+    progress: &'a Progress,
+    seen: u64,
+    /// The logs wanted, if any.
+    pub(crate) logs: Logs,
+}
+
+impl<'a> Watch<'a> {
+    /// Counts requests into `progress`.
+    pub(crate) fn new(progress: &'a Progress, logs: Logs) -> Self {
+        Self {
+            progress,
+            seen: 0,
+            logs,
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn wants_responses(&self) -> bool {
+        self.logs.responses.is_some()
+    }
+
+    fn response(&mut self, response: &Response) {
+        if let Some(log) = &mut self.logs.responses {
+            log.add(*response);
+        }
+    }
+
+    fn wants_destages(&self) -> bool {
+        self.logs.destages.is_some()
+    }
+
+    fn destage(&mut self, now: Ticks, record: &Destage) {
+        if let Some(log) = &mut self.logs.destages {
+            log.add(now, record);
+        }
+    }
+
+    fn progress(&mut self, requests: u64) -> bool {
+        self.progress.advance(requests.saturating_sub(self.seen));
+        self.seen = requests;
+        // A log that cannot be written makes the rest of the run worthless; the caller asks why.
+        !interrupt::asked() && !self.logs.failed()
+    }
+}

@@ -1,0 +1,155 @@
+//! Runs the program in a folder of its own.
+
+#![allow(dead_code, reason = "each test file uses a part of this")]
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A folder that is the program's current one.
+pub struct Place {
+    folder: TempDir,
+}
+
+/// What the program left behind.
+pub struct Outcome {
+    /// Exit status.
+    pub status: i32,
+    /// Standard output.
+    pub output: String,
+    /// Standard error.
+    pub errors: String,
+}
+
+/// A device of 32 KiB x 8 of data: 16 blocks of 4 pages, small enough to think through.
+pub const TINY: [&str; 12] = [
+    "--set",
+    "flash.elements=1",
+    "--set",
+    "flash.planes_per_element=1",
+    "--set",
+    "flash.blocks_per_plane=16",
+    "--set",
+    "flash.pages_per_block=4",
+    "--set",
+    "flash.summary_page=false",
+    "--size",
+    "32KiB",
+];
+
+impl Place {
+    /// An empty folder.
+    pub fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().expect("a temporary folder"),
+        }
+    }
+
+    /// Where `name` is in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Writes a file.
+    pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        std::fs::write(self.path(name), content).expect("a file is written");
+    }
+
+    /// Reads a file.
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("a file is read")
+    }
+
+    /// The names of all files, hidden ones too.
+    pub fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).expect("a folder is read");
+        let mut names: Vec<_> = entries
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .to_string_lossy()
+                    .into_owned()
+            })
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// The program with `arguments`, not yet started.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_destage"));
+        command
+            .args(arguments)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program.
+    pub fn run(&self, arguments: &[&str]) -> Outcome {
+        Outcome::of(
+            &self
+                .command(arguments)
+                .output()
+                .expect("the program starts"),
+        )
+    }
+
+    /// Runs the program with `input` on its standard input.
+    pub fn run_with(&self, arguments: &[&str], input: &[u8]) -> Outcome {
+        let mut child = self
+            .command(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut pipe = child.stdin.take().expect("a pipe");
+        // Who stops at an error does not read the rest.
+        let _ = pipe.write_all(input);
+        drop(pipe);
+        Outcome::of(&child.wait_with_output().expect("the program ends"))
+    }
+
+    /// Runs the program, which must succeed, and returns its standard output.
+    pub fn succeed(&self, arguments: &[&str]) -> String {
+        let outcome = self.run(arguments);
+        assert_eq!(outcome.status, 0, "{arguments:?}: {}", outcome.errors);
+        outcome.output
+    }
+
+    /// Runs the program, which must succeed, and returns the JSON it prints.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        json(&self.succeed(arguments))
+    }
+}
+
+impl Outcome {
+    fn of(output: &std::process::Output) -> Self {
+        Self {
+            status: output.status.code().unwrap_or(-1),
+            output: String::from_utf8_lossy(&output.stdout).into_owned(),
+            errors: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// `text` as JSON.
+pub fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// Writes of one page each, a millisecond apart, in DiskSim's columns.
+pub fn page_writes(pages: &[u64]) -> String {
+    let line = |(index, page): (usize, &u64)| format!("{index}.0 0 {} 8 0\n", page * 8);
+    pages.iter().enumerate().map(line).collect()
+}
+
+/// Whether `path` exists.
+pub fn exists(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}

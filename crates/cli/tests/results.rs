@@ -1,0 +1,304 @@
+//! The shape of results, and that they depend on nothing but the input.
+
+mod common;
+
+use common::{Place, TINY, json, page_writes};
+
+const WORKLOAD: [&str; 3] = ["--workload", "mixed:requests=3000", "--json"];
+
+#[test]
+fn the_json_of_a_run_has_three_parts() {
+    let place = Place::new();
+    let document = place.json(&[&["run"], &WORKLOAD[..]].concat());
+    let keys: Vec<_> = document.as_object().unwrap().keys().cloned().collect();
+    assert_eq!(keys, ["manifest", "parameters", "metrics"]);
+    for key in [
+        "version",
+        "commit",
+        "command",
+        "seed",
+        "host",
+        "wall_time_s",
+        "trace",
+    ] {
+        assert!(document["manifest"].get(key).is_some(), "{key}");
+    }
+    assert_eq!(document["manifest"]["host"]["os"], std::env::consts::OS);
+    assert_eq!(document["parameters"]["buffer.kind"], "lru");
+    assert_eq!(document["parameters"]["buffer.capacity_bytes"], 8 << 20);
+    assert_eq!(document["parameters"]["workload.requests"], 3000);
+    assert_eq!(document["metrics"]["host.requests"], 3000);
+    assert!(document["metrics"]["response.mean_ms"].is_f64());
+    assert!(
+        document["metrics"]
+            .as_object()
+            .unwrap()
+            .values()
+            .all(serde_json::Value::is_number)
+    );
+}
+
+#[test]
+fn metrics_without_meaning_are_absent() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[0, 1, 2]));
+    let document = place.json(&["run", "t.disksim", "--json", "--buffer", "nocache"]);
+    let metrics = document["metrics"].as_object().unwrap();
+    assert!(!metrics.contains_key("response.read.mean_ms"));
+    assert!(!metrics.contains_key("buffer.write_hits"));
+    let document = place.json(&["run", "t.disksim", "--json", "--ftl", "none"]);
+    assert!(
+        !document["metrics"]
+            .as_object()
+            .unwrap()
+            .contains_key("flash.erases")
+    );
+}
+
+#[test]
+fn a_trace_is_known_by_its_digest() {
+    let place = Place::new();
+    place.write("t.disksim", "0.0 0 0 8 0\n1.0 0 8 8 0\n");
+    let document = place.json(&["run", "t.disksim", "--json"]);
+    assert_eq!(document["manifest"]["format"], "disksim");
+    let digest = document["manifest"]["trace_digest"].as_str().unwrap();
+    let expected = "sha256:";
+    assert!(
+        digest.starts_with(expected) && digest.len() == expected.len() + 64,
+        "{digest}"
+    );
+    let cut = place.json(&["run", "t.disksim", "--json", "--limit", "1"]);
+    assert!(cut["manifest"].get("trace_digest").is_none());
+    assert_eq!(cut["metrics"]["host.requests"], 1);
+}
+
+#[test]
+fn csv_has_a_row_per_run_and_a_column_per_name() {
+    let place = Place::new();
+    let text = place.succeed(&["run", "--workload", "mixed:requests=1000", "--csv"]);
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 2);
+    let head: Vec<_> = lines[0].split(',').collect();
+    assert_eq!(head.len(), lines[1].split(',').count());
+    assert_eq!(head[0], "trace");
+    for name in [
+        "buffer.kind",
+        "flash.elements",
+        "response.mean_ms",
+        "waf.host",
+    ] {
+        assert!(head.contains(&name), "{name}");
+    }
+}
+
+#[test]
+fn files_hold_what_standard_output_would() {
+    let place = Place::new();
+    let printed = place.succeed(&["run", "--workload", "zipf:requests=1000", "--csv"]);
+    let shown = place.succeed(&["run", "--workload", "zipf:requests=1000", "-o", "out.csv"]);
+    assert_eq!(place.read("out.csv"), printed);
+    assert!(shown.contains("response.mean_ms"), "{shown}");
+    place.succeed(&[
+        "run",
+        "--workload",
+        "zipf:requests=1000",
+        "-o",
+        "out.json",
+        "--csv",
+    ]);
+    assert!(json(&place.read("out.json")).get("metrics").is_some());
+    assert_eq!(place.files(), ["out.csv", "out.json"]);
+}
+
+#[test]
+fn a_comparison_is_a_cross_product() {
+    let place = Place::new();
+    place.write("a.disksim", page_writes(&[0, 1, 2, 0]));
+    place.write("b.disksim", page_writes(&[5, 6]));
+    let axes = [
+        "--buffers",
+        "fifo,lru:lru_unit=request",
+        "--sizes",
+        "1MiB,2MiB",
+        "--ftls",
+        "page,none",
+    ];
+    let arguments = [&["compare", "a.disksim", "b.disksim", "--json"], &axes[..]].concat();
+    let document = place.json(&arguments);
+    let keys: Vec<_> = document.as_object().unwrap().keys().cloned().collect();
+    assert_eq!(keys, ["manifest", "runs"]);
+    let runs = document["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 16);
+    assert_eq!(document["manifest"]["traces"].as_array().unwrap().len(), 2);
+    let label = |run: &serde_json::Value| {
+        let names = ["ftl.kind", "buffer.kind", "buffer.capacity_bytes"];
+        names
+            .map(|name| run["parameters"][name].to_string())
+            .join(" ")
+            + &run["trace"].to_string()
+    };
+    let labels: std::collections::BTreeSet<_> = runs.iter().map(label).collect();
+    assert_eq!(labels.len(), 16);
+
+    let text =
+        place.succeed(&[&["compare", "a.disksim", "b.disksim", "--csv"], &axes[..]].concat());
+    let lines: Vec<_> = text.lines().collect();
+    assert_eq!(lines.len(), 17);
+    let columns = lines[0].split(',').count();
+    assert!(lines.iter().all(|line| line.split(',').count() == columns));
+    // A parameter only one of the schemes has is an empty cell in the rows of the other.
+    let unit = lines[0]
+        .split(',')
+        .position(|name| name == "buffer.lru_unit")
+        .unwrap();
+    let cells: Vec<_> = lines[1..]
+        .iter()
+        .map(|line| line.split(',').nth(unit).unwrap())
+        .collect();
+    assert_eq!(cells.iter().filter(|cell| cell.is_empty()).count(), 8);
+
+    let table = place.succeed(&[&["compare", "a.disksim", "b.disksim"], &axes[..]].concat());
+    assert!(
+        table.lines().all(|line| line.chars().count() <= 100),
+        "{table}"
+    );
+}
+
+#[test]
+fn a_comparison_equals_its_runs() {
+    let place = Place::new();
+    let compared = place.json(&[&["compare", "--buffers", "fifo,lru"], &WORKLOAD[..]].concat());
+    for (index, name) in ["fifo", "lru"].into_iter().enumerate() {
+        let run = place.json(&[&["run", "--buffer", name], &WORKLOAD[..]].concat());
+        assert_eq!(compared["runs"][index]["metrics"], run["metrics"], "{name}");
+        assert_eq!(
+            compared["runs"][index]["parameters"], run["parameters"],
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_threads_or_repetition() {
+    let place = Place::new();
+    let text = |threads| {
+        let axes = [
+            "--buffers",
+            "nocache,fifo,lru",
+            "--sizes",
+            "1MiB,4MiB",
+            "--threads",
+            threads,
+        ];
+        let document = place.json(&[&["compare"], &WORKLOAD[..], &axes].concat());
+        document["runs"].to_string()
+    };
+    let one = text("1");
+    assert_eq!(one, text("2"));
+    assert_eq!(one, text("2"));
+    let run = |threads| {
+        let document = place.json(&[&["run", "--threads", threads], &WORKLOAD[..]].concat());
+        (
+            document["parameters"].to_string(),
+            document["metrics"].to_string(),
+        )
+    };
+    assert_eq!(run("1"), run("2"));
+}
+
+#[test]
+fn skipped_lines_are_counted_and_reported() {
+    let place = Place::new();
+    place.write("t.disksim", "0.0 0 0 8 0\nbad\n1.0 0 8 8 0\nworse\n");
+    let outcome = place.run(&["run", "t.disksim", "--json", "--on-bad-line", "skip"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    let document = json(&outcome.output);
+    assert_eq!(document["manifest"]["skipped_lines"], 2);
+    assert_eq!(document["metrics"]["host.requests"], 2);
+    assert!(
+        outcome
+            .errors
+            .contains("skipped: 2; the first: t.disksim:2: "),
+        "{}",
+        outcome.errors
+    );
+}
+
+#[test]
+fn a_report_needs_nothing_but_itself() {
+    let place = Place::new();
+    let axes = [
+        "--buffers",
+        "nocache,fifo,lru",
+        "--sizes",
+        "1MiB,4MiB",
+        "-o",
+        "report.html",
+    ];
+    place.succeed(&[&["compare", "--workload", "mixed:requests=2000"], &axes[..]].concat());
+    let html = place.read("report.html");
+    assert!(html.starts_with("<!DOCTYPE html>") && html.contains("<svg"));
+    for foreign in ["http://", "https://", "<script", "<link", "@import", "url("] {
+        assert!(!html.contains(foreign), "{foreign}");
+    }
+    place.succeed(&["run", "--workload", "zipf:requests=500", "-o", "run.html"]);
+    assert!(place.read("run.html").contains("response.mean_ms"));
+}
+
+#[test]
+fn the_demo_says_what_it_found() {
+    let place = Place::new();
+    let text = place.succeed(&["demo", "--quiet"]);
+    assert!(
+        text.contains("lru") && text.contains("on average"),
+        "{text}"
+    );
+    assert_eq!(place.files(), ["report.html"]);
+}
+
+#[test]
+fn the_table_of_a_run_has_units() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[0, 1, 2]));
+    let text = place.succeed(&[&["run", "t.disksim"], &TINY[..]].concat());
+    assert!(
+        text.starts_with("t.disksim on lru of 32 KiB, FTL page"),
+        "{text}"
+    );
+    let line = text
+        .lines()
+        .find(|line| line.starts_with("response.mean_ms"))
+        .unwrap();
+    assert!(line.ends_with("  ms"), "{line}");
+}
+
+#[test]
+fn a_run_that_saturates_says_so() {
+    let place = Place::new();
+    let flood = ["--workload", "uniform:requests=2000,mean_interarrival_ms=0"];
+    let set = ["--set", "host.saturation=100", "--json"];
+    let outcome = place.run(&[&["run"], &flood[..], &set].concat());
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    assert_eq!(json(&outcome.output)["metrics"]["host.saturated"], 1);
+    assert!(
+        outcome.errors.contains("host.saturation = 100"),
+        "{}",
+        outcome.errors
+    );
+}
+
+#[test]
+fn a_result_may_go_to_an_open_file() {
+    let place = Place::new();
+    let options = ["--workload", "zipf:requests=10", "--csv"];
+    let plain = place.succeed(&[&["run"], &options[..]].concat());
+    if cfg!(unix) {
+        let file = std::fs::File::create(place.path("all.txt")).unwrap();
+        let log = ["--response-log", "/dev/stderr"];
+        let mut command = place.command(&[&["run"], &options[..], &log].concat());
+        let output = command.stderr(file).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), plain);
+        assert_eq!(place.read("all.txt").lines().count(), 11);
+        assert_eq!(place.files(), ["all.txt"]);
+    }
+}

@@ -1,0 +1,356 @@
+//! Random operations on small devices of every kind, with the maps checked against each other.
+
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
+use destage_base::{Lpn, Random};
+
+use super::element::{Element, NONE};
+use super::*;
+
+const TIMING: Timing = Timing {
+    read: 25,
+    program: 200,
+    erase: 1500,
+    page_transfer: 105,
+    sector_transfer: 13,
+};
+
+fn config(units: u32, copy_back: bool, cleaning: Policy) -> PageConfig {
+    PageConfig {
+        geometry: Geometry {
+            elements: 2,
+            planes: 4,
+            blocks_per_plane: 12,
+            pages_per_block: 6,
+            summary_page: true,
+            page_bytes: 4096,
+        },
+        timing: TIMING,
+        reserve_percent: 40.0,
+        min_free_percent: 10.0,
+        copy_back,
+        parallel_units: units,
+        allocation_pool: AllocationPool::Element,
+        cleaning,
+        background_cleaning: false,
+        endurance: 1_000_000,
+        filled: true,
+    }
+}
+
+fn every_kind() -> Vec<PageConfig> {
+    let mut configs = Vec::new();
+    for filled in [true, false] {
+        for pool in [AllocationPool::Element, AllocationPool::Plane] {
+            for (units, copy_back, cleaning) in [
+                (1, true, Policy::Greedy),
+                (2, true, Policy::Greedy),
+                (4, true, Policy::Greedy),
+                (1, false, Policy::Greedy),
+                (1, true, Policy::WearAware),
+            ] {
+                let base = config(units, copy_back, cleaning);
+                configs.push(PageConfig {
+                    filled,
+                    allocation_pool: pool,
+                    ..base
+                });
+            }
+        }
+    }
+    configs
+}
+
+/// Map and owner are inverse, blocks count their valid pages, pools count their free blocks.
+fn check(element: &Element, shape: &Shape) {
+    let mut valid: BTreeMap<u32, u16> = BTreeMap::new();
+    for page in 0..shape.pages() {
+        let ppn = element.map.get(page as usize);
+        if ppn != NONE {
+            assert_eq!(element.owner.get(ppn as usize), page, "owner of {ppn}");
+            let block = ppn >> shape.page_bits;
+            let offset = ppn & ((1 << shape.page_bits) - 1);
+            assert!(
+                u32::from(element.nand.block(block).programmed) > offset,
+                "{ppn} is erased"
+            );
+            *valid.entry(block).or_default() += 1;
+        }
+    }
+    let blocks = shape.planes * shape.blocks_per_plane;
+    for block in 0..blocks {
+        let counted = valid.get(&block).copied().unwrap_or(0);
+        assert_eq!(
+            element.blocks.get(block as usize).valid,
+            counted,
+            "block {block}"
+        );
+    }
+    for pool in &element.pools {
+        let free = (pool.first_block..pool.first_block + pool.blocks)
+            .filter(|block| element.free.first_in(*block, block + 1).is_some())
+            .count() as u32;
+        // Without copy-back the first active block was never taken from the count.
+        assert!(
+            pool.free == free || pool.free == free + 1,
+            "{} {free}",
+            pool.free
+        );
+    }
+    let low = element
+        .pools
+        .iter()
+        .filter(|pool| pool.free <= element.low_water)
+        .count();
+    assert_eq!(element.low_pools as usize, low);
+}
+
+#[test]
+fn maps_stay_inverse_under_every_kind_of_device() {
+    for (number, config) in every_kind().into_iter().enumerate() {
+        let mut ftl = PageFtl::new(&config).unwrap();
+        let shape = ftl.elements[0].shape;
+        let mut random = Random::new(number as u64);
+        let mut operations = Operations::default();
+        let mut now = 1;
+        for step in 0..20_000u32 {
+            // A quarter of the pages gets most writes, so that blocks differ.
+            let pages = if random.below(4) > 0 {
+                ftl.pages() / 4
+            } else {
+                ftl.pages()
+            };
+            let page = Lpn(random.below(pages));
+            let element = ftl.element_of(page);
+            now += 1;
+            operations.clear();
+            while ftl.clean(element, now, &mut operations).unwrap() {
+                now += TIMING.parallel(&operations);
+                operations.clear();
+            }
+            match random.below(10) {
+                0 => {
+                    ftl.trim(page, &mut operations);
+                    assert!(!ftl.is_written(page));
+                }
+                1 => ftl.read(page, &mut operations),
+                _ => {
+                    ftl.write(page, Cause::Host, &mut operations).unwrap();
+                    assert!(ftl.is_written(page));
+                }
+            }
+            if step % 500 == 0 {
+                ftl.elements
+                    .iter()
+                    .for_each(|element| check(element, &shape));
+            }
+        }
+        assert!(ftl.wear().sum > 100, "{config:?} was hardly cleaned");
+    }
+}
+
+#[test]
+fn a_batch_writes_what_single_writes_would_and_waits_for_its_rounds() {
+    let mut ftl = PageFtl::new(&config(2, true, Policy::Greedy)).unwrap();
+    let shape = ftl.elements[0].shape;
+    let writes: Vec<_> = (0..8).map(|page| (Lpn(2 * page), Cause::Host)).collect();
+    let reads = [Lpn(0), Lpn(2)];
+    let (mut batch, mut operations) = (Batch::default(), Operations::default());
+    let taken = ftl
+        .serve(0, &reads, &writes, &mut batch, &mut operations)
+        .unwrap();
+    assert_eq!(taken, writes.len());
+    check(&ftl.elements[0], &shape);
+    let times: Vec<_> = batch
+        .finish_times(&TIMING)
+        .map(|(entry, time)| (entry.write, time))
+        .collect();
+    // Both reads lie in the first block, so in one unit: they take a round each.
+    assert_eq!(times[..2], [(false, 130), (false, 260)]);
+    // Then four rounds of two writes: the second unit of a round transfers after the first.
+    let expected: Vec<_> = (0..4)
+        .flat_map(|round| [305, 410].map(|end| (true, 260 + 410 * round + end)))
+        .collect();
+    assert_eq!(times[2..], expected);
+}
+
+#[test]
+fn a_batch_takes_no_more_writes_than_there_are_free_pages() {
+    let base = config(2, true, Policy::Greedy);
+    let mut ftl = PageFtl::new(&PageConfig {
+        allocation_pool: AllocationPool::Plane,
+        ..base
+    })
+    .unwrap();
+    // The first block of every plane is full; its five pages are all written again and again.
+    let room = ftl.elements[0].pages_left(0) as usize;
+    let data_pages = u64::from(base.geometry.data_pages());
+    let same_plane = (0..ftl.pages() / 2).filter(|page| page / data_pages % 4 == 0);
+    let writes: Vec<_> = same_plane
+        .map(|page| (Lpn(2 * page), Cause::Host))
+        .collect();
+    assert!(writes.len() > room, "{} {room}", writes.len());
+    let (mut batch, mut operations) = (Batch::default(), Operations::default());
+    let taken = ftl
+        .serve(0, &[], &writes, &mut batch, &mut operations)
+        .unwrap();
+    assert_eq!((taken, batch.entries.len()), (room, room));
+}
+
+#[test]
+fn worn_blocks_receive_cold_data() {
+    // The same skewed writes; wear-aware cleaning must spread the erases.
+    let spread = |cleaning| {
+        let base = config(1, true, cleaning);
+        let mut ftl = PageFtl::new(&PageConfig {
+            endurance: 400,
+            ..base
+        })
+        .unwrap();
+        let (mut random, mut operations, mut now) = (Random::new(5), Operations::default(), 1);
+        for _ in 0..20_000 {
+            let page = Lpn(random.below(ftl.pages() / 8));
+            let element = ftl.element_of(page);
+            loop {
+                operations.clear();
+                if !ftl.clean(element, now, &mut operations).unwrap() {
+                    break;
+                }
+                now += TIMING.parallel(&operations);
+            }
+            ftl.write(page, Cause::Host, &mut operations).unwrap();
+            now += 300;
+        }
+        let wear = ftl.wear();
+        (wear.max - wear.min, wear.sum)
+    };
+    let (greedy, wear_aware) = (spread(Policy::Greedy), spread(Policy::WearAware));
+    assert!(wear_aware.0 < greedy.0, "{wear_aware:?} {greedy:?}");
+}
+
+#[test]
+fn contradictions_are_refused_by_name() {
+    let base = config(1, true, Policy::Greedy);
+    let cases = [
+        (
+            PageConfig {
+                min_free_percent: 40.0,
+                ..base
+            },
+            "ftl.min_free_percent",
+        ),
+        (
+            PageConfig {
+                reserve_percent: 5.0,
+                ..base
+            },
+            "less than one block",
+        ),
+        (
+            PageConfig {
+                parallel_units: 3,
+                ..base
+            },
+            "does not divide",
+        ),
+        (
+            PageConfig {
+                cleaning: Policy::WearAware,
+                copy_back: false,
+                ..base
+            },
+            "needs flash.copy_back",
+        ),
+    ];
+    for (config, expected) in cases {
+        let error = PageFtl::new(&config).err().unwrap();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// Cleaning without copy-back as it is written down: a snapshot of all counts, sorted.
+fn clean_by_snapshot(
+    element: &mut Element,
+    rules: &Rules<'_>,
+    operations: &mut Operations,
+) -> bool {
+    if element.low_pools == 0 {
+        return false;
+    }
+    let shape = element.shape;
+    let mut order: Vec<_> = (0..shape.planes * shape.blocks_per_plane)
+        .map(|block| {
+            let (plane, index) = (
+                block / shape.blocks_per_plane,
+                block % shape.blocks_per_plane,
+            );
+            let valid = element.blocks.get(block as usize).valid;
+            (valid, index * shape.planes + plane, block)
+        })
+        .collect();
+    order.sort_unstable();
+    let mut cleaned = false;
+    for (.., block) in order {
+        if element.victims.contains(block) {
+            cleaning::clean_block(element, block, 0, rules, operations, &mut Vec::new()).unwrap();
+            cleaned = true;
+            if element.pools[0].free > element.low_water + 1 {
+                break;
+            }
+        }
+    }
+    cleaned
+}
+
+#[test]
+fn cleaning_without_copy_back_follows_the_snapshot() {
+    for (seed, pages_per_block, reserve_percent) in
+        [(1, 6, 40.0), (2, 4, 30.0), (3, 2, 50.0), (4, 9, 20.0)]
+    {
+        let base = config(1, false, Policy::Greedy);
+        let geometry = Geometry {
+            pages_per_block,
+            ..base.geometry
+        };
+        let config = PageConfig {
+            geometry,
+            reserve_percent,
+            ..base
+        };
+        let mut ours = PageFtl::new(&config).unwrap();
+        let mut naive = PageFtl::new(&config).unwrap();
+        let mut random = Random::new(seed);
+        let (mut our_operations, mut naive_operations) =
+            (Operations::default(), Operations::default());
+        for _ in 0..20_000 {
+            let pages = if random.below(3) > 0 {
+                ours.pages() / 3
+            } else {
+                ours.pages()
+            };
+            let page = Lpn(random.below(pages));
+            let element = ours.element_of(page);
+            our_operations.clear();
+            naive_operations.clear();
+            while ours.clean(element, 1, &mut our_operations).unwrap() {}
+            let rules = Rules {
+                policy: Policy::Greedy,
+                timing: &TIMING,
+                now: 1,
+            };
+            let state = &mut naive.elements[element as usize];
+            while clean_by_snapshot(state, &rules, &mut naive_operations) {}
+            ours.write(page, Cause::Host, &mut our_operations).unwrap();
+            naive
+                .write(page, Cause::Host, &mut naive_operations)
+                .unwrap();
+            assert_eq!(our_operations.all(), naive_operations.all());
+            let within = (page.0 / 2) as usize;
+            let place = |ftl: &PageFtl| ftl.elements[element as usize].map.get(within);
+            assert_eq!(place(&ours), place(&naive));
+        }
+        assert!(ours.wear().sum > 1000);
+        assert_eq!(ours.wear(), naive.wear());
+    }
+}

@@ -1,0 +1,52 @@
+//! What has to be known of the requests before a run begins, for the few configurations that need it.
+
+use destage_base::Lpn;
+use destage_trace::Operation;
+
+use crate::error::SimError;
+use crate::settings::Config;
+use crate::source::Source;
+
+/// Knowledge of all requests. Most runs need none of it.
+#[derive(Clone, Debug, Default)]
+pub struct Foresight {
+    /// Pages the trace reaches, from page 0; for `trace.addr_map = shrink`.
+    pub span_pages: u64,
+    /// Every page write in order; for schemes that are told the future.
+    pub writes: Option<Vec<Lpn>>,
+}
+
+impl Foresight {
+    /// Reads what `config` needs to know from `source`, to its end; nothing if it needs nothing.
+    ///
+    /// # Errors
+    /// What is wrong with the trace or the configuration.
+    pub fn of(config: &Config, source: &mut Source<'_>) -> Result<Self, SimError> {
+        let mut foresight = Self::default();
+        if !config.needs_foresight() {
+            return Ok(foresight);
+        }
+        let paging = config.paging();
+        let mut writes = Vec::new();
+        while let Some(request) = source.take()? {
+            let span = paging.span(&request);
+            if request.operation != Operation::Flush {
+                let end = span.first + u64::from(span.pages);
+                foresight.span_pages = foresight.span_pages.max(end);
+            }
+            if request.operation == Operation::Write && config.scheme.needs_future() {
+                writes.push(span);
+            }
+        }
+        if config.scheme.needs_future() {
+            let device_pages = config.ftl()?.map_or(u64::MAX, |ftl| ftl.pages());
+            let map = config.address_map();
+            let pages = writes.iter().flat_map(|span| {
+                let page = |offset| map.page(span, offset, device_pages, foresight.span_pages);
+                (0..span.pages).map(page)
+            });
+            foresight.writes = Some(pages.collect());
+        }
+        Ok(foresight)
+    }
+}

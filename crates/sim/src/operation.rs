@@ -1,0 +1,112 @@
+//! One page operation on its way through an element.
+
+use destage_base::Lpn;
+use destage_buffer::destage::Slot;
+use destage_flash::Cause;
+
+/// For whom a page operation runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// A host request reads the page.
+    HostRead(u32),
+    /// A host request writes the page past the buffer.
+    HostWrite(u32),
+    /// A host request trims the page.
+    Trim(u32),
+    /// A destage writes the page from this slot.
+    Destage(u32, Slot),
+    /// A destage reads the page to pad with it.
+    PadRead(u32),
+    /// A destage writes the page as padding.
+    PadWrite(u32),
+}
+
+/// A page and the [`Work`] on it, in two machine words: millions of these pass through queues, and two words
+/// travel in registers where a larger value is stored and loaded at every step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageOperation {
+    page: Lpn,
+    /// Kind in the lowest 4 bits, then 28 bits of request or destage number, then 32 bits of slot.
+    packed: u64,
+}
+
+const KIND_BITS: u32 = 4;
+const NUMBER_BITS: u32 = 28;
+
+impl PageOperation {
+    /// `work` on `page`.
+    ///
+    /// # Panics
+    /// In debug builds, if 2^28 requests or destages are in flight: their numbers are reused, so that takes
+    /// more than 8 GiB of them.
+    #[inline]
+    pub fn new(page: Lpn, work: Work) -> Self {
+        let (kind, number, slot) = match work {
+            Work::HostRead(number) => (0, number, 0),
+            Work::HostWrite(number) => (1, number, 0),
+            Work::Trim(number) => (2, number, 0),
+            Work::Destage(number, slot) => (3, number, slot.0),
+            Work::PadRead(number) => (4, number, 0),
+            Work::PadWrite(number) => (5, number, 0),
+        };
+        debug_assert!(
+            number < 1 << NUMBER_BITS,
+            "{number} requests or destages in flight"
+        );
+        let packed =
+            kind | u64::from(number) << KIND_BITS | u64::from(slot) << (KIND_BITS + NUMBER_BITS);
+        Self { page, packed }
+    }
+
+    /// Which page.
+    #[inline]
+    pub fn page(self) -> Lpn {
+        self.page
+    }
+
+    /// For whom.
+    #[inline]
+    pub fn work(self) -> Work {
+        let number = (self.packed >> KIND_BITS) as u32 & ((1 << NUMBER_BITS) - 1);
+        let slot = Slot((self.packed >> (KIND_BITS + NUMBER_BITS)) as u32);
+        match self.packed & ((1 << KIND_BITS) - 1) {
+            0 => Work::HostRead(number),
+            1 => Work::HostWrite(number),
+            2 => Work::Trim(number),
+            3 => Work::Destage(number, slot),
+            4 => Work::PadRead(number),
+            _ => Work::PadWrite(number),
+        }
+    }
+
+    /// On whose behalf a write runs; `None` for reads and trims.
+    #[inline]
+    pub fn write_cause(self) -> Option<Cause> {
+        match self.work() {
+            Work::HostWrite(_) | Work::Destage(..) => Some(Cause::Host),
+            Work::PadWrite(_) => Some(Cause::Pad),
+            Work::HostRead(_) | Work::PadRead(_) | Work::Trim(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_loses_nothing() {
+        let largest = (1 << NUMBER_BITS) - 1;
+        for work in [
+            Work::HostRead(0),
+            Work::HostWrite(largest),
+            Work::Trim(5),
+            Work::Destage(largest, Slot(u32::MAX)),
+            Work::PadRead(7),
+            Work::PadWrite(largest),
+        ] {
+            let operation = PageOperation::new(Lpn(u64::MAX), work);
+            assert_eq!((operation.page(), operation.work()), (Lpn(u64::MAX), work));
+        }
+    }
+}
