@@ -232,6 +232,9 @@ fn every_metric_has_a_row() {
         let kind = format!("buffer.kind={}", row.name);
         let result = simulate(&config(&[&kind]), &mixture(1, 500), &mut Silent);
         assert!(result.metrics.iter().count() > 30, "{}", row.name);
+        for (name, _) in result.metrics.iter() {
+            assert!(find(name).is_some(), "{}: {name} is in no list", row.name);
+        }
     }
 }
 

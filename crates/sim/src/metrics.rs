@@ -153,6 +153,46 @@ pub const METRICS: &[MetricRow] = &[
         "ms",
         "Longest time a page stayed dirty.",
     ),
+    row(
+        "buffer.alpha",
+        "",
+        "bpac: share of clusters whose size does not matter, mean over sampling periods.",
+    ),
+    row(
+        "buffer.pird_threshold",
+        "page writes",
+        "bpac: the latest threshold on the distance between uses of a page.",
+    ),
+    row(
+        "buffer.bird_threshold",
+        "page writes",
+        "bpac: the latest threshold on the distance between uses of a block.",
+    ),
+    row(
+        "buffer.evicted_sequential",
+        "",
+        "bpac: victims that were full sequential clusters.",
+    ),
+    row(
+        "buffer.evicted_largest",
+        "",
+        "bpac: victims that were the largest old cluster.",
+    ),
+    row(
+        "buffer.evicted_fallback",
+        "",
+        "bpac: victims for want of an old cluster.",
+    ),
+    row(
+        "buffer.evicted_hot",
+        "",
+        "bpac: victims that were single hot pages.",
+    ),
+    row(
+        "buffer.pud_mean",
+        "page writes",
+        "pud-lru: the latest mean of predicted update distances.",
+    ),
     row("flash.reads", "", "Page reads."),
     row("flash.programs", "", "Page programs."),
     row("flash.erases", "", "Block erases."),
