@@ -37,6 +37,7 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
 
+use crate::background::Lowering;
 use crate::config::{BufferConfig, Release};
 use crate::counts::Counts;
 use crate::destage::{Cause, Destage, DirtyPage, Grouping, Slot};
@@ -97,6 +98,8 @@ pub struct Buffer {
     record: Destage,
     /// The scheme's answer; kept for its memory only.
     victim: Victim,
+    /// Destaging in idle time; none in a buffer without bound, of which nothing is a share.
+    lowering: Option<Lowering>,
     counts: Counts,
 }
 
@@ -117,12 +120,14 @@ impl Buffer {
         let prepared = config.capacity_pages;
         if scheme.is_unbounded() {
             config.capacity_pages = u32::MAX;
+            config.background = None;
         }
         let slots = if config.staging {
             u32::MAX
         } else {
             config.capacity_pages
         };
+        let lowering = config.background.map(Lowering::new);
         Self {
             resident: Resident::growing(prepared, slots),
             allocates_reads: scheme.allocates_reads(),
@@ -140,6 +145,7 @@ impl Buffer {
                 pads: Vec::new(),
             },
             victim: Victim::default(),
+            lowering,
             counts: Counts::default(),
         }
     }
@@ -369,11 +375,27 @@ impl Buffer {
         self.carry_out(Cause::Fua, now, view)
     }
 
-    /// The device has nothing else to do: `true` if the scheme uses that, and
-    /// [`record`](Self::record) holds what to write back.
+    /// The device has nothing else to do: `true` if the scheme or [`background`](crate::background) uses
+    /// that, and [`record`](Self::record) holds what to write back.
+    ///
+    /// # Panics
+    /// If the scheme breaks its contract.
     pub fn idle(&mut self, now: Ticks, view: &dyn View) -> bool {
         self.scheme.idle(now, view, &mut self.victim);
-        self.carry_out(Cause::Idle, now, view)
+        self.carry_out(Cause::Idle, now, view) || self.destage_in_background(now, view)
+    }
+
+    fn destage_in_background(&mut self, now: Ticks, view: &dyn View) -> bool {
+        while let Some(lowering) = &mut self.lowering
+            && lowering.begins_or_goes_on(self.resident.dirty())
+        {
+            let access = self.access(Operation::Write, now);
+            self.ask(Need::Empty, &access, view);
+            if self.carry_out(Cause::Idle, now, view) {
+                return true;
+            }
+        }
+        false
     }
 
     /// As [`idle`](Self::idle), when only one of the scheme's groups of pages is idle.
@@ -385,7 +407,8 @@ impl Buffer {
     /// When to call [`idle`](Self::idle) or [`idle_in`](Self::idle_in), if ever.
     #[must_use]
     pub fn idle_rule(&self) -> Option<IdleRule> {
-        self.scheme.idle_rule()
+        let background = || Some(self.lowering.as_ref()?.rule());
+        self.scheme.idle_rule().or_else(background)
     }
 
     /// Which group's idle time ends when the host asks for `page`.
@@ -500,6 +523,7 @@ impl Buffer {
         self.victim.grouping = Grouping::default();
         self.victim.pad = false;
         self.victim.keep = false;
+        self.note_fewer_dirty();
         if self.record.pages.is_empty() {
             self.check_scheme();
             return false;
@@ -553,8 +577,16 @@ impl Buffer {
             return None;
         }
         self.scheme.remove(Entry { page, slot });
+        self.note_fewer_dirty();
         self.check_scheme();
         Some(state)
+    }
+
+    #[inline]
+    fn note_fewer_dirty(&mut self) {
+        if let Some(lowering) = &mut self.lowering {
+            lowering.ends_at(self.resident.dirty());
+        }
     }
 
     #[inline]

@@ -1,6 +1,9 @@
 //! The parameters every buffer has, whatever its scheme.
 
 use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::time::TICKS_PER_US;
+
+use crate::background::Background;
 
 /// When the slot of an evicted page is free again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -50,6 +53,8 @@ pub struct BufferConfig {
     pub pad_min_pages: u32,
     /// Whether flush and drain pad as evictions do.
     pub flush_pads: bool,
+    /// Destaging in idle time, if any.
+    pub background: Option<Background>,
 }
 
 impl BufferConfig {
@@ -95,6 +100,7 @@ impl BufferConfig {
             },
             pad_min_pages: pages_of_share(values.number("pad_min_fill"), cluster_pages),
             flush_pads: values.flag("flush_pads"),
+            background: Background::from_values(capacity_pages, values),
         }
     }
 }
@@ -114,6 +120,8 @@ const PAGES: Kind = Kind::Integer {
     min: 0,
     max: u32::MAX as u64,
 };
+
+const SHARE: Kind = Kind::Number { min: 0.0, max: 1.0 };
 
 /// The parameters of [`BufferConfig`], without the `buffer.` in front.
 pub const COMMON: &[Parameter] = &[
@@ -159,7 +167,7 @@ pub const COMMON: &[Parameter] = &[
     },
     Parameter {
         name: "pad_min_fill",
-        kind: Kind::Number { min: 0.0, max: 1.0 },
+        kind: SHARE,
         default: "0",
         unit: "",
         about: "A cluster is padded only if at least this share of it is dirty.",
@@ -171,6 +179,49 @@ pub const COMMON: &[Parameter] = &[
         default: "true",
         unit: "",
         about: "Whether flush and drain pad clusters as evictions do.",
+        source: "Ours.",
+    },
+    Parameter {
+        name: "bg_destage",
+        kind: Kind::Flag,
+        default: "false",
+        unit: "",
+        about: "Whether idle time is used to destage, in the scheme's own order, once too many pages are dirty.",
+        source: "Ours; the watermarks of write-back caches.",
+    },
+    Parameter {
+        name: "bg_high",
+        kind: SHARE,
+        default: "0.9",
+        unit: "",
+        about: "With bg_destage: idle time is used once more than this share of the buffer is dirty.",
+        source: "Ours.",
+    },
+    Parameter {
+        name: "bg_low",
+        kind: SHARE,
+        default: "0.7",
+        unit: "",
+        about: "With bg_destage: once begun, it goes on until at most this share is dirty; never above bg_high.",
+        source: "Ours.",
+    },
+    Parameter {
+        name: "bg_idle_us",
+        kind: Kind::Integer {
+            min: 0,
+            max: u64::MAX / TICKS_PER_US,
+        },
+        default: "0",
+        unit: "us",
+        about: "With bg_destage: how long no host request may have been queued or in service before.",
+        source: "Ours.",
+    },
+    Parameter {
+        name: "bg_again",
+        kind: Kind::Choice(&["record", "page"]),
+        default: "record",
+        unit: "",
+        about: "With bg_destage: what has to be programmed before more is destaged: a whole record, or any page.",
         source: "Ours.",
     },
 ];
@@ -192,6 +243,7 @@ mod tests {
         assert_eq!(config.release, Release::Complete);
         assert_eq!(config.pad_unwritten, PadUnwritten::Fill);
         assert!(config.honor_flush && config.flush_pads);
+        assert_eq!(config.background, None);
         assert_eq!(
             (
                 config.cluster_pages,

@@ -6,6 +6,7 @@
 //! | [`view`] | the [`View`] trait: what a scheme may ask about the device |
 //! | [`destage`] | the [`Destage`] record, which is all that leaves this crate |
 //! | [`buffer`] | [`Buffer`], the engine every scheme shares |
+//! | [`background`] | destaging in idle time, for every scheme |
 //! | [`config`] | the parameters every buffer has |
 //! | [`counts`] | what a buffer counts |
 //! | [`registry`] | the table of all schemes |
@@ -22,6 +23,7 @@
 #![no_std]
 extern crate alloc;
 
+pub mod background;
 pub mod buffer;
 pub mod clusters;
 pub mod config;

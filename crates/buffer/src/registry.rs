@@ -12,6 +12,7 @@ use crate::config::BufferConfig;
 use crate::scheme::Scheme;
 use crate::schemes::block::{block_lru, bp_ref, bplru, clc, fab, lar, lb_clock, pud_lru, vbbms};
 use crate::schemes::bound::{belady, infinite};
+use crate::schemes::device::{co_active, ecr, gcar};
 use crate::schemes::element::epo;
 use crate::schemes::hybrid::{bpac, cbm};
 use crate::schemes::page::{cflru, fifo, lirs_wsr, lru, nocache, recently_evicted};
@@ -100,6 +101,9 @@ pub const SCHEMES: &[SchemeRow] = &[
     apu_lfu::ROW,
     apu_lru_d::ROW,
     apu_lfu_d::ROW,
+    gcar::ROW,
+    ecr::ROW,
+    co_active::ROW,
     infinite::ROW,
     belady::ROW,
     pud_lru::ROW,

@@ -10,6 +10,7 @@ mod common;
 
 use common::{Bench, Completion, Operation, completions, random_operations, run_all, variants};
 use destage_base::Random;
+use destage_base::parameter::Value;
 use destage_buffer::SCHEMES;
 
 /// Calls `visit` with every sequence of `length` digits below `base`.
@@ -85,9 +86,10 @@ fn long_random_streams() {
 
 #[test]
 fn idle_time_and_bypassing_requests() {
-    for row in SCHEMES {
+    for (row, background) in SCHEMES.iter().flat_map(|row| [(row, false), (row, true)]) {
         let mut values = variants(row).remove(0).1;
-        values.set("bypass_pages", destage_base::parameter::Value::Integer(5));
+        values.set("bypass_pages", Value::Integer(5));
+        values.set("bg_destage", Value::Flag(background));
         for completion in completions(9) {
             let mut random = Random::new(6);
             let operations = random_operations(&mut random, 150, 10_000);

@@ -4,16 +4,20 @@
 //! | --- | --- |
 //! | [`block`] | the buffered pages of one logical block |
 //! | [`bound`] | nothing a real buffer could: what no scheme can beat |
+//! | [`device`] | single pages, with an eye on what the elements are doing |
 //! | [`element`] | the pages of each element apart |
 //! | [`hybrid`] | single pages and clusters side by side |
 //! | [`page`] | single pages, or the pages of one request |
 //! | [`run`] | runs of pages that came together |
 //! | [`set`] | the lines of each set of a set-associative cache apart |
+//! | [`tier`] | what a log in front of the device would hold |
 
 pub mod block;
 pub mod bound;
+pub mod device;
 pub mod element;
 pub mod hybrid;
 pub mod page;
 pub mod run;
 pub mod set;
+pub mod tier;

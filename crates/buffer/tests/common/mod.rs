@@ -3,16 +3,19 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod model;
+mod streams;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write;
 
-use destage_base::parameter::{Kind, Values};
+use destage_base::parameter::Values;
 use destage_base::{Lpn, Random};
 use destage_buffer::destage::{DirtyPage, Grouping, Slot};
 use destage_buffer::{
-    Buffer, BufferConfig, COMMON, Cause, ReadStep, Release, SchemeConfig, SchemeRow, Step, View,
+    Buffer, BufferConfig, Cause, ReadStep, Release, SchemeConfig, SchemeRow, Step, View,
 };
+
+pub use streams::*;
 
 /// One thing a host does.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,10 +62,15 @@ impl std::fmt::Display for Record {
     }
 }
 
-/// A device that only knows which pages were ever written.
+/// A device that knows which pages were ever written, and what a test says its elements are doing.
+#[derive(Default)]
 pub struct Device {
     pub elements: u32,
     pub unwritten: BTreeSet<u64>,
+    /// Elements that reclaim space.
+    pub cleaning: BTreeSet<u32>,
+    /// By element, as far as it goes: operations waiting.
+    pub queues: Vec<u32>,
 }
 
 impl View for Device {
@@ -74,6 +82,12 @@ impl View for Device {
     }
     fn is_written(&self, page: Lpn) -> bool {
         !self.unwritten.contains(&page.0)
+    }
+    fn is_cleaning(&self, element: u32) -> bool {
+        self.cleaning.contains(&element)
+    }
+    fn queue_length(&self, element: u32) -> u32 {
+        self.queues.get(element as usize).copied().unwrap_or(0)
     }
 }
 
@@ -153,7 +167,7 @@ impl Bench {
             buffer: Buffer::new(config, scheme),
             device: Device {
                 elements,
-                unwritten: BTreeSet::new(),
+                ..Device::default()
             },
             completion,
             records: Vec::new(),
@@ -213,6 +227,16 @@ impl Bench {
         }
         self.complete_some();
         self.check();
+    }
+
+    /// Time passes; each page takes one tick besides.
+    pub fn pass(&mut self, ticks: u64) {
+        self.clock += ticks;
+    }
+
+    /// Ticks so far.
+    pub fn now(&self) -> u64 {
+        self.clock
     }
 
     /// Completes every program in flight, oldest first.
@@ -499,107 +523,5 @@ impl Bench {
 
     fn tick(&mut self) {
         self.clock += 1;
-    }
-}
-
-/// All parameters of a row at their defaults, then each alternative of a flag or a choice.
-pub fn variants(row: &SchemeRow) -> Vec<(String, Values)> {
-    let defaults = || Values::defaults(COMMON.iter().chain(row.parameters));
-    let mut all = vec![(row.name.to_string(), defaults())];
-    for parameter in COMMON.iter().chain(row.parameters) {
-        let words: &[&str] = match parameter.kind {
-            Kind::Choice(words) => words,
-            Kind::Flag => &["true", "false"],
-            _ => &[],
-        };
-        // The bench sets `release` itself.
-        for word in words
-            .iter()
-            .filter(|word| **word != parameter.default && parameter.name != "release")
-        {
-            let mut values = defaults();
-            values.set(parameter.name, parameter.read(word).unwrap());
-            all.push((format!("{}:{}={word}", row.name, parameter.name), values));
-        }
-    }
-    all
-}
-
-/// A stream with runs, repeats, reads, trims, FUA and flushes over `pages` pages.
-pub fn random_operations(random: &mut Random, pages: u64, count: usize) -> Vec<Operation> {
-    (0..count)
-        .map(|_| {
-            // Half of the accesses go to an eighth of the pages.
-            let range = if random.below(2) == 0 {
-                pages
-            } else {
-                (pages / 8).max(1)
-            };
-            let first = random.below(range);
-            let run = (first..(first + 1 + random.below(6)).min(pages)).collect();
-            match random.below(100) {
-                0..70 => Operation::Write(run),
-                70..85 => Operation::Read(run),
-                85..95 => Operation::Trim(first),
-                95..99 => Operation::Fua(first),
-                _ => Operation::Flush,
-            }
-        })
-        .collect()
-}
-
-/// The pages `operations` write, in order.
-pub fn page_writes(operations: &[Operation]) -> Vec<Lpn> {
-    let mut pages = Vec::new();
-    for operation in operations {
-        match operation {
-            Operation::Write(run) => pages.extend(run.iter().map(|page| Lpn(*page))),
-            Operation::Fua(page) => pages.push(Lpn(*page)),
-            _ => {}
-        }
-    }
-    pages
-}
-
-/// One of each kind.
-pub fn completions(seed: u64) -> [Completion; 3] {
-    [
-        Completion::AtOnce,
-        Completion::Held,
-        Completion::Random(Random::new(seed)),
-    ]
-}
-
-/// Runs `operations` under every kind of completion: all must give one sequence of records.
-pub fn run_all(
-    row: &SchemeRow,
-    name: &str,
-    capacity: u32,
-    values: &Values,
-    operations: &[Operation],
-    pages: u64,
-) {
-    let mut expected = None;
-    for completion in completions(operations.len() as u64) {
-        let Some(mut bench) = Bench::for_operations(row, capacity, values, completion, operations)
-        else {
-            return;
-        };
-        bench.run(operations);
-        bench.check_all(0..pages);
-        bench.apply(&Operation::Drain);
-        bench.check_all(0..pages);
-        bench.complete_all();
-        bench.check_all(0..pages);
-        let records = std::mem::take(&mut bench.records);
-        match &expected {
-            None => expected = Some(records),
-            Some(expected) => {
-                assert_eq!(
-                    expected, &records,
-                    "{name} depends on timing: {capacity} pages, {operations:?}"
-                );
-            }
-        }
     }
 }

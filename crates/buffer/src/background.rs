@@ -1,0 +1,88 @@
+//! Destaging in idle time, whatever the scheme: from a high mark of dirty pages down to a low one.
+//!
+//! ```text
+//!   dirty pages
+//!      |      /\
+//!      |     /  \                idle time begins
+//!      |    /    +---------------+
+//! high |---/---------------------|\---------------------- below: idle time is left alone
+//!      |  /                        \    one record after another, in the scheme's own order
+//!  low |-/--------------------------\___----------------- enough; the rest goes on collecting writes
+//!      +----------------------------------------------->
+//! ```
+//!
+//! What leaves is what a flush would destage first. So a scheme needs no code for this: one without
+//! clean pages gives the pages up, and room is there before it is needed; one that keeps them has
+//! clean pages to drop.
+//!
+//! A scheme that uses idle time by itself keeps its own rule and is asked first, at each moment; what is
+//! here takes over when it has nothing to do. Where such a scheme watches several groups of pages
+//! apart, idle time is the scheme's alone: a group that is idle says nothing about the pages of the others.
+
+use destage_base::parameter::Values;
+use destage_base::time::TICKS_PER_US;
+
+use crate::scheme::{IdleAgain, IdleRule};
+
+/// The marks, and when idle time is offered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Background {
+    /// Idle time is used once more pages than this are dirty,
+    pub high_pages: u32,
+    /// and then until no more than this are. Not above `high_pages`.
+    pub low_pages: u32,
+    /// For a scheme without a rule of its own.
+    pub rule: IdleRule,
+}
+
+impl Background {
+    /// What `values` say of a buffer of `capacity_pages`; nothing if it is switched off.
+    #[must_use]
+    pub fn from_values(capacity_pages: u32, values: &Values) -> Option<Self> {
+        // Whole pages are compared, so rounding down does not move a mark.
+        let pages = |share| (f64::from(capacity_pages) * values.number(share)) as u32;
+        let high_pages = pages("bg_high");
+        values.flag("bg_destage").then(|| Self {
+            high_pages,
+            low_pages: pages("bg_low").min(high_pages),
+            rule: IdleRule {
+                after: values.integer("bg_idle_us") * TICKS_PER_US,
+                again: match values.text("bg_again") {
+                    "page" => IdleAgain::AfterPage,
+                    _ => IdleAgain::AfterRecord,
+                },
+                groups: 1,
+            },
+        })
+    }
+}
+
+/// How far the destaging of one buffer has come.
+pub(crate) struct Lowering {
+    marks: Background,
+    /// The high mark was passed, and the low one not reached since.
+    under_way: bool,
+}
+
+impl Lowering {
+    pub(crate) fn new(marks: Background) -> Self {
+        let under_way = false;
+        Self { marks, under_way }
+    }
+
+    pub(crate) fn rule(&self) -> IdleRule {
+        self.marks.rule
+    }
+
+    /// Idle time is offered while `dirty` pages are dirty; whether to use it.
+    pub(crate) fn begins_or_goes_on(&mut self, dirty: u32) -> bool {
+        self.under_way |= dirty > self.marks.high_pages;
+        self.ends_at(dirty);
+        self.under_way
+    }
+
+    /// Only `dirty` pages are dirty now, for whatever reason.
+    pub(crate) fn ends_at(&mut self, dirty: u32) {
+        self.under_way &= dirty > self.marks.low_pages;
+    }
+}

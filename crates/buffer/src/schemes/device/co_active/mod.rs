@@ -1,0 +1,328 @@
+//! `co-active`: writes cold pages back while their element is idle, so that evictions find clean ones.
+//!
+//! ```text
+//!            latest                 next to go
+//!   hot      [ h1  h2  h3 ]                       no page idle for a window; kept as long as may be
+//!               ^      v  no access for a window: cold again
+//!   cold     [ c1  c2  c3  c4 ]                   dirty, accessed too seldom
+//!                          v  element idle: programmed, stays
+//!   clean    [ k1  k2  k3 ]  -> leaves first, without a program
+//! ```
+//!
+//! A page is hot once it was accessed `co_hot` times within `co_window` page writes, and as long as no
+//! window passes without an access. Room: the page that has been clean longest, else the least recent
+//! cold page, else the least recent hot one. While an element is idle its cold pages are written back,
+//! least recent first, one at a time; they stay, as clean ones.
+//!
+//! How many may be written back is a matter of the workload: in each period of time no more than a
+//! `Budget` allows, which grows with how unevenly writes came in the periods before. Hot pages are never
+//! written back ahead.
+//!
+//! A page counts as clean once its write-back is issued, so nothing depends on how fast the flash is; a
+//! page evicted meanwhile is not programmed twice, only its slot stays taken.
+//!
+//! Cost: O(1) amortized per page, O(`co_periods`) per period; two list nodes and 24 bytes per slot.
+
+mod budget;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::parameter::{Kind, Parameter};
+use destage_base::time::TICKS_PER_US;
+use destage_base::{Lpn, Ticks};
+
+use self::budget::Budget;
+use super::{STRIDE, Striping};
+use crate::destage::{Grouping, Slot};
+use crate::order::SlotLists;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, IdleAgain, IdleRule, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+const OURS: &str = "Ours.";
+
+/// The row of `co-active`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "co-active",
+    family: "device",
+    about: "Writes cold pages back while their element is idle, and gives clean pages up first.",
+    source: "Co-Active, IEEE Transactions on Parallel and Distributed Systems, 2021.",
+    reconstructed: true,
+    parameters: &[
+        STRIDE,
+        Parameter {
+            name: "co_window",
+            kind: Kind::Integer {
+                min: 0,
+                max: u32::MAX as u64,
+            },
+            default: "0",
+            unit: "page writes",
+            about: "Within how many page writes accesses of a page count together; 0: as many as the buffer has pages.",
+            source: OURS,
+        },
+        Parameter {
+            name: "co_hot",
+            kind: Kind::Integer {
+                min: 2,
+                max: u32::MAX as u64,
+            },
+            default: "2",
+            unit: "accesses",
+            about: "Accesses within the window that make a page hot, the one with which it enters included.",
+            source: OURS,
+        },
+        Parameter {
+            name: "co_cap_pages",
+            kind: Kind::Integer {
+                min: 0,
+                max: u32::MAX as u64,
+            },
+            default: "0",
+            unit: "pages",
+            about: "Pages written back per period if writes come evenly; 0: a sixteenth of the buffer, at least one.",
+            source: OURS,
+        },
+        Parameter {
+            name: "co_period_us",
+            kind: Kind::Integer {
+                min: 1,
+                max: u64::MAX / TICKS_PER_US,
+            },
+            default: "100000",
+            unit: "us",
+            about: "Length of the periods in which writes and write-backs are counted.",
+            source: OURS,
+        },
+        Parameter {
+            name: "co_periods",
+            kind: Kind::Integer { min: 1, max: 1024 },
+            default: "8",
+            unit: "periods",
+            about: "How many past periods tell how bursty writes are: the cap grows by their peak over their mean.",
+            source: OURS,
+        },
+        Parameter {
+            name: "co_idle_us",
+            kind: Kind::Integer {
+                min: 0,
+                max: u64::MAX / TICKS_PER_US,
+            },
+            default: "0",
+            unit: "us",
+            about: "How long no host request for an element's pages may have been queued or in service before.",
+            source: OURS,
+        },
+        Parameter {
+            name: "read_touch",
+            kind: Kind::Flag,
+            default: "false",
+            unit: "",
+            about: "Whether a read hit counts as an access, for recency and for being hot.",
+            source: OURS,
+        },
+    ],
+    build: |config| {
+        let or = |name, other: u32| match config.values.integer(name) as u32 {
+            0 => other.max(1),
+            value => value,
+        };
+        let period = config.values.integer("co_period_us") * TICKS_PER_US;
+        let periods = config.values.integer("co_periods") as usize;
+        let cap = or("co_cap_pages", config.capacity_pages / 16);
+        let striping = Striping::new(config);
+        Some(Box::new(CoActive {
+            order: SlotLists::new(3, config.capacity_pages),
+            cold: SlotLists::new(striping.elements(), config.capacity_pages),
+            held: Vec::new(),
+            window: u64::from(or("co_window", config.capacity_pages)),
+            hot_accesses: config.values.integer("co_hot") as u32,
+            read_touch: config.values.flag("read_touch"),
+            budget: Budget::new(period, periods, u64::from(cap)),
+            rule: IdleRule {
+                after: config.values.integer("co_idle_us") * TICKS_PER_US,
+                again: IdleAgain::AfterRecord,
+                groups: striping.elements(),
+            },
+            striping,
+        }))
+    },
+};
+
+/// Where a page is; the numbers of the lists.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Clean,
+    Cold,
+    Hot,
+}
+
+/// What is known of a slot's page.
+#[derive(Clone, Copy)]
+struct Held {
+    /// Virtual time at which the accesses began that are counted.
+    first: u64,
+    /// Virtual time of the latest access.
+    last: u64,
+    accesses: u32,
+    state: State,
+}
+
+const UNKNOWN: Held = Held {
+    first: 0,
+    last: 0,
+    accesses: 0,
+    state: State::Cold,
+};
+
+struct CoActive {
+    /// One list per state, the latest in front.
+    order: SlotLists,
+    /// The cold pages once more, a list per element, in the same order.
+    cold: SlotLists,
+    /// By slot.
+    held: Vec<Held>,
+    window: u64,
+    hot_accesses: u32,
+    read_touch: bool,
+    budget: Budget,
+    rule: IdleRule,
+    striping: Striping,
+}
+
+impl Scheme for CoActive {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        self.begin(access);
+        let index = entry.slot.0 as usize;
+        if index >= self.held.len() {
+            self.held.resize(index + 1, UNKNOWN);
+        }
+        self.held[index] = Held {
+            first: access.virtual_time,
+            last: access.virtual_time,
+            accesses: 1,
+            state: State::Cold,
+        };
+        self.order.push_front(State::Cold as u32, entry);
+        self.cold
+            .push_front(self.striping.element_of(entry.page), entry);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        self.begin(access);
+        let writes = access.operation == Operation::Write;
+        if !writes && !self.read_touch {
+            return;
+        }
+        let now = access.virtual_time;
+        let held = &mut self.held[entry.slot.0 as usize];
+        if now - held.first >= self.window {
+            held.first = now;
+            held.accesses = 0;
+        }
+        held.accesses = held.accesses.saturating_add(1);
+        held.last = now;
+        let state = match held.state {
+            State::Hot => State::Hot,
+            State::Clean if !writes => State::Clean,
+            _ if held.accesses >= self.hot_accesses => State::Hot,
+            _ => State::Cold,
+        };
+        self.move_to(state, entry);
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.order.remove(entry.slot);
+        if self.held[entry.slot.0 as usize].state == State::Cold {
+            self.cold.remove(entry.slot);
+        }
+    }
+
+    fn evict(&mut self, need: Need, access: &Access, _: &dyn View, victim: &mut Victim) {
+        self.begin(access);
+        let last = |state| self.order.back(state as u32);
+        let dirty = last(State::Cold).or_else(|| last(State::Hot));
+        if let Need::Room(_) = need {
+            if let Some(entry) = last(State::Clean).or(dirty) {
+                self.remove(entry);
+                victim.entries.push(entry);
+            }
+            return;
+        }
+        let entry = match need {
+            Need::Page(entry) => Some(entry),
+            _ => dirty,
+        };
+        if let Some(entry) = entry {
+            self.write_back(entry, victim);
+        }
+    }
+
+    fn idle(&mut self, now: Ticks, view: &dyn View, victim: &mut Victim) {
+        for element in 0..self.striping.elements() {
+            self.idle_in(element, now, view, victim);
+        }
+        victim.grouping = Grouping::Batch;
+    }
+
+    fn idle_in(&mut self, group: u32, now: Ticks, _: &dyn View, victim: &mut Victim) {
+        self.budget.turn_to(now);
+        if let Some(entry) = self.cold.back(group)
+            && self.budget.spend()
+        {
+            self.write_back(entry, victim);
+        }
+    }
+
+    fn idle_rule(&self) -> Option<IdleRule> {
+        Some(self.rule)
+    }
+
+    fn idle_group_of(&self, page: Lpn) -> u32 {
+        self.striping.element_of(page)
+    }
+
+    fn len(&self) -> usize {
+        self.order.len()
+    }
+}
+
+impl CoActive {
+    /// What time alone changes: periods end, hot pages cool down. Twice at one time is once.
+    #[inline]
+    fn begin(&mut self, access: &Access) {
+        self.budget.turn_to(access.now);
+        self.budget.note_writes(access.virtual_time);
+        while let Some(entry) = self.order.back(State::Hot as u32) {
+            let held = &mut self.held[entry.slot.0 as usize];
+            if access.virtual_time - held.last < self.window {
+                break;
+            }
+            held.first = access.virtual_time;
+            held.accesses = 0;
+            self.move_to(State::Cold, entry);
+        }
+    }
+
+    /// To the front of its new list.
+    fn move_to(&mut self, state: State, entry: Entry) {
+        let Slot(slot) = entry.slot;
+        let old = core::mem::replace(&mut self.held[slot as usize].state, state);
+        self.order.move_to_front(state as u32, entry.slot);
+        if old == State::Cold {
+            self.cold.remove(entry.slot);
+        }
+        if state == State::Cold {
+            self.cold
+                .push_front(self.striping.element_of(entry.page), entry);
+        }
+    }
+
+    /// The page stays, as a clean one.
+    fn write_back(&mut self, entry: Entry, victim: &mut Victim) {
+        self.move_to(State::Clean, entry);
+        victim.entries.push(entry);
+        victim.keep = true;
+    }
+}

@@ -1,0 +1,195 @@
+//! `ecr`: destages to the element with the shortest queue, if the page it has for it is old enough.
+//!
+//! ```text
+//!   by last write     [ young half        |  old half  ]
+//!                       h   g   f   e     | d  c  b  a     a: least recent of all
+//!   element 0, queue 7:         f                 b  a
+//!   element 1, queue 0:     g               d                d is its last: old, leaves
+//!   element 2, queue 0:              e            .  .  .    e is its last: young, so a would leave
+//! ```
+//!
+//! Which element is least loaded says where a destage is cheap, the order of writes which pages are worth
+//! keeping. Each element has its own list of pages, the latest write in front, as in
+//! [`epo`](crate::schemes::element::epo). The element with the shortest queue names its last page; if
+//! that lies in the old part of the order over all pages it leaves, else the last page of all does.
+//! Of several elements with equal queues, the one whose last page is oldest is taken, so on a device about
+//! whose queues nothing is known this is page LRU.
+//!
+//! The order over all pages is cut at the border of its old part, and the border moves by a page whenever
+//! the parts get out of proportion, so nobody counts places.
+//!
+//! Cost: O(1) per page, O(elements) per victim; two list nodes and a stamp per slot.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::parameter::{Kind, Parameter};
+
+use super::{STRIDE, Striping};
+use crate::destage::Slot;
+use crate::order::SlotLists;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `ecr`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "ecr",
+    family: "device",
+    about: "Destages the least recent page of the element with the shortest queue, unless that is too young.",
+    source: "ECR, eviction-cost-aware replacement, Concurrency and Computation, 2019/2021.",
+    reconstructed: true,
+    parameters: &[
+        STRIDE,
+        Parameter {
+            name: "ecr_old",
+            kind: Kind::Integer { min: 0, max: 100 },
+            default: "50",
+            unit: "%",
+            about: "Share of the pages, from the least recent on, that may leave for the sake of a short queue.",
+            source: "ECR (2019/2021): the older half.",
+        },
+    ],
+    build: |config| {
+        let striping = Striping::new(config);
+        Some(Box::new(Ecr {
+            recency: SlotLists::new(2, config.capacity_pages),
+            queues: SlotLists::new(striping.elements(), config.capacity_pages),
+            striping,
+            old_percent: config.values.integer("ecr_old") as usize,
+            old: 0,
+            held: Vec::new(),
+            spared: 0,
+        }))
+    },
+};
+
+/// Of the recency order, the part in front; its back is followed by the old part's front.
+const YOUNG: u32 = 0;
+/// The part that may leave for the sake of a short queue.
+const OLD: u32 = 1;
+
+/// What is known of a slot's page.
+#[derive(Clone, Copy)]
+struct Held {
+    /// Virtual time of its last write.
+    written: u64,
+    is_old: bool,
+}
+
+const UNKNOWN: Held = Held {
+    written: 0,
+    is_old: false,
+};
+
+struct Ecr {
+    /// The order over all pages, in two parts.
+    recency: SlotLists,
+    /// One list per element. Front: the latest write.
+    queues: SlotLists,
+    striping: Striping,
+    old_percent: usize,
+    /// Pages of the old part.
+    old: usize,
+    /// By slot.
+    held: Vec<Held>,
+    /// Victims that were not the least recent page of all.
+    spared: u64,
+}
+
+impl Scheme for Ecr {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        self.note_write(entry.slot, access);
+        self.recency.push_front(YOUNG, entry);
+        let element = self.striping.element_of(entry.page);
+        self.queues.push_front(element, entry);
+        self.move_border();
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Write {
+            self.old -= usize::from(self.held[entry.slot.0 as usize].is_old);
+            self.note_write(entry.slot, access);
+            self.recency.move_to_front(YOUNG, entry.slot);
+            let element = self.striping.element_of(entry.page);
+            self.queues.move_to_front(element, entry.slot);
+            self.move_border();
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.old -= usize::from(self.held[entry.slot.0 as usize].is_old);
+        self.recency.remove(entry.slot);
+        self.queues.remove(entry.slot);
+        self.move_border();
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, view: &dyn View, victim: &mut Victim) {
+        let chosen = match need {
+            Need::Page(entry) => Some(entry),
+            Need::Room(_) | Need::Empty => self.choose(view),
+        };
+        if let Some(entry) = chosen {
+            self.remove(entry);
+            victim.entries.push(entry);
+        }
+    }
+
+    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("victims_by_queue", self.spared as f64);
+    }
+
+    fn len(&self) -> usize {
+        self.recency.len()
+    }
+}
+
+impl Ecr {
+    fn note_write(&mut self, Slot(slot): Slot, access: &Access) {
+        let index = slot as usize;
+        if index >= self.held.len() {
+            self.held.resize(index + 1, UNKNOWN);
+        }
+        self.held[index] = Held {
+            written: access.virtual_time,
+            is_old: false,
+        };
+    }
+
+    /// The old part has its share of the pages again, after one page came, left or moved.
+    fn move_border(&mut self) {
+        let share = self.recency.len() * self.old_percent / 100;
+        if self.old < share
+            && let Some(entry) = self.recency.back(YOUNG)
+        {
+            self.recency.move_to_front(OLD, entry.slot);
+            self.held[entry.slot.0 as usize].is_old = true;
+            self.old += 1;
+        } else if self.old > share
+            && let Some(entry) = self.recency.front(OLD)
+        {
+            self.recency.move_to_back(YOUNG, entry.slot);
+            self.held[entry.slot.0 as usize].is_old = false;
+            self.old -= 1;
+        }
+    }
+
+    fn choose(&mut self, view: &dyn View) -> Option<Entry> {
+        let written = |entry: Entry| self.held[entry.slot.0 as usize].written;
+        let last = (0..self.striping.elements()).filter_map(|element| {
+            let entry = self.queues.back(element)?;
+            Some((view.queue_length(element), written(entry), entry))
+        });
+        let (_, _, least_loaded) = last.min_by_key(|(queue, age, _)| (*queue, *age))?;
+        let least_recent = self
+            .recency
+            .back(OLD)
+            .or_else(|| self.recency.back(YOUNG))?;
+        if self.held[least_loaded.slot.0 as usize].is_old {
+            self.spared += u64::from(least_loaded != least_recent);
+            Some(least_loaded)
+        } else {
+            Some(least_recent)
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! `gcar`: passes over pages whose element is reclaiming space, so that nobody waits behind that.
+//!
+//! ```text
+//!   least recent first:   a    b    c    d    e  ...        W = 4
+//!   on element            0    2    0    1    2
+//!   which is cleaning     x    -    x    -    -
+//!                              ^ leaves; a and c wait in RAM until element 0 is done
+//! ```
+//!
+//! A wrapper. The order is the one of its base, of which it looks at the next `gcar_window` victims and
+//! takes the first whose element is not cleaning; if all of them have to wait, the base's own victim leaves
+//! as ever. Clean pages are passed over like dirty ones: while their element is cleaning, reading
+//! them again would wait as well.
+//!
+//! Only room is made that way. A flush has to write everything in any case, and keeps the base's order.
+//!
+//! Cost: that of the base, and O(W) for a victim while its element is cleaning.
+
+use alloc::boxed::Box;
+
+use destage_base::Lpn;
+use destage_base::Ticks;
+use destage_base::parameter::{Kind, Parameter, Value};
+
+use crate::registry::{SchemeConfig, SchemeRow};
+use crate::scheme::{Access, Entry, IdleRule, Need, Scheme, Victim};
+use crate::schemes::page::{cflru, lru};
+use crate::view::View;
+
+/// The row of `gcar`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "gcar",
+    family: "device",
+    about: "Keeps a base scheme's victims in RAM while their element reclaims space, and takes the next one.",
+    source: "Wu and others, GCaR, ICS 2016.",
+    reconstructed: true,
+    parameters: &[
+        Parameter {
+            name: "gcar_base",
+            kind: Kind::Choice(&["lru", "cflru"]),
+            default: "lru",
+            unit: "",
+            about: "The scheme whose order of victims is followed.",
+            source: "GCaR (2016) builds on both.",
+        },
+        Parameter {
+            name: "gcar_window",
+            kind: Kind::Integer {
+                min: 1,
+                max: u32::MAX as u64,
+            },
+            default: "64",
+            unit: "pages",
+            about: "How many of the next victims are looked at for one whose element is not reclaiming space.",
+            source: "Ours.",
+        },
+        cflru::ROW.parameters[0],
+    ],
+    build: |config| {
+        let base = match config.values.text("gcar_base") {
+            "cflru" => (cflru::ROW.build)(config),
+            _ => {
+                let mut values = config.values.clone();
+                values.set("lru_unit", Value::Text("page".into()));
+                let values = &values;
+                (lru::ROW.build)(&SchemeConfig { values, ..*config })
+            }
+        };
+        Some(Box::new(Gcar {
+            base: base?,
+            window: config.values.integer("gcar_window"),
+            passed_over: 0,
+        }))
+    },
+};
+
+struct Gcar {
+    base: Box<dyn Scheme>,
+    window: u64,
+    /// Times the base's victim stayed and another page left.
+    passed_over: u64,
+}
+
+impl Scheme for Gcar {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        self.base.insert(entry, access);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        self.base.touch(entry, access);
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.base.remove(entry);
+    }
+
+    fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim) {
+        if let Need::Room(_) = need
+            && let Some(entry) = self.first_behind_cleaning(view)
+        {
+            // Not `Need::Page`: a base with clean pages would keep it.
+            self.base.remove(entry);
+            victim.entries.push(entry);
+            self.passed_over += 1;
+            return;
+        }
+        self.base.evict(need, access, view, victim);
+    }
+
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        self.base.candidates(visit);
+    }
+
+    fn is_full_for(&self, page: Lpn, free: usize) -> bool {
+        self.base.is_full_for(page, free)
+    }
+
+    fn idle(&mut self, now: Ticks, view: &dyn View, victim: &mut Victim) {
+        self.base.idle(now, view, victim);
+    }
+
+    fn idle_in(&mut self, group: u32, now: Ticks, view: &dyn View, victim: &mut Victim) {
+        self.base.idle_in(group, now, view, victim);
+    }
+
+    fn idle_rule(&self) -> Option<IdleRule> {
+        self.base.idle_rule()
+    }
+
+    fn idle_group_of(&self, page: Lpn) -> u32 {
+        self.base.idle_group_of(page)
+    }
+
+    fn cleaned(&mut self, entry: Entry) {
+        self.base.cleaned(entry);
+    }
+
+    fn allocates_reads(&self) -> bool {
+        self.base.allocates_reads()
+    }
+
+    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        self.base.report(tell);
+        tell("victims_passed_over", self.passed_over as f64);
+    }
+
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+}
+
+impl Gcar {
+    /// The first candidate of the window whose element is not cleaning, unless the base would choose it anyway.
+    fn first_behind_cleaning(&self, view: &dyn View) -> Option<Entry> {
+        let mut place = 0;
+        let mut first = None;
+        self.base.candidates(&mut |entry| {
+            if view.is_cleaning(view.element_of(entry.page)) {
+                place += 1;
+                return place < self.window;
+            }
+            first = (place > 0).then_some(entry);
+            false
+        });
+        first
+    }
+}

@@ -1,0 +1,1 @@
+//! Schemes for what stands in front of the device without being RAM.
