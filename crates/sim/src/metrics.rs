@@ -193,6 +193,16 @@ pub const METRICS: &[MetricRow] = &[
         "page writes",
         "pud-lru: the latest mean of predicted update distances.",
     ),
+    row(
+        "buffer.victims_passed_over",
+        "",
+        "gcar: candidates passed over because their element was reclaiming space.",
+    ),
+    row(
+        "buffer.victims_by_queue",
+        "",
+        "ecr: victims chosen for the short queue of their element.",
+    ),
     row("flash.reads", "", "Page reads."),
     row("flash.programs", "", "Page programs."),
     row("flash.erases", "", "Block erases."),
