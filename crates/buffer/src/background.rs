@@ -22,6 +22,7 @@
 use destage_base::parameter::Values;
 use destage_base::time::TICKS_PER_US;
 
+use crate::config::millionths;
 use crate::scheme::{IdleAgain, IdleRule};
 
 /// The marks, and when idle time is offered.
@@ -40,7 +41,10 @@ impl Background {
     #[must_use]
     pub fn from_values(capacity_pages: u32, values: &Values) -> Option<Self> {
         // Whole pages are compared, so rounding down does not move a mark.
-        let pages = |share| (f64::from(capacity_pages) * values.number(share)) as u32;
+        let pages = |share| {
+            let millionths = millionths(values.number(share));
+            (u64::from(capacity_pages) * millionths / 1_000_000) as u32
+        };
         let high_pages = pages("bg_high");
         values.flag("bg_destage").then(|| Self {
             high_pages,

@@ -299,6 +299,9 @@ impl Buffer {
                 page,
                 operation: Operation::Read,
             });
+        } else {
+            let access = self.access(Operation::Read, now);
+            self.scheme.read_missed(page, &access);
         }
         match (in_ram, self.allocates_reads) {
             (true, false) => ReadStep::Hit,

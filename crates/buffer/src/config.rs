@@ -105,6 +105,11 @@ impl BufferConfig {
     }
 }
 
+/// `share` in whole millionths, to be compared and multiplied without rounding.
+pub(crate) fn millionths(share: f64) -> u64 {
+    (share * 1e6 + 0.5) as u64
+}
+
 /// The smallest number of pages that is at least `share` of a cluster.
 fn pages_of_share(share: f64, cluster_pages: u32) -> u32 {
     let exact = share * f64::from(cluster_pages);

@@ -18,6 +18,7 @@ use crate::schemes::hybrid::{bpac, cbm};
 use crate::schemes::page::{cflru, fifo, lirs_wsr, lru, nocache, recently_evicted};
 use crate::schemes::run::{dulo, req_block};
 use crate::schemes::set::{apu_lfu, apu_lfu_d, apu_lru, apu_lru_d, wb};
+use crate::schemes::tier::griffin;
 
 /// What a scheme is built from.
 #[derive(Clone, Copy, Debug)]
@@ -104,6 +105,7 @@ pub const SCHEMES: &[SchemeRow] = &[
     gcar::ROW,
     ecr::ROW,
     co_active::ROW,
+    griffin::ROW,
     infinite::ROW,
     belady::ROW,
     pud_lru::ROW,

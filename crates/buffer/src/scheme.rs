@@ -114,6 +114,12 @@ pub trait Scheme {
     /// The resident `entry` is read or written again.
     fn touch(&mut self, entry: Entry, access: &Access);
 
+    /// A read of `page` was not served from here, and the page does not enter. For schemes that weigh
+    /// their reads; what [`allocates_reads`](Self::allocates_reads) sees them by `insert`.
+    fn read_missed(&mut self, page: Lpn, access: &Access) {
+        let _ = (page, access);
+    }
+
     /// The resident `entry` leaves without being chosen (trim).
     fn remove(&mut self, entry: Entry);
 

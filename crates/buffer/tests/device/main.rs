@@ -8,6 +8,7 @@ mod common;
 mod co_active;
 mod ecr;
 mod gcar;
+mod griffin;
 
 use common::model::{ELEMENTS, SIZES, operations, values};
 use common::{Bench, Completion, Device, Operation};

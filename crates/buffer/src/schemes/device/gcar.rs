@@ -90,6 +90,10 @@ impl Scheme for Gcar {
         self.base.touch(entry, access);
     }
 
+    fn read_missed(&mut self, page: Lpn, access: &Access) {
+        self.base.read_missed(page, access);
+    }
+
     fn remove(&mut self, entry: Entry) {
         self.base.remove(entry);
     }

@@ -1,1 +1,3 @@
 //! Schemes for what stands in front of the device without being RAM.
+
+pub mod griffin;

@@ -1,0 +1,264 @@
+//! `griffin`: collects writes in a log in front of the device, and moves all of them at once, in page order.
+//!
+//! ```text
+//!   log, on a disk    7  3  9  3' 8  7' 3"        each write is appended
+//!   newest copies           9     8  7' 3"        what the buffer's slots hold
+//!   migration         3" 7' 8  9                  ascending: one record, the flash sees a sweep
+//! ```
+//!
+//! Not a policy about RAM: the log is a disk, good at appending and bad at reading, which keeps
+//! overwrites away from the flash. All of it is migrated when the log is full (no slot is free, or
+//! `griffin_log_pages` were appended), when the oldest write in it is `griffin_timeout_s` old,
+//! or when it serves too many of the reads. Nothing is ordered before that: the pages in slots are
+//! an unordered table, and are sorted once they leave.
+//!
+//! Triggers are noticed with each page the host asks for, and acted on before the next page enters. A
+//! log in which nothing happens for the time-out is migrated in that idle time.
+//!
+//! Cost: O(log n) amortized per page, for the sorting; 20 bytes per slot.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::parameter::{Kind, Parameter};
+use destage_base::time::TICKS_PER_US;
+use destage_base::{Lpn, Ticks};
+
+use crate::config::millionths;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, IdleAgain, IdleRule, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+const SOURCE: &str = "Griffin (FAST 2010).";
+const TICKS_PER_S: u64 = 1_000_000 * TICKS_PER_US;
+
+/// The row of `griffin`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "griffin",
+    family: "tier",
+    about: "Collects writes in a log and migrates all of them in page order: by age, by reads, or when it is full.",
+    source: "Soundararajan and others, Extending SSD Lifetimes with Disk-Based Write Caches, FAST 2010.",
+    reconstructed: true,
+    parameters: &[
+        Parameter {
+            name: "griffin_timeout_s",
+            kind: Kind::Integer {
+                min: 0,
+                max: u64::MAX / TICKS_PER_S,
+            },
+            default: "900",
+            unit: "s",
+            about: "The log is migrated once its oldest write is this old; 0: never for its age.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "griffin_read_share",
+            kind: Kind::Number { min: 0.0, max: 1.0 },
+            default: "0.05",
+            unit: "",
+            about: "The log is migrated once it has served more than this share of the reads since the last migration.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "griffin_reads_min",
+            kind: Kind::Integer {
+                min: 1,
+                max: u64::MAX,
+            },
+            default: "100",
+            unit: "page reads",
+            about: "Fewer page reads than this have no share.",
+            source: "Ours: of the first reads any share is chance.",
+        },
+        Parameter {
+            name: "griffin_log_pages",
+            kind: Kind::Integer {
+                min: 0,
+                max: u64::MAX,
+            },
+            default: "0",
+            unit: "pages",
+            about: "The log is migrated once so many pages were appended, overwritten ones too; 0: when no slot is free.",
+            source: "Ours; Griffin (2010) limits the size of the log.",
+        },
+    ],
+    build: |config| {
+        let or_never = |value| if value == 0 { u64::MAX } else { value };
+        let timeout = config.values.integer("griffin_timeout_s") * TICKS_PER_S;
+        Some(Box::new(Griffin {
+            entries: Vec::with_capacity(config.capacity_pages.min(PREPARED) as usize),
+            places: Vec::new(),
+            log: Log::default(),
+            is_due: None,
+            timeout: or_never(timeout),
+            read_share: millionths(config.values.number("griffin_read_share")),
+            reads_min: config.values.integer("griffin_reads_min"),
+            log_pages: or_never(config.values.integer("griffin_log_pages")),
+            migrations: [0; 4],
+        }))
+    },
+};
+
+/// Up to so many entries, memory is set aside at the start.
+const PREPARED: u32 = 1 << 20;
+
+/// Why the log is migrated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Trigger {
+    Age,
+    Reads,
+    Size,
+    Flush,
+}
+
+/// What happened since the log was emptied.
+#[derive(Clone, Copy, Default)]
+struct Log {
+    /// When its first page was appended.
+    since: Ticks,
+    appended: u64,
+    reads: u64,
+    reads_served: u64,
+}
+
+struct Griffin {
+    /// The newest copies, in no order.
+    entries: Vec<Entry>,
+    /// By slot: where in `entries` it is.
+    places: Vec<u32>,
+    log: Log,
+    is_due: Option<Trigger>,
+    timeout: Ticks,
+    /// In millionths.
+    read_share: u64,
+    reads_min: u64,
+    log_pages: u64,
+    /// By trigger.
+    migrations: [u64; 4],
+}
+
+impl Scheme for Griffin {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        if self.entries.is_empty() {
+            self.log.since = access.now;
+        }
+        let index = entry.slot.0 as usize;
+        if index >= self.places.len() {
+            self.places.resize(index + 1, 0);
+        }
+        self.places[index] = self.entries.len() as u32;
+        self.entries.push(entry);
+        self.log.appended += 1;
+        self.look_for_trigger(access.now);
+    }
+
+    fn touch(&mut self, _: Entry, access: &Access) {
+        match access.operation {
+            Operation::Write => self.log.appended += 1,
+            Operation::Read => {
+                self.log.reads += 1;
+                self.log.reads_served += 1;
+            }
+        }
+        self.look_for_trigger(access.now);
+    }
+
+    fn read_missed(&mut self, _: Lpn, access: &Access) {
+        self.log.reads += 1;
+        self.look_for_trigger(access.now);
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        let place = self.places[entry.slot.0 as usize] as usize;
+        debug_assert!(self.entries[place] == entry, "{entry:?} is not at {place}");
+        self.entries.swap_remove(place);
+        if let Some(moved) = self.entries.get(place) {
+            self.places[moved.slot.0 as usize] = place as u32;
+        }
+        if self.entries.is_empty() {
+            self.begin_log();
+        }
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        match need {
+            Need::Page(entry) => {
+                self.remove(entry);
+                victim.entries.push(entry);
+            }
+            Need::Room(_) => self.migrate(self.is_due.unwrap_or(Trigger::Size), victim),
+            Need::Empty => self.migrate(Trigger::Flush, victim),
+        }
+    }
+
+    fn is_full_for(&self, _: Lpn, free: usize) -> bool {
+        free == 0 || self.is_due.is_some()
+    }
+
+    fn idle(&mut self, now: Ticks, _: &dyn View, victim: &mut Victim) {
+        self.look_for_trigger(now);
+        if let Some(trigger) = self.is_due {
+            self.migrate(trigger, victim);
+        }
+    }
+
+    fn idle_rule(&self) -> Option<IdleRule> {
+        (self.timeout < u64::MAX).then_some(IdleRule {
+            after: self.timeout,
+            again: IdleAgain::AfterRecord,
+            groups: 1,
+        })
+    }
+
+    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        let names = [
+            "migrations_by_age",
+            "migrations_by_reads",
+            "migrations_by_size",
+            "migrations_by_flush",
+        ];
+        for (name, count) in names.into_iter().zip(self.migrations) {
+            tell(name, count as f64);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+impl Griffin {
+    fn look_for_trigger(&mut self, now: Ticks) {
+        if self.is_due.is_some() || self.entries.is_empty() {
+            return;
+        }
+        let Log {
+            since,
+            appended,
+            reads,
+            reads_served,
+        } = self.log;
+        let serves_too_much =
+            || reads >= self.reads_min && reads_served * 1_000_000 > self.read_share * reads;
+        self.is_due = if now.saturating_sub(since) >= self.timeout {
+            Some(Trigger::Age)
+        } else if serves_too_much() {
+            Some(Trigger::Reads)
+        } else {
+            (appended >= self.log_pages).then_some(Trigger::Size)
+        };
+    }
+
+    fn migrate(&mut self, trigger: Trigger, victim: &mut Victim) {
+        self.migrations[trigger as usize] += u64::from(!self.entries.is_empty());
+        victim.entries.append(&mut self.entries);
+        victim.entries.sort_unstable_by_key(|entry| entry.page);
+        self.begin_log();
+    }
+
+    /// The log is empty.
+    fn begin_log(&mut self) {
+        self.log = Log::default();
+        self.is_due = None;
+    }
+}
