@@ -148,7 +148,10 @@ fn timing_decides_nothing() {
                 let reference = sequence(&fixed);
                 let both: Vec<_> = fixed.iter().chain(other).copied().collect();
                 let ours = sequence(&both);
-                let differs = ours.iter().zip(&reference).position(|(ours, other)| ours != other);
+                let differs = ours
+                    .iter()
+                    .zip(&reference)
+                    .position(|(ours, other)| ours != other);
                 assert_eq!(differs, None, "{} under {other:?}: record", row.name);
                 assert_eq!(ours.len(), reference.len(), "{} under {other:?}", row.name);
             }

@@ -13,7 +13,7 @@ use crate::latencies::Summary;
 /// A metric's row.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricRow {
-    /// Dotted name; `*` stands for each of `mean std p50 p95 p99 p999 max`.
+    /// Dotted name; `*` stands for each of `mean std p50 p95 p99 p999 max`, or for a scheme's own word.
     pub name: &'static str,
     /// Unit, or nothing for counts and ratios.
     pub unit: &'static str,
@@ -154,54 +154,9 @@ pub const METRICS: &[MetricRow] = &[
         "Longest time a page stayed dirty.",
     ),
     row(
-        "buffer.alpha",
+        "scheme.*",
         "",
-        "bpac: share of clusters whose size does not matter, mean over sampling periods.",
-    ),
-    row(
-        "buffer.pird_threshold",
-        "page writes",
-        "bpac: the latest threshold on the distance between uses of a page.",
-    ),
-    row(
-        "buffer.bird_threshold",
-        "page writes",
-        "bpac: the latest threshold on the distance between uses of a block.",
-    ),
-    row(
-        "buffer.evicted_sequential",
-        "",
-        "bpac: victims that were full sequential clusters.",
-    ),
-    row(
-        "buffer.evicted_largest",
-        "",
-        "bpac: victims that were the largest old cluster.",
-    ),
-    row(
-        "buffer.evicted_fallback",
-        "",
-        "bpac: victims for want of an old cluster.",
-    ),
-    row(
-        "buffer.evicted_hot",
-        "",
-        "bpac: victims that were single hot pages.",
-    ),
-    row(
-        "buffer.pud_mean",
-        "page writes",
-        "pud-lru: the latest mean of predicted update distances.",
-    ),
-    row(
-        "buffer.victims_passed_over",
-        "",
-        "gcar: candidates passed over because their element was reclaiming space.",
-    ),
-    row(
-        "buffer.victims_by_queue",
-        "",
-        "ecr: victims chosen for the short queue of their element.",
+        "Figures only the chosen scheme has, such as thresholds it learnt; see its page in docs/schemes.",
     ),
     row("flash.reads", "", "Page reads."),
     row("flash.programs", "", "Page programs."),
@@ -409,7 +364,7 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     );
     metrics.real("buffer.oldest_dirty_ms_max", to_ms(counts.oldest_dirty_max));
     for (name, value) in &measured.scheme_figures {
-        metrics.real(&format!("buffer.{name}"), *value);
+        metrics.real(&format!("scheme.{name}"), *value);
     }
 }
 
