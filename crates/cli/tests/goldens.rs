@@ -109,9 +109,10 @@ fn destages(buffer: &str, stream: &[u64]) -> String {
 
 /// `0-2 8` as `0 1 2 8`.
 fn expand(pages: &str) -> String {
+    let number = |text: &str| text.parse::<u64>().expect("a page number");
     let numbers = pages.split(' ').flat_map(|run| {
         let (first, last) = run.split_once('-').unwrap_or((run, run));
-        first.parse::<u64>().unwrap()..=last.parse::<u64>().unwrap()
+        number(first)..=number(last)
     });
     numbers
         .map(|page| page.to_string())

@@ -3,7 +3,7 @@
 //! The block-page adaptive cache keeps pages that were hit in a list of single pages, so that one hot
 //! page does not hold its whole block back, and all others in clusters. Clusters used lately are left alone
 //! whatever their size (they are *size-independent*); of the others the largest leaves first. How long
-//! "lately" is, for pages and for clusters, it learns from the distances between uses ([`monitor`]).
+//! "lately" is, for pages and for clusters, it learns from the distances between uses (`monitor`).
 //!
 //! ```text
 //!   P-list (pages)    MRU [ 20 9 33 ] LRU  --- not hit for PIRD_thd writes ---+
