@@ -40,13 +40,16 @@ impl Background {
     /// What `values` say of a buffer of `capacity_pages`; nothing if it is switched off.
     #[must_use]
     pub fn from_values(capacity_pages: u32, values: &Values) -> Option<Self> {
+        if !values.flag("bg_destage") {
+            return None;
+        }
         // Whole pages are compared, so rounding down does not move a mark.
         let pages = |share| {
             let millionths = millionths(values.number(share));
             (u64::from(capacity_pages) * millionths / 1_000_000) as u32
         };
         let high_pages = pages("bg_high");
-        values.flag("bg_destage").then(|| Self {
+        Some(Self {
             high_pages,
             low_pages: pages("bg_low").min(high_pages),
             rule: IdleRule {

@@ -1,8 +1,10 @@
 //! What the bench is fed: parameters, streams of operations, kinds of completion.
 
-use destage_base::parameter::{Kind, Values};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::{Lpn, Random};
-use destage_buffer::{COMMON, SchemeRow};
+use destage_buffer::{COMMON, SCHEMES, SchemeRow};
 
 use super::{Bench, Completion, Operation};
 
@@ -10,15 +12,16 @@ use super::{Bench, Completion, Operation};
 pub fn variants(row: &SchemeRow) -> Vec<(String, Values)> {
     let defaults = || Values::defaults(COMMON.iter().chain(row.parameters));
     let mut all = vec![(row.name.to_string(), defaults())];
+    let pads = pads(row);
     for parameter in COMMON.iter().chain(row.parameters) {
-        let words: &[&str] = match parameter.kind {
-            Kind::Choice(words) => words,
-            Kind::Flag => &["true", "false"],
-            _ => &[],
+        // The bench sets `release` itself, without idle time there is no destaging in it, and how to pad
+        // is asked of those who do.
+        let is_elsewhere = match parameter.name {
+            "release" => true,
+            "pad_unwritten" | "flush_pads" => !pads,
+            name => name.starts_with("bg_"),
         };
-        // The bench sets `release` itself, and without idle time there is no destaging in it.
-        let is_elsewhere = parameter.name == "release" || parameter.name.starts_with("bg_");
-        for word in words
+        for word in words(parameter)
             .iter()
             .filter(|word| **word != parameter.default && !is_elsewhere)
         {
@@ -28,6 +31,59 @@ pub fn variants(row: &SchemeRow) -> Vec<(String, Values)> {
         }
     }
     all
+}
+
+/// What a flag or a choice may be.
+fn words(parameter: &Parameter) -> &'static [&'static str] {
+    match parameter.kind {
+        Kind::Choice(words) => words,
+        Kind::Flag => &["true", "false"],
+        _ => &[],
+    }
+}
+
+/// Whether the row ever pads, whatever the words of its parameters.
+fn pads(row: &SchemeRow) -> bool {
+    let defaults = Values::defaults(COMMON.iter().chain(row.parameters));
+    let own = row.parameters.iter().flat_map(|parameter| {
+        let words = words(parameter).iter();
+        words.map(|word| (parameter.name, parameter.read(word).unwrap()))
+    });
+    let operations = random_operations(&mut Random::new(12), 30, 300);
+    let is_padded = |values: &Values| {
+        let bench = Bench::for_operations(row, 8, values, Completion::AtOnce, &operations);
+        bench.is_some_and(|mut bench| {
+            bench.run(&operations);
+            bench.records.iter().any(|record| !record.pads.is_empty())
+        })
+    };
+    is_padded(&defaults) || { own }.any(|(name, value)| {
+        let mut values = defaults.clone();
+        values.set(name, value);
+        is_padded(&values)
+    })
+}
+
+/// Calls `visit` with every row of the registry, on as many threads as the machine has.
+pub fn for_every_row(visit: impl Fn(&'static SchemeRow) + Sync) {
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                // The later rows have more parameters and take longer; none of them should come last.
+                let take = || {
+                    SCHEMES
+                        .iter()
+                        .rev()
+                        .nth(next.fetch_add(1, Ordering::Relaxed))
+                };
+                while let Some(row) = take() {
+                    visit(row);
+                }
+            });
+        }
+    });
 }
 
 /// A stream with runs, repeats, reads, trims, FUA and flushes over `pages` pages.

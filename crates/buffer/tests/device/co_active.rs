@@ -112,10 +112,10 @@ impl CoActive {
             .collect();
         let sum: u64 = counts.iter().sum();
         let peak = *counts.iter().max().unwrap();
-        let periods = self.periods as u64;
-        (self.base * peak * periods)
-            .checked_div(sum)
-            .unwrap_or(self.base * periods)
+        match sum {
+            0 => self.base * self.periods as u64,
+            _ => self.base * peak * self.periods as u64 / sum,
+        }
     }
 }
 
