@@ -112,7 +112,8 @@ impl Observer for Destages {
 
 #[test]
 fn timing_decides_nothing() {
-    for row in SCHEMES {
+    // Schemes that ask how busy the device is are meant to depend on it.
+    for row in SCHEMES.iter().filter(|row| row.family != "device") {
         for seed in 0..4 {
             let requests = mixture(seed, 1500);
             let sequence = |pairs: &[&str]| {
@@ -146,7 +147,13 @@ fn timing_decides_nothing() {
                 let fixed = ["host.queue_depth=1", "host.scheduler=fifo"];
                 let reference = sequence(&fixed);
                 let both: Vec<_> = fixed.iter().chain(other).copied().collect();
-                assert_eq!(sequence(&both), reference, "{} under {other:?}", row.name);
+                let ours = sequence(&both);
+                let differs = ours
+                    .iter()
+                    .zip(&reference)
+                    .position(|(ours, other)| ours != other);
+                assert_eq!(differs, None, "{} under {other:?}: record", row.name);
+                assert_eq!(ours.len(), reference.len(), "{} under {other:?}", row.name);
             }
         }
     }
@@ -232,6 +239,9 @@ fn every_metric_has_a_row() {
         let kind = format!("buffer.kind={}", row.name);
         let result = simulate(&config(&[&kind]), &mixture(1, 500), &mut Silent);
         assert!(result.metrics.iter().count() > 30, "{}", row.name);
+        for (name, _) in result.metrics.iter() {
+            assert!(find(name).is_some(), "{}: {name} is in no list", row.name);
+        }
     }
 }
 

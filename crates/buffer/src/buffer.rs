@@ -122,9 +122,14 @@ impl Buffer {
             config.capacity_pages = u32::MAX;
             config.background = None;
         }
+        let slots = if config.staging {
+            u32::MAX
+        } else {
+            config.capacity_pages
+        };
         let lowering = config.background.map(Lowering::new);
         Self {
-            resident: Resident::growing(prepared, config.capacity_pages),
+            resident: Resident::growing(prepared, slots),
             allocates_reads: scheme.allocates_reads(),
             config,
             scheme,
@@ -149,6 +154,15 @@ impl Buffer {
     #[must_use]
     pub fn allocates_reads(&self) -> bool {
         self.allocates_reads
+    }
+
+    /// Pages in RAM, resident or still being programmed, beyond the capacity. Only with
+    /// [`BufferConfig::staging`] ever more than 0.
+    #[must_use]
+    pub fn over_capacity(&self) -> u32 {
+        self.resident
+            .occupied()
+            .saturating_sub(self.config.capacity_pages)
     }
 
     /// The next host request begins; its `pages` pages follow, in ascending order.

@@ -38,6 +38,11 @@ pub struct BufferConfig {
     pub page_bytes: u64,
     /// When a slot is free again.
     pub release: Release,
+    /// Pages are taken in although their slots are still being programmed: the caller holds them where
+    /// requests are received, and lets each request wait until [`crate::Buffer::over_capacity`] is down by
+    /// its pages. So all victims of a request are programmed at the same time, and no step is
+    /// [`crate::Step::Wait`].
+    pub staging: bool,
     /// Whether flush and FUA destage anything; a power-protected buffer may ignore them.
     pub honor_flush: bool,
     /// Write requests of at least this many pages go straight to the flash; 0: none do.
@@ -85,6 +90,7 @@ impl BufferConfig {
                 "issue" => Release::Issue,
                 _ => Release::Complete,
             },
+            staging: false,
             honor_flush: values.text("flush_mode") == "honor",
             bypass_pages: values.integer("bypass_pages") as u32,
             pad_unwritten: match values.text("pad_unwritten") {

@@ -10,13 +10,13 @@ use destage_base::parameter::{Parameter, Values};
 
 use crate::config::BufferConfig;
 use crate::scheme::Scheme;
-use crate::schemes::block::{block_lru, bplru, clc, fab, lb_clock};
+use crate::schemes::block::{block_lru, bp_ref, bplru, clc, fab, lar, lb_clock, pud_lru, vbbms};
 use crate::schemes::bound::{belady, infinite};
 use crate::schemes::device::{co_active, ecr, gcar};
 use crate::schemes::element::epo;
-use crate::schemes::hybrid::bpac;
-use crate::schemes::page::{cflru, fifo, lirs_wsr, lru, nocache};
-use crate::schemes::run::dulo;
+use crate::schemes::hybrid::{bpac, cbm};
+use crate::schemes::page::{cflru, fifo, lirs_wsr, lru, nocache, recently_evicted};
+use crate::schemes::run::{dulo, req_block};
 use crate::schemes::set::{apu_lfu, apu_lfu_d, apu_lru, apu_lru_d, wb};
 use crate::schemes::tier::griffin;
 
@@ -108,6 +108,13 @@ pub const SCHEMES: &[SchemeRow] = &[
     griffin::ROW,
     infinite::ROW,
     belady::ROW,
+    pud_lru::ROW,
+    recently_evicted::ROW,
+    bp_ref::ROW,
+    lar::ROW,
+    cbm::ROW,
+    vbbms::ROW,
+    req_block::ROW,
 ];
 
 /// The scheme called `name`.

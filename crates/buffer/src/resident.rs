@@ -105,6 +105,12 @@ impl Resident {
         }
     }
 
+    /// Slots in use: resident pages, and pages that left but are still being programmed.
+    #[must_use]
+    pub fn occupied(&self) -> u32 {
+        self.occupied
+    }
+
     /// Resident pages.
     #[must_use]
     pub fn len(&self) -> u32 {

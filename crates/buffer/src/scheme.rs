@@ -183,7 +183,7 @@ pub trait Scheme {
     }
 
     /// Tells figures only this scheme has, such as thresholds it learnt: a name of lower-case words joined
-    /// by `_`, and a value. They become metrics `buffer.<name>`; a figure without a meaning is not told.
+    /// by `_`, and a value. They become metrics `scheme.<name>`; a figure without a meaning is not told.
     fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         let _ = tell;
     }

@@ -18,6 +18,9 @@ struct BeladyModel {
 }
 
 impl Model for BeladyModel {
+    fn holds(&self, page: u64) -> bool {
+        self.order.contains(&page)
+    }
     fn write(&mut self, page: u64) -> Vec<Vec<u64>> {
         let mut evicted = Vec::new();
         self.now += 1;

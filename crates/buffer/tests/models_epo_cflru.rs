@@ -64,6 +64,9 @@ impl EpoModel {
 }
 
 impl Model for EpoModel {
+    fn holds(&self, page: u64) -> bool {
+        self.by_age.contains(&page)
+    }
     fn write(&mut self, page: u64) -> Vec<Vec<u64>> {
         let mut batches = Vec::new();
         if !self.drop_page(page) && self.by_age.len() == self.capacity {
@@ -141,6 +144,9 @@ impl CflruModel {
 }
 
 impl Model for CflruModel {
+    fn holds(&self, page: u64) -> bool {
+        self.order.iter().any(|held| held.0 == page)
+    }
     fn write(&mut self, page: u64) -> Vec<Vec<u64>> {
         self.access(page, true)
     }

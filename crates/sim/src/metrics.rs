@@ -13,7 +13,7 @@ use crate::latencies::Summary;
 /// A metric's row.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricRow {
-    /// Dotted name; `*` stands for each of `mean std p50 p95 p99 p999 max`.
+    /// Dotted name; `*` stands for each of `mean std p50 p95 p99 p999 max`, or for a scheme's own word.
     pub name: &'static str,
     /// Unit, or nothing for counts and ratios.
     pub unit: &'static str,
@@ -152,6 +152,11 @@ pub const METRICS: &[MetricRow] = &[
         "buffer.oldest_dirty_ms_max",
         "ms",
         "Longest time a page stayed dirty.",
+    ),
+    row(
+        "scheme.*",
+        "",
+        "Figures only the chosen scheme has, such as thresholds it learnt; see its page in docs/schemes.",
     ),
     row("flash.reads", "", "Page reads."),
     row("flash.programs", "", "Page programs."),
@@ -359,7 +364,7 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     );
     metrics.real("buffer.oldest_dirty_ms_max", to_ms(counts.oldest_dirty_max));
     for (name, value) in &measured.scheme_figures {
-        metrics.real(&format!("buffer.{name}"), *value);
+        metrics.real(&format!("scheme.{name}"), *value);
     }
 }
 

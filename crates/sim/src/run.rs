@@ -99,7 +99,9 @@ impl Config {
         }
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_values(capacity, block_pages, page_bytes, &self.buffer);
-        if !timed {
+        if timed {
+            config.staging = true;
+        } else {
             config.release = Release::Issue;
         }
         let scheme = (self.scheme.build)(&SchemeConfig {

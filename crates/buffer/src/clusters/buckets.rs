@@ -13,7 +13,7 @@
 //! Putting compares with the root and is done, taking out a cluster without children is unlinking, and
 //! only a cluster with children costs more: these are melded in pairs, then all into one.
 //!
-//! Cost: O(1) to put and to look, O(log n) amortised to take out; 24 bytes per cluster.
+//! Cost: O(1) to put and to look, O(log n) amortised to take out; 16 bytes and a key per cluster.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -24,8 +24,8 @@ use super::ClusterId;
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
-struct Node {
-    key: u64,
+struct Node<Key> {
+    key: Key,
     bucket: u32,
     /// The first of its children.
     child: u32,
@@ -35,18 +35,10 @@ struct Node {
     prev: u32,
 }
 
-const OUTSIDE: Node = Node {
-    key: 0,
-    bucket: NONE,
-    child: NONE,
-    next: NONE,
-    prev: NONE,
-};
-
 /// Clusters by bucket, then key; a cluster is in at most one bucket.
-pub struct Buckets {
+pub struct Buckets<Key = u64> {
     /// By cluster.
-    nodes: Vec<Node>,
+    nodes: Vec<Node<Key>>,
     /// By bucket.
     roots: Vec<u32>,
     /// A bit per bucket: whether it may have clusters. Cleared when found wrong.
@@ -54,7 +46,7 @@ pub struct Buckets {
     len: usize,
 }
 
-impl Buckets {
+impl<Key: Copy + Ord> Buckets<Key> {
     /// Empty, for buckets `0 .. buckets`.
     #[must_use]
     pub fn new(buckets: u32) -> Self {
@@ -88,17 +80,24 @@ impl Buckets {
 
     /// Puts `cluster`, whether it is here or not, into `bucket` under `key`.
     #[inline]
-    pub fn put(&mut self, cluster: ClusterId, bucket: u32, key: u64) {
+    pub fn put(&mut self, cluster: ClusterId, bucket: u32, key: Key) {
         self.remove(cluster);
         let index = cluster.index();
-        if index >= self.nodes.len() {
-            self.nodes.resize(index + 1, OUTSIDE);
-        }
-        self.nodes[index] = Node {
+        let node = Node {
             key,
             bucket,
-            ..OUTSIDE
+            child: NONE,
+            next: NONE,
+            prev: NONE,
         };
+        if index >= self.nodes.len() {
+            let outside = Node {
+                bucket: NONE,
+                ..node
+            };
+            self.nodes.resize(index + 1, outside);
+        }
+        self.nodes[index] = node;
         let root = self.roots[bucket as usize];
         self.roots[bucket as usize] = self.meld(root, cluster.0);
         self.filled[bucket as usize / 64] |= 1 << (bucket % 64);
@@ -133,6 +132,14 @@ impl Buckets {
         }
         self.roots[bucket] = self.meld(self.roots[bucket], orphans);
         true
+    }
+
+    /// The cluster of least key in `bucket`.
+    #[inline]
+    #[must_use]
+    pub fn least(&self, bucket: u32) -> Option<ClusterId> {
+        let root = self.roots[bucket as usize];
+        (root != NONE).then_some(ClusterId(root))
     }
 
     /// The cluster of least key in the highest bucket that has any, and that bucket.
@@ -237,6 +244,9 @@ mod tests {
                         let in_highest = model.iter().filter(|held| Some(held.0) == highest);
                         let expected = in_highest.min().map(|held| (held.2, held.0));
                         assert_eq!(heaps.highest(), expected);
+                        if let Some((cluster, bucket)) = expected {
+                            assert_eq!(heaps.least(bucket), Some(cluster));
+                        }
                         if let Some((cluster, _)) = expected {
                             heaps.remove(cluster);
                             model.retain(|held| held.2 != cluster);

@@ -26,6 +26,7 @@
 
 pub mod buckets;
 pub mod by_size;
+mod entry_order;
 pub mod rings;
 
 use alloc::vec::Vec;
@@ -336,21 +337,6 @@ impl<Data: Copy + Default> Clusters<Data> {
             offset,
             pages: pages - 1,
         }
-    }
-
-    /// Whether the cluster of the page in `slot` has the page `offset` as well. Looks in the order of
-    /// entry from `slot` on: at once if that page entered next, else O(k) for k pages.
-    #[must_use]
-    pub fn has_beside(&self, slot: Slot, offset: u32) -> bool {
-        let mut after = self.pages[slot.0 as usize].after;
-        while after != slot.0 {
-            let page = self.pages[after as usize];
-            if page.offset == offset {
-                return true;
-            }
-            after = page.after;
-        }
-        false
     }
 
     /// Appends the pages of `cluster` to `entries`, ascending.

@@ -6,7 +6,13 @@
 mod common;
 
 mod bpac;
+mod cbm;
 mod differential;
 mod dulo;
 mod goldens;
+mod lar;
 mod lirs_wsr;
+mod pud_lru;
+mod recently_evicted;
+mod req_block;
+mod vbbms;

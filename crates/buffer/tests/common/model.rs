@@ -1,7 +1,7 @@
 //! Naive models of schemes beside the schemes themselves.
 
-use destage_base::Random;
 use destage_base::parameter::{Value, Values};
+use destage_base::{Lpn, Random};
 use destage_buffer::{COMMON, SchemeRow, find};
 
 use super::{Bench, Completion, Operation, Record, random_operations};
@@ -31,6 +31,8 @@ pub trait Model {
     fn trim(&mut self, page: u64);
     /// The page alone has to reach the flash; whether there is anything to do.
     fn fua(&mut self, page: u64) -> bool;
+    /// Whether the page is in RAM, dirty or clean.
+    fn holds(&self, page: u64) -> bool;
     /// The next record of a flush; empty once there is nothing dirty.
     fn flush(&mut self) -> Vec<u64>;
     /// One idle step.
@@ -99,6 +101,13 @@ pub fn compare(
         assert_eq!(
             destaged, expected,
             "{scheme} {size:?} {set:?}: operation {number}, {operation:?}"
+        );
+        // One page of many an operation, so that all are looked at again and again.
+        let page = number as u64 % size.1;
+        assert_eq!(
+            bench.buffer.is_resident(Lpn(page)),
+            model.holds(page),
+            "{scheme} {size:?} {set:?}: page {page} after operation {number}, {operation:?}"
         );
     }
 }

@@ -1,92 +1,99 @@
-//! The buffer's side of a run: pages are admitted one by one, and records become programs.
+//! The buffer's side of a run: pages are presented one by one, and records become programs.
 
 use destage_base::Lpn;
 use destage_buffer::destage::{Cause, Destage};
-use destage_buffer::{ReadStep, Step};
-use destage_trace::Operation;
+use destage_buffer::{Buffer, ReadStep, Step};
 
 use super::{Active, Engine, IdleTime, Outcome};
-use crate::error::SimError;
 use crate::operation::{PageOperation, Work};
 use crate::paging::Span;
 use crate::untimed::bypass_record;
 
 impl Engine<'_> {
-    /// Takes in waiting requests until one has to wait for a slot.
-    pub(super) fn admit(&mut self) -> Outcome {
-        while let Some(id) = self.admission.front().copied() {
-            let operation = self.active[id].request.operation;
-            let taken = match operation {
-                Operation::Read | Operation::Write => self.admit_pages(id)?,
-                Operation::Trim => self.admit_trim(id)?,
-                Operation::Flush => self.admit_flush(id)?,
-            };
-            if !taken {
-                return Ok(());
-            }
-            self.admission.pop_front();
-            self.lower(id)?;
-        }
-        Ok(())
-    }
-
-    /// Presents the pages of read or write `id` one by one; `false` if one has to wait for a slot.
-    pub(super) fn admit_pages(&mut self, id: u32) -> Result<bool, Box<SimError>> {
+    /// Presents the pages of write `id` one by one. All of them are taken in at once, so that their victims
+    /// are programmed side by side; the request is complete when each page has a slot.
+    pub(super) fn write_through(&mut self, id: u32) -> Outcome {
         let Active { request, span, .. } = self.active[id];
-        let write = request.operation == Operation::Write;
-        if self.active[id].cursor == 0 && !self.page_pending {
-            let Some(buffer) = &mut self.buffer else {
-                return Ok(true);
-            };
-            buffer.begin_request(span.pages);
-            if write && buffer.bypasses(span.pages) {
-                self.bypass(id, &span)?;
-                return Ok(true);
-            }
+        let Some(buffer) = &mut self.buffer else {
+            return Ok(());
+        };
+        buffer.begin_request(span.pages);
+        if buffer.bypasses(span.pages) {
+            return self.bypass(id, &span);
         }
-        while self.active[id].cursor < span.pages {
-            let offset = self.active[id].cursor;
+        for offset in 0..span.pages {
             let page = self.page(&span, offset);
             let now = self.events.now();
             let Some(buffer) = &mut self.buffer else {
-                return Ok(true);
+                return Ok(());
             };
-            let step = if self.page_pending {
-                buffer.place(now, &self.elements)
-            } else if write {
-                buffer.write(page, now, &self.elements)
-            } else {
-                let found = buffer.read(page, now);
-                self.page_pending =
-                    matches!(found, ReadStep::HitAllocates | ReadStep::MissAllocates);
-                if matches!(found, ReadStep::Miss | ReadStep::MissAllocates) {
-                    self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
-                }
-                if self.page_pending {
-                    continue;
-                }
-                Step::Hit
-            };
-            match step {
-                Step::Destage => {
-                    self.page_pending = true;
-                    self.issue(None, None)?;
-                    continue;
-                }
-                Step::Wait => {
-                    self.page_pending = true;
-                    return Ok(false);
-                }
-                Step::Placed if write => self.fill_partial(id, &span, offset)?,
-                Step::Placed | Step::Hit => {}
+            let step = buffer.write(page, now, &self.elements);
+            if step != Step::Hit {
+                self.make_room(id, step)?;
+                self.fill_partial(id, &span, offset)?;
             }
-            self.page_pending = false;
-            self.active[id].cursor += 1;
         }
         if request.fua && self.config.honor_flush {
             self.force(id, &span)?;
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Pages of read `id` in the buffer are served from there, the others from the flash.
+    pub(super) fn read_through(&mut self, id: u32) -> Outcome {
+        let span = self.active[id].span;
+        if let Some(buffer) = &mut self.buffer {
+            buffer.begin_request(span.pages);
+        }
+        for offset in 0..span.pages {
+            let page = self.page(&span, offset);
+            let now = self.events.now();
+            let Some(buffer) = &mut self.buffer else {
+                return Ok(());
+            };
+            let found = buffer.read(page, now);
+            if matches!(found, ReadStep::Miss | ReadStep::MissAllocates) {
+                self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
+            }
+            if matches!(found, ReadStep::HitAllocates | ReadStep::MissAllocates) {
+                let Some(buffer) = &mut self.buffer else {
+                    return Ok(());
+                };
+                let step = buffer.place(now, &self.elements);
+                self.make_room(id, step)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Issues records until the pending page of request `id` is in, and lets the request wait for its slot.
+    fn make_room(&mut self, id: u32, mut step: Step) -> Outcome {
+        while step == Step::Destage {
+            self.issue(None, None)?;
+            let now = self.events.now();
+            let Some(buffer) = &mut self.buffer else {
+                break;
+            };
+            step = buffer.place(now, &self.elements);
+        }
+        debug_assert!(step != Step::Wait, "with staging every page is taken in");
+        let over = self.buffer.as_ref().map_or(0, Buffer::over_capacity);
+        if over as usize > self.slot_waiters.len() {
+            self.slot_waiters.push_back(id);
+            self.active[id].remaining += 1;
+        }
+        Ok(())
+    }
+
+    /// Gives slots that have become free to the pages that wait for one, in order.
+    pub(super) fn hand_out_slots(&mut self) -> Outcome {
+        let over = self.buffer.as_ref().map_or(0, Buffer::over_capacity);
+        while self.slot_waiters.len() > over as usize {
+            if let Some(id) = self.slot_waiters.pop_front() {
+                self.lower(id)?;
+            }
+        }
+        Ok(())
     }
 
     /// All pages of write `id` go past the buffer.
@@ -120,15 +127,15 @@ impl Engine<'_> {
     }
 
     /// Destages everything dirty for flush `id`, which waits for that and for what is on its way.
-    pub(super) fn admit_flush(&mut self, id: u32) -> Result<bool, Box<SimError>> {
+    pub(super) fn flush(&mut self, id: u32) -> Outcome {
         if !self.config.honor_flush {
-            return Ok(true);
+            return Ok(());
         }
         self.wait_for_issued(id);
         while self.flush_next(Cause::Flush) {
             self.issue(Some(id), None)?;
         }
-        Ok(true)
+        Ok(())
     }
 
     pub(super) fn flush_next(&mut self, cause: Cause) -> bool {
@@ -148,7 +155,7 @@ impl Engine<'_> {
         self.active[id].remaining += waits;
     }
 
-    pub(super) fn admit_trim(&mut self, id: u32) -> Result<bool, Box<SimError>> {
+    pub(super) fn trim(&mut self, id: u32) -> Outcome {
         let span = self.active[id].span;
         for offset in 0..span.pages {
             let page = self.page(&span, offset);
@@ -158,7 +165,7 @@ impl Engine<'_> {
             }
             self.submit(id, PageOperation::new(page, Work::Trim(id)))?;
         }
-        Ok(true)
+        self.hand_out_slots()
     }
 
     /// Sends the buffer's latest record to the elements; `waiter` is lowered when it is done. `idle` says in

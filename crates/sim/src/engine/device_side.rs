@@ -1,7 +1,6 @@
 //! The device's side of a run: its channel, and page operations on their way to the elements and back.
 
 use destage_base::Lpn;
-use destage_buffer::ReadStep;
 use destage_buffer::destage::DirtyPage;
 use destage_flash::ftl::NoSpace;
 use destage_trace::Operation;
@@ -59,42 +58,17 @@ impl Engine<'_> {
             Operation::Flush | Operation::Trim => {}
         }
         match (request.operation, &self.buffer) {
-            (Operation::Read, None) => {
-                self.read_past(id, &span)?;
-                self.lower(id)
-            }
+            (Operation::Read, None) => self.read_past(id, &span)?,
+            (Operation::Read, Some(_)) => self.read_through(id)?,
             (Operation::Write, None) => {
                 self.observe_bypass(&span);
                 self.write_past(id, &span)?;
-                self.lower(id)
             }
-            // A read that leaves the buffer as it is does not queue behind writes that wait for room.
-            (Operation::Read, Some(buffer)) if !buffer.allocates_reads() => {
-                self.read_through(id, &span)?;
-                self.lower(id)
-            }
-            _ => {
-                self.admission.push_back(id);
-                if self.admission.len() == 1 {
-                    self.admit()
-                } else {
-                    Ok(())
-                }
-            }
+            (Operation::Write, Some(_)) => self.write_through(id)?,
+            (Operation::Flush, _) => self.flush(id)?,
+            (Operation::Trim, _) => self.trim(id)?,
         }
-    }
-
-    /// Pages in the buffer are served from there, the others from the flash.
-    fn read_through(&mut self, id: u32, span: &Span) -> Outcome {
-        let now = self.events.now();
-        for offset in 0..span.pages {
-            let page = self.page(span, offset);
-            let found = self.buffer.as_mut().map(|buffer| buffer.read(page, now));
-            if found != Some(ReadStep::Hit) {
-                self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
-            }
-        }
-        Ok(())
+        self.lower(id)
     }
 
     /// All pages of a read come from the flash.
@@ -184,7 +158,7 @@ impl Engine<'_> {
                     buffer.programmed(page, keep, self.events.now());
                 }
                 self.program_done(record)?;
-                self.admit()
+                self.hand_out_slots()
             }
             Work::PadWrite(record) => self.program_done(record),
             Work::PadRead(record) => {

@@ -58,7 +58,6 @@ impl Engine<'_> {
             identity,
             span,
             sent: 0,
-            cursor: 0,
             remaining: 0,
         });
         if self.config.attribution == Attribution::DiskSim {

@@ -43,8 +43,6 @@ struct Active {
     identity: Identity,
     span: Span,
     sent: Ticks,
-    /// Next page to present to the buffer.
-    cursor: u32,
     /// Page operations not done, and one while the request is still being taken in.
     remaining: u32,
 }
@@ -87,10 +85,8 @@ pub struct Engine<'a> {
     dispatched: VecDeque<u32>,
     done: VecDeque<u32>,
 
-    /// Writes, flushes and trims in order; the head may wait for a free slot.
-    admission: VecDeque<u32>,
-    /// The head's current page has been presented and waits to be placed.
-    page_pending: bool,
+    /// Requests of the pages that have no slot yet, in order of the pages.
+    slot_waiters: VecDeque<u32>,
     issued: Slab<Issued>,
     idle: Option<Idle>,
 
@@ -128,8 +124,7 @@ impl<'a> Engine<'a> {
             channel_busy: false,
             dispatched: VecDeque::new(),
             done: VecDeque::new(),
-            admission: VecDeque::new(),
-            page_pending: false,
+            slot_waiters: VecDeque::new(),
             issued: Slab::default(),
             idle,
             measured: Measured::default(),

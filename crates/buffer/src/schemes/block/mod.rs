@@ -3,10 +3,14 @@
 use destage_base::parameter::{Kind, Parameter};
 
 pub mod block_lru;
+pub mod bp_ref;
 pub mod bplru;
 pub mod clc;
 pub mod fab;
+pub mod lar;
 pub mod lb_clock;
+pub mod pud_lru;
+pub mod vbbms;
 
 /// Whether victims are padded to whole blocks, with the default `default`.
 const fn pad(default: &'static str) -> Parameter {

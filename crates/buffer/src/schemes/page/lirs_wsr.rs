@@ -66,7 +66,7 @@ pub const ROW: SchemeRow = SchemeRow {
         let hir = (config.values.number("hir_frac") * f64::from(capacity)) as u32;
         let history = config.values.number("lirs_history") * f64::from(capacity);
         Some(Box::new(LirsWsr {
-            stack: SlotList::new(capacity),
+            stack: SlotList::new(2 * capacity),
             queue: SlotList::new(capacity),
             nodes: Vec::with_capacity(capacity as usize),
             dirty: Vec::with_capacity(capacity as usize),
@@ -75,7 +75,6 @@ pub const ROW: SchemeRow = SchemeRow {
             gone: SlotList::new(0),
             free: Vec::new(),
             history_max: history as usize,
-            capacity,
             clock: 0,
             lir: 0,
             lir_max: capacity - hir.clamp(1, capacity),
@@ -116,8 +115,8 @@ const NO_NODE: Node = Node {
 };
 
 struct LirsWsr {
-    /// Front: top, the latest use. A resident page is here under its slot, a gone one under its place in
-    /// the history, counted on from the capacity.
+    /// Front: top, the latest use. Resident pages and gone ones are numbered in turn: see [`resident`] and
+    /// [`gone`].
     stack: SlotList,
     /// Resident HIR pages, front: the next victim.
     queue: SlotList,
@@ -135,7 +134,6 @@ struct LirsWsr {
     /// Places in the history that are free.
     free: Vec<u32>,
     history_max: usize,
-    capacity: u32,
     /// Counts moves.
     clock: u64,
     lir: u32,
@@ -147,7 +145,7 @@ impl Scheme for LirsWsr {
         self.flush.clear();
         let returns = match self.history.get(entry.page) {
             Some(place) => {
-                self.stack.remove(Slot(self.capacity + place));
+                self.stack.remove(gone(place));
                 self.forget(entry.page, place);
                 true
             }
@@ -160,7 +158,7 @@ impl Scheme for LirsWsr {
             self.queue.push_back(entry);
             Status::Hir
         };
-        self.stack.push_front(entry);
+        self.stack.push_front(resident(entry));
         let index = entry.slot.0 as usize;
         if index >= self.nodes.len() {
             self.nodes.resize(index + 1, NO_NODE);
@@ -191,10 +189,10 @@ impl Scheme for LirsWsr {
                 self.lir += 1;
                 self.queue.remove(entry.slot);
             }
-            self.stack.move_to_front(entry.slot);
+            self.stack.move_to_front(resident(entry).slot);
         } else {
             node.in_stack = true;
-            self.stack.push_front(entry);
+            self.stack.push_front(resident(entry));
             self.queue.move_to_back(entry.slot);
         }
         if is_clean && access.operation == Operation::Write {
@@ -211,7 +209,7 @@ impl Scheme for LirsWsr {
             Status::Hir => _ = self.queue.remove(entry.slot),
         }
         if node.in_stack {
-            self.stack.remove(entry.slot);
+            self.stack.remove(resident(entry).slot);
         }
         self.make_clean(entry.slot);
         self.prune();
@@ -284,7 +282,7 @@ impl LirsWsr {
         loop {
             let Some(entry) = self.queue.front() else {
                 // LIR pages alone never fill the buffer, so this is not about room.
-                let bottom = self.stack.back()?;
+                let bottom = numbered(self.stack.back()?).ok()?;
                 self.remove(bottom);
                 return Some(bottom);
             };
@@ -302,7 +300,7 @@ impl LirsWsr {
             node.cold = true;
             self.queue.move_to_back(entry.slot);
             if node.in_stack {
-                self.stack.move_to_front(entry.slot);
+                self.stack.move_to_front(resident(entry).slot);
             }
         }
     }
@@ -311,8 +309,9 @@ impl LirsWsr {
     fn remember(&mut self, entry: Entry) {
         let place = self.free.pop().unwrap_or(self.history.len() as u32);
         let page = entry.page;
-        let slot = Slot(self.capacity + place);
-        self.stack.replace(entry.slot, Entry { page, slot });
+        let slot = gone(place);
+        self.stack
+            .replace(resident(entry).slot, Entry { page, slot });
         let slot = Slot(place);
         self.gone.push_back(Entry { page, slot });
         let (position, _) = self.history.locate(page);
@@ -320,7 +319,7 @@ impl LirsWsr {
         if self.history.len() > self.history_max
             && let Some(Entry { page, slot }) = self.gone.front()
         {
-            self.stack.remove(Slot(self.capacity + slot.0));
+            self.stack.remove(gone(slot.0));
             self.forget(page, slot.0);
         }
     }
@@ -335,7 +334,7 @@ impl LirsWsr {
     /// After a page became LIR: there may be one too many.
     fn settle(&mut self) {
         if self.lir > self.lir_max
-            && let Some(bottom) = self.stack.pop_back()
+            && let Some(Ok(bottom)) = self.stack.pop_back().map(numbered)
         {
             self.clock += 1;
             let node = &mut self.nodes[bottom.slot.0 as usize];
@@ -354,18 +353,46 @@ impl LirsWsr {
 
     /// What lies below the lowest LIR page was used too long ago to become LIR by its next use.
     fn prune(&mut self) {
-        while let Some(bottom) = self.stack.back() {
-            if let Some(place) = bottom.slot.0.checked_sub(self.capacity) {
-                self.stack.remove(bottom.slot);
-                self.forget(bottom.page, place);
-                continue;
-            }
+        while let Some(lowest) = self.stack.back() {
+            let bottom = match numbered(lowest) {
+                Ok(bottom) => bottom,
+                Err(place) => {
+                    self.stack.remove(lowest.slot);
+                    self.forget(lowest.page, place);
+                    continue;
+                }
+            };
             let node = &mut self.nodes[bottom.slot.0 as usize];
             if node.status == Status::Lir {
                 break;
             }
             node.in_stack = false;
-            self.stack.remove(bottom.slot);
+            self.stack.remove(lowest.slot);
         }
     }
+}
+
+/// A resident page as it stands in the stack: under an even number.
+fn resident(entry: Entry) -> Entry {
+    Entry {
+        page: entry.page,
+        slot: Slot(2 * entry.slot.0),
+    }
+}
+
+/// The number in the stack of the gone page at `place` of the history: odd.
+fn gone(place: u32) -> Slot {
+    Slot(2 * place + 1)
+}
+
+/// What stands in the stack as `entry`: a resident page, or the place in the history of a gone one.
+fn numbered(entry: Entry) -> Result<Entry, u32> {
+    let index = entry.slot.0 / 2;
+    if entry.slot.0 % 2 == 1 {
+        return Err(index);
+    }
+    Ok(Entry {
+        page: entry.page,
+        slot: Slot(index),
+    })
 }

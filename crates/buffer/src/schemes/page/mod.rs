@@ -5,3 +5,4 @@ pub mod fifo;
 pub mod lirs_wsr;
 pub mod lru;
 pub mod nocache;
+pub mod recently_evicted;

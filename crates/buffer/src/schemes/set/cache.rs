@@ -270,18 +270,15 @@ impl Scheme for SetCache {
 
     fn remove(&mut self, entry: Entry) {
         let end = self.places.set_of(entry.page).end;
-        let place = self.line_of(entry);
-        self.lines[place..end].rotate_left(1);
-        self.lines[end - 1] = VACANT;
-        self.len -= 1;
-        self.drop_dirt(entry);
+        self.vacate(self.line_of(entry), end, entry);
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         match need {
             Need::Room(page) => {
-                let entry = self.victim_for(page);
-                self.remove(entry);
+                let (place, end) = self.victim_for(page);
+                let entry = self.entry(self.lines[place]);
+                self.vacate(place, end, entry);
                 victim.entries.push(entry);
             }
             Need::Page(entry) => {
@@ -368,20 +365,31 @@ impl SetCache {
         }
     }
 
-    /// Of the set of `page`, the least recent clean line, else the least recent line.
+    /// Of the set of `page`, the least recent clean line, else the least recent line; and where its set ends.
     #[inline]
-    fn victim_for(&self, page: Lpn) -> Entry {
-        let is_clean = |slot: &&u32| self.held[**slot as usize].state == State::Clean;
-        let set = &self.lines[self.places.set_of(page)];
-        let last = set[set.len() - 1];
-        if last != VACANT {
-            let slot = set.iter().rev().find(is_clean);
-            return self.entry(*slot.unwrap_or(&last));
+    fn victim_for(&self, page: Lpn) -> (usize, usize) {
+        let is_clean = |slot: u32| self.held[slot as usize].state == State::Clean;
+        let set = self.places.set_of(page);
+        let (end, last) = (set.end, set.end - 1);
+        if self.lines[last] != VACANT {
+            let clean = set.rev().find(|place| is_clean(self.lines[*place]));
+            return (clean.unwrap_or(last), end);
         }
         // With fewer lines than pieces the buffer can be full when the set is not; any line will do then.
-        let mut lines = self.lines.iter().filter(|slot| **slot != VACANT);
-        let first = *lines.next().unwrap_or(&VACANT);
-        self.entry(*lines.find(is_clean).unwrap_or(&first))
+        let taken = (0..self.lines.len()).filter(|place| self.lines[*place] != VACANT);
+        let clean = taken.clone().find(|place| is_clean(self.lines[*place]));
+        let place = clean.or(taken.clone().next()).unwrap_or(0);
+        let page = self.entry(self.lines[place]).page;
+        (place, self.places.set_of(page).end)
+    }
+
+    /// Takes `entry` out of the line at `place`, in the set that ends at `end`.
+    #[inline]
+    fn vacate(&mut self, place: usize, end: usize, entry: Entry) {
+        self.lines[place..end].rotate_left(1);
+        self.lines[end - 1] = VACANT;
+        self.len -= 1;
+        self.drop_dirt(entry);
     }
 
     /// The line of `entry` is not dirty any more, if it was.

@@ -53,7 +53,14 @@ pub(super) fn clean_planes(
         cleaned |= match rules.policy {
             Policy::Greedy => match element.victims.fewest_valid(plane) {
                 Some(victim) => {
-                    clean_block(element, victim, plane as usize, rules, operations)?;
+                    clean_block(
+                        element,
+                        victim,
+                        plane as usize,
+                        rules,
+                        operations,
+                        &mut Vec::new(),
+                    )?;
                     true
                 }
                 None => false,
@@ -65,44 +72,83 @@ pub(super) fn clean_planes(
 }
 
 /// Without copy-back: cleans blocks until enough are free, fewest valid pages first, as one busy period.
+///
+/// Counts as they were at the start decide the order. Moves leave the counts of other candidates alone, so
+/// the table of victims still has them; only a block that the moves fill is different, and is kept apart
+/// under its count at the start until the end.
 pub(super) fn clean_element(
     element: &mut Element,
     rules: &Rules<'_>,
     operations: &mut Operations,
 ) -> Result<bool, NoSpace> {
-    let shape = element.shape;
-    // Counts as they are now decide the order, although cleaning changes them.
-    let mut order: Vec<(u16, u32, u32)> = Vec::new();
-    for plane in 0..shape.planes {
-        for index in 0..shape.blocks_per_plane {
-            let block = plane * shape.blocks_per_plane + index;
-            let number = index * shape.planes + plane;
-            order.push((element.blocks.get(block as usize).valid, number, block));
-        }
-    }
-    order.sort_unstable();
-    let mut cleaned = false;
-    for (_, _, block) in order {
-        if element.victims.contains(block) {
-            clean_block(element, block, 0, rules, operations)?;
-            cleaned = true;
-            if element.pools[0].free > element.low_water + 1 {
-                break;
+    let planes = element.shape.planes;
+    let number = |block: u32, of: &Element| {
+        let (plane, index) = of.plane_divider.split(block);
+        index * planes + plane
+    };
+    let active_at_start = element.pools[0].active_block;
+    let valid_at_start = element.blocks.get(active_at_start as usize).valid;
+    // (count at the start, block number, block) of blocks filled by this cleaning.
+    let mut filled: Vec<(u16, u32, u32)> = Vec::new();
+    let mut sealed = Vec::new();
+    let mut last = None;
+    while let Some(next) = next_victim(element, &filled, last) {
+        last = Some(next);
+        let (.., block) = next;
+        filled.retain(|entry| entry.2 != block);
+        sealed.clear();
+        clean_block(element, block, 0, rules, operations, &mut sealed)?;
+        for block in &sealed {
+            let count = if *block == active_at_start {
+                valid_at_start
+            } else {
+                0
+            };
+            if element.victims.contains(*block) {
+                element.victims.remove(*block);
+                filled.push((count, number(*block, element), *block));
             }
         }
+        if element.pools[0].free > element.low_water + 1 {
+            break;
+        }
     }
-    Ok(cleaned)
+    for (.., block) in filled {
+        let valid = element.blocks.get(block as usize).valid;
+        element.victims.insert(block, valid);
+    }
+    Ok(last.is_some())
 }
 
-/// Moves the valid pages of `block` to `pool`, in ascending order, and erases it.
+/// The candidate that comes next in the order of counts at the start, then of block numbers.
+fn next_victim(
+    element: &Element,
+    filled: &[(u16, u32, u32)],
+    last: Option<(u16, u32, u32)>,
+) -> Option<(u16, u32, u32)> {
+    let filled = filled
+        .iter()
+        .copied()
+        .filter(|entry| Some(*entry) > last)
+        .min();
+    let known = element.victims.fewest_valid_of_all();
+    match (filled, known) {
+        (Some(filled), Some(known)) => Some(filled.min(known)),
+        (filled, known) => filled.or(known),
+    }
+}
+
+/// Moves the valid pages of `block` to `pool`, in ascending order, and erases it. Blocks that the moves fill
+/// are added to `sealed`.
 pub(super) fn clean_block(
     element: &mut Element,
     block: u32,
     pool: usize,
     rules: &Rules<'_>,
     operations: &mut Operations,
+    sealed: &mut Vec<u32>,
 ) -> Result<(), NoSpace> {
-    let last_step = empty_block(element, block, pool, operations)?;
+    let last_step = empty_block(element, block, pool, operations, sealed)?;
     operations.push(Kind::Erase, Cause::Copy, Transfer::None);
     element.erase(
         block,
@@ -117,6 +163,7 @@ pub(super) fn empty_block(
     block: u32,
     pool: usize,
     operations: &mut Operations,
+    sealed: &mut Vec<u32>,
 ) -> Result<usize, NoSpace> {
     let mut last_step = operations.all().len();
     let first = (block << element.shape.page_bits) as usize;
@@ -137,7 +184,9 @@ pub(super) fn empty_block(
             element.invalidate(page);
             operations.push(Kind::Read, Cause::Copy, Transfer::None);
             operations.push(Kind::Program, Cause::Copy, transfer);
-            element.program(pool, page, operations);
+            if element.program(pool, page, operations) {
+                sealed.push(target);
+            }
         }
     }
     Ok(last_step)

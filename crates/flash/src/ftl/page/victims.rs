@@ -102,6 +102,32 @@ impl Victims {
         Some((start + offset) as u32)
     }
 
+    /// The candidate of all planes with the fewest valid pages; of equals the lowest block number, which
+    /// counts across planes first. With that count and number.
+    pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
+        let fewest = *self.minima.iter().min()?;
+        if fewest == NO_CANDIDATE {
+            return None;
+        }
+        let planes = self.keys.len() / self.blocks_per_plane;
+        let first_of_plane = |plane: usize| {
+            let groups = plane * self.groups_per_plane..(plane + 1) * self.groups_per_plane;
+            let group = groups.start
+                + self.minima[groups]
+                    .iter()
+                    .position(|minimum| *minimum == fewest)?;
+            let start = self.first_block_of(group);
+            let end = (start + GROUP).min((plane + 1) * self.blocks_per_plane);
+            let offset = self.keys[start..end]
+                .iter()
+                .position(|key| *key == fewest)?;
+            let index = start + offset - plane * self.blocks_per_plane;
+            Some(((index * planes + plane) as u32, (start + offset) as u32))
+        };
+        let (number, block) = (0..planes).filter_map(first_of_plane).min()?;
+        Some((fewest, number, block))
+    }
+
     #[inline]
     fn group_of(&self, block: u32) -> usize {
         if self.blocks_per_plane.is_multiple_of(GROUP) {
@@ -158,6 +184,13 @@ mod tests {
                     .min_by_key(|(valid, block)| (*valid, core::cmp::Reverse(*block)))
                     .map(|(_, block)| block);
                 assert_eq!(victims.fewest_valid(plane), expected);
+                let expected = (0..3 * blocks_per_plane)
+                    .filter_map(|block| {
+                        let (plane, index) = (block / blocks_per_plane, block % blocks_per_plane);
+                        Some((model[block as usize]?, index * 3 + plane, block))
+                    })
+                    .min();
+                assert_eq!(victims.fewest_valid_of_all(), expected);
             }
         }
     }

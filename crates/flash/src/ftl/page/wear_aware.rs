@@ -7,6 +7,8 @@
 //! block is itself the coldest, a case in which it loses track of the block. Here that block is simply
 //! cleaned: no random number decides anything.
 
+use alloc::vec::Vec;
+
 use super::cleaning::{Rules, clean_block, empty_block};
 use super::element::{Element, NONE};
 use crate::ftl::NoSpace;
@@ -27,7 +29,7 @@ pub(super) fn clean_plane(
     let blocks = first..first + shape.blocks_per_plane;
 
     // Blocks that were the emptiest so far in ascending order; the last is the greedy choice.
-    let mut candidates = alloc::vec::Vec::new();
+    let mut candidates = Vec::new();
     let mut fewest = u16::MAX;
     let mut life_sum = 0u64;
     for block in blocks {
@@ -47,7 +49,14 @@ pub(super) fn clean_plane(
             < WORN_PERCENT * life_sum;
     match coldest(element, plane, rules).filter(|cold| worn && *cold != victim) {
         Some(cold) => exchange(element, victim, cold, rules, operations)?,
-        None => clean_block(element, victim, plane as usize, rules, operations)?,
+        None => clean_block(
+            element,
+            victim,
+            plane as usize,
+            rules,
+            operations,
+            &mut Vec::new(),
+        )?,
     }
     Ok(true)
 }
@@ -84,7 +93,7 @@ fn exchange(
     operations: &mut Operations,
 ) -> Result<(), NoSpace> {
     let pool = element.pool_of(worn);
-    let last_step = empty_block(element, worn, pool, operations)?;
+    let last_step = empty_block(element, worn, pool, operations, &mut Vec::new())?;
     operations.push(Kind::Erase, Cause::Wear, Transfer::None);
     let erased = rules.now + rules.timing.serial(&operations.all()[last_step..]);
     element.erase_keeping(worn, erased);
@@ -116,5 +125,5 @@ fn exchange(
         element.victims.insert(worn, state.valid);
     }
     element.blocks.get_mut(cold as usize).valid = 0;
-    clean_block(element, cold, pool, rules, operations)
+    clean_block(element, cold, pool, rules, operations, &mut Vec::new())
 }

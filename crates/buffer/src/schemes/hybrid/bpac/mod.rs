@@ -3,7 +3,7 @@
 //! The block-page adaptive cache keeps pages that were hit in a list of single pages, so that one hot
 //! page does not hold its whole block back, and all others in clusters. Clusters used lately are left alone
 //! whatever their size (they are *size-independent*); of the others the largest leaves first. How long
-//! "lately" is, for pages and for clusters, it learns from the distances between uses ([`monitor`]).
+//! "lately" is, for pages and for clusters, it learns from the distances between uses (`monitor`).
 //!
 //! ```text
 //!   P-list (pages)    MRU [ 20 9 33 ] LRU  --- not hit for PIRD_thd writes ---+
@@ -26,6 +26,7 @@ mod monitor;
 mod parameters;
 #[cfg(test)]
 mod samples;
+mod victims;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -33,7 +34,7 @@ use alloc::vec::Vec;
 use destage_base::Lpn;
 
 use crate::clusters::{Buckets, ClusterId, Clusters, Lbn, Rings};
-use crate::destage::{Grouping, Slot};
+use crate::destage::Slot;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::{SchemeConfig, SchemeRow};
@@ -78,6 +79,8 @@ struct Cluster {
     class: Class,
     /// In the size-dependent region.
     is_old: bool,
+    /// In a bucket; this spares looking.
+    is_sorted: bool,
 }
 
 /// Queues of clusters, front: youngest. By who gave the last new page, and by region.
@@ -429,14 +432,19 @@ impl Bpac {
         } else {
             cluster.is_old.then_some(pages)
         };
+        let Cluster {
+            last, is_sorted, ..
+        } = *cluster;
         match bucket {
-            Some(bucket) => self.by_size.put(id, bucket, cluster.last),
-            None => _ = self.by_size.remove(id),
+            Some(bucket) => self.by_size.put(id, bucket, last),
+            None if is_sorted => _ = self.by_size.remove(id),
+            None => {}
         }
+        self.clusters.data_mut(id).is_sorted = bucket.is_some();
         if let Some(young) = &mut self.young_by_size {
             match bucket {
                 Some(_) => _ = young.remove(id),
-                None => young.put(id, pages, cluster.last),
+                None => young.put(id, pages, last),
             }
         }
     }
@@ -460,95 +468,6 @@ impl Bpac {
         self.by_size.remove(cluster);
         if let Some(young) = &mut self.young_by_size {
             young.remove(cluster);
-        }
-    }
-
-    /// Takes out the next victim.
-    fn pop(&mut self, victim: &mut Victim) -> Reason {
-        if let Some((cluster, bucket)) = self.by_size.highest() {
-            self.take(cluster, victim);
-            return if bucket == self.full {
-                Reason::Sequential
-            } else {
-                Reason::Largest
-            };
-        }
-        if let Some(cluster) = self.fallback() {
-            self.take(cluster, victim);
-            return Reason::Fallback;
-        }
-        if let Some(page) = self.hot.back() {
-            self.take_hot(page, victim);
-        }
-        Reason::Hot
-    }
-
-    /// The victim where the size-dependent region is empty.
-    fn fallback(&mut self) -> Option<ClusterId> {
-        match self.fallback {
-            Fallback::Oldest => self.oldest_first().next(),
-            Fallback::Largest => self.young_by_size.as_mut()?.highest().map(|found| found.0),
-            Fallback::LargestOfTail(share) => {
-                let exact = share * self.clusters.count() as f64;
-                let whole = exact as usize;
-                let count = whole + usize::from(exact > whole as f64);
-                let pages = |id: &ClusterId| self.clusters.pages(*id);
-                let larger = |best, next| {
-                    if pages(&next) > pages(&best) {
-                        next
-                    } else {
-                        best
-                    }
-                };
-                self.oldest_first().take(count.max(1)).reduce(larger)
-            }
-        }
-    }
-
-    /// The clusters outside the size-dependent region, oldest first.
-    fn oldest_first(&self) -> impl Iterator<Item = ClusterId> + '_ {
-        let mut written = self.queues.iter_back(WRITTEN).peekable();
-        let mut cooled = self.queues.iter_back(COOLED).peekable();
-        let last = |id: &ClusterId| self.clusters.data(*id).last;
-        core::iter::from_fn(move || match (written.peek(), cooled.peek()) {
-            (Some(one), Some(other)) if last(other) < last(one) => cooled.next(),
-            (Some(_), _) => written.next(),
-            (None, _) => cooled.next(),
-        })
-    }
-
-    fn take(&mut self, cluster: ClusterId, victim: &mut Victim) {
-        let block = self.clusters.block(cluster);
-        let was_old = self.clusters.data(cluster).is_old;
-        self.forget(cluster, was_old);
-        self.clusters.take(cluster, &mut victim.entries);
-        victim.grouping = Grouping::Cluster;
-        if self.hot_leaves_with_cluster {
-            self.take_hot_block(block, victim);
-            victim.entries.sort_unstable_by_key(|entry| entry.page);
-        }
-    }
-
-    fn take_hot(&mut self, page: Entry, victim: &mut Victim) {
-        if self.hot_leaves_by_block {
-            let (block, _) = self.clusters.split(page.page);
-            self.take_hot_block(block, victim);
-            victim.grouping = Grouping::Cluster;
-        } else {
-            victim.entries.push(self.cool(page.slot));
-        }
-    }
-
-    fn take_hot_block(&mut self, block: Lbn, victim: &mut Victim) {
-        let Some(blocks) = &mut self.hot_blocks else {
-            return;
-        };
-        if let Some(pages) = blocks.find(block) {
-            let start = victim.entries.len();
-            blocks.take(pages, &mut victim.entries);
-            for entry in &victim.entries[start..] {
-                self.hot.remove(entry.slot);
-            }
         }
     }
 

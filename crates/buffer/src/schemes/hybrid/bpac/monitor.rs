@@ -18,7 +18,7 @@ pub const NEVER: u64 = u64::MAX;
 /// What `cover` is counted in, so that no rounding of fractions decides.
 const WHOLE: u64 = 1_000_000;
 
-/// How many other page writes came between two uses at `before` and `time` (section 7.2: 10 and 34 give 23).
+/// How many other page writes came between two uses at `before` and `time` (10 and 34 give 23).
 #[inline]
 pub fn distance(before: u64, time: u64) -> u64 {
     debug_assert!(before < time);

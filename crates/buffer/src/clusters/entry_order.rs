@@ -1,0 +1,36 @@
+//! What the order in which the pages of a cluster entered tells.
+
+use destage_base::Lpn;
+
+use super::{ClusterId, Clusters};
+use crate::destage::Slot;
+use crate::scheme::Entry;
+
+impl<Data: Copy + Default> Clusters<Data> {
+    /// The page of `cluster` that entered first.
+    #[inline]
+    #[must_use]
+    pub fn first(&self, cluster: ClusterId) -> Entry {
+        let slot = self.clusters[cluster.index()].first;
+        let block = self.block(cluster).0 * u64::from(self.cluster_pages);
+        Entry {
+            page: Lpn(block + u64::from(self.pages[slot as usize].offset)),
+            slot: Slot(slot),
+        }
+    }
+
+    /// Whether the cluster of the page in `slot` has the page `offset` as well. Looks in the order of
+    /// entry from `slot` on: at once if that page entered next, else O(k) for k pages.
+    #[must_use]
+    pub fn has_beside(&self, slot: Slot, offset: u32) -> bool {
+        let mut after = self.pages[slot.0 as usize].after;
+        while after != slot.0 {
+            let page = self.pages[after as usize];
+            if page.offset == offset {
+                return true;
+            }
+            after = page.after;
+        }
+        false
+    }
+}

@@ -1,0 +1,27 @@
+//! `bp-ref`: chooses a page as [`ref`](crate::schemes::page::recently_evicted) does, and destages its whole block, padded.
+//!
+//! What `ref` gains by keeping few log blocks open, padding gains by filling one at a stroke: the block is
+//! complete, and the translation layer only switches. Recency is still that of single pages, so a block is chosen
+//! by its least recent page and takes its hot pages along.
+//!
+//! Cost: O(1) per use; per victim O(victim blocks) and one step per page.
+
+use alloc::boxed::Box;
+
+use crate::registry::SchemeRow;
+use crate::schemes::page::recently_evicted::{BLOCKS, RecentlyEvicted, Unit, WINDOW_SHARE};
+
+/// The row of `bp-ref`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "bp-ref",
+    family: "block",
+    about: "Chooses an old page of a recently evicted block, and destages its whole block, padded.",
+    source: "Seo and Shin, 2008, with the padding of BPLRU (FAST 2008).",
+    reconstructed: true,
+    parameters: &[BLOCKS, WINDOW_SHARE, super::pad("true")],
+    build: |config| {
+        let pads = config.values.flag("pad");
+        let unit = Unit::Block { pads };
+        Some(Box::new(RecentlyEvicted::new(config, unit)))
+    },
+};

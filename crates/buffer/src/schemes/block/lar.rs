@@ -1,0 +1,165 @@
+//! `lar`: locality-aware replacement: the block that the fewest requests touched leaves, dirtiest first.
+//!
+//! Made for a buffer shared by reads and writes. A block's *popularity* is the number of requests, not
+//! pages, that touched it while it was here, so a long sequential request makes no block popular. Of equally
+//! unpopular blocks the one with the most dirty pages leaves, because it fills a flash block best; of these
+//! the one touched longest ago.
+//!
+//! ```text
+//!   popularity 1:  {4* 5* 6*} {0* 1*} {9}      * dirty; the leftmost is the victim
+//!   popularity 2:  {12* 13}
+//! ```
+//!
+//! A block leaves whole: its dirty pages in one record, its clean ones without. Reads enter as clean pages and count as
+//! use. Because there are clean pages, flush and FUA write back and leave pages here; a second heap knows the
+//! blocks that have something to write back.
+//!
+//! Cost: O(log n) amortised per call.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use crate::clusters::{Buckets, ClusterId, Clusters};
+use crate::destage::Grouping;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `lar`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "lar",
+    family: "block",
+    about: "Destages the block that the fewest requests touched, of several the dirtiest; buffers reads too.",
+    source: "Wei et al., FlashCoop, ICPP 2010.",
+    reconstructed: true,
+    parameters: &[super::pad("false")],
+    build: |config| {
+        Some(Box::new(Lar {
+            clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
+            order: Buckets::new(1),
+            written: Buckets::new(1),
+            is_dirty: Vec::new(),
+            clock: 0,
+            pads: config.values.flag("pad"),
+        }))
+    },
+};
+
+#[derive(Clone, Copy, Default)]
+struct Block {
+    /// Requests that touched it.
+    popularity: u64,
+    /// The latest of these.
+    request: u64,
+    last: u64,
+    dirty: u32,
+}
+
+/// Least is the next victim.
+type Rank = (u64, Reverse<u32>, u64);
+
+struct Lar {
+    clusters: Clusters<Block>,
+    order: Buckets<Rank>,
+    /// Blocks with dirty pages, in the same order.
+    written: Buckets<Rank>,
+    /// By slot.
+    is_dirty: Vec<bool>,
+    /// Counts uses.
+    clock: u64,
+    pads: bool,
+}
+
+impl Scheme for Lar {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        let index = entry.slot.0 as usize;
+        if index >= self.is_dirty.len() {
+            self.is_dirty.resize(index + 1, false);
+        }
+        self.is_dirty[index] = false;
+        let place = self.clusters.insert(entry);
+        self.used(entry, place.cluster, access);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        let place = self.clusters.place(entry.slot);
+        self.used(entry, place.cluster, access);
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        let cluster = self.clusters.place(entry.slot).cluster;
+        let was_dirty = self.is_dirty[entry.slot.0 as usize];
+        self.clusters.data_mut(cluster).dirty -= u32::from(was_dirty);
+        if self.clusters.remove(entry.slot).pages == 0 {
+            self.forget(cluster);
+        } else {
+            self.sort_in(cluster);
+        }
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        let (chosen, keeps) = match need {
+            Need::Room(_) => (self.order.least(0), false),
+            Need::Empty => (self.written.least(0), true),
+            Need::Page(entry) => (Some(self.clusters.place(entry.slot).cluster), true),
+        };
+        let Some(cluster) = chosen else { return };
+        if keeps {
+            self.clusters.append_pages(cluster, &mut victim.entries);
+            let is_dirty = &mut self.is_dirty;
+            victim
+                .entries
+                .retain(|entry| core::mem::take(&mut is_dirty[entry.slot.0 as usize]));
+            self.clusters.data_mut(cluster).dirty = 0;
+            self.sort_in(cluster);
+        } else {
+            self.forget(cluster);
+            self.clusters.take(cluster, &mut victim.entries);
+        }
+        victim.keep = keeps;
+        victim.grouping = Grouping::Cluster;
+        victim.pad = self.pads;
+    }
+
+    fn allocates_reads(&self) -> bool {
+        true
+    }
+
+    fn len(&self) -> usize {
+        self.clusters.len()
+    }
+}
+
+impl Lar {
+    fn used(&mut self, entry: Entry, cluster: ClusterId, access: &Access) {
+        self.clock += 1;
+        let block = self.clusters.data_mut(cluster);
+        block.last = self.clock;
+        if block.request != access.request {
+            block.request = access.request;
+            block.popularity += 1;
+        }
+        if access.operation == Operation::Write {
+            let was_dirty = core::mem::replace(&mut self.is_dirty[entry.slot.0 as usize], true);
+            block.dirty += u32::from(!was_dirty);
+        }
+        self.sort_in(cluster);
+    }
+
+    fn sort_in(&mut self, cluster: ClusterId) {
+        let block = self.clusters.data(cluster);
+        let rank = (block.popularity, Reverse(block.dirty), block.last);
+        self.order.put(cluster, 0, rank);
+        if block.dirty > 0 {
+            self.written.put(cluster, 0, rank);
+        } else {
+            self.written.remove(cluster);
+        }
+    }
+
+    fn forget(&mut self, cluster: ClusterId) {
+        self.order.remove(cluster);
+        self.written.remove(cluster);
+    }
+}

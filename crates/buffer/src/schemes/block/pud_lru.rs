@@ -1,0 +1,259 @@
+//! `pud-lru`: keeps blocks that are written again and again within short distances; of the others the
+//! largest leaves.
+//!
+//! The *predicted update distance* (PUD) of a block is the mean number of page writes from one write of it
+//! to its next. A block whose PUD is at most the mean of all blocks, and that was written no longer ago,
+//! is likely to be written again soon, and programming it now would be for nothing. Among all others,
+//! size decides, as in [`fab`](super::fab).
+//!
+//! ```text
+//!   frequent   7 3 12          written twice or more; PUD and age at most the mean
+//!   others     4: 0 9   2: 5   1: 8 2      by size; the largest leaves, of these the oldest
+//!              far 9 5  stale 0            those written twice or more, by what they lack
+//! ```
+//!
+//! The mean is taken anew every so many page writes. A block then changes sides for one of three reasons, and for
+//! each a heap names who is nearest to it: frequent blocks by PUD, the longest first (the mean fell), *far*
+//! ones by PUD, the shortest first (it rose beyond), *stale* ones, whose PUD would do, by age, the youngest
+//! first (it rose beyond). Between two means only age changes, and a heap names the oldest frequent block.
+//!
+//! Cost: O(log n) amortised per call, and per block that changes sides.
+
+use alloc::boxed::Box;
+use core::cmp::Reverse;
+
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::clusters::{Buckets, ClusterId, Clusters, Place};
+use crate::destage::Grouping;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `pud-lru`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "pud-lru",
+    family: "block",
+    about: "Keeps blocks written again and again within short distances; of the others the largest leaves.",
+    source: "Hu, Jiang et al., PUD-LRU, MASCOTS 2010.",
+    reconstructed: true,
+    parameters: &[
+        Parameter {
+            name: "pud_period",
+            kind: Kind::Integer {
+                min: 1,
+                max: u64::MAX,
+            },
+            default: "1000",
+            unit: "page writes",
+            about: "How often the mean of all predicted update distances is taken anew; before, it is 0.",
+            source: "Ours.",
+        },
+        super::pad("false"),
+    ],
+    build: |config| {
+        let largest = config.cluster_pages.min(config.capacity_pages);
+        Some(Box::new(PudLru {
+            clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
+            sides: Buckets::new(3),
+            distances: Buckets::new(1),
+            others: Buckets::new(largest + 1),
+            sum: 0,
+            mean: 0,
+            period: config.values.integer("pud_period"),
+            period_end: config.values.integer("pud_period"),
+            pads: config.values.flag("pad"),
+        }))
+    },
+};
+
+/// Distances are kept in units of 1/1024 of a page write, rounded down.
+const SCALE: u64 = 1024;
+
+#[derive(Clone, Copy, Default)]
+struct Block {
+    first: u64,
+    last: u64,
+    writes: u64,
+    /// Predicted update distance.
+    distance: u64,
+}
+
+/// Frequent and recent, the oldest first.
+const FREQUENT: u32 = 0;
+/// The predicted distance was beyond the mean; the shortest first.
+const FAR: u32 = 1;
+/// Written too long ago; the youngest first.
+const STALE: u32 = 2;
+
+struct PudLru {
+    clusters: Clusters<Block>,
+    /// Those written twice or more, by what makes them change sides.
+    sides: Buckets,
+    /// The frequent ones by predicted distance, the longest first, then the oldest.
+    distances: Buckets<(Reverse<u64>, u64)>,
+    /// The others by size, oldest first.
+    others: Buckets,
+    /// Of the predicted distances of all blocks.
+    sum: u64,
+    /// As of the last period end.
+    mean: u64,
+    period: u64,
+    period_end: u64,
+    pads: bool,
+}
+
+impl Scheme for PudLru {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        self.age(access.virtual_time);
+        let place = self.clusters.insert(entry);
+        if place.pages == 1 {
+            self.clusters.data_mut(place.cluster).first = access.virtual_time;
+        }
+        self.written(place, access.virtual_time);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Write {
+            self.age(access.virtual_time);
+            self.written(self.clusters.place(entry.slot), access.virtual_time);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        let Place { cluster, .. } = self.clusters.place(entry.slot);
+        let Block { distance, last, .. } = *self.clusters.data(cluster);
+        let Place { pages, .. } = self.clusters.remove(entry.slot);
+        if pages == 0 {
+            self.forget(cluster, distance);
+        } else if self.others.bucket(cluster).is_some() {
+            self.others.put(cluster, pages, last);
+        }
+    }
+
+    fn evict(&mut self, need: Need, access: &Access, _: &dyn View, victim: &mut Victim) {
+        let time = access.virtual_time;
+        self.age(time);
+        let chosen = match need {
+            Need::Page(entry) => Some(self.clusters.place(entry.slot).cluster),
+            Need::Room(_) | Need::Empty => self.choose(time),
+        };
+        let Some(cluster) = chosen else { return };
+        self.forget(cluster, self.clusters.data(cluster).distance);
+        self.clusters.take(cluster, &mut victim.entries);
+        victim.grouping = Grouping::Cluster;
+        victim.pad = self.pads;
+    }
+
+    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("pud_mean", self.mean as f64 / SCALE as f64);
+    }
+
+    fn len(&self) -> usize {
+        self.clusters.len()
+    }
+}
+
+impl PudLru {
+    /// Before anything else happens at `time`.
+    #[inline]
+    fn age(&mut self, time: u64) {
+        if time > self.period_end {
+            // The write that ended the period went past the buffer.
+            self.close_period(time - 1);
+        }
+        while let Some(oldest) = self.sides.least(FREQUENT)
+            && self.age_of(oldest, time) > self.mean
+        {
+            self.assign(oldest, time);
+        }
+    }
+
+    fn age_of(&self, cluster: ClusterId, time: u64) -> u64 {
+        (time - self.clusters.data(cluster).last) * SCALE
+    }
+
+    fn written(&mut self, place: Place, time: u64) {
+        let block = self.clusters.data_mut(place.cluster);
+        block.writes += 1;
+        block.last = time;
+        self.sum -= block.distance;
+        block.distance = (time - block.first) * SCALE / (block.writes - 1).max(1);
+        self.sum += block.distance;
+        self.others.remove(place.cluster);
+        self.assign(place.cluster, time);
+        if time >= self.period_end {
+            self.close_period(time);
+        }
+    }
+
+    /// Puts a block on the side that is due to it.
+    fn assign(&mut self, cluster: ClusterId, time: u64) {
+        let Block {
+            distance,
+            last,
+            writes,
+            ..
+        } = *self.clusters.data(cluster);
+        let (side, key) = if distance > self.mean {
+            (FAR, distance)
+        } else if self.age_of(cluster, time) > self.mean {
+            (STALE, !last)
+        } else {
+            (FREQUENT, last)
+        };
+        if writes >= 2 {
+            self.sides.put(cluster, side, key);
+        }
+        if writes >= 2 && side == FREQUENT {
+            self.others.remove(cluster);
+            self.distances.put(cluster, 0, (Reverse(distance), last));
+        } else {
+            self.distances.remove(cluster);
+            if self.others.bucket(cluster).is_none() {
+                self.others.put(cluster, self.clusters.pages(cluster), last);
+            }
+        }
+    }
+
+    #[cold]
+    fn close_period(&mut self, time: u64) {
+        self.mean = self.sum / self.clusters.count().max(1) as u64;
+        self.period_end = (time / self.period + 1) * self.period;
+        while let Some(farthest) = self.distances.least(0)
+            && self.clusters.data(farthest).distance > self.mean
+        {
+            self.assign(farthest, time);
+        }
+        // One that is stale and far goes over to the far ones, and none comes back.
+        while let Some(youngest) = self.sides.least(STALE)
+            && self.age_of(youngest, time) <= self.mean
+        {
+            self.assign(youngest, time);
+        }
+        while let Some(nearest) = self.sides.least(FAR)
+            && self.clusters.data(nearest).distance <= self.mean
+        {
+            self.assign(nearest, time);
+        }
+        self.age(time);
+    }
+
+    fn choose(&mut self, time: u64) -> Option<ClusterId> {
+        if let Some((cluster, _)) = self.others.highest() {
+            return Some(cluster);
+        }
+        // The greatest of distance and age belongs to the block of the one or of the other.
+        let oldest = self.sides.least(FREQUENT)?;
+        let farthest = self.distances.least(0)?;
+        let is_farther = self.clusters.data(farthest).distance > self.age_of(oldest, time);
+        Some(if is_farther { farthest } else { oldest })
+    }
+
+    fn forget(&mut self, cluster: ClusterId, distance: u64) {
+        self.sum -= distance;
+        self.sides.remove(cluster);
+        self.distances.remove(cluster);
+        self.others.remove(cluster);
+    }
+}

@@ -1,0 +1,194 @@
+//! `vbbms`: small virtual blocks, in one region for random requests and in another for sequential ones.
+//!
+//! A request of many pages is sequential: its pages are not likely to come back, so they pass through a queue. All others
+//! are random and ordered by use. Either region groups pages into *virtual blocks*, runs of a few pages that
+//! are much smaller than flash blocks, so that a victim is more than one page and yet no hot page has to leave
+//! with a whole flash block.
+//!
+//! ```text
+//!   random region, 3 of 5      MRU [ {0 1 .} {. 10 .} {24 25 26} ] LRU        virtual blocks of 3 pages
+//!   sequential region, 2 of 5  new [ {40 41 42 43} {36 37 38 39} ] oldest     virtual blocks of 4 pages
+//! ```
+//!
+//! The region beyond its share gives way; when both have just theirs, the region that is about to grow does.
+//!
+//! Cost: O(1) per call and one step per page that leaves.
+
+use alloc::boxed::Box;
+
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::clusters::{Clusters, Rings};
+use crate::destage::Grouping;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `vbbms`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "vbbms",
+    family: "block",
+    about: "Virtual blocks of a few pages: by use for random requests, in a queue for sequential ones.",
+    source: "Du et al., VBBMS, IEEE Transactions on Consumer Electronics, 2019.",
+    reconstructed: true,
+    parameters: &[
+        Parameter {
+            name: "seq_thr",
+            kind: PAGES,
+            default: "8",
+            unit: "pages",
+            about: "A request of more pages is sequential.",
+            source: "Ours.",
+        },
+        Parameter {
+            name: "vbbms_random_pages",
+            kind: SIZE,
+            default: "3",
+            unit: "pages",
+            about: "Pages of a virtual block of the random region.",
+            source: "VBBMS (2019).",
+        },
+        Parameter {
+            name: "vbbms_sequential_pages",
+            kind: SIZE,
+            default: "4",
+            unit: "pages",
+            about: "Pages of a virtual block of the sequential region.",
+            source: "VBBMS (2019).",
+        },
+        Parameter {
+            name: "vbbms_random_share",
+            kind: Kind::Number { min: 0.0, max: 1.0 },
+            default: "0.6",
+            unit: "",
+            about: "Share of the buffer that is the random region's, rounded down.",
+            source: "VBBMS (2019): 3 to 2.",
+        },
+    ],
+    build: |config| {
+        let values = config.values;
+        let region = |name| Region {
+            blocks: Clusters::new(config.capacity_pages, values.integer(name) as u32),
+            order: Rings::new(1),
+        };
+        // In millionths: a share such as 0.6 has no exact fraction, and would lose a page.
+        let share = (values.number("vbbms_random_share") * 1e6 + 0.5) as u64;
+        Some(Box::new(Vbbms {
+            random: region("vbbms_random_pages"),
+            sequential: region("vbbms_sequential_pages"),
+            random_share: (u64::from(config.capacity_pages) * share / 1_000_000) as usize,
+            capacity: config.capacity_pages as usize,
+            threshold: values.integer("seq_thr") as u32,
+        }))
+    },
+};
+
+const PAGES: Kind = Kind::Integer {
+    min: 0,
+    max: u32::MAX as u64,
+};
+const SIZE: Kind = Kind::Integer {
+    min: 1,
+    max: u32::MAX as u64,
+};
+
+struct Region {
+    blocks: Clusters,
+    /// Front: used last, or made last.
+    order: Rings,
+}
+
+struct Vbbms {
+    random: Region,
+    sequential: Region,
+    /// Pages of the random region; the rest is the other's.
+    random_share: usize,
+    capacity: usize,
+    threshold: u32,
+}
+
+impl Scheme for Vbbms {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        if self.is_sequential(access) {
+            let place = self.sequential.blocks.insert(entry);
+            if place.pages == 1 {
+                self.sequential.order.push_front(0, place.cluster);
+            }
+        } else {
+            let place = self.random.blocks.insert(entry);
+            self.random.order.bring_to_front(0, place.cluster);
+        }
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Write && self.random.blocks.contains(entry.slot) {
+            let place = self.random.blocks.place(entry.slot);
+            self.random.order.bring_to_front(0, place.cluster);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        let region = self.region_of(entry);
+        let place = region.blocks.remove(entry.slot);
+        if place.pages == 0 {
+            region.order.remove(place.cluster);
+        }
+    }
+
+    fn evict(&mut self, need: Need, access: &Access, _: &dyn View, victim: &mut Victim) {
+        let (region, block) = match need {
+            Need::Page(entry) => {
+                let region = self.region_of(entry);
+                let block = region.blocks.place(entry.slot).cluster;
+                (region, Some(block))
+            }
+            Need::Room(_) | Need::Empty => {
+                let region = self.region_to_shrink(need, access);
+                let block = region.order.back(0);
+                (region, block)
+            }
+        };
+        if let Some(block) = block {
+            region.order.remove(block);
+            region.blocks.take(block, &mut victim.entries);
+            // A virtual block need not lie within one flash block.
+            victim.grouping = Grouping::Pages;
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.random.blocks.len() + self.sequential.blocks.len()
+    }
+}
+
+impl Vbbms {
+    fn is_sequential(&self, access: &Access) -> bool {
+        access.request_pages > self.threshold
+    }
+
+    fn region_of(&mut self, entry: Entry) -> &mut Region {
+        if self.random.blocks.contains(entry.slot) {
+            &mut self.random
+        } else {
+            &mut self.sequential
+        }
+    }
+
+    fn region_to_shrink(&mut self, need: Need, access: &Access) -> &mut Region {
+        let random = self.random.blocks.len();
+        let sequential = self.sequential.blocks.len();
+        let takes_random = if random > self.random_share {
+            true
+        } else if sequential > self.capacity - self.random_share {
+            false
+        } else {
+            let grows = matches!(need, Need::Room(_)) && self.is_sequential(access);
+            if grows { sequential == 0 } else { random > 0 }
+        };
+        if takes_random {
+            &mut self.random
+        } else {
+            &mut self.sequential
+        }
+    }
+}

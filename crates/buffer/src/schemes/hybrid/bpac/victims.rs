@@ -1,0 +1,97 @@
+//! Who leaves: four rules in turn, and what goes along.
+
+use super::{Bpac, COOLED, Fallback, Reason, WRITTEN};
+use crate::clusters::{ClusterId, Lbn};
+use crate::destage::Grouping;
+use crate::scheme::{Entry, Victim};
+
+impl Bpac {
+    /// Takes out the next victim.
+    pub(super) fn pop(&mut self, victim: &mut Victim) -> Reason {
+        if let Some((cluster, bucket)) = self.by_size.highest() {
+            self.take(cluster, victim);
+            return if bucket == self.full {
+                Reason::Sequential
+            } else {
+                Reason::Largest
+            };
+        }
+        if let Some(cluster) = self.fallback() {
+            self.take(cluster, victim);
+            return Reason::Fallback;
+        }
+        if let Some(page) = self.hot.back() {
+            self.take_hot(page, victim);
+        }
+        Reason::Hot
+    }
+
+    /// The victim where the size-dependent region is empty.
+    fn fallback(&mut self) -> Option<ClusterId> {
+        match self.fallback {
+            Fallback::Oldest => self.oldest_first().next(),
+            Fallback::Largest => self.young_by_size.as_mut()?.highest().map(|found| found.0),
+            Fallback::LargestOfTail(share) => {
+                let exact = share * self.clusters.count() as f64;
+                let whole = exact as usize;
+                let count = whole + usize::from(exact > whole as f64);
+                let pages = |id: &ClusterId| self.clusters.pages(*id);
+                let larger = |best, next| {
+                    if pages(&next) > pages(&best) {
+                        next
+                    } else {
+                        best
+                    }
+                };
+                self.oldest_first().take(count.max(1)).reduce(larger)
+            }
+        }
+    }
+
+    /// The clusters outside the size-dependent region, oldest first.
+    fn oldest_first(&self) -> impl Iterator<Item = ClusterId> + '_ {
+        let mut written = self.queues.iter_back(WRITTEN).peekable();
+        let mut cooled = self.queues.iter_back(COOLED).peekable();
+        let last = |id: &ClusterId| self.clusters.data(*id).last;
+        core::iter::from_fn(move || match (written.peek(), cooled.peek()) {
+            (Some(one), Some(other)) if last(other) < last(one) => cooled.next(),
+            (Some(_), _) => written.next(),
+            (None, _) => cooled.next(),
+        })
+    }
+
+    pub(super) fn take(&mut self, cluster: ClusterId, victim: &mut Victim) {
+        let block = self.clusters.block(cluster);
+        let was_old = self.clusters.data(cluster).is_old;
+        self.forget(cluster, was_old);
+        self.clusters.take(cluster, &mut victim.entries);
+        victim.grouping = Grouping::Cluster;
+        if self.hot_leaves_with_cluster {
+            self.take_hot_block(block, victim);
+            victim.entries.sort_unstable_by_key(|entry| entry.page);
+        }
+    }
+
+    fn take_hot(&mut self, page: Entry, victim: &mut Victim) {
+        if self.hot_leaves_by_block {
+            let (block, _) = self.clusters.split(page.page);
+            self.take_hot_block(block, victim);
+            victim.grouping = Grouping::Cluster;
+        } else {
+            victim.entries.push(self.cool(page.slot));
+        }
+    }
+
+    fn take_hot_block(&mut self, block: Lbn, victim: &mut Victim) {
+        let Some(blocks) = &mut self.hot_blocks else {
+            return;
+        };
+        if let Some(pages) = blocks.find(block) {
+            let start = victim.entries.len();
+            blocks.take(pages, &mut victim.entries);
+            for entry in &victim.entries[start..] {
+                self.hot.remove(entry.slot);
+            }
+        }
+    }
+}

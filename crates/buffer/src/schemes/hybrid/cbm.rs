@@ -1,0 +1,262 @@
+//! `cbm`: pages live singly until enough of one block are here; then they form a cluster, and clusters leave first.
+//!
+//! Cooperative buffer management divides the buffer, without a fixed border, into a page region, which
+//! follows heat, and a block region, which is ready to be written out in large pieces. Random pages never get out
+//! of the first; a block that fills up moves to the second as a whole.
+//!
+//! ```text
+//!   page region    MRU [ 33 9 20* 40 ] LRU
+//!                          | as soon as thr_migrate pages of a block are here
+//!                          v
+//!   block region   MRU [ {4* 5* 6*} {12 13*} ] LRU   <-- leaves first; the LRU page only without clusters
+//! ```
+//!
+//! Reads enter as clean pages and count as use. As there are clean pages, flush and FUA write back and leave
+//! pages here; clusters and pages that have something to write back stand in orders of their own.
+//!
+//! Cost: O(1) per call, and one step per page that migrates or leaves.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::clusters::{ClusterId, Clusters, Rings};
+use crate::destage::{Grouping, Slot};
+use crate::order::SlotLists;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `cbm`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "cbm",
+    family: "hybrid",
+    about: "Keeps pages singly until enough of a block are here, and evicts such blocks first; buffers reads too.",
+    source: "Wei et al., CBM, MSST 2013.",
+    reconstructed: true,
+    parameters: &[
+        Parameter {
+            name: "thr_migrate",
+            kind: Kind::Integer {
+                min: 0,
+                max: u32::MAX as u64,
+            },
+            default: "0",
+            unit: "pages",
+            about: "Pages of one block in the page region that make it move; 0 means a quarter of a cluster.",
+            source: "Ours.",
+        },
+        Parameter {
+            name: "cbm_join",
+            kind: Kind::Choice(&["block", "page"]),
+            default: "block",
+            unit: "",
+            about: "Where a new page of a block with a cluster goes: into that, or into the page region.",
+            source: "Ours.",
+        },
+    ],
+    build: |config| {
+        let capacity = config.capacity_pages;
+        let threshold = match config.values.integer("thr_migrate") as u32 {
+            0 => (config.cluster_pages / 4).max(1),
+            pages => pages,
+        };
+        Some(Box::new(Cbm {
+            pages: Clusters::new(capacity, config.cluster_pages),
+            page_order: SlotLists::new(1, capacity),
+            written_pages: SlotLists::new(1, capacity),
+            clusters: Clusters::new(capacity, config.cluster_pages),
+            cluster_order: Rings::new(1),
+            written_clusters: Rings::new(1),
+            is_dirty: Vec::new(),
+            threshold,
+            joins: config.values.text("cbm_join") == "block",
+            migrants: Vec::new(),
+        }))
+    },
+};
+
+/// The only list of each kind.
+const LIST: u32 = 0;
+
+struct Cbm {
+    /// The page region, by block.
+    pages: Clusters,
+    /// The page region, front: latest use.
+    page_order: SlotLists,
+    /// The dirty pages of it, in the same order.
+    written_pages: SlotLists,
+    /// The block region; with each cluster, how many of its pages are dirty.
+    clusters: Clusters<u32>,
+    /// Front: latest use.
+    cluster_order: Rings,
+    /// Those with dirty pages, in the same order.
+    written_clusters: Rings,
+    /// By slot.
+    is_dirty: Vec<bool>,
+    threshold: u32,
+    joins: bool,
+    /// Pages on their way to the block region; kept for its memory only.
+    migrants: Vec<Entry>,
+}
+
+impl Scheme for Cbm {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        let index = entry.slot.0 as usize;
+        if index >= self.is_dirty.len() {
+            self.is_dirty.resize(index + 1, false);
+        }
+        let is_write = access.operation == Operation::Write;
+        self.is_dirty[index] = is_write;
+        let (block, _) = self.pages.split(entry.page);
+        if self.joins && self.clusters.find(block).is_some() {
+            let cluster = self.join(entry);
+            self.renew(cluster);
+            return;
+        }
+        self.page_order.push_front(LIST, entry);
+        if is_write {
+            self.written_pages.push_front(LIST, entry);
+        }
+        let place = self.pages.insert(entry);
+        if place.pages >= self.threshold {
+            self.migrate(place.cluster);
+        }
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        let is_write = access.operation == Operation::Write;
+        let dirty = &mut self.is_dirty[entry.slot.0 as usize];
+        let was_dirty = *dirty;
+        *dirty |= is_write;
+        if self.clusters.contains(entry.slot) {
+            let cluster = self.clusters.place(entry.slot).cluster;
+            *self.clusters.data_mut(cluster) += u32::from(is_write && !was_dirty);
+            self.renew(cluster);
+            return;
+        }
+        self.page_order.move_to_front(LIST, entry.slot);
+        if was_dirty {
+            self.written_pages.move_to_front(LIST, entry.slot);
+        } else if is_write {
+            self.written_pages.push_front(LIST, entry);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.clean(entry.slot);
+        if self.clusters.contains(entry.slot) {
+            let place = self.clusters.remove(entry.slot);
+            if place.pages == 0 {
+                self.cluster_order.remove(place.cluster);
+            }
+        } else {
+            self.pages.remove(entry.slot);
+            self.page_order.remove(entry.slot);
+        }
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        match need {
+            Need::Room(_) => {
+                if let Some(cluster) = self.cluster_order.pop_back(LIST) {
+                    if self.written_clusters.contains(cluster) {
+                        self.written_clusters.remove(cluster);
+                    }
+                    self.clusters.take(cluster, &mut victim.entries);
+                    victim.grouping = Grouping::Cluster;
+                } else if let Some(entry) = self.page_order.back(LIST) {
+                    self.remove(entry);
+                    victim.entries.push(entry);
+                }
+            }
+            Need::Empty => {
+                if let Some(cluster) = self.written_clusters.back(LIST) {
+                    self.write_back(cluster, victim);
+                } else if let Some(entry) = self.written_pages.back(LIST) {
+                    self.clean(entry.slot);
+                    victim.entries.push(entry);
+                }
+                victim.keep = true;
+            }
+            Need::Page(entry) => {
+                if self.clusters.contains(entry.slot) {
+                    self.write_back(self.clusters.place(entry.slot).cluster, victim);
+                } else {
+                    self.clean(entry.slot);
+                    victim.entries.push(entry);
+                }
+                victim.keep = true;
+            }
+        }
+    }
+
+    fn allocates_reads(&self) -> bool {
+        true
+    }
+
+    fn len(&self) -> usize {
+        self.pages.len() + self.clusters.len()
+    }
+}
+
+impl Cbm {
+    /// A page enters the block region.
+    fn join(&mut self, entry: Entry) -> ClusterId {
+        let cluster = self.clusters.insert(entry).cluster;
+        *self.clusters.data_mut(cluster) += u32::from(self.is_dirty[entry.slot.0 as usize]);
+        cluster
+    }
+
+    fn renew(&mut self, cluster: ClusterId) {
+        self.cluster_order.bring_to_front(LIST, cluster);
+        if *self.clusters.data(cluster) > 0 {
+            self.written_clusters.bring_to_front(LIST, cluster);
+        }
+    }
+
+    /// All pages of a block move from the page region to the block region.
+    fn migrate(&mut self, pages: ClusterId) {
+        let mut migrants = core::mem::take(&mut self.migrants);
+        self.pages.take(pages, &mut migrants);
+        for entry in migrants.drain(..) {
+            self.page_order.remove(entry.slot);
+            if self.is_dirty[entry.slot.0 as usize] {
+                self.written_pages.remove(entry.slot);
+            }
+            let cluster = self.join(entry);
+            self.renew(cluster);
+        }
+        self.migrants = migrants;
+    }
+
+    /// Names the dirty pages of `cluster`, which stay, clean.
+    fn write_back(&mut self, cluster: ClusterId, victim: &mut Victim) {
+        self.clusters.append_pages(cluster, &mut victim.entries);
+        victim
+            .entries
+            .retain(|entry| self.is_dirty[entry.slot.0 as usize]);
+        for entry in &victim.entries {
+            self.clean(entry.slot);
+        }
+        victim.grouping = Grouping::Cluster;
+    }
+
+    /// A page is dirty no more, or about to go.
+    fn clean(&mut self, slot: Slot) {
+        if !core::mem::take(&mut self.is_dirty[slot.0 as usize]) {
+            return;
+        }
+        if !self.clusters.contains(slot) {
+            self.written_pages.remove(slot);
+            return;
+        }
+        let cluster = self.clusters.place(slot).cluster;
+        let dirty = self.clusters.data_mut(cluster);
+        *dirty -= 1;
+        if *dirty == 0 {
+            self.written_clusters.remove(cluster);
+        }
+    }
+}

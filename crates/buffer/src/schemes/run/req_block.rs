@@ -1,0 +1,246 @@
+//! `req-block`: the pages written by one request stay together, and small requests outlive large ones.
+//!
+//! What a host writes at once it is likely to rewrite at once. The entries are *request blocks*, and size is the best
+//! hint at their future: small ones tend to come back, large ones do not. Three lists:
+//!
+//! ```text
+//!   IRL  new      [ {40-71} {9} ]      as written
+//!   SRL  small    [ {3 4} {17} ]       at most req_small pages, and hit since
+//!   DRL  divided  [ {45 46} ]          pages of a large block that were hit, without the rest
+//!   victim: of the three last ones the one with the least  accesses / (pages x age)
+//! ```
+//!
+//! A divided block that leaves takes the block it came from along, if that is still among the new: by then neither has
+//! been of use, and together they make a larger write.
+//!
+//! Cost: O(1) per call and one step per page that leaves (O(k log k) for k pages that did not come ascending).
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::parameter::{Kind, Parameter};
+
+use crate::clusters::{ClusterId, Rings};
+use crate::destage::{Grouping, Slot};
+use crate::groups::Groups;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::view::View;
+
+/// The row of `req-block`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "req-block",
+    family: "run",
+    about: "Keeps the pages of a request together; small requests that are hit outlive large ones.",
+    source: "Req-block, ICPP 2022; extended in IEEE TCAD 2023.",
+    reconstructed: true,
+    parameters: &[
+        Parameter {
+            name: "req_small",
+            kind: Kind::Integer {
+                min: 0,
+                max: u32::MAX as u64,
+            },
+            default: "5",
+            unit: "pages",
+            about: "A request block of at most so many pages is small.",
+            source: "Req-block (ICPP 2022).",
+        },
+        Parameter {
+            name: "req_count",
+            kind: Kind::Choice(&["request", "page"]),
+            default: "request",
+            unit: "",
+            about: "Whether a request that hits several pages of a block counts once or for each page.",
+            source: "Ours.",
+        },
+    ],
+    build: |config| {
+        Some(Box::new(ReqBlock {
+            groups: Groups::new(),
+            lists: Rings::new(3),
+            blocks: Vec::new(),
+            small: config.values.integer("req_small") as u32,
+            counts_pages: config.values.text("req_count") == "page",
+            made: 0,
+        }))
+    },
+};
+
+/// New request blocks; each list has the latest at its front.
+const NEW: u32 = 0;
+/// Small ones that were hit.
+const SMALL: u32 = 1;
+/// Hit pages split off large ones.
+const DIVIDED: u32 = 2;
+
+#[derive(Clone, Copy)]
+struct Block {
+    list: u32,
+    accesses: u64,
+    /// Virtual time of its first page, and of its last access.
+    begun: u64,
+    used: u64,
+    /// The request that made it, and the one that last counted as an access.
+    request: u64,
+    counted: u64,
+    /// Counts the blocks made; numbers of blocks are used again, these are not.
+    serial: u64,
+    /// The block it was split off, by number and serial; itself if it was not.
+    origin: (ClusterId, u64),
+}
+
+struct ReqBlock {
+    groups: Groups,
+    lists: Rings,
+    /// By block.
+    blocks: Vec<Block>,
+    small: u32,
+    counts_pages: bool,
+    made: u64,
+}
+
+impl Scheme for ReqBlock {
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        // The block of this request, unless that left or was hit meanwhile.
+        let current = self.lists.front(NEW).filter(|block| {
+            let block = &self.blocks[block.index()];
+            block.request == access.request
+        });
+        match current {
+            Some(block) => {
+                self.groups.join(block, entry);
+                self.blocks[block.index()].used = access.virtual_time;
+            }
+            None => _ = self.start(entry, NEW, None, access),
+        }
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.operation == Operation::Read {
+            return;
+        }
+        let Some(block) = self.groups.find(entry.slot) else {
+            return;
+        };
+        if self.groups.pages(block) <= self.small {
+            self.lists.bring_to_front(SMALL, block);
+            self.blocks[block.index()].list = SMALL;
+            self.count(block, access);
+            return;
+        }
+        // What one request hits of one block stays together.
+        let origin = (block, self.blocks[block.index()].serial);
+        let current = self.lists.front(DIVIDED).filter(|block| {
+            let block = &self.blocks[block.index()];
+            block.request == access.request && block.origin == origin
+        });
+        self.leave(entry.slot);
+        match current {
+            Some(block) => {
+                self.groups.join(block, entry);
+                self.count(block, access);
+            }
+            None => _ = self.start(entry, DIVIDED, Some(origin), access),
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.leave(entry.slot);
+    }
+
+    fn evict(&mut self, need: Need, access: &Access, _: &dyn View, victim: &mut Victim) {
+        let chosen = match need {
+            Need::Page(entry) => self.groups.find(entry.slot),
+            Need::Room(_) | Need::Empty => self.choose(access.virtual_time),
+        };
+        let Some(block) = chosen else { return };
+        let Block { list, origin, .. } = self.blocks[block.index()];
+        self.take(block, victim);
+        if list == DIVIDED && self.is_new(origin) {
+            self.take(origin.0, victim);
+            victim.entries.sort_unstable_by_key(|entry| entry.page);
+        }
+        victim.grouping = Grouping::Pages;
+    }
+
+    fn len(&self) -> usize {
+        self.groups.len()
+    }
+}
+
+impl ReqBlock {
+    fn start(
+        &mut self,
+        entry: Entry,
+        list: u32,
+        origin: Option<(ClusterId, u64)>,
+        access: &Access,
+    ) -> ClusterId {
+        let block = self.groups.start(entry);
+        self.made += 1;
+        let data = Block {
+            list,
+            accesses: 1,
+            begun: access.virtual_time,
+            used: access.virtual_time,
+            request: access.request,
+            counted: access.request,
+            serial: self.made,
+            origin: origin.unwrap_or((block, self.made)),
+        };
+        match self.blocks.get_mut(block.index()) {
+            Some(held) => *held = data,
+            None => self.blocks.push(data),
+        }
+        self.lists.push_front(list, block);
+        block
+    }
+
+    fn count(&mut self, block: ClusterId, access: &Access) {
+        let data = &mut self.blocks[block.index()];
+        data.used = access.virtual_time;
+        if self.counts_pages || data.counted != access.request {
+            data.counted = access.request;
+            data.accesses += 1;
+        }
+    }
+
+    /// Whether a block still is what it was, and among the new.
+    fn is_new(&self, (block, serial): (ClusterId, u64)) -> bool {
+        let data = &self.blocks[block.index()];
+        data.serial == serial && data.list == NEW && self.lists.contains(block)
+    }
+
+    fn leave(&mut self, slot: Slot) {
+        let (block, left) = self.groups.leave(slot);
+        if left == 0 {
+            self.lists.remove(block);
+        }
+    }
+
+    fn take(&mut self, block: ClusterId, victim: &mut Victim) {
+        self.lists.remove(block);
+        self.groups.take(block, &mut victim.entries);
+    }
+
+    /// The least accesses per page and age of the last of each list; of equals the one used longest ago.
+    fn choose(&self, time: u64) -> Option<ClusterId> {
+        let lasts = [NEW, SMALL, DIVIDED].into_iter();
+        let lasts = lasts.filter_map(|list| self.lists.back(list));
+        lasts.reduce(|best, next| {
+            let of = |block: ClusterId| {
+                let data = &self.blocks[block.index()];
+                let age = (time - data.begun).max(1);
+                let weight = u128::from(self.groups.pages(block)) * u128::from(age);
+                (u128::from(data.accesses), weight, data.used)
+            };
+            let (best_accesses, best_weight, best_used) = of(best);
+            let (next_accesses, next_weight, next_used) = of(next);
+            // Fractions compared without division.
+            let next_is_less =
+                (next_accesses * best_weight, next_used) < (best_accesses * next_weight, best_used);
+            if next_is_less { next } else { best }
+        })
+    }
+}
