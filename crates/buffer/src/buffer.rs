@@ -44,39 +44,8 @@ use crate::destage::{Cause, Destage, DirtyPage, Grouping, Slot};
 use crate::padding::pad;
 use crate::resident::{Evicted, Resident, State};
 use crate::scheme::{Access, Entry, IdleRule, Need, Operation, Scheme, Victim};
+use crate::step::{ReadStep, Step};
 use crate::view::View;
-
-/// How far one page write (or the entry of a read page) has come.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
-    /// The page was resident and is overwritten in place. Done.
-    ///
-    /// Its previous version may still be in flight (written back with `keep`, or read again while it
-    /// left), so whoever moves real bytes takes them out of the slot when a record is issued.
-    Hit,
-    /// The page has entered. Done.
-    Placed,
-    /// [`Buffer::record`] holds victims to issue; then call [`Buffer::place`].
-    Destage,
-    /// There is room, but its bytes are still being programmed; call [`Buffer::place`] again after
-    /// the next [`Buffer::programmed`].
-    Wait,
-}
-
-/// What a page read found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ReadStep {
-    /// Served from RAM.
-    Hit,
-    /// Served from flash; the buffer does not change.
-    Miss,
-    /// Served from flash, and the page enters clean: call [`Buffer::place`] at once, whenever the
-    /// flash read may end.
-    MissAllocates,
-    /// Served from RAM, though the page had already left and its program only not yet completed; it
-    /// enters again: call [`Buffer::place`] at once.
-    HitAllocates,
-}
 
 /// A page that is about to enter.
 #[derive(Clone, Copy)]

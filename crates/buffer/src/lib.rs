@@ -38,12 +38,14 @@ pub mod registry;
 pub mod resident;
 pub mod scheme;
 pub mod schemes;
+pub mod step;
 pub mod view;
 
-pub use buffer::{Buffer, ReadStep, Step};
+pub use buffer::Buffer;
 pub use config::{BufferConfig, COMMON, Release};
 pub use counts::Counts;
 pub use destage::{Cause, Destage};
 pub use registry::{SCHEMES, SchemeConfig, SchemeRow, find};
 pub use scheme::Scheme;
+pub use step::{ReadStep, Step};
 pub use view::View;
