@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use destage_base::Ticks;
 
-use super::element::{Element, NONE};
+use super::element::Element;
 use super::wear_aware;
 use crate::ftl::NoSpace;
 use crate::operation::{Cause, Kind, Operations, Transfer};
@@ -166,13 +166,12 @@ pub(super) fn empty_block(
     sealed: &mut Vec<u32>,
 ) -> Result<usize, NoSpace> {
     let mut last_step = operations.all().len();
-    let first = (block << element.shape.page_bits) as usize;
+    let first = block << element.shape.page_bits;
     if element.blocks.get(block as usize).valid > 0 {
-        for ppn in first..first + element.shape.data_pages as usize {
-            let page = element.owner.get(ppn);
-            if page == NONE {
+        for ppn in first..first + element.shape.data_pages {
+            let Some(page) = element.valid_at(ppn) else {
                 continue;
-            }
+            };
             last_step = operations.all().len();
             element.make_active(pool)?;
             let target = element.pools[pool].active_block;

@@ -395,6 +395,13 @@ impl Element {
         Ok(())
     }
 
+    /// The logical page whose newest copy is at `ppn`, if there is one: the page last put there, unless it
+    /// has moved on since. (Not forgetting it when it moves saves every overwrite a far memory access.)
+    pub fn valid_at(&self, ppn: u32) -> Option<u32> {
+        let page = self.owner.get(ppn as usize);
+        (page != NONE && self.map.get(page as usize) == ppn).then_some(page)
+    }
+
     /// The copy of logical `page` is no longer the newest.
     #[inline]
     pub fn invalidate(&mut self, page: u32) {
@@ -402,7 +409,6 @@ impl Element {
         if ppn == NONE {
             return;
         }
-        *self.owner.get_mut(ppn as usize) = NONE;
         let block = ppn >> self.shape.page_bits;
         let state = self.blocks.get_mut(block as usize);
         state.valid -= 1;

@@ -104,12 +104,12 @@ fn exchange(
         worn << element.shape.page_bits,
     );
     for offset in 0..element.shape.data_pages {
-        let page = element.owner.get((from + offset) as usize);
-        *element.owner.get_mut((to + offset) as usize) = page;
-        if page == NONE {
+        let page = element.valid_at(from + offset);
+        *element.owner.get_mut((to + offset) as usize) = page.unwrap_or(NONE);
+        let Some(page) = page else {
             element.nand.pass_over(worn, offset);
             continue;
-        }
+        };
         element.nand.program(worn, offset);
         *element.map.get_mut(page as usize) = to + offset;
         operations.push(Kind::Read, Cause::Wear, Transfer::None);
