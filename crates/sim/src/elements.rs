@@ -67,6 +67,21 @@ struct BatchLists {
     writes_taken: usize,
 }
 
+/// Cleanings in a row after which an element of `blocks` blocks will never serve anything again.
+pub(crate) fn cleaning_limit(blocks: u32) -> u32 {
+    4 * blocks + 16
+}
+
+/// The error of an element beyond its [`cleaning_limit`].
+pub(crate) fn only_cleans(element: u32, times: u32) -> NoSpace {
+    let explanation = format!(
+        "element {element} cleaned {times} times in a row without serving a request: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device"
+    );
+    NoSpace {
+        explanation: explanation.into(),
+    }
+}
+
 /// Totals of what the elements did.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
@@ -98,7 +113,7 @@ impl Elements {
             batch_lists: BatchLists::default(),
             parallel_units,
             background,
-            cleaning_limit: 4 * blocks_per_element + 16,
+            cleaning_limit: cleaning_limit(blocks_per_element),
             busy_elements: 0,
             any_busy_since: 0,
             any_busy: 0,
@@ -213,13 +228,7 @@ impl Elements {
         state.cleaning = true;
         state.cleanings_in_a_row += 1;
         if state.cleanings_in_a_row > self.cleaning_limit {
-            return Err(NoSpace {
-                explanation: format!(
-                    "element {element} cleaned {} times in a row without serving a request: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device",
-                    state.cleanings_in_a_row
-                )
-                .into(),
-            });
+            return Err(only_cleans(element, state.cleanings_in_a_row));
         }
         self.enter_busy(element, now, cost);
         events.after(cost, Event::CleaningDone(element));

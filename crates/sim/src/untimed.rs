@@ -12,7 +12,7 @@ use destage_flash::operation::Tally;
 use destage_flash::{Cause, Ftl, Operations, Timing};
 use destage_trace::{Operation, Request};
 
-use crate::elements::Totals;
+use crate::elements::{Totals, cleaning_limit, only_cleans};
 use crate::engine::Measured;
 use crate::error::SimError;
 use crate::observer::Observer;
@@ -65,7 +65,7 @@ impl CountedFlash {
             serial_time: 0,
             clean_time: 0,
             cleanings: 0,
-            cleaning_limit: 4 * blocks + 16,
+            cleaning_limit: cleaning_limit(blocks),
         }
     }
 
@@ -107,12 +107,7 @@ impl CountedFlash {
                 break;
             }
             if cleaned > self.cleaning_limit {
-                return Err(NoSpace {
-                    explanation: format!(
-                        "element {element} cleaned {cleaned} times for one write: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device"
-                    )
-                    .into(),
-                });
+                return Err(only_cleans(element, cleaned));
             }
             self.cleanings += 1;
             self.clean_time += self.account();
@@ -233,17 +228,7 @@ impl<'a> Untimed<'a> {
                 Operation::Flush => self.empty(DestageCause::Flush, now)?,
                 Operation::Trim => self.trim(&span, now),
             }
-            match request.operation {
-                Operation::Read => {
-                    self.measured.page_reads += u64::from(span.pages);
-                    self.measured.bytes_read += u64::from(request.sectors) * 512;
-                }
-                Operation::Write => {
-                    self.measured.page_writes += u64::from(span.pages);
-                    self.measured.bytes_written += u64::from(request.sectors) * 512;
-                }
-                Operation::Flush | Operation::Trim => {}
-            }
+            self.measured.count_pages(&request, &span);
         }
         if self.config.drain {
             self.empty(DestageCause::Drain, now)?;

@@ -3,12 +3,14 @@
 use destage_base::Ticks;
 use destage_buffer::{Buffer, Counts};
 use destage_flash::nand::Wear;
+use destage_trace::request::SECTOR_BYTES;
+use destage_trace::{Operation, Request};
 
 use crate::elements::Totals;
 use crate::events::Clock;
 use crate::host::{Attribution, Scheduler};
 use crate::latencies::Latencies;
-use crate::paging::{AddressMap, Paging};
+use crate::paging::{AddressMap, Paging, Span};
 
 /// When statistics close.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -99,6 +101,23 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// Counts the pages and bytes that `request`, which touches `span`, reads or writes.
+    #[inline]
+    pub(crate) fn count_pages(&mut self, request: &Request, span: &Span) {
+        let bytes = u64::from(request.sectors) * SECTOR_BYTES;
+        match request.operation {
+            Operation::Read => {
+                self.page_reads += u64::from(span.pages);
+                self.bytes_read += bytes;
+            }
+            Operation::Write => {
+                self.page_writes += u64::from(span.pages);
+                self.bytes_written += bytes;
+            }
+            Operation::Flush | Operation::Trim => {}
+        }
+    }
+
     /// Takes what `buffer` counted up to `now`, where statistics close.
     pub(crate) fn take_counts(&mut self, buffer: &mut Buffer, now: Ticks) {
         buffer.close_dirty_periods(now);

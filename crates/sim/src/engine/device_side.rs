@@ -45,18 +45,7 @@ impl Engine<'_> {
     pub(super) fn start(&mut self, id: u32) -> Outcome {
         self.active[id].remaining = 1;
         let Active { request, span, .. } = self.active[id];
-        let bytes = u64::from(request.sectors) * 512;
-        match request.operation {
-            Operation::Read => {
-                self.measured.page_reads += u64::from(span.pages);
-                self.measured.bytes_read += bytes;
-            }
-            Operation::Write => {
-                self.measured.page_writes += u64::from(span.pages);
-                self.measured.bytes_written += bytes;
-            }
-            Operation::Flush | Operation::Trim => {}
-        }
+        self.measured.count_pages(&request, &span);
         match (request.operation, &self.buffer) {
             (Operation::Read, None) => self.read_past(id, &span)?,
             (Operation::Read, Some(_)) => self.read_through(id)?,
