@@ -80,6 +80,15 @@ impl<I: Initial> LazyTable<I> {
             })
     }
 
+    /// Calls `change` on every entry of the chunks that were touched.
+    pub fn for_each_touched(&mut self, change: impl FnMut(&mut I::Entry)) {
+        self.chunks
+            .iter_mut()
+            .flatten()
+            .flat_map(|chunk| chunk.iter_mut())
+            .for_each(change);
+    }
+
     /// How many entries the table has, touched or not.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -17,6 +17,8 @@ pub mod batch;
 mod divide;
 pub mod ftl;
 pub mod geometry;
+mod list;
+mod masks;
 pub mod nand;
 pub mod operation;
 pub mod timing;

@@ -1,12 +1,14 @@
 //! What NAND allows, and how worn it is.
 //!
-//! A page is programmed at most once between erases, pages of a block in ascending order, and only whole
-//! blocks are erased. An FTL that breaks a rule has a bug, so a breach is a panic, in every build: the
-//! check is one comparison with a counter that has to be advanced anyway.
+//! A page is programmed at most once between erases, pages of a block in ascending order (unless the flash is
+//! of the early kind that allows any), only whole blocks are erased, and only when nothing in them is needed.
+//! An FTL that breaks a rule has a bug, so a breach is a panic, in every build: the check is one comparison
+//! with a counter that has to be advanced anyway.
 
 use destage_base::lazy::{Initial, LazyTable};
 
 use crate::geometry::Geometry;
+use crate::masks::{FullRows, Masks};
 
 /// A physical page of one element: the block's slot (plane-major) shifted left, and the page in it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -18,24 +20,43 @@ pub type BlockSlot = u32;
 /// State of one block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockState {
-    /// Pages programmed since the last erase; also the next page that may be programmed.
+    /// The page after the last one programmed since the last erase: in order, the next that may be.
     pub programmed: u16,
     /// Erases so far.
     pub erases: u32,
 }
 
-/// Which blocks are full before the first operation: the first `full_blocks_per_plane` of each plane.
+/// Which blocks are full before the first operation: the first of each plane, planes taken in turn.
 #[derive(Clone, Copy, Debug)]
 pub struct InitialBlocks {
+    planes: u32,
     blocks_per_plane: u32,
-    full_blocks_per_plane: u32,
+    full_blocks: u32,
     pages_per_block: u16,
+}
+
+impl InitialBlocks {
+    fn new(geometry: &Geometry, full_blocks: u32) -> Self {
+        Self {
+            planes: geometry.planes,
+            blocks_per_plane: geometry.blocks_per_plane,
+            full_blocks,
+            pages_per_block: geometry.pages_per_block as u16,
+        }
+    }
+}
+
+impl FullRows for InitialBlocks {
+    fn is_full(&self, block: BlockSlot) -> bool {
+        let (plane, index) = (block / self.blocks_per_plane, block % self.blocks_per_plane);
+        index * self.planes + plane < self.full_blocks
+    }
 }
 
 impl Initial for InitialBlocks {
     type Entry = BlockState;
     fn at(&self, index: usize) -> BlockState {
-        let full = index as u32 % self.blocks_per_plane < self.full_blocks_per_plane;
+        let full = self.is_full(index as u32);
         BlockState {
             programmed: if full { self.pages_per_block } else { 0 },
             erases: 0,
@@ -46,53 +67,133 @@ impl Initial for InitialBlocks {
 /// The cells of one element: what is programmed, how often blocks were erased.
 pub struct Nand {
     blocks: LazyTable<InitialBlocks>,
+    /// Which pages are programmed, where they may be programmed in any order.
+    any_order: Option<Masks<InitialBlocks>>,
     pages_per_block: u16,
 }
 
 impl Nand {
-    /// An element whose first `full_blocks_per_plane` blocks of each plane are programmed.
+    /// An element whose first `full_blocks` blocks are programmed, planes taken in turn. Pages of a block
+    /// are programmed in ascending order.
     #[must_use]
-    pub fn new(geometry: &Geometry, full_blocks_per_plane: u32) -> Self {
-        let initial = InitialBlocks {
-            blocks_per_plane: geometry.blocks_per_plane,
-            full_blocks_per_plane,
-            pages_per_block: geometry.pages_per_block as u16,
-        };
+    pub fn new(geometry: &Geometry, full_blocks: u32) -> Self {
+        let initial = InitialBlocks::new(geometry, full_blocks);
         Self {
             blocks: LazyTable::new(geometry.blocks_per_element() as usize, initial),
-            pages_per_block: geometry.pages_per_block as u16,
+            any_order: None,
+            pages_per_block: initial.pages_per_block,
         }
     }
 
-    /// Programs the next page of `block`, which has to be `page`.
+    /// The same for early flash, whose pages may be programmed in any order.
+    #[must_use]
+    pub fn with_any_order(geometry: &Geometry, full_blocks: u32) -> Self {
+        let initial = InitialBlocks::new(geometry, full_blocks);
+        Self {
+            any_order: Some(Masks::new(
+                geometry.blocks_per_element(),
+                geometry.pages_per_block,
+                initial,
+            )),
+            ..Self::new(geometry, full_blocks)
+        }
+    }
+
+    /// Whether pages of a block are programmed in ascending order only.
+    #[must_use]
+    pub fn is_in_order(&self) -> bool {
+        self.any_order.is_none()
+    }
+
+    /// Programs `page` of `block`. Pages passed over stay as they are until the erase, unless pages may be
+    /// programmed in any order.
     ///
     /// # Panics
-    /// If `page` is not the next page of the block: programmed already, or out of order.
+    /// If `page` is programmed already, or a later page is and the order counts.
     #[inline]
     pub fn program(&mut self, block: BlockSlot, page: u32) {
         let state = self.blocks.get_mut(block as usize);
+        let legal = match &mut self.any_order {
+            None => page >= u32::from(state.programmed),
+            Some(programmed) => !programmed.set(block, page),
+        };
         assert!(
-            u32::from(state.programmed) == page && state.programmed < self.pages_per_block,
-            "program of page {page} in block {block}, whose next page is {}",
+            legal && page < u32::from(self.pages_per_block),
+            "program of page {page} in block {block}, which is programmed up to page {}",
             state.programmed
         );
-        state.programmed += 1;
+        state.programmed = state.programmed.max(page as u16 + 1);
     }
 
-    /// Leaves the next page of `block`, which has to be `page`, unprogrammed: it stays unused until the erase.
+    /// Programs the pages of the erased `block` that `pages` gives, in ascending order; `end` is the page
+    /// after the last of them.
     ///
     /// # Panics
-    /// If `page` is not the next page of the block.
-    pub fn pass_over(&mut self, block: BlockSlot, page: u32) {
-        self.program(block, page);
+    /// If the block is not erased.
+    pub fn program_run(&mut self, block: BlockSlot, end: u32, pages: impl Iterator<Item = u32>) {
+        let state = self.blocks.get_mut(block as usize);
+        assert!(
+            state.programmed == 0 && end <= u32::from(self.pages_per_block),
+            "program of pages up to {end} in block {block}, which is programmed up to page {}",
+            state.programmed
+        );
+        state.programmed = end as u16;
+        if let Some(programmed) = &mut self.any_order {
+            pages.for_each(|page| {
+                programmed.set(block, page);
+            });
+        }
     }
 
-    /// Erases `block`.
+    /// Whether `page` of `block` may be programmed now.
+    #[must_use]
     #[inline]
-    pub fn erase(&mut self, block: BlockSlot) {
+    pub fn is_programmable(&self, block: BlockSlot, page: u32) -> bool {
+        match &self.any_order {
+            None => page >= u32::from(self.block(block).programmed),
+            Some(programmed) => !programmed.get(block, page),
+        }
+    }
+
+    /// Reads `page` of `block`.
+    ///
+    /// # Panics
+    /// If it is erased.
+    #[inline]
+    pub fn read(&self, block: BlockSlot, page: u32) {
+        let programmed = match &self.any_order {
+            None => page < u32::from(self.block(block).programmed),
+            Some(programmed) => programmed.get(block, page),
+        };
+        assert!(
+            programmed,
+            "read of page {page} in block {block}, which is erased there"
+        );
+    }
+
+    /// Erases `block`, of which `live` pages are the newest of their contents.
+    ///
+    /// # Panics
+    /// If there are any.
+    #[inline]
+    pub fn erase(&mut self, block: BlockSlot, live: u32) {
+        assert!(live == 0, "erase of block {block} with {live} live pages");
         let state = self.blocks.get_mut(block as usize);
         state.programmed = 0;
         state.erases += 1;
+        if let Some(programmed) = &mut self.any_order {
+            programmed.clear_row(block);
+        }
+    }
+
+    /// Forgets all erases so far.
+    pub fn reset_wear(&mut self) {
+        self.blocks.for_each_touched(|state| state.erases = 0);
+    }
+
+    /// Erases of each block so far, block after block.
+    pub fn erases(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.blocks.len()).map(|block| self.blocks.get(block).erases)
     }
 
     /// State of `block`.
@@ -175,7 +276,7 @@ mod tests {
     };
 
     #[test]
-    #[should_panic(expected = "whose next page is 1")]
+    #[should_panic(expected = "programmed up to page 1")]
     fn a_page_is_programmed_once() {
         let mut nand = Nand::new(&TINY, 0);
         nand.program(0, 0);
@@ -183,11 +284,42 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "whose next page is 4")]
+    #[should_panic(expected = "programmed up to page 4")]
     fn a_full_block_takes_no_page_until_it_is_erased() {
         let mut nand = Nand::new(&TINY, 1);
-        nand.erase(0);
+        nand.erase(0, 0);
         (0..4).for_each(|page| nand.program(0, page));
         nand.program(0, 4);
+    }
+
+    #[test]
+    #[should_panic(expected = "programmed up to page 3")]
+    fn pages_go_up() {
+        let mut nand = Nand::new(&TINY, 0);
+        nand.program(0, 2);
+        nand.program(0, 1);
+    }
+
+    #[test]
+    fn early_flash_takes_pages_in_any_order_but_once() {
+        let mut nand = Nand::with_any_order(&TINY, 0);
+        nand.program(0, 2);
+        nand.program(0, 1);
+        nand.read(0, 1);
+        assert!(nand.is_programmable(0, 0) && !nand.is_programmable(0, 2));
+    }
+
+    #[test]
+    #[should_panic(expected = "which is erased there")]
+    fn an_erased_page_has_no_contents() {
+        let mut nand = Nand::new(&TINY, 1);
+        nand.erase(0, 0);
+        nand.read(0, 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "with 3 live pages")]
+    fn live_pages_are_not_erased() {
+        Nand::new(&TINY, 1).erase(0, 3);
     }
 }

@@ -24,7 +24,7 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Time of one operation alone.
+    /// Time of one operation alone, or of all of a run.
     #[must_use]
     #[inline]
     pub fn of(&self, operation: Operation) -> Ticks {
@@ -39,7 +39,7 @@ impl Timing {
             Transfer::Sector => self.sector_transfer,
             Transfer::TwoPages => 2 * self.page_transfer,
         };
-        cells + channel
+        (cells + channel) * u64::from(operation.count)
     }
 
     /// Time of operations one after the other.

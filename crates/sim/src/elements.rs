@@ -202,7 +202,7 @@ impl Elements {
         }
         // A page operation is one lane.
         let cost = self.timing.serial(self.operations.all());
-        self.tally.add(self.operations.all());
+        self.tally.add(&self.operations);
         self.serial_time += cost;
         state.cleanings_in_a_row = 0;
         state.in_service = 1;
@@ -220,7 +220,7 @@ impl Elements {
     ) -> Result<(), NoSpace> {
         let now = events.now();
         let cost = self.timing.parallel(&self.operations);
-        self.tally.add(self.operations.all());
+        self.tally.add(&self.operations);
         self.serial_time += self.timing.serial(self.operations.all());
         self.clean_time += cost;
         self.cleanings += 1;
@@ -266,7 +266,7 @@ impl Elements {
         for left in lists.writes.drain(taken..).rev() {
             state.queue.push_front(left);
         }
-        self.tally.add(self.operations.all());
+        self.tally.add(&self.operations);
         self.serial_time += self.timing.serial(self.operations.all());
         state.cleanings_in_a_row = 0;
         state.in_service = (lists.reads.len() + lists.writes.len() + lists.immediate.len()) as u32;

@@ -3,9 +3,11 @@
 //! Counts and times are integers until here; this is where they become milliseconds and ratios. A metric
 //! that has no meaning in a run (no reads, no buffer, no flash) is absent.
 
+use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_SECOND, to_ms};
 use destage_buffer::destage::Cause as DestageCause;
 use destage_flash::Cause;
+use destage_flash::operation::{MergeCause, MergeKind, Tally};
 
 use crate::engine::Measured;
 use crate::latencies::Summary;
@@ -217,7 +219,49 @@ pub const METRICS: &[MetricRow] = &[
         "ms",
         "Time spent cleaning, summed over elements.",
     ),
+    row(
+        "ftl.merges.switch",
+        "",
+        "Merges in which the log block became the data block as it was.",
+    ),
+    row(
+        "ftl.merges.partial",
+        "",
+        "Merges in which it did after the rest of its pages was copied.",
+    ),
+    row(
+        "ftl.merges.full",
+        "",
+        "Merges in which all pages were copied to a new block.",
+    ),
+    row(
+        "ftl.merge_causes.own_log",
+        "",
+        "Merges because a block's own log block could not take a page.",
+    ),
+    row(
+        "ftl.merge_causes.room",
+        "",
+        "Merges because another block needed room in the log.",
+    ),
+    row(
+        "ftl.merge_causes.eager",
+        "",
+        "Merges before they were needed.",
+    ),
+    row("ftl.merge_copies", "pages", "Pages copied by merges."),
+    row("ftl.merge_erases", "blocks", "Blocks erased by merges."),
+    row(
+        "ftl.merge_time_ms",
+        "ms",
+        "Programs and erases of merges; with sim.merge_time_* also their reads and transfers.",
+    ),
     row("ftl.map_bytes", "bytes", "RAM of the mapping tables."),
+    row(
+        "ftl.*",
+        "",
+        "Figures only the chosen FTL has, such as a hit ratio of its map; see its page in docs/ftls.",
+    ),
     row("waf.host", "", "Flash programs per page the host wrote."),
     row("waf.ftl", "", "Flash programs per page given to the FTL."),
     row("wear.erase_min", "", "Fewest erases of a block."),
@@ -282,6 +326,15 @@ impl Metrics {
     }
 }
 
+/// Ticks that count as merge time.
+#[derive(Clone, Copy, Debug)]
+pub struct MergeCost {
+    /// For each page copied.
+    pub copy: Ticks,
+    /// For each block erased.
+    pub erase: Ticks,
+}
+
 /// What the metrics need to know of the configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
@@ -289,6 +342,8 @@ pub struct Scope {
     pub timed: bool,
     /// The run had flash.
     pub flash: bool,
+    /// Its FTL merges blocks, and what that is charged.
+    pub merges: Option<MergeCost>,
     /// Bytes of a page.
     pub page_bytes: u64,
 }
@@ -403,9 +458,15 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
             sum as f64 / totals.any_busy as f64,
         );
     }
+    if let Some(cost) = scope.merges {
+        merges(metrics, &totals.tally, cost);
+    }
     metrics.count("ftl.cleanings", totals.cleanings);
     metrics.real("ftl.clean_time_ms", to_ms(totals.clean_time));
     metrics.count("ftl.map_bytes", measured.map_bytes);
+    for (name, value) in &measured.ftl_figures {
+        metrics.real(&format!("ftl.{name}"), *value);
+    }
     metrics.real("waf.host", programs as f64 / measured.page_writes as f64);
     let given = totals.tally.programs[Cause::Host as usize];
     metrics.real("waf.ftl", programs as f64 / given as f64);
@@ -418,6 +479,21 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     let spread =
         u128::from(wear.blocks) * wear.sum_of_squares - u128::from(wear.sum) * u128::from(wear.sum);
     metrics.real("wear.erase_std", (spread as f64).sqrt() / blocks);
+}
+
+fn merges(metrics: &mut Metrics, tally: &Tally, cost: MergeCost) {
+    for kind in MergeKind::ALL {
+        let name = format!("ftl.merges.{}", kind.name());
+        metrics.count(&name, tally.merges[kind as usize]);
+    }
+    for cause in MergeCause::ALL {
+        let name = format!("ftl.merge_causes.{}", cause.name());
+        metrics.count(&name, tally.merge_causes[cause as usize]);
+    }
+    metrics.count("ftl.merge_copies", tally.merge_copies);
+    metrics.count("ftl.merge_erases", tally.merge_erases);
+    let time = tally.merge_copies * cost.copy + tally.merge_erases * cost.erase;
+    metrics.real("ftl.merge_time_ms", to_ms(time));
 }
 
 /// The row of metric `name`.

@@ -16,7 +16,7 @@ use crate::error::SimError;
 use crate::events::Clock;
 use crate::foresight::Foresight;
 use crate::host::{Attribution, Scheduler};
-use crate::metrics::{Metrics, Scope, collect};
+use crate::metrics::{MergeCost, Metrics, Scope, collect};
 use crate::observer::Observer;
 use crate::paging::{AddressMap, Align, Paging};
 use crate::settings::Config;
@@ -69,6 +69,22 @@ impl Config {
         }
     }
 
+    /// What a merge is charged for each page it copies and each block it erases.
+    fn merge_cost(&self) -> MergeCost {
+        let timing = self.timing();
+        let mut copy = timing.program;
+        if self.global.flag("sim.merge_time_reads") {
+            copy += timing.read;
+        }
+        if self.global.flag("sim.merge_time_transfers") {
+            copy += 2 * timing.page_transfer;
+        }
+        MergeCost {
+            copy,
+            erase: timing.erase,
+        }
+    }
+
     pub(crate) fn ftl(&self) -> Result<Option<Box<dyn Ftl>>, SimError> {
         let geometry = self.geometry();
         geometry
@@ -80,6 +96,7 @@ impl Config {
             copy_back: self.global.flag("flash.copy_back"),
             parallel_units: self.global.integer("flash.parallel_units") as u32,
             endurance: self.global.integer("flash.endurance") as u32,
+            retire: self.global.text("flash.wearout") == "retire",
             filled: self.global.text("sim.precondition") == "sequential_fill",
             seed: self.global.integer("sim.seed"),
             values: &self.ftl,
@@ -209,6 +226,10 @@ pub fn run<'a>(
     let scope = Scope {
         timed,
         flash: ftl.is_some(),
+        merges: ftl
+            .as_ref()
+            .is_some_and(|ftl| ftl.has_merges())
+            .then(|| config.merge_cost()),
         page_bytes: geometry.page_bytes,
     };
     let buffer = config.buffer(timed, foresight)?;

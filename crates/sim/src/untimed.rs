@@ -70,7 +70,7 @@ impl CountedFlash {
     }
 
     fn account(&mut self) -> Ticks {
-        self.tally.add(self.operations.all());
+        self.tally.add(&self.operations);
         let time = self.timing.serial(self.operations.all());
         self.serial_time += time;
         time
@@ -236,8 +236,7 @@ impl<'a> Untimed<'a> {
         self.measured.completed = self.measured.requests;
         self.measured.totals = self.flash.totals();
         if let Some(ftl) = &self.flash.ftl {
-            self.measured.wear = ftl.wear();
-            self.measured.map_bytes = ftl.map_bytes();
+            self.measured.take_ftl(ftl.as_ref());
         }
         if let Some(buffer) = &mut self.buffer {
             self.measured.take_counts(buffer, now);

@@ -12,6 +12,8 @@ use crate::nand::Wear;
 use crate::operation::{Cause, Operations};
 use crate::timing::Timing;
 
+mod bast;
+mod blocks;
 pub mod page;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
@@ -94,8 +96,24 @@ pub trait Ftl {
         unreachable!("called only for FTLs with parallel units")
     }
 
+    /// Whether blocks are merged here: then a run without merges has none, and is not without the word.
+    fn has_merges(&self) -> bool {
+        false
+    }
+
     /// Erase counts over all blocks.
     fn wear(&self) -> Wear;
+
+    /// Tells element, block and erases of every block.
+    fn erases(&self, tell: &mut dyn FnMut(u32, u32, u32));
+
+    /// Forgets erases and counts so far, for a measurement that begins now.
+    fn reset_counters(&mut self);
+
+    /// Tells figures only this layer has, by name.
+    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        let _ = tell;
+    }
 
     /// RAM the mapping tables would take in a device, in bytes.
     fn map_bytes(&self) -> u64;
@@ -114,6 +132,8 @@ pub struct FtlConfig<'a> {
     pub parallel_units: u32,
     /// Erases a block survives.
     pub endurance: u32,
+    /// A block erased that often is not used any more; otherwise it is, and nothing happens.
+    pub retire: bool,
     /// All logical pages have contents before the first request.
     pub filled: bool,
     /// Fixes every random choice, should the FTL make one.
@@ -149,6 +169,7 @@ pub const FTLS: &[FtlRow] = &[
         build: |_| Ok(None),
     },
     page::ROW,
+    bast::ROW,
 ];
 
 /// The translation layer called `name`.

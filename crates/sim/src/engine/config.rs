@@ -2,6 +2,7 @@
 
 use destage_base::Ticks;
 use destage_buffer::{Buffer, Counts};
+use destage_flash::Ftl;
 use destage_flash::nand::Wear;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
@@ -94,6 +95,8 @@ pub struct Measured {
     pub wear: Wear,
     /// RAM of the FTL's tables, in bytes.
     pub map_bytes: u64,
+    /// Figures only the FTL has.
+    pub ftl_figures: Vec<(&'static str, f64)>,
     /// What the buffer counted; absent without a buffer.
     pub counts: Option<Counts>,
     /// Figures only the buffer's scheme has.
@@ -116,6 +119,13 @@ impl Measured {
             }
             Operation::Flush | Operation::Trim => {}
         }
+    }
+
+    /// Takes what `ftl` knows of itself, where statistics close.
+    pub(crate) fn take_ftl(&mut self, ftl: &dyn Ftl) {
+        self.wear = ftl.wear();
+        self.map_bytes = ftl.map_bytes();
+        ftl.report(&mut |name, value| self.ftl_figures.push((name, value)));
     }
 
     /// Takes what `buffer` counted up to `now`, where statistics close.

@@ -258,8 +258,7 @@ impl<'a> Engine<'a> {
         let now = self.events.now();
         self.measured.makespan = now - self.first_arrival.unwrap_or(now);
         self.measured.totals = self.elements.totals(now);
-        self.measured.wear = self.elements.ftl().wear();
-        self.measured.map_bytes = self.elements.ftl().map_bytes();
+        self.measured.take_ftl(self.elements.ftl());
         if let Some(buffer) = &mut self.buffer {
             self.measured.take_counts(buffer, now);
         }

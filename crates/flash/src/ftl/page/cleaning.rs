@@ -10,6 +10,7 @@ use destage_base::Ticks;
 use super::element::Element;
 use super::wear_aware;
 use crate::ftl::NoSpace;
+use crate::nand::Ppn;
 use crate::operation::{Cause, Kind, Operations, Transfer};
 use crate::timing::Timing;
 
@@ -149,7 +150,8 @@ pub(super) fn clean_block(
     sealed: &mut Vec<u32>,
 ) -> Result<(), NoSpace> {
     let last_step = empty_block(element, block, pool, operations, sealed)?;
-    operations.push(Kind::Erase, Cause::Copy, Transfer::None);
+    let first = Ppn(block << element.shape.page_bits);
+    operations.push(Kind::Erase, Cause::Copy, Transfer::None, first);
     element.erase(
         block,
         rules.now + rules.timing.serial(&operations.all()[last_step..]),
@@ -181,8 +183,8 @@ pub(super) fn empty_block(
                 Transfer::TwoPages
             };
             element.invalidate(page);
-            operations.push(Kind::Read, Cause::Copy, Transfer::None);
-            operations.push(Kind::Program, Cause::Copy, transfer);
+            operations.push(Kind::Read, Cause::Copy, Transfer::None, Ppn(ppn));
+            operations.push(Kind::Program, Cause::Copy, transfer, element.next_of(pool));
             if element.program(pool, page, operations) {
                 sealed.push(target);
             }

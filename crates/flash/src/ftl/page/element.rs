@@ -11,7 +11,7 @@ use super::victims::Victims;
 use crate::divide::Divider;
 use crate::ftl::NoSpace;
 use crate::geometry::Geometry;
-use crate::nand::Nand;
+use crate::nand::{Nand, Ppn};
 use crate::operation::{Cause, Kind, Operations, Transfer};
 
 /// No physical page, or no logical page.
@@ -219,7 +219,7 @@ impl Element {
             map: LazyTable::new(shape.pages() as usize, InitialMap(shape)),
             owner: LazyTable::new((blocks as usize) << shape.page_bits, InitialOwner(shape)),
             blocks: LazyTable::new(blocks as usize, InitialBlock(shape)),
-            nand: Nand::new(geometry, full),
+            nand: Nand::new(geometry, full * shape.planes),
             free,
             victims,
             pools: Vec::new(),
@@ -382,8 +382,15 @@ impl Element {
     ) -> Result<bool, NoSpace> {
         self.make_active(pool)?;
         self.invalidate(page);
-        operations.push(Kind::Program, cause, Transfer::Page);
+        operations.push(Kind::Program, cause, Transfer::Page, self.next_of(pool));
         Ok(self.program(pool, page, operations))
+    }
+
+    /// The physical page that [`Element::program`] will program in `pool`, whose active block has room.
+    #[inline]
+    pub fn next_of(&self, pool: usize) -> Ppn {
+        let pool = &self.pools[pool];
+        Ppn(pool.active_block << self.shape.page_bits | pool.active_page)
     }
 
     /// Makes sure `pool` has an active block with a free page.
@@ -433,7 +440,8 @@ impl Element {
         if sealed {
             if self.summary_page {
                 self.nand.program(block, data_pages);
-                operations.push(Kind::Program, Cause::Map, Transfer::Sector);
+                let summary = Ppn(block << self.shape.page_bits | data_pages);
+                operations.push(Kind::Program, Cause::Map, Transfer::Sector, summary);
             }
             if self.nand.block(block).erases < self.endurance {
                 self.victims.insert(block, valid);
@@ -488,13 +496,8 @@ impl Element {
     /// Erases `block` without making it free: it receives other contents at once.
     pub fn erase_keeping(&mut self, block: u32, at: Ticks) {
         let state = self.blocks.get_mut(block as usize);
-        assert!(
-            state.valid == 0,
-            "erase of block {block} with {} valid pages",
-            state.valid
-        );
         state.sequence = 0;
-        self.nand.erase(block);
+        self.nand.erase(block, u32::from(state.valid));
         self.victims.remove(block);
         if let Some(times) = &mut self.last_erase {
             *times.get_mut(block as usize) = at;

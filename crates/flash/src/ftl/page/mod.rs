@@ -30,7 +30,7 @@ use super::{Ftl, FtlRow, NoSpace};
 use crate::batch::{Batch, Entry};
 use crate::divide::Divider;
 use crate::geometry::Geometry;
-use crate::nand::Wear;
+use crate::nand::{Ppn, Wear};
 use crate::operation::{Cause, Kind, Operations, Transfer};
 use crate::timing::Timing;
 
@@ -107,7 +107,11 @@ pub(super) const ROW: FtlRow = FtlRow {
                 _ => Policy::Greedy,
             },
             background_cleaning: values.flag("background_cleaning"),
-            endurance: config.endurance,
+            endurance: if config.retire {
+                config.endurance
+            } else {
+                u32::MAX
+            },
             filled: config.filled,
         })?;
         Ok(Some(Box::new(ftl)))
@@ -273,8 +277,9 @@ impl Ftl for PageFtl {
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) {
         let (element, within) = self.locate(page);
-        if self.elements[element].map.get(within as usize) != NONE {
-            operations.push(Kind::Read, Cause::Host, Transfer::Page);
+        let ppn = self.elements[element].map.get(within as usize);
+        if ppn != NONE {
+            operations.push(Kind::Read, Cause::Host, Transfer::Page, Ppn(ppn));
         }
     }
 
@@ -369,7 +374,7 @@ impl Ftl for PageFtl {
                 state.plane_of(ppn >> state.shape.page_bits)
             };
             queues[plane as usize / planes_per_unit].push((index, plane as usize));
-            operations.push(Kind::Read, Cause::Host, Transfer::Page);
+            operations.push(Kind::Read, Cause::Host, Transfer::Page, Ppn(ppn));
         }
         in_rounds(queues, |index, _, starts_round| {
             batch.entries.push(Entry {
@@ -416,6 +421,20 @@ impl Ftl for PageFtl {
             .iter()
             .map(|element| element.nand.wear())
             .fold(Wear::default(), Wear::and)
+    }
+
+    fn erases(&self, tell: &mut dyn FnMut(u32, u32, u32)) {
+        for (element, state) in self.elements.iter().enumerate() {
+            for (block, erases) in state.nand.erases().enumerate() {
+                tell(element as u32, block as u32, erases);
+            }
+        }
+    }
+
+    fn reset_counters(&mut self) {
+        for element in &mut self.elements {
+            element.nand.reset_wear();
+        }
     }
 
     fn map_bytes(&self) -> u64 {

@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use super::cleaning::{Rules, clean_block, empty_block};
 use super::element::{Element, NONE};
 use crate::ftl::NoSpace;
+use crate::nand::Ppn;
 use crate::operation::{Cause, Kind, Operations, Transfer};
 
 /// A block with less than this share of its plane's mean remaining life receives cold data.
@@ -94,7 +95,8 @@ fn exchange(
 ) -> Result<(), NoSpace> {
     let pool = element.pool_of(worn);
     let last_step = empty_block(element, worn, pool, operations, &mut Vec::new())?;
-    operations.push(Kind::Erase, Cause::Wear, Transfer::None);
+    let first = Ppn(worn << element.shape.page_bits);
+    operations.push(Kind::Erase, Cause::Wear, Transfer::None, first);
     let erased = rules.now + rules.timing.serial(&operations.all()[last_step..]);
     element.erase_keeping(worn, erased);
 
@@ -106,14 +108,11 @@ fn exchange(
     for offset in 0..element.shape.data_pages {
         let page = element.valid_at(from + offset);
         *element.owner.get_mut((to + offset) as usize) = page.unwrap_or(NONE);
-        let Some(page) = page else {
-            element.nand.pass_over(worn, offset);
-            continue;
-        };
+        let Some(page) = page else { continue };
         element.nand.program(worn, offset);
         *element.map.get_mut(page as usize) = to + offset;
-        operations.push(Kind::Read, Cause::Wear, Transfer::None);
-        operations.push(Kind::Program, Cause::Wear, Transfer::None);
+        operations.push(Kind::Read, Cause::Wear, Transfer::None, Ppn(from + offset));
+        operations.push(Kind::Program, Cause::Wear, Transfer::None, Ppn(to + offset));
     }
     *element.blocks.get_mut(worn as usize) = state;
     let pointing = &mut element.pools[pool];

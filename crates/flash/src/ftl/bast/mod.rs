@@ -1,0 +1,355 @@
+//! Log blocks, each bound to one logical block: the block-associative sector translation.
+//!
+//! A page is appended to the log block of its logical block. When that is full, or another block needs one
+//! and none is left, log and data block are merged into one. (Kim et al., IEEE Transactions on Consumer
+//! Electronics 48(2), 2002.)
+
+mod merge;
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+
+use destage_base::Random;
+use destage_base::lazy::{Initial, LazyTable};
+use destage_base::parameter::{Kind as ParameterKind, Parameter};
+
+use self::merge::{Copies, Rules};
+use super::blocks::data::DataBlocks;
+use super::blocks::log_block::LogBlock;
+use super::blocks::parameters as shared;
+use super::blocks::striped::{Element, Striped};
+use super::blocks::{Blocks, LogicalPage, NONE};
+use super::{FtlConfig, FtlRow, NoSpace};
+use crate::list::List;
+use crate::operation::{Cause, MergeCause, MergeKind, Operations};
+
+const SOURCE: &str =
+    "Kim et al., IEEE TCE 48(2), 2002, as used by BPLRU (FAST 2008) and BPAC (2012).";
+const OURS: &str = "ours";
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "bast",
+    about: "Block mapping with log blocks, each bound to one logical block; switch, partial and full merges.",
+    source: SOURCE,
+    parameters: &[
+        shared::LOG_BLOCKS,
+        shared::SPARE_BLOCKS,
+        Parameter {
+            name: "log_victim",
+            kind: ParameterKind::Choice(&["fifo", "lru", "random", "min_cost"]),
+            default: "fifo",
+            unit: "",
+            about: "Which log block is merged to make room: bound first, written longest ago, any, or cheapest to merge.",
+            source: OURS,
+        },
+        Parameter {
+            name: "log_place",
+            kind: ParameterKind::Choice(&["append", "offset"]),
+            default: "append",
+            unit: "",
+            about: "Pages go to the next free page of the log block, or to the page of their own offset.",
+            source: OURS,
+        },
+        Parameter {
+            name: "merge_time",
+            kind: ParameterKind::Choice(&["lazy", "eager_switch"]),
+            default: "lazy",
+            unit: "",
+            about: "A log block full in sequence waits until it is needed, or becomes the data block at once.",
+            source: OURS,
+        },
+        shared::PARTIAL_MERGES,
+        shared::MERGE_COPIES,
+        shared::FIRST_WRITE_LOG,
+        shared::IN_ORDER,
+        shared::WEAR_LEVELLING,
+        shared::LEVELLING_PERIOD,
+        shared::LEVELLING_GAP,
+    ],
+    build: |config| {
+        let geometry = config.geometry;
+        let logical = shared::logical_blocks(
+            geometry.blocks_per_element(),
+            geometry.elements,
+            config.values.integer("log_blocks") as u32,
+            config.values.integer("spare_blocks") as u32,
+        )?;
+        let make = |number| Ok(Bast::new(config, number, logical));
+        Ok(Some(Box::new(Striped::new(
+            &geometry, logical, true, make,
+        )?)))
+    },
+};
+
+/// Which log block is merged to make room.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Victim {
+    Fifo,
+    Lru,
+    Random,
+    MinCost,
+}
+
+struct NoLog;
+impl Initial for NoLog {
+    type Entry = u32;
+    fn at(&self, _: usize) -> u32 {
+        NONE
+    }
+}
+
+/// One element.
+pub(super) struct Bast {
+    blocks: Blocks,
+    data: DataBlocks,
+    logs: Vec<LogBlock>,
+    /// Logical block -> its log block's position in `logs`.
+    log_of: LazyTable<NoLog>,
+    /// Log blocks in use, the next victim first.
+    order: List,
+    unused: Vec<u32>,
+    victim: Victim,
+    random: Random,
+    eager_switch: bool,
+    first_write_data: bool,
+    rules: Rules,
+}
+
+impl Bast {
+    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
+        let values = config.values;
+        let geometry = config.geometry;
+        let logs = shared::log_blocks_of(number, geometry.elements, values);
+        let full = if config.filled { logical } else { 0 };
+        let in_place = values.text("log_place") == "offset";
+        let pages = geometry.data_pages();
+        Self {
+            blocks: Blocks::new(
+                config,
+                full,
+                shared::levelling(values),
+                values.flag("in_order"),
+            ),
+            data: DataBlocks::new(&geometry, logical, config.filled),
+            logs: (0..logs).map(|_| LogBlock::new(pages, in_place)).collect(),
+            log_of: LazyTable::new(logical as usize, NoLog),
+            order: List::new(logs),
+            unused: (0..logs).rev().collect(),
+            victim: match values.text("log_victim") {
+                "lru" => Victim::Lru,
+                "random" => Victim::Random,
+                "min_cost" => Victim::MinCost,
+                _ => Victim::Fifo,
+            },
+            random: Random::new(config.seed.wrapping_add(u64::from(number))),
+            eager_switch: values.text("merge_time") == "eager_switch",
+            first_write_data: values.text("first_write") == "data",
+            rules: Rules {
+                partial: values.flag("partial"),
+                copies: match values.text("merge_copies") {
+                    "all" => Copies::All,
+                    _ => Copies::Valid,
+                },
+                element: number,
+                elements: geometry.elements,
+            },
+        }
+    }
+
+    fn log_of(&self, block: u32) -> Option<u32> {
+        let log = self.log_of.get(block as usize);
+        (log != NONE).then_some(log)
+    }
+
+    /// Programs the page in its data block, where that is wanted and possible.
+    fn write_to_data(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        let data = match self.data.get(page.block) {
+            Some(data) => data,
+            None => {
+                let data = self.blocks.allocate(page.block, operations)?;
+                self.data.put(page.block, data);
+                data
+            }
+        };
+        if !self.blocks.nand.is_programmable(data, page.offset) {
+            return Ok(false);
+        }
+        if let Some(log) = self.log_of(page.block) {
+            self.logs[log as usize].invalidate(page.offset);
+        }
+        self.blocks.program(data, page.offset, cause, operations);
+        self.data.newest.set(page.block, page.offset);
+        Ok(true)
+    }
+
+    /// A log block of `block` that can take the page at `offset`.
+    fn log_with_room(
+        &mut self,
+        page: LogicalPage,
+        operations: &mut Operations,
+    ) -> Result<u32, NoSpace> {
+        if let Some(log) = self.log_of(page.block) {
+            let state = &self.logs[log as usize];
+            let place = state.place_of_next(page.offset);
+            if place < self.blocks.pages() && self.blocks.nand.is_programmable(state.block, place) {
+                return Ok(log);
+            }
+            self.merge(log, MergeCause::OwnLog, operations)?;
+        } else if self.unused.is_empty() {
+            let victim = self.choose_victim();
+            self.merge(victim, MergeCause::Room, operations)?;
+        }
+        let Some(log) = self.unused.pop() else {
+            return Err(NoSpace {
+                explanation: format!("none of {} log blocks is unused", self.logs.len()).into(),
+            });
+        };
+        let block = self.blocks.allocate(page.block, operations)?;
+        self.logs[log as usize].bind(page.block, block);
+        *self.log_of.get_mut(page.block as usize) = log;
+        self.order.push_back(log);
+        Ok(log)
+    }
+
+    /// The log block to merge for another; all are in use.
+    fn choose_victim(&mut self) -> u32 {
+        let first = self.order.front().unwrap_or(0);
+        match self.victim {
+            Victim::Fifo | Victim::Lru => first,
+            Victim::Random => self.random.below(self.logs.len() as u64) as u32,
+            Victim::MinCost => self
+                .order
+                .iter()
+                .min_by_key(|log| self.merge_kind(&self.logs[*log as usize]))
+                .unwrap_or(first),
+        }
+    }
+
+    /// How `log` would be merged now.
+    fn merge_kind(&self, log: &LogBlock) -> MergeKind {
+        match log.is_sequential() {
+            true if log.len() == self.blocks.pages() => MergeKind::Switch,
+            true if self.rules.partial => MergeKind::Partial,
+            _ => MergeKind::Full,
+        }
+    }
+
+    fn merge(
+        &mut self,
+        log: u32,
+        cause: MergeCause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let kind = self.merge_kind(&self.logs[log as usize]);
+        let state = &mut self.logs[log as usize];
+        let owner = state.owner;
+        let (blocks, data) = (&mut self.blocks, &mut self.data);
+        self.rules
+            .merge(state, kind, cause, blocks, data, operations)?;
+        *self.log_of.get_mut(owner as usize) = NONE;
+        self.order.remove(log);
+        self.unused.push(log);
+        self.level_wear(operations);
+        Ok(())
+    }
+
+    /// Moves cold data into a worn block, if that is due.
+    fn level_wear(&mut self, operations: &mut Operations) {
+        let Some((worn, limit)) = self.blocks.levelling_due() else {
+            return;
+        };
+        let no_log = |block: u32| self.log_of.get(block as usize) == NONE;
+        self.data
+            .level_wear(&mut self.blocks, worn, limit, no_log, operations);
+    }
+}
+
+impl Element for Bast {
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        if let Some(log) = self.log_of(page.block) {
+            let log = &self.logs[log as usize];
+            if let Some(place) = log.page_of(page.offset) {
+                return self.blocks.read(log.block, place, operations);
+            }
+        }
+        if let Some(data) = self.data.get(page.block)
+            && self.data.newest.get(page.block, page.offset)
+        {
+            self.blocks.read(data, page.offset, operations);
+        }
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        if self.first_write_data && self.write_to_data(page, cause, operations)? {
+            return Ok(());
+        }
+        let log = self.log_with_room(page, operations)?;
+        let state = &mut self.logs[log as usize];
+        let place = state.place_of_next(page.offset);
+        self.blocks.program(state.block, place, cause, operations);
+        if !state.add(page.offset) {
+            self.data.newest.clear(page.block, page.offset);
+        }
+        if self.victim == Victim::Lru {
+            self.order.move_to_back(log);
+        }
+        if self.eager_switch && self.merge_kind(&self.logs[log as usize]) == MergeKind::Switch {
+            self.merge(log, MergeCause::Eager, operations)?;
+        }
+        Ok(())
+    }
+
+    fn trim(&mut self, page: LogicalPage, operations: &mut Operations) {
+        let mut in_log = 0;
+        if let Some(log) = self.log_of(page.block) {
+            let state = &mut self.logs[log as usize];
+            state.invalidate(page.offset);
+            in_log = state.live();
+            if in_log == 0 {
+                self.blocks.erase(state.block, 0, Cause::Copy, operations);
+                state.release();
+                *self.log_of.get_mut(page.block as usize) = NONE;
+                self.order.remove(log);
+                self.unused.push(log);
+            }
+        }
+        self.data.newest.clear(page.block, page.offset);
+        if in_log == 0
+            && self.data.newest.count(page.block) == 0
+            && let Some(data) = self.data.take(page.block)
+        {
+            self.blocks.release(data);
+        }
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.data.newest.get(page.block, page.offset)
+            || self
+                .log_of(page.block)
+                .is_some_and(|log| self.logs[log as usize].page_of(page.offset).is_some())
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.blocks
+    }
+
+    fn map_bytes(&self) -> u64 {
+        4 * u64::from(self.data.len()) + 2 * self.logs.len() as u64 * u64::from(self.blocks.pages())
+    }
+}

@@ -1,0 +1,266 @@
+//! What all block-mapped and log-block layers stand on: the physical blocks of one element.
+
+pub(super) mod data;
+mod free;
+pub(super) mod log_block;
+pub(super) mod parameters;
+pub(super) mod striped;
+
+use alloc::format;
+
+use self::free::FreePool;
+use crate::ftl::{FtlConfig, NoSpace};
+use crate::geometry::Geometry;
+use crate::nand::{BlockSlot, Nand, Ppn, Wear};
+use crate::operation::{Cause, Kind, Operations, Transfer};
+
+/// No block.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// Who levels the wear of blocks, and how.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum WearLevelling {
+    /// Nobody.
+    None,
+    /// The least worn free block is used first.
+    Dynamic,
+    /// That, and every `period` erases data that lies in the least worn block moves into the most worn free
+    /// one, if their erases differ by more than `gap`.
+    Static { period: u32, gap: u32 },
+}
+
+/// A page of an element as a layer that maps by block sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct LogicalPage {
+    /// The logical block, counted within the element.
+    pub block: u32,
+    /// The page in it.
+    pub offset: u32,
+}
+
+/// The physical blocks of one element: cells, free blocks, and the words for what is done with them.
+pub(super) struct Blocks {
+    pub nand: Nand,
+    free: FreePool,
+    geometry: Geometry,
+    page_bits: u32,
+    copy_back: bool,
+    /// Erases after which a block is not used any more.
+    retire_at: u32,
+    levelling: WearLevelling,
+    erases_to_levelling: u32,
+    free_min: u32,
+}
+
+impl Blocks {
+    /// The blocks of an element of which the first `full_blocks` are full, planes taken in turn.
+    pub fn new(
+        config: &FtlConfig<'_>,
+        full_blocks: u32,
+        levelling: WearLevelling,
+        in_order: bool,
+    ) -> Self {
+        let geometry = config.geometry;
+        let free = FreePool::new(
+            geometry.planes,
+            geometry.blocks_per_plane,
+            full_blocks,
+            levelling != WearLevelling::None,
+        );
+        Self {
+            nand: if in_order {
+                Nand::new(&geometry, full_blocks)
+            } else {
+                Nand::with_any_order(&geometry, full_blocks)
+            },
+            free_min: free.count(),
+            free,
+            geometry,
+            page_bits: geometry.page_bits(),
+            copy_back: config.copy_back,
+            retire_at: if config.retire {
+                config.endurance
+            } else {
+                u32::MAX
+            },
+            levelling,
+            erases_to_levelling: match levelling {
+                WearLevelling::Static { period, .. } => period,
+                _ => u32::MAX,
+            },
+        }
+    }
+
+    /// Pages of a block that hold data.
+    pub fn pages(&self) -> u32 {
+        self.geometry.data_pages()
+    }
+
+    /// The physical page `page` of `block`.
+    #[inline]
+    pub fn ppn(&self, block: BlockSlot, page: u32) -> Ppn {
+        Ppn(block << self.page_bits | page)
+    }
+
+    fn plane(&self, block: BlockSlot) -> u32 {
+        block / self.geometry.blocks_per_plane
+    }
+
+    /// Free blocks, those that are still to be erased included.
+    pub fn free(&self) -> u32 {
+        self.free.count()
+    }
+
+    /// Fewest free blocks there have been.
+    pub fn free_min(&self) -> u32 {
+        self.free_min
+    }
+
+    /// Takes a free block for logical block `logical`, of whose plane it is if that has one, and erases it
+    /// first if that was put off.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if none is free.
+    pub fn allocate(
+        &mut self,
+        logical: u32,
+        operations: &mut Operations,
+    ) -> Result<BlockSlot, NoSpace> {
+        let plane = logical % self.geometry.planes;
+        loop {
+            let Some(block) = self.free.take(plane) else {
+                return Err(self.exhausted());
+            };
+            self.free_min = self.free_min.min(self.free.count());
+            if self.nand.block(block).programmed == 0 {
+                return Ok(block);
+            }
+            self.wipe(block, 0, Cause::Copy, operations);
+            if self.nand.block(block).erases < self.retire_at {
+                return Ok(block);
+            }
+        }
+    }
+
+    #[cold]
+    fn exhausted(&self) -> NoSpace {
+        let worn = self
+            .nand
+            .erases()
+            .filter(|erases| *erases >= self.retire_at)
+            .count();
+        let blocks = self.geometry.blocks_per_element();
+        let explanation = if worn > 0 {
+            format!(
+                "no free block is left: {worn} of {blocks} blocks of an element were erased flash.endurance = {} times and retired; use flash.wearout=ignore, a higher endurance, or more ftl.spare_blocks",
+                self.retire_at
+            )
+        } else {
+            format!(
+                "no free block is left among {blocks} blocks of an element; raise ftl.spare_blocks or use a larger device"
+            )
+        };
+        NoSpace {
+            explanation: explanation.into(),
+        }
+    }
+
+    fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
+        self.nand.erase(block, live);
+        operations.push(Kind::Erase, cause, Transfer::None, self.ppn(block, 0));
+        self.erases_to_levelling = self.erases_to_levelling.saturating_sub(1);
+    }
+
+    /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), and makes it free.
+    pub fn erase(
+        &mut self,
+        block: BlockSlot,
+        live: u32,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
+        self.wipe(block, live, cause, operations);
+        let erases = self.nand.block(block).erases;
+        if erases < self.retire_at {
+            self.free.put(self.plane(block), block, erases);
+        }
+    }
+
+    /// Makes `block`, of which nothing is needed any more, free; it is erased when it is taken.
+    pub fn release(&mut self, block: BlockSlot) {
+        let erases = self.nand.block(block).erases;
+        self.free.put(self.plane(block), block, erases);
+    }
+
+    /// Programs `page` of `block` with data that comes in.
+    #[inline]
+    pub fn program(
+        &mut self,
+        block: BlockSlot,
+        page: u32,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
+        self.nand.program(block, page);
+        operations.push(Kind::Program, cause, Transfer::Page, self.ppn(block, page));
+    }
+
+    /// Reads `page` of `block` for the host.
+    #[inline]
+    pub fn read(&self, block: BlockSlot, page: u32, operations: &mut Operations) {
+        self.nand.read(block, page);
+        operations.push(
+            Kind::Read,
+            Cause::Host,
+            Transfer::Page,
+            self.ppn(block, page),
+        );
+    }
+
+    /// What crosses the bus when pages move from `sources` to `target`: nothing with copy-back, if all of
+    /// them are in one plane.
+    pub fn move_transfer(
+        &self,
+        mut sources: impl Iterator<Item = BlockSlot>,
+        target: BlockSlot,
+    ) -> Transfer {
+        let plane = self.plane(target);
+        if self.copy_back && sources.all(|source| self.plane(source) == plane) {
+            Transfer::None
+        } else {
+            Transfer::TwoPages
+        }
+    }
+
+    /// If static wear levelling is due and worth it: the most worn free block, taken, and the erases a
+    /// block with cold data may have at most to move there. Looks again only after another
+    /// period; what is not needed is to be [released](Blocks::release).
+    pub fn levelling_due(&mut self) -> Option<(BlockSlot, u32)> {
+        if self.erases_to_levelling > 0 {
+            return None;
+        }
+        let WearLevelling::Static { period, gap } = self.levelling else {
+            return None;
+        };
+        self.erases_to_levelling = period;
+        let (block, erases) = self.free.take_most_worn()?;
+        match erases.checked_sub(gap + 1) {
+            Some(limit) => Some((block, limit)),
+            None => {
+                self.free.put(self.plane(block), block, erases);
+                None
+            }
+        }
+    }
+
+    /// Forgets erases and low-water mark so far.
+    pub fn reset_counters(&mut self) {
+        self.nand.reset_wear();
+        self.free_min = self.free.count();
+    }
+
+    /// Erase counts over all blocks.
+    pub fn wear(&self) -> Wear {
+        self.nand.wear()
+    }
+}

@@ -1,0 +1,152 @@
+//! Parameters that several layers over blocks share, and the reading of them.
+
+use alloc::format;
+use alloc::string::String;
+
+use destage_base::parameter::{Kind, Parameter, Values};
+
+use super::WearLevelling;
+
+/// Spare blocks.
+pub const SPARE_BLOCKS: Parameter = Parameter {
+    name: "spare_blocks",
+    kind: Kind::Integer {
+        min: 2,
+        max: u32::MAX as u64,
+    },
+    default: "2",
+    unit: "blocks",
+    about: "Blocks of each element that hold neither data nor log: one to merge into, one being erased, more if wanted.",
+    source: "ours",
+};
+
+/// Log blocks of the device.
+pub const LOG_BLOCKS: Parameter = Parameter {
+    name: "log_blocks",
+    kind: Kind::Integer {
+        min: 1,
+        max: u32::MAX as u64,
+    },
+    default: "7",
+    unit: "blocks",
+    about: "Log blocks of the device, spread evenly over its elements; each element needs one at least.",
+    source: "7: BPLRU (FAST 2008); 50 in BPAC (2012)",
+};
+
+/// Whether partial merges are done.
+pub const PARTIAL_MERGES: Parameter = Parameter {
+    name: "partial",
+    kind: Kind::Flag,
+    default: "true",
+    unit: "",
+    about: "A sequential log block that is not full gets the rest of its pages; if not, all pages move to a new block.",
+    source: "BPLRU (FAST 2008) knows switch and full merges only",
+};
+
+/// Which pages merges copy.
+pub const MERGE_COPIES: Parameter = Parameter {
+    name: "merge_copies",
+    kind: Kind::Choice(&["valid", "all"]),
+    default: "valid",
+    unit: "",
+    about: "A merge copies the pages that have contents, or as many as a block has.",
+    source: "all: BPLRU (FAST 2008)",
+};
+
+/// Where a page goes that the data block could take; the log by default.
+pub const FIRST_WRITE_LOG: Parameter = Parameter {
+    name: "first_write",
+    kind: Kind::Choice(&["log", "data"]),
+    default: "log",
+    unit: "",
+    about: "A page whose place in the data block is still free goes to the log all the same, or to its place.",
+    source: "log: BPLRU (FAST 2008)",
+};
+
+/// Whether pages of a block are programmed in ascending order only.
+pub const IN_ORDER: Parameter = Parameter {
+    name: "in_order",
+    kind: Kind::Flag,
+    default: "true",
+    unit: "",
+    about: "Pages of a block are programmed in ascending order only, as all flash but early SLC demands.",
+    source: "data sheets of MLC flash",
+};
+
+/// Who levels wear.
+pub const WEAR_LEVELLING: Parameter = Parameter {
+    name: "wl",
+    kind: Kind::Choice(&["none", "dynamic", "static"]),
+    default: "none",
+    unit: "",
+    about: "Wear levelling: none; the least worn free block first; and also cold data moved into worn blocks.",
+    source: "ours",
+};
+
+/// How often static wear levelling looks.
+pub const LEVELLING_PERIOD: Parameter = Parameter {
+    name: "wl_period",
+    kind: Kind::Integer {
+        min: 1,
+        max: u32::MAX as u64 - 1,
+    },
+    default: "1000",
+    unit: "erases",
+    about: "Erases of an element between two looks of static wear levelling.",
+    source: "ours",
+};
+
+/// How much wear may differ.
+pub const LEVELLING_GAP: Parameter = Parameter {
+    name: "wl_gap",
+    kind: Kind::Integer {
+        min: 1,
+        max: u32::MAX as u64 - 1,
+    },
+    default: "32",
+    unit: "erases",
+    about: "Static wear levelling moves data only if erases of two blocks differ by more.",
+    source: "ours",
+};
+
+/// The wear levelling that `values` ask for.
+pub fn levelling(values: &Values) -> WearLevelling {
+    match values.text("wl") {
+        "dynamic" => WearLevelling::Dynamic,
+        "static" => WearLevelling::Static {
+            period: values.integer("wl_period") as u32,
+            gap: values.integer("wl_gap") as u32,
+        },
+        _ => WearLevelling::None,
+    }
+}
+
+/// Log blocks of each element, largest number first.
+pub fn log_blocks_of(element: u32, elements: u32, values: &Values) -> u32 {
+    let all = values.integer("log_blocks") as u32;
+    all / elements + u32::from(element < all % elements)
+}
+
+/// Logical blocks of each element: all that are neither log nor spare.
+///
+/// # Errors
+/// A sentence naming the keys, if none is left or an element gets no log block.
+pub fn logical_blocks(
+    blocks_per_element: u32,
+    elements: u32,
+    log_blocks: u32,
+    spare_blocks: u32,
+) -> Result<u32, String> {
+    if log_blocks < elements {
+        return Err(format!(
+            "ftl.log_blocks = {log_blocks} is less than one for each of flash.elements = {elements}"
+        ));
+    }
+    let aside = log_blocks.div_ceil(elements).saturating_add(spare_blocks);
+    match blocks_per_element.checked_sub(aside) {
+        None | Some(0) => Err(format!(
+            "an element has {blocks_per_element} blocks; ftl.log_blocks = {log_blocks} over {elements} elements and ftl.spare_blocks = {spare_blocks} leave none of them for data"
+        )),
+        Some(logical) => Ok(logical),
+    }
+}

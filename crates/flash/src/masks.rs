@@ -1,0 +1,207 @@
+//! A bit per page of every block, in rows of one block each.
+//!
+//! What a merge costs is a count of pages, and counting the bits of a block takes a word or two where
+//! looking at its pages takes a hundred steps.
+
+use destage_base::lazy::{Initial, LazyTable};
+
+const WORD: u32 = u64::BITS;
+
+/// Which rows have all their bits set before they are first touched.
+pub trait FullRows {
+    /// Whether `row` is full.
+    fn is_full(&self, row: u32) -> bool;
+}
+
+/// The first rows are full.
+#[derive(Clone, Copy, Debug)]
+pub struct First(pub u32);
+
+impl FullRows for First {
+    fn is_full(&self, row: u32) -> bool {
+        row < self.0
+    }
+}
+
+struct Words<R> {
+    rule: R,
+    per_row: u32,
+    bits: u32,
+}
+
+impl<R: FullRows> Initial for Words<R> {
+    type Entry = u64;
+    fn at(&self, index: usize) -> u64 {
+        let (row, word) = (index as u32 / self.per_row, index as u32 % self.per_row);
+        let left = self.bits - word * WORD;
+        match (self.rule.is_full(row), left) {
+            (false, _) => 0,
+            (true, WORD..) => u64::MAX,
+            (true, _) => (1 << left) - 1,
+        }
+    }
+}
+
+/// Rows of bits. See the [module](self).
+pub struct Masks<R: FullRows> {
+    words: LazyTable<Words<R>>,
+    per_row: u32,
+}
+
+impl<R: FullRows> Masks<R> {
+    /// `rows` rows of `bits` bits, full or empty by `rule`.
+    pub fn new(rows: u32, bits: u32, rule: R) -> Self {
+        let per_row = bits.div_ceil(WORD);
+        let words = Words {
+            rule,
+            per_row,
+            bits,
+        };
+        Self {
+            words: LazyTable::new(rows as usize * per_row as usize, words),
+            per_row,
+        }
+    }
+
+    #[inline]
+    fn index(&self, row: u32, bit: u32) -> usize {
+        row as usize * self.per_row as usize + (bit / WORD) as usize
+    }
+
+    fn row(&self, row: u32) -> impl Iterator<Item = u64> + '_ {
+        let first = self.index(row, 0);
+        (first..first + self.per_row as usize).map(|index| self.words.get(index))
+    }
+
+    /// Whether `bit` of `row` is set.
+    #[inline]
+    pub fn get(&self, row: u32, bit: u32) -> bool {
+        self.words.get(self.index(row, bit)) >> (bit % WORD) & 1 == 1
+    }
+
+    /// Sets `bit` of `row`; says whether it was set before.
+    #[inline]
+    pub fn set(&mut self, row: u32, bit: u32) -> bool {
+        let index = self.index(row, bit);
+        let word = self.words.get_mut(index);
+        let before = *word >> (bit % WORD) & 1 == 1;
+        *word |= 1 << (bit % WORD);
+        before
+    }
+
+    /// Clears `bit` of `row`; says whether it was set before.
+    #[inline]
+    pub fn clear(&mut self, row: u32, bit: u32) -> bool {
+        let index = self.index(row, bit);
+        let word = self.words.get_mut(index);
+        let before = *word >> (bit % WORD) & 1 == 1;
+        *word &= !(1 << (bit % WORD));
+        before
+    }
+
+    /// Clears every bit of `row`.
+    pub fn clear_row(&mut self, row: u32) {
+        let first = self.index(row, 0);
+        for index in first..first + self.per_row as usize {
+            *self.words.get_mut(index) = 0;
+        }
+    }
+
+    /// How many bits of `row` are set.
+    #[inline]
+    pub fn count(&self, row: u32) -> u32 {
+        self.row(row).map(u64::count_ones).sum()
+    }
+
+    /// How many bits of `row` from `bit` on are set.
+    pub fn count_from(&self, row: u32, bit: u32) -> u32 {
+        self.row(row)
+            .enumerate()
+            .map(|(word, bits)| {
+                let passed = bit.saturating_sub(word as u32 * WORD);
+                bits.checked_shr(passed).unwrap_or(0).count_ones()
+            })
+            .sum()
+    }
+
+    /// The bit after the last one set in `row`; 0 if none is.
+    pub fn end(&self, row: u32) -> u32 {
+        self.row(row)
+            .enumerate()
+            .filter(|(_, bits)| *bits != 0)
+            .last()
+            .map_or(0, |(word, bits)| {
+                (word as u32 + 1) * WORD - bits.leading_zeros()
+            })
+    }
+
+    /// The bits set in `row`, in ascending order.
+    pub fn ones(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
+        self.row(row).enumerate().flat_map(|(word, bits)| Ones {
+            bits,
+            first: word as u32 * WORD,
+        })
+    }
+}
+
+/// The bits set in a word, in ascending order.
+struct Ones {
+    bits: u64,
+    first: u32,
+}
+
+impl Iterator for Ones {
+    type Item = u32;
+    fn next(&mut self) -> Option<u32> {
+        if self.bits == 0 {
+            return None;
+        }
+        let bit = self.bits.trailing_zeros();
+        self.bits &= self.bits - 1;
+        Some(self.first + bit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    #[test]
+    fn agrees_with_a_list_of_flags() {
+        for bits in [1, 5, 63, 64, 65, 128, 200] {
+            let mut random = destage_base::Random::new(u64::from(bits));
+            let mut masks = Masks::new(8, bits, First(3));
+            let mut model: Vec<Vec<bool>> = (0..8)
+                .map(|row| alloc::vec![row < 3; bits as usize])
+                .collect();
+            for _ in 0..4_000 {
+                let row = random.below(8) as u32;
+                let bit = random.below(u64::from(bits)) as u32;
+                let flag = &mut model[row as usize][bit as usize];
+                match random.below(40) {
+                    0 => {
+                        masks.clear_row(row);
+                        model[row as usize].fill(false);
+                    }
+                    1..20 => {
+                        assert_eq!(masks.clear(row, bit), *flag);
+                        *flag = false;
+                    }
+                    _ => {
+                        assert_eq!(masks.set(row, bit), *flag);
+                        *flag = true;
+                    }
+                }
+                let flags = &model[row as usize];
+                let ones: Vec<u32> = (0..bits).filter(|bit| flags[*bit as usize]).collect();
+                assert_eq!(masks.ones(row).collect::<Vec<_>>(), ones);
+                assert_eq!(masks.get(row, bit), flags[bit as usize]);
+                assert_eq!(masks.count(row) as usize, ones.len());
+                assert_eq!(masks.end(row), ones.last().map_or(0, |last| last + 1));
+                let from = ones.iter().filter(|one| **one >= bit).count();
+                assert_eq!(masks.count_from(row, bit) as usize, from);
+            }
+        }
+    }
+}
