@@ -223,7 +223,6 @@ impl FileSystem for Ntfs {
         self.directories[file.directory].1.remove(file.entry);
         for extent in &file.extents {
             self.space.release(extent.first, extent.pages);
-            for page in extent.first..extent.first + extent.pages {}
             self.change_bitmap(*extent);
         }
         self.records.release(file.slot, 1);

@@ -3,9 +3,14 @@
 //! None is the original. What each was set by, and how far it is from that, stands in the documentation of the
 //! workloads and is held by tests.
 
+pub(super) mod file_mix;
+pub(super) mod iometer_random;
+pub(super) mod iozone;
 pub(super) mod mp3_fat;
+pub(super) mod on_board_cache;
 pub(super) mod p2p;
 mod parameters;
+pub(super) mod recency;
 pub(super) mod untar_ext3;
 
 use super::Requests;
@@ -47,17 +52,18 @@ impl<A: Activity> Iterator for FileRequests<A> {
     }
 }
 
-/// The requests of `activity`.
+/// The requests of `activity`, of `most_pages` pages at most.
 fn requests(
     workload: &'static str,
     values: &Values,
     seed: u64,
+    most_pages: u64,
     activity: impl Activity + 'static,
 ) -> Result<Requests, TraceError> {
     Ok(Box::new(FileRequests {
         random: Random::new(seed),
         arrivals: Arrivals::new(values, page_sectors(workload, values)?),
-        disk: Disk::new(values.integer("max_request_pages")),
+        disk: Disk::new(most_pages),
         activity,
     }))
 }

@@ -82,6 +82,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, TraceError> {
         WORKLOAD.name,
         values,
         seed,
+        values.integer("max_request_pages"),
         Copy {
             system,
             mean_bytes,

@@ -150,7 +150,8 @@ fn make(values: &Values, seed: u64) -> Result<Requests, TraceError> {
         peers: Vec::new(),
         chunks: 0,
     };
-    requests(WORKLOAD.name, values, seed, download)
+    let most = bytes("max_request_pages");
+    requests(WORKLOAD.name, values, seed, most, download)
 }
 
 impl Download {

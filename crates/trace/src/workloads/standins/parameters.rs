@@ -1,6 +1,9 @@
 //! Parameters that several stand-ins have in common, and sizes of files.
 
-use super::super::shared::{FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES};
+use super::super::shared::{
+    FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, contradiction, pick,
+};
+use crate::error::TraceError;
 use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Values};
 
@@ -74,6 +77,17 @@ pub(super) const MEDIAN_FILE_BYTES: Parameter = Parameter {
     about: "Median size of a file; one above the mean counts as the mean.",
     source: "",
 };
+pub(super) const MIN_FILE_BYTES: Parameter = Parameter {
+    name: "min_file_bytes",
+    kind: Kind::Bytes {
+        min: 1,
+        max: 1 << 40,
+    },
+    default: "500",
+    unit: "bytes",
+    about: "Smallest new file; sizes from here to max_file_bytes are equally likely.",
+    source: "",
+};
 pub(super) const MAX_FILE_BYTES: Parameter = Parameter {
     name: "max_file_bytes",
     kind: Kind::Bytes {
@@ -86,33 +100,51 @@ pub(super) const MAX_FILE_BYTES: Parameter = Parameter {
     source: "",
 };
 
-/// Sizes of files by the log-normal law.
+/// Sizes of new files.
 #[derive(Clone, Debug)]
 pub(super) struct FileSizes {
-    median: f64,
-    sigma: f64,
+    law: Law,
     pub max: u64,
 }
 
+#[derive(Clone, Copy, Debug)]
+enum Law {
+    LogNormal { median: f64, sigma: f64 },
+    Uniform { min: u64 },
+}
+
 impl FileSizes {
-    /// By `mean_file_bytes`, `median_file_bytes` and `max_file_bytes`.
-    pub fn new(values: &Values) -> Self {
-        let mean = values.integer("mean_file_bytes") as f64;
-        let median = (values.integer("median_file_bytes") as f64).min(mean);
-        Self {
-            median,
+    /// Equally likely from `min_file_bytes` to `max_file_bytes` where a workload has these, or else log-normal by
+    /// `mean_file_bytes` and `median_file_bytes` and cut to `max_file_bytes`.
+    pub fn new(workload: &'static str, values: &Values) -> Result<Self, TraceError> {
+        let max = values.integer("max_file_bytes");
+        let law = if values.get("min_file_bytes").is_some() {
+            let min = values.integer("min_file_bytes");
+            if min > max {
+                let expected = format!("at most max_file_bytes, {max}");
+                return Err(contradiction(workload, "min_file_bytes", min, expected));
+            }
+            Law::Uniform { min }
+        } else {
+            let mean = values.integer("mean_file_bytes") as f64;
+            let median = (values.integer("median_file_bytes") as f64).min(mean);
             // The mean of the law is median * e^(sigma^2 / 2).
-            sigma: libm::sqrt(2.0 * libm::log(mean / median)),
-            max: values.integer("max_file_bytes"),
-        }
+            let sigma = libm::sqrt(2.0 * libm::log(mean / median));
+            Law::LogNormal { median, sigma }
+        };
+        Ok(Self { law, max })
     }
 
     pub fn draw(&self, random: &mut Random) -> u64 {
-        // Box and Muller (1958); the second normal number of each pair is left.
-        let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.unit()));
-        let normal = radius * libm::cos(core::f64::consts::TAU * random.unit());
-        let bytes = self.median * libm::exp(self.sigma * normal);
-        (bytes as u64).clamp(1, self.max)
+        match self.law {
+            Law::Uniform { min } => min + pick(random, self.max - min + 1),
+            Law::LogNormal { median, sigma } => {
+                // Box and Muller (1958); the second normal number of each pair is left.
+                let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.unit()));
+                let normal = radius * libm::cos(core::f64::consts::TAU * random.unit());
+                ((median * libm::exp(sigma * normal)) as u64).clamp(1, self.max)
+            }
+        }
     }
 }
 
@@ -126,7 +158,7 @@ mod tests {
         let rows = [MEAN_FILE_BYTES, MEDIAN_FILE_BYTES, MAX_FILE_BYTES];
         let mut values = Values::defaults(&rows);
         values.set("max_file_bytes", Value::Integer(1 << 40));
-        let (sizes, mut random) = (FileSizes::new(&values), Random::new(4));
+        let (sizes, mut random) = (FileSizes::new("a", &values).unwrap(), Random::new(4));
         let drawn: Vec<u64> = (0..400_000).map(|_| sizes.draw(&mut random)).collect();
         let mean = drawn.iter().sum::<u64>() as f64 / drawn.len() as f64;
         let below = drawn.iter().filter(|size| **size < 4500).count() as f64;
@@ -134,11 +166,11 @@ mod tests {
         assert!((mean - 11_400.0).abs() < 5.0 * 42.0, "{mean}");
         assert!((below - 200_000.0).abs() < 5.0 * 317.0, "{below}");
         values.set("max_file_bytes", Value::Integer(100));
-        let sizes = FileSizes::new(&values);
+        let sizes = FileSizes::new("a", &values).unwrap();
         assert!((0..1000).all(|_| (1..=100).contains(&sizes.draw(&mut random))));
         values.set("median_file_bytes", Value::Integer(1 << 20));
         values.set("max_file_bytes", Value::Integer(1 << 20));
-        let sizes = FileSizes::new(&values);
+        let sizes = FileSizes::new("a", &values).unwrap();
         assert!((0..10).all(|_| sizes.draw(&mut random) == 11_400));
     }
 }

@@ -57,7 +57,7 @@ struct Untar {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, TraceError> {
-    let sizes = FileSizes::new(values);
+    let sizes = FileSizes::new(WORKLOAD.name, values)?;
     let made = Ext::new(
         values.integer("footprint_pages"),
         values.integer("page_bytes"),
@@ -71,6 +71,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, TraceError> {
         WORKLOAD.name,
         values,
         seed,
+        values.integer("max_request_pages"),
         Untar {
             system,
             sizes,
