@@ -42,6 +42,9 @@ fn main() {
         println!("{:24} {:?}", row.name, row.value);
     }
     recency.print();
+    for pages in [1024, 4096, 16384, 65536] {
+        println!("LRU {pages} hits {:.4}", recency.hits(pages));
+    }
 }
 
 /// Distances between writes of a page, in page writes.
@@ -50,14 +53,33 @@ struct Recency {
     last: std::collections::HashMap<u64, u64>,
     now: u64,
     distances: Vec<u64>,
+    written: Vec<u64>,
 }
 
 impl Recency {
     fn write(&mut self, page: u64) {
         self.now += 1;
+        self.written.push(page);
         if let Some(last) = self.last.insert(page, self.now) {
             self.distances.push(self.now - last - 1);
         }
+    }
+
+    fn hits(&self, capacity: usize) -> f64 {
+        let mut times = std::collections::HashMap::new();
+        let mut order = std::collections::BTreeMap::new();
+        let mut hits = 0;
+        for (time, page) in self.written.iter().enumerate() {
+            if let Some(last) = times.insert(*page, time) {
+                order.remove(&last);
+                hits += 1;
+            } else if times.len() > capacity {
+                let (_, oldest) = order.pop_first().unwrap();
+                times.remove(&oldest);
+            }
+            order.insert(time, *page);
+        }
+        hits as f64 / self.written.len() as f64
     }
 
     fn print(&mut self) {

@@ -16,14 +16,24 @@ pub struct Access {
 #[derive(Clone, Debug)]
 pub struct Disk {
     queue: VecDeque<Access>,
-    most_pages: u64,
+    most_write_pages: u64,
+    most_read_pages: u64,
 }
 
 impl Disk {
-    pub fn new(most_pages: u64) -> Self {
+    /// Writes have at most `most_write_pages` pages, reads `most_read_pages`.
+    pub fn new(most_write_pages: u64, most_read_pages: u64) -> Self {
         Self {
             queue: VecDeque::new(),
-            most_pages,
+            most_write_pages,
+            most_read_pages,
+        }
+    }
+
+    fn most_pages(&self, operation: Operation) -> u64 {
+        match operation {
+            Operation::Read => self.most_read_pages,
+            _ => self.most_write_pages,
         }
     }
 
@@ -53,11 +63,12 @@ impl Disk {
     }
 
     fn ask(&mut self, mut page: u64, mut pages: u64, operation: Operation) {
+        let most_pages = self.most_pages(operation);
         if let Some(last) = self.queue.back_mut()
             && last.operation == operation
             && last.page + last.pages == page
         {
-            let more = pages.min(self.most_pages.saturating_sub(last.pages));
+            let more = pages.min(most_pages.saturating_sub(last.pages));
             last.pages += more;
             page += more;
             pages -= more;
@@ -66,8 +77,9 @@ impl Disk {
     }
 
     fn push(&mut self, mut page: u64, mut pages: u64, operation: Operation) {
+        let most_pages = self.most_pages(operation);
         while pages > 0 {
-            let part = pages.min(self.most_pages);
+            let part = pages.min(most_pages);
             self.queue.push_back(Access {
                 page,
                 pages: part,
@@ -85,10 +97,11 @@ mod tests {
 
     #[test]
     fn neighbours_merge_up_to_the_largest_request() {
-        let mut disk = Disk::new(4);
+        let mut disk = Disk::new(4, 2);
         disk.write(10, 3);
         disk.write(13, 6);
         disk.read(19, 1);
+        disk.read(20, 2);
         disk.write_all([1, 2, 4]);
         disk.write_apart(5, 1);
         let all: Vec<_> = std::iter::from_fn(|| disk.pop())
@@ -96,7 +109,7 @@ mod tests {
             .collect();
         assert_eq!(
             all,
-            [(10, 4), (14, 4), (18, 1), (19, 1), (1, 2), (4, 1), (5, 1)]
+            [(10, 4), (14, 4), (18, 1), (19, 2), (21, 1), (1, 2), (4, 1), (5, 1)]
         );
     }
 }

@@ -32,7 +32,7 @@ fn no_page_belongs_to_two_files_and_none_lies_outside() {
         (3000, 64 << 10),
     ] {
         for (name, mut system) in all(pages, page_bytes) {
-            let (mut random, mut disk) = (Random::new(pages), Disk::new(8));
+            let (mut random, mut disk) = (Random::new(pages), Disk::new(8, 8));
             let mut files: Vec<File> = Vec::new();
             let mut directory = system.make_directory();
             for step in 0..6000 {
@@ -97,7 +97,7 @@ fn no_page_belongs_to_two_files_and_none_lies_outside() {
 #[test]
 fn data_is_written_where_the_file_is_and_metadata_beside() {
     for (name, mut system) in all(40_000, 4096) {
-        let mut disk = Disk::new(64);
+        let mut disk = Disk::new(64, 64);
         let directory = system.make_directory();
         let mut file = system.create(directory);
         system.append(&mut file, 9 * 4096, &mut disk);
@@ -136,7 +136,7 @@ fn data_is_written_where_the_file_is_and_metadata_beside() {
 #[test]
 fn a_journal_goes_round_and_metadata_reaches_its_place_at_checkpoints() {
     let mut system = Ext::new(40_000, 4096, 1, 5).unwrap();
-    let mut disk = Disk::new(1);
+    let mut disk = Disk::new(1, 1);
     let directory = system.make_directory();
     let mut file = system.create(directory);
     system.append(&mut file, 4096, &mut disk);

@@ -86,6 +86,17 @@ const REMOVE_PERCENT: Parameter = Parameter {
     about: "Share of steps that remove a file; what all these leave makes new files.",
     source: "",
 };
+const MAX_READ_PAGES: Parameter = Parameter {
+    name: "max_read_pages",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 15,
+    },
+    default: "16",
+    unit: "pages",
+    about: "Largest read.",
+    source: "Windows XP: 64 KiB",
+};
 const HOT_FILE_BYTES: Parameter = Parameter {
     name: "hot_file_bytes",
     kind: Kind::Bytes {
@@ -157,6 +168,7 @@ row! {
     COMMIT_PAGES = "256", "estimate: 1 s";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
+    MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
 }
 row! {
     BROWSER_CACHE, "standin-browser-cache",
@@ -178,6 +190,7 @@ row! {
     COMMIT_PAGES = "64", "estimate: 1 s";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
+    MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
 }
 row! {
     PCMARK, "standin-pcmark",
@@ -199,6 +212,7 @@ row! {
     COMMIT_PAGES = "128", "estimate: 1 s";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
+    MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
 }
 row! {
     KERNEL_COMPILE, "standin-kernel-compile-ext3",
@@ -220,6 +234,7 @@ row! {
     COMMIT_PAGES = "128", "estimate: what a compiler makes in 5 s";
     CHECKPOINT_COMMITS = "6", "Linux: 30 s over 5 s";
     MAX_REQUEST_PAGES = "32", "Linux 2.6: 128 KiB";
+    MAX_READ_PAGES = "32", "Linux 2.6: 128 KiB";
 }
 row! {
     POSTMARK, "standin-postmark",
@@ -240,12 +255,13 @@ row! {
     COMMIT_PAGES = "64", "estimate";
     CHECKPOINT_COMMITS = "6", "";
     MAX_REQUEST_PAGES = "16", "";
+    MAX_READ_PAGES = "16", "";
 }
 row! {
     POSTMARK_READS, "standin-postmark-reads",
     "Stand-in for the PostMark trace that comes with the SSD extension of DiskSim: large files, four reads in five requests, hardly a rewrite.",
     REQUESTS = "62257", "trace ssd-postmark-aligned2";
-    VOLUME_PAGES = "2097152", "estimate: 8 GiB, of which new files use what is free";
+    VOLUME_PAGES = "1780000", "from the trace's 1532457 different pages written: what the file table's zone leaves free";
     GAP_MS = "7.9", "trace ssd-postmark-aligned2: 490 s";
     FILE_SYSTEM = "ntfs", "trace ssd-postmark-aligned2, by its layout";
     MEAN_FILE_BYTES = "3MB", "";
@@ -253,7 +269,7 @@ row! {
     MAX_FILE_BYTES = "32MB", "";
     LIVE_FILES = "1500", "";
     HOT_PERCENT = "0", "";
-    READ_PERCENT = "60", "";
+    READ_PERCENT = "35", "from the trace's 83.2 % of reads";
     APPEND_PERCENT = "0", "";
     REMOVE_PERCENT = "10", "";
     HOT_WRITE_BYTES = "4KiB", "";
@@ -261,6 +277,7 @@ row! {
     COMMIT_PAGES = "4096", "";
     CHECKPOINT_COMMITS = "5", "";
     MAX_REQUEST_PAGES = "1024", "trace ssd-postmark-aligned2: 4 MiB";
+    MAX_READ_PAGES = "25", "from the trace's mean read of 198 sectors";
 }
 
 struct FileMix {
@@ -334,8 +351,8 @@ fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, Trac
         hot: None,
         files: Vec::new(),
     };
-    let most = values.integer("max_request_pages");
-    requests(name, values, seed, most, activity)
+    let disk = Disk::new(number("max_request_pages"), number("max_read_pages"));
+    requests(name, values, seed, disk, activity)
 }
 
 fn boxed(system: impl FileSystem + 'static) -> Box<dyn FileSystem> {

@@ -172,7 +172,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, TraceError> {
         done: 0,
     };
     let most = activity.direct_pages.max(activity.cached_pages);
-    requests(name, values, seed, most, activity)
+    requests(name, values, seed, Disk::new(most, most), activity)
 }
 
 impl Iozone {

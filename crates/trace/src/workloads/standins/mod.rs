@@ -52,20 +52,26 @@ impl<A: Activity> Iterator for FileRequests<A> {
     }
 }
 
-/// The requests of `activity`, of `most_pages` pages at most.
+/// The requests that `activity` makes of `disk`.
 fn requests(
     workload: &'static str,
     values: &Values,
     seed: u64,
-    most_pages: u64,
+    disk: Disk,
     activity: impl Activity + 'static,
 ) -> Result<Requests, TraceError> {
     Ok(Box::new(FileRequests {
         random: Random::new(seed),
         arrivals: Arrivals::new(values, page_sectors(workload, values)?),
-        disk: Disk::new(most_pages),
+        disk,
         activity,
     }))
+}
+
+/// A disk whose requests are of `max_request_pages` at most.
+fn disk(values: &Values) -> Disk {
+    let most = values.integer("max_request_pages");
+    Disk::new(most, most)
 }
 
 /// A file system that holds a file of `bytes` bytes, or else the error that the footprint is too small.

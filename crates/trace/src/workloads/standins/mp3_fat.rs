@@ -11,7 +11,7 @@ use super::super::{Requests, Workload};
 use super::parameters::{
     BLOCK_BYTES, COMMIT_PAGES, GAP_MS, MAX_REQUEST_PAGES, MEAN_FILE_BYTES, VOLUME_PAGES,
 };
-use super::{Activity, requests, volume};
+use super::{Activity, disk, requests, volume};
 use crate::error::TraceError;
 use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Values};
@@ -82,7 +82,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, TraceError> {
         WORKLOAD.name,
         values,
         seed,
-        values.integer("max_request_pages"),
+        disk(values),
         Copy {
             system,
             mean_bytes,

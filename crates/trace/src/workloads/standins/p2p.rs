@@ -11,7 +11,7 @@ use super::super::files::{Disk, File, FileSystem, fat::Fat};
 use super::super::shared::{REQUESTS, contradiction, pick};
 use super::super::{Requests, Workload};
 use super::parameters::{BLOCK_BYTES, COMMIT_PAGES, GAP_MS, MAX_REQUEST_PAGES, VOLUME_PAGES};
-use super::{Activity, requests, volume};
+use super::{Activity, disk, requests, volume};
 use crate::error::TraceError;
 use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Values};
@@ -150,8 +150,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, TraceError> {
         peers: Vec::new(),
         chunks: 0,
     };
-    let most = bytes("max_request_pages");
-    requests(WORKLOAD.name, values, seed, most, download)
+    requests(WORKLOAD.name, values, seed, disk(values), download)
 }
 
 impl Download {

@@ -108,9 +108,9 @@ row! {
     MEAN_INTERARRIVAL_MS = "8", "";
     MEAN_REQUEST_SECTORS = "8.44", "from BPAC (MSST 2010), Table II: 1.930 pages a write";
     ALIGN_SECTORS = "1", "";
-    REWRITE_PERCENT = "94", "from BPAC (MSST 2010), Table II: 113561 different pages of 1930249";
+    REWRITE_PERCENT = "93.55", "from BPAC (MSST 2010), Table II: 113561 different pages of 1930249";
     RECENT_REQUESTS = "65536", "";
-    RECENCY_SKEW = "1.3", "from BPAC (MSST 2010), Figure 3a: PIRD threshold about 200";
+    RECENCY_SKEW = "1.37", "from BPAC (MSST 2010), Figure 3a: PIRD threshold about 200";
     SEQUENTIAL_PERCENT = "20", "";
 }
 row! {
@@ -122,7 +122,7 @@ row! {
     MEAN_INTERARRIVAL_MS = "11", "";
     MEAN_REQUEST_SECTORS = "5.68", "from BPAC (MSST 2010), Table II: 1.585 pages a write";
     ALIGN_SECTORS = "1", "";
-    REWRITE_PERCENT = "90", "from BPAC (MSST 2010), Table II: 98239 different pages of 1029983";
+    REWRITE_PERCENT = "89.65", "from BPAC (MSST 2010), Table II: 98239 different pages of 1029983";
     RECENT_REQUESTS = "65536", "";
     RECENCY_SKEW = "1.1", "";
     SEQUENTIAL_PERCENT = "20", "";
@@ -136,7 +136,7 @@ row! {
     MEAN_INTERARRIVAL_MS = "10", "";
     MEAN_REQUEST_SECTORS = "9.85", "from BPAC (MSST 2010), Table II: 2.106 pages a write";
     ALIGN_SECTORS = "1", "";
-    REWRITE_PERCENT = "80", "from BPAC (MSST 2010), Table II: 267894 different pages of 1516588";
+    REWRITE_PERCENT = "71", "from BPAC (MSST 2010), Table II: 267894 different pages of 1516588";
     RECENT_REQUESTS = "65536", "";
     RECENCY_SKEW = "1", "";
     SEQUENTIAL_PERCENT = "90", "";
@@ -150,7 +150,7 @@ row! {
     MEAN_INTERARRIVAL_MS = "10", "";
     MEAN_REQUEST_SECTORS = "11.52", "from BPAC (MSST 2010), Table II: 2.315 pages a write";
     ALIGN_SECTORS = "1", "";
-    REWRITE_PERCENT = "88", "from BPAC (MSST 2010), Table II: 249387 different pages of 2315396";
+    REWRITE_PERCENT = "83.5", "from BPAC (MSST 2010), Table II: 249387 different pages of 2315396";
     RECENT_REQUESTS = "65536", "";
     RECENCY_SKEW = "1", "";
     SEQUENTIAL_PERCENT = "90", "";
@@ -159,12 +159,12 @@ row! {
     TPCC, "standin-tpcc",
     "Stand-in for the TPC-C trace of the EPO paper: random writes of database pages over a large space, hardly any of which come back.",
     REQUESTS = "2000000", "EPO (2011), section IV: 2 million writes";
-    FOOTPRINT_PAGES = "8388608", "";
+    FOOTPRINT_PAGES = "56814798", "span of a public TPC-C trace (MQSim, traces/tpcc-small)";
     WRITE_PERCENT = "100", "EPO (2011), section IV: writes only";
     MEAN_INTERARRIVAL_MS = "1", "";
     MEAN_REQUEST_SECTORS = "21", "EPO (2011), section IV.A: mean write above 10 KB";
     ALIGN_SECTORS = "16", "database pages of 8 KiB";
-    REWRITE_PERCENT = "2", "";
+    REWRITE_PERCENT = "1.5", "the same trace: 7879 different pages of 7995";
     RECENT_REQUESTS = "65536", "";
     RECENCY_SKEW = "0.5", "";
     SEQUENTIAL_PERCENT = "0", "";

@@ -12,7 +12,7 @@ use super::parameters::{
     BLOCK_BYTES, CHECKPOINT_COMMITS, COMMIT_PAGES, FileSizes, GAP_MS, MAX_FILE_BYTES,
     MAX_REQUEST_PAGES, MEAN_FILE_BYTES, MEDIAN_FILE_BYTES, VOLUME_PAGES,
 };
-use super::{Activity, requests, volume};
+use super::{Activity, disk, requests, volume};
 use crate::error::TraceError;
 use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Values};
@@ -71,7 +71,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, TraceError> {
         WORKLOAD.name,
         values,
         seed,
-        values.integer("max_request_pages"),
+        disk(values),
         Untar {
             system,
             sizes,
