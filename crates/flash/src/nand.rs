@@ -131,13 +131,28 @@ impl Nand {
     /// # Panics
     /// If the block is not erased.
     pub fn program_run(&mut self, block: BlockSlot, end: u32, pages: impl Iterator<Item = u32>) {
+        self.program_behind(block, 0, end, pages);
+    }
+
+    /// Programs the pages of `block` that `pages` gives, in ascending order; the first is not before `first`,
+    /// up to which the block may be programmed, and `end` is the page after the last.
+    ///
+    /// # Panics
+    /// If the block is programmed further.
+    pub fn program_behind(
+        &mut self,
+        block: BlockSlot,
+        first: u32,
+        end: u32,
+        pages: impl Iterator<Item = u32>,
+    ) {
         let state = self.blocks.get_mut(block as usize);
         assert!(
-            state.programmed == 0 && end <= u32::from(self.pages_per_block),
-            "program of pages up to {end} in block {block}, which is programmed up to page {}",
+            u32::from(state.programmed) <= first && end <= u32::from(self.pages_per_block),
+            "program of pages {first} to {end} in block {block}, which is programmed up to page {}",
             state.programmed
         );
-        state.programmed = end as u16;
+        state.programmed = state.programmed.max(end as u16);
         if let Some(programmed) = &mut self.any_order {
             pages.for_each(|page| {
                 programmed.set(block, page);

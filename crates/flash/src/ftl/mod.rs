@@ -13,7 +13,9 @@ use crate::operation::{Cause, Operations};
 use crate::timing::Timing;
 
 mod bast;
+mod block;
 mod blocks;
+mod hybrid;
 pub mod page;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
@@ -170,6 +172,8 @@ pub const FTLS: &[FtlRow] = &[
     },
     page::ROW,
     bast::ROW,
+    block::ROW,
+    hybrid::ROW,
 ];
 
 /// The translation layer called `name`.

@@ -110,6 +110,11 @@ impl DataBlocks {
         }
     }
 
+    /// No newest copy is in the data block of `logical`.
+    pub fn clear_all_newest(&mut self, logical: u32) {
+        self.newest.clear_row(logical);
+    }
+
     /// It is not there any more.
     #[inline]
     pub fn clear_newest(&mut self, logical: u32, offset: u32) {
