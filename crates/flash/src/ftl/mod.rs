@@ -17,6 +17,7 @@ mod block;
 mod blocks;
 mod hybrid;
 pub mod page;
+mod replacement;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
 /// Two words wide, because every page operation may return it.
@@ -174,6 +175,7 @@ pub const FTLS: &[FtlRow] = &[
     bast::ROW,
     block::ROW,
     hybrid::ROW,
+    replacement::ROW,
 ];
 
 /// The translation layer called `name`.

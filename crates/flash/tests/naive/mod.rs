@@ -4,6 +4,7 @@
 pub mod bast;
 pub mod block;
 pub mod hybrid;
+pub mod replacement;
 
 use destage_base::{Lpn, Random};
 use destage_flash::operation::{MergeKind, Tally};
