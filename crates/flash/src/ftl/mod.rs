@@ -14,6 +14,7 @@ use crate::timing::Timing;
 
 mod bast;
 mod blocks;
+mod fast;
 pub mod page;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
@@ -170,6 +171,7 @@ pub const FTLS: &[FtlRow] = &[
     },
     page::ROW,
     bast::ROW,
+    fast::ROW,
 ];
 
 /// The translation layer called `name`.
