@@ -258,6 +258,7 @@ impl Element for Fast {
         if self.sequential_owner() == Some(page.block) && self.store.log.live(SEQUENTIAL) == 0 {
             self.store.discard(SEQUENTIAL, operations);
         }
+        self.store.release_empty(page.block);
     }
 
     fn is_written(&self, page: LogicalPage) -> bool {

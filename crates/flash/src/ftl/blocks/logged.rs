@@ -73,8 +73,7 @@ impl Logged {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        // A page with contents went to the log because its place was taken, or it is in its place.
-        if !self.first_write_data || self.is_written(page) {
+        if !self.first_write_data || self.data.newest().get(page.block, page.offset) {
             return Ok(false);
         }
         let data = match self.data.get(page.block) {
@@ -89,6 +88,7 @@ impl Logged {
             return Ok(false);
         }
         self.blocks.program(data, page.offset, cause, operations);
+        self.log.invalidate(page);
         self.data.set_newest(page.block, page.offset);
         Ok(true)
     }
@@ -124,13 +124,18 @@ impl Logged {
         }
     }
 
-    /// Forgets `page`, and makes its data block free if it was the last page of its logical block.
+    /// `page` is not needed any more. What held the last page of its logical block is
+    /// [released](Logged::release_empty) or [discarded](Logged::discard) by the layer.
     pub fn trim(&mut self, page: LogicalPage) {
         self.log.invalidate(page);
         self.data.clear_newest(page.block, page.offset);
-        if self.data.newest().count(page.block) == 0
-            && self.log.newest().count(page.block) == 0
-            && let Some(data) = self.data.take(page.block)
+    }
+
+    /// Makes the data block of `block` free if none of its pages has contents.
+    pub fn release_empty(&mut self, block: u32) {
+        if self.data.newest().count(block) == 0
+            && self.log.newest().count(block) == 0
+            && let Some(data) = self.data.take(block)
         {
             self.blocks.release(data);
         }
@@ -145,11 +150,30 @@ impl Logged {
 
     /// How `log` would be merged with the data block of its first page's block.
     pub fn merge_kind(&self, log: u32) -> MergeKind {
-        match self.log.is_sequential(log) {
+        match self.is_sequential(log) {
             true if self.log.programmed(log) == self.blocks.pages() => MergeKind::Switch,
             true if self.partial => MergeKind::Partial,
             _ => MergeKind::Full,
         }
+    }
+
+    /// Whether the pages programmed in `log` are those of one logical block from 0 on, each once and in its
+    /// place, and none has a newer copy elsewhere.
+    fn is_sequential(&self, log: u32) -> bool {
+        let Some(block) = self
+            .log
+            .first_block(log)
+            .filter(|_| self.log.in_sequence(log))
+        else {
+            return false;
+        };
+        // A trimmed page has no copy anywhere; one written again has its newest elsewhere.
+        let (log_pages, data_pages) = (self.log.newest(), self.data.newest());
+        let end = self.log.programmed(log);
+        let newest = log_pages.count(block) - log_pages.count_from(block, end)
+            + data_pages.count(block)
+            - data_pages.count_from(block, end);
+        newest == self.log.live(log)
     }
 
     /// Merges `log`, which is not empty and all of one logical block, as [`Logged::merge_kind`] says.

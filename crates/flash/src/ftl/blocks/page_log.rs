@@ -109,16 +109,9 @@ impl PageLog {
         Some(self.logs[log as usize].pages.first()?.block)
     }
 
-    /// Whether the pages programmed in `log` are those of one logical block from 0 on, each once and in its
-    /// place, and none was written again elsewhere.
-    pub fn is_sequential(&self, log: u32) -> bool {
-        let state = &self.logs[log as usize];
-        let Some(first) = state.pages.first().filter(|_| state.in_sequence) else {
-            return false;
-        };
-        // A trimmed page is nowhere; one written again is in another log block.
-        let behind = self.newest.count_from(first.block, self.programmed(log));
-        self.newest.count(first.block) - behind == state.live
+    /// Whether every slot so far holds the offset of its own number, of the logical block of slot 0.
+    pub fn in_sequence(&self, log: u32) -> bool {
+        self.logs[log as usize].in_sequence
     }
 
     /// Gives `log` the erased physical `block`.
