@@ -78,10 +78,8 @@ fn build(
     for (name, text) in settings.iter().filter_map(|word| word.split_once('=')) {
         if let Some(parameter) = row.parameters.iter().find(|row| row.name == name) {
             let value = parameter.read(text);
-            values.set(
-                name,
-                value.unwrap_or_else(|wanted| panic!("{name}: {wanted}")),
-            );
+            let value = value.unwrap_or_else(|wanted| panic!("{name}: {wanted}"));
+            values.set(parameter.name, value);
         }
     }
     let built = (row.build)(&FtlConfig {
