@@ -11,7 +11,7 @@ use alloc::string::String;
 
 use destage_base::parameter::{Kind as ParameterKind, Parameter};
 
-use super::blocks::logged::Logged;
+use super::blocks::logged::{ASSOCIATIVITY, Logged};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Element, Striped};
 use super::blocks::{Blocks, LogicalPage};
@@ -91,17 +91,6 @@ pub(super) struct Fast {
     /// The random log block that is being filled; the next one, around the circle, is the oldest.
     current: u32,
     merge_mismatch: bool,
-    figures: Figures,
-}
-
-/// What only this layer counts.
-#[derive(Default)]
-struct Figures {
-    /// Random log blocks reclaimed, and those among them with nothing to merge.
-    victims: u64,
-    dead: u64,
-    /// Logical blocks merged for them.
-    merged: u64,
 }
 
 impl Fast {
@@ -111,7 +100,6 @@ impl Fast {
             store: Logged::new(config, number, logical, logs),
             current: logs - 1,
             merge_mismatch: config.values.text("sw_mismatch") == "merge",
-            figures: Figures::default(),
         }
     }
 
@@ -172,57 +160,21 @@ impl Fast {
                 next => next,
             };
             if self.store.log.is_open(next) {
-                self.reclaim(next, operations)?;
+                let owner = self.sequential_owner();
+                let bound = |block| (Some(block) == owner).then_some(SEQUENTIAL);
+                self.store
+                    .reclaim(next, MergeCause::Room, bound, operations)?;
+                self.store.level_wear(operations);
             }
             self.store.open(next, next, operations)?;
             self.current = next;
         }
         Ok(self.current)
     }
-
-    /// Merges every logical block with pages in `victim`, in the order in which they were written there, and
-    /// erases it.
-    fn reclaim(&mut self, victim: u32, operations: &mut Operations) -> Result<(), NoSpace> {
-        let mut merged = 0;
-        for slot in 0..self.store.log.programmed(victim) {
-            let Some(page) = self.store.log.newest_in(victim, slot) else {
-                continue;
-            };
-            let (copies, mut erases) = self.store.rewrite(page.block, None, operations)?;
-            if self.sequential_owner() == Some(page.block) {
-                self.store.discard(SEQUENTIAL, operations);
-                erases += 1;
-            }
-            let is_last = self.store.log.live(victim) == 0;
-            if is_last {
-                self.store.discard(victim, operations);
-                erases += 1;
-            }
-            self.store.say_merge(
-                page.block,
-                MergeKind::Full,
-                MergeCause::Room,
-                copies,
-                erases,
-                operations,
-            );
-            merged += 1;
-        }
-        if merged == 0 {
-            self.store.discard(victim, operations);
-            self.figures.dead += 1;
-        }
-        self.figures.victims += 1;
-        self.figures.merged += merged;
-        self.store.level_wear(operations);
-        Ok(())
-    }
 }
 
 impl Element for Fast {
-    /// Logical blocks merged for a random log block.
-    const RATIOS: &'static [[&'static str; 3]] =
-        &[["associativity", "rw_merged_blocks", "rw_victims"]];
+    const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
 
     fn read(&self, page: LogicalPage, operations: &mut Operations) {
         self.store.read(page, operations);
@@ -280,12 +232,10 @@ impl Element for Fast {
     }
 
     fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        tell("rw_victims", self.figures.victims as f64);
-        tell("rw_dead_victims", self.figures.dead as f64);
-        tell("rw_merged_blocks", self.figures.merged as f64);
+        self.store.report(tell);
     }
 
     fn reset_figures(&mut self) {
-        self.figures = Figures::default();
+        self.store.reset_figures();
     }
 }

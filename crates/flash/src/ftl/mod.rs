@@ -16,6 +16,7 @@ mod bast;
 mod blocks;
 mod fast;
 pub mod page;
+mod sast;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
 /// Two words wide, because every page operation may return it.
@@ -172,6 +173,7 @@ pub const FTLS: &[FtlRow] = &[
     page::ROW,
     bast::ROW,
     fast::ROW,
+    sast::ROW,
 ];
 
 /// The translation layer called `name`.

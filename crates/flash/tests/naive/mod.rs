@@ -3,6 +3,7 @@
 
 pub mod bast;
 pub mod fast;
+pub mod sast;
 
 use destage_base::{Lpn, Random};
 use destage_flash::operation::{MergeKind, Tally};

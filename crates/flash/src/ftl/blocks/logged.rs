@@ -8,6 +8,10 @@ use super::{Blocks, LogicalPage, parameters};
 use crate::ftl::{FtlConfig, NoSpace};
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
 
+/// Logical blocks merged for each reclaimed log block, as a [ratio](super::striped::Element::RATIOS).
+pub(in crate::ftl) const ASSOCIATIVITY: [&str; 3] =
+    ["associativity", "log_merged_blocks", "log_victims"];
+
 /// The blocks of one element. See the [module](self).
 pub(in crate::ftl) struct Logged {
     pub blocks: Blocks,
@@ -20,6 +24,17 @@ pub(in crate::ftl) struct Logged {
     /// The element's number, and how many there are, to name blocks as the device does.
     element: u32,
     elements: u32,
+    reclaims: Reclaims,
+}
+
+/// What was reclaimed of log blocks shared by several logical blocks.
+#[derive(Default)]
+struct Reclaims {
+    victims: u64,
+    /// Victims without a page still needed.
+    dead: u64,
+    /// Logical blocks merged for all victims.
+    merged: u64,
 }
 
 impl Logged {
@@ -41,6 +56,7 @@ impl Logged {
             first_write_data: values.text("first_write") == "data",
             element: number,
             elements: geometry.elements,
+            reclaims: Reclaims::default(),
         }
     }
 
@@ -201,6 +217,47 @@ impl Logged {
         Ok(())
     }
 
+    /// Merges every logical block with newest pages in `victim`, in the order in which they were written
+    /// there, and erases `victim`. `bound` gives the log block that is bound to a logical block, if one is:
+    /// its pages take part, and it is erased as well. A victim in which nothing is needed is erased only.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free to merge into.
+    pub fn reclaim(
+        &mut self,
+        victim: u32,
+        cause: MergeCause,
+        mut bound: impl FnMut(u32) -> Option<u32>,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let mut merged = 0;
+        for slot in 0..self.log.programmed(victim) {
+            let Some(page) = self.log.newest_in(victim, slot) else {
+                continue;
+            };
+            let (copies, mut erases) = self.rewrite(page.block, None, operations)?;
+            if let Some(log) = bound(page.block) {
+                self.discard(log, operations);
+                erases += 1;
+            }
+            let is_last = self.log.live(victim) == 0;
+            if is_last {
+                self.discard(victim, operations);
+                erases += 1;
+            }
+            let kind = MergeKind::Full;
+            self.say_merge(page.block, kind, cause, copies, erases, operations);
+            merged += 1;
+        }
+        if merged == 0 {
+            self.discard(victim, operations);
+            self.reclaims.dead += 1;
+        }
+        self.reclaims.victims += 1;
+        self.reclaims.merged += merged;
+        Ok(())
+    }
+
     /// Says that the operations just emitted merged `block`.
     pub fn say_merge(
         &self,
@@ -334,6 +391,18 @@ impl Logged {
         let no_log = |block: u32| self.log.newest().count(block) == 0;
         self.data
             .level_wear(&mut self.blocks, worn, limit, no_log, operations);
+    }
+
+    /// Tells what was reclaimed; [`ASSOCIATIVITY`] is made of it.
+    pub fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("log_victims", self.reclaims.victims as f64);
+        tell("log_dead_victims", self.reclaims.dead as f64);
+        tell("log_merged_blocks", self.reclaims.merged as f64);
+    }
+
+    /// Forgets what was reclaimed so far.
+    pub fn reset_figures(&mut self) {
+        self.reclaims = Reclaims::default();
     }
 
     /// Bytes of a map with an entry of 4 bytes for each logical block.
