@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`format`](mod@format) | the registry of text formats; one file each in `formats/` |
+//! | [`format`](mod@format) | the registry of formats; one file each in `formats/` |
 //! | [`options`] | how a trace is to be read: the `trace.*` parameters |
 //! | [`reader`] | [`Reader`], one pass over a file in bounded memory |
 //! | [`trace`] | [`Trace`], a whole file in memory |
@@ -17,17 +17,20 @@
 mod address;
 mod admission;
 mod blocks;
+mod columns;
 mod compression;
 mod cursor;
 mod decode;
 mod detect;
 mod digits;
 pub mod error;
+mod flushes;
 pub mod format;
 mod formats;
 pub mod options;
 mod order;
 pub mod reader;
+mod records;
 mod report;
 pub mod request;
 pub mod statistics;
@@ -38,7 +41,7 @@ pub mod writers;
 
 pub use error::{Excerpt, Fault, TraceError};
 pub use format::{FORMATS, Format, TimeUnit};
-pub use options::{Asu, BadLines, Order, PARAMETERS, ReadOptions, ZeroLength};
+pub use options::{Asu, BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, ZeroLength};
 pub use reader::{Counts, Reader};
 pub use request::{Operation, Request};
 pub use statistics::Statistics;
