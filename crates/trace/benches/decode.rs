@@ -6,15 +6,44 @@
 #![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destage_base::Random;
-use destage_trace::{Choices, FORMATS, Format, Operation, ReadOptions, Reader};
+use destage_trace::writers::{self, Packing, TraceWriter};
+use destage_trace::{Choices, FORMATS, Format, Operation, ReadOptions, Reader, Request};
 use std::path::Path;
 use std::time::Instant;
 
 const LINES: u64 = 2_000_000;
 const ROUNDS: usize = 7;
 
+/// What `destage trace convert` makes of requests like those of the text formats.
+fn compact() -> Vec<u8> {
+    let (mut out, mut random) = (Vec::new(), Random::new(1));
+    let form = writers::find("compact").expect("it is in the registry");
+    let mut writer = TraceWriter::new(form, Packing::Zstd, &mut out).expect("memory is writable");
+    for index in 0..LINES {
+        let request = Request {
+            arrival: index * 4_123_450,
+            sector: random.below(40_000_000),
+            sectors: 8 << random.below(5),
+            volume: 0,
+            line: 0,
+            operation: if random.below(3) > 0 {
+                Operation::Write
+            } else {
+                Operation::Read
+            },
+            fua: false,
+        };
+        writer.write(&request).expect("memory is writable");
+    }
+    writer.finish().expect("memory is writable");
+    out
+}
+
 /// Records of a binary format are all the same: nothing in their decoding depends on what fields hold.
 fn content(format: &Format) -> Vec<u8> {
+    if format.name == "compact" {
+        return compact();
+    }
     if !format.is_text() {
         return format.example_file(usize::try_from(LINES).expect("it fits"));
     }

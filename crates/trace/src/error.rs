@@ -158,6 +158,14 @@ pub enum TraceError {
         /// How much of it there is.
         bytes: usize,
     },
+    /// A binary trace ends between two records, where more should follow.
+    #[error("{file}: byte {offset}: the file ends before its end mark; expected a complete file")]
+    NoEndMark {
+        /// The path as given.
+        file: String,
+        /// Where the file ends, in uncompressed bytes from the start.
+        offset: u64,
+    },
     /// Volumes cannot be concatenated on standard input, because that reads the trace twice.
     #[error(
         "{file}: trace.asu=concatenate reads the trace twice; expected a file, or trace.asu=separate"

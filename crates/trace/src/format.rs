@@ -46,7 +46,7 @@ impl Format {
         matches!(self.encoding, Encoding::Text(_))
     }
 
-    /// A small file in this format: its header, if it has one, and `requests` times the example.
+    /// A small file in this format: its header, if it has one, and `requests` times the example, without an end mark.
     ///
     /// ```
     /// let disksim = destage_trace::format::find("disksim").unwrap();
@@ -145,6 +145,7 @@ pub const FORMATS: &[Format] = &[
     formats::srt::FORMAT,
     formats::vscsi::FORMAT,
     formats::oraclegeneral::FORMAT,
+    formats::compact::FORMAT,
 ];
 
 /// The format called `name`, by its name or one of its file name endings.

@@ -4,6 +4,7 @@ pub(crate) mod alibaba;
 pub(crate) mod blkparse;
 pub(crate) mod blktrace;
 pub(crate) mod cloudphysics;
+pub(crate) mod compact;
 pub(crate) mod csv;
 pub(crate) mod diskmon;
 pub(crate) mod disksim;

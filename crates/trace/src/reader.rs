@@ -298,6 +298,14 @@ impl Reader {
                 Ok(false) => {
                     self.admission.finish();
                     self.stage = Stage::Emptying;
+                    if let Encoding::Binary(binary) = self.format.encoding
+                        && !(binary.ended)(&self.state)
+                    {
+                        self.faults.pending = Some(TraceError::NoEndMark {
+                            file: self.file.clone(),
+                            offset: self.blocks.offset(),
+                        });
+                    }
                     return Ok(());
                 }
                 Err(error) => {

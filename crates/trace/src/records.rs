@@ -38,6 +38,8 @@ pub(crate) struct Binary {
     pub locate: fn(&[u8], &mut State, u64) -> usize,
     /// Whether a file that begins so is in this format: stricter than reading where there is no mark to know it by.
     pub begins: fn(&[u8]) -> bool,
+    /// Whether a file may end here, between two records.
+    pub ended: fn(&State) -> bool,
 }
 
 impl Binary {
@@ -47,6 +49,7 @@ impl Binary {
             decode: decode::<R>,
             locate: locate::<R>,
             begins,
+            ended: |_| true,
         }
     }
 }
