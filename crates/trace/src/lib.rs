@@ -9,7 +9,8 @@
 //! | [`error`] | [`TraceError`], one line a user can act on |
 //! | [`statistics`] | what a trace is like |
 //! | [`workloads`] | the registry of seeded synthetic workloads |
-//! | [`writers`] | requests as text |
+//! | [`transform`] | traces cut, scaled, merged, anonymised |
+//! | [`writers`] | requests into files |
 //!
 //! A reader hands out batches of [`Request`]s in the order of their arrival. Every byte is checked on the way:
 //! there is no input that is silently skipped, cut or wrapped.
@@ -35,6 +36,7 @@ mod report;
 pub mod request;
 pub mod statistics;
 pub mod trace;
+pub mod transform;
 mod volumes;
 pub mod workloads;
 pub mod writers;
