@@ -88,17 +88,18 @@ struct Faults {
 }
 
 impl Faults {
-    /// Notes an error; whether reading goes on with the next line.
+    /// Notes an error, which is only made if it will be shown: finding its text takes a walk through the block.
+    /// Whether reading goes on with the next line.
     #[cold]
-    fn note(&mut self, error: TraceError) -> bool {
+    fn note(&mut self, error: impl FnOnce() -> TraceError) -> bool {
         match self.policy {
             BadLines::Stop => {
-                self.pending = Some(error);
+                self.pending = Some(error());
                 false
             }
             BadLines::Skip => {
                 self.skipped += 1;
-                self.first.get_or_insert_with(|| error.to_string());
+                self.first.get_or_insert_with(|| error().to_string());
                 true
             }
         }
@@ -349,19 +350,23 @@ impl Reader {
         let block = blocks.lines();
         let first_line = state.line;
         let outcome = format.decode(block, state, batch, room);
-        admission.admit(batch, |request, fault| {
-            let text = line_text(
-                block,
-                u64::from(request.line) - first_line.min(u64::from(request.line)),
-            );
-            let (file, expected) = (file.clone(), fault.expected(format.columns));
-            let line = u64::from(request.line);
-            faults.note(TraceError::Line {
-                file,
+        let error =
+            |line, fault: Fault, text: &[u8], expected: Option<&'static str>| TraceError::Line {
+                file: file.clone(),
                 line,
                 fault,
                 text: Excerpt::new(text),
-                expected,
+                expected: expected.unwrap_or_else(|| fault.expected(format.columns)),
+            };
+        admission.admit(batch, |request, fault| {
+            let line = u64::from(request.line);
+            faults.note(|| {
+                error(
+                    line,
+                    fault,
+                    line_text(block, line - first_line.min(line)),
+                    None,
+                )
             })
         });
         let mut consumed = outcome.consumed;
@@ -375,21 +380,12 @@ impl Reader {
             } else {
                 state.line
             };
-            let text = if is_blank {
-                &[]
-            } else {
-                offending(bad, consumed, &problem)
-            };
-            let expected = problem
-                .expected
-                .unwrap_or_else(|| problem.fault.expected(format.columns));
-            let (file, fault) = (file.clone(), problem.fault);
-            faults.note(TraceError::Line {
-                file,
-                line,
-                fault,
-                text: Excerpt::new(text),
-                expected,
+            faults.note(|| {
+                let text = match is_blank {
+                    true => &[],
+                    false => offending(bad, consumed, &problem),
+                };
+                error(line, problem.fault, text, problem.expected)
             });
             if !is_blank {
                 consumed += bad.len();
@@ -419,36 +415,33 @@ impl Reader {
         let before = state.clone();
         let outcome = (binary.decode)(block, state, batch, room);
         *starved = outcome.problem.is_none() && batch.len() < room;
-        let note = |faults: &mut Faults, at: usize, problem: &Problem| {
-            faults.note(TraceError::Record {
-                file: file.clone(),
-                offset: offset + at as u64,
-                fault: problem.fault,
-                text: Excerpt::hexadecimal(offending_bytes(&block[at..], problem)),
-                expected: problem
-                    .expected
-                    .unwrap_or_else(|| problem.fault.expected(format.columns)),
-            })
+        let error = |at: usize, problem: &Problem| TraceError::Record {
+            file: file.clone(),
+            offset: offset + at as u64,
+            fault: problem.fault,
+            text: Excerpt::hexadecimal(offending_bytes(&block[at..], problem)),
+            expected: problem
+                .expected
+                .unwrap_or_else(|| problem.fault.expected(format.columns)),
         };
         admission.admit(batch, |request, fault| {
-            let at = (binary.locate)(block, &mut before.clone(), u64::from(request.line));
-            note(faults, at, &Problem::line(fault))
+            faults.note(|| {
+                let at = (binary.locate)(block, &mut before.clone(), u64::from(request.line));
+                error(at, &Problem::line(fault))
+            })
         });
         let mut consumed = outcome.consumed;
         if let Some(problem) = outcome.problem
             && faults.pending.is_none()
-            && note(faults, consumed, &problem)
         {
             match problem.record {
-                Some(bytes) => {
+                Some(bytes) if faults.note(|| error(consumed, &problem)) => {
                     consumed += bytes;
                     state.line += 1;
                 }
-                // Nothing says where the next record begins.
-                None => {
-                    faults.policy = BadLines::Stop;
-                    note(faults, consumed, &problem);
-                }
+                Some(_) => {}
+                // Nothing says where the next record begins: this one cannot be skipped.
+                None => faults.pending = Some(error(consumed, &problem)),
             }
         }
         consumed

@@ -67,6 +67,10 @@ impl Layout for CloudPhysics {
         cursor.separator(b',', &BYTES)?;
         let sector = cursor.number(&SECTOR)?;
         cursor.end(&SECTOR)?;
+        if operation == Operation::Flush {
+            // The range it names may be flushed alone, but need not.
+            return request(state, arrival, 0, (0, 0), operation);
+        }
         request(state, arrival, 0, (sector, sectors), operation)
     }
 }

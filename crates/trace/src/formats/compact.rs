@@ -209,6 +209,8 @@ fn requests(
             sound &= length <= u64::from(u32::MAX)
                 && volume <= u64::from(u32::MAX)
                 && kind < 8
+                // A flush has neither a length nor a durability of its own.
+                && (kind & 3 != 2 || length == 0 && kind == 2)
                 && sector <= SECTORS_MAX - (length & u64::from(u32::MAX));
             end = sector.wrapping_add(length);
             let line = state.line + (first + index) as u64;
