@@ -3,7 +3,9 @@ CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 DESTAGE := $(TARGET)/release/destage
 
-.PHONY: help setup build demo test check fmt no-std matrix bench clean
+FUZZ_SECONDS ?= 600
+
+.PHONY: help setup build demo test check fmt no-std matrix bench fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +45,9 @@ bench: build ## pages per second, beside the reference simulator and the targets
 	$(CARGO) run --release --locked --quiet -p destage-buffer --example page_rate 65536 5000000
 	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace
+
+fuzz: setup ## mutated bytes for every trace reader, for FUZZ_SECONDS (600); a finding joins fuzz/corpus, which `make test` replays
+	$(CARGO) run --release --locked --quiet -p destage-fuzz -- fuzz/corpus $(FUZZ_SECONDS)
 
 clean: ## remove what was built
 	$(CARGO) clean
