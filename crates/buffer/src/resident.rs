@@ -244,7 +244,7 @@ impl Resident {
     ///
     /// # Panics
     /// If `slot` has no resident page.
-    #[inline]
+    #[inline(always)]
     pub fn evict(&mut self, slot: Slot) -> Evicted {
         let evicted = match self.state(slot) {
             State::Dirty => {
@@ -284,7 +284,7 @@ impl Resident {
     ///
     /// # Panics
     /// If no program of that slot was in flight.
-    #[inline]
+    #[inline(always)]
     pub fn programmed(&mut self, page: Lpn, slot: Slot, now: Ticks) -> bool {
         let index = slot.0 as usize;
         let Status { state, in_flight } = self.status[index];
