@@ -1,7 +1,6 @@
 //! Drives one buffer with one stream.
 
 use std::collections::VecDeque;
-use std::time::Instant;
 
 use destage_base::Lpn;
 use destage_base::parameter::Values;
@@ -9,6 +8,7 @@ use destage_buffer::config::{BufferConfig, Release};
 use destage_buffer::view::NoDevice;
 use destage_buffer::{Buffer, SchemeConfig, SchemeRow, Step};
 
+use crate::clock::Stopwatch;
 use crate::streams::Stream;
 
 /// Pages of a cluster.
@@ -81,7 +81,7 @@ pub fn run(buffer: &mut Buffer, stream: &Stream) {
     }
 }
 
-/// Seconds to write all of `stream`, the median of `runs` runs; and the write hits.
+/// Seconds of processor time to write all of `stream`, the median of `runs` runs; and the write hits.
 pub fn measure(
     row: &SchemeRow,
     capacity: u32,
@@ -94,9 +94,9 @@ pub fn measure(
     let mut hits = 0;
     for _ in 0..runs {
         let mut buffer = build(row, capacity, release, future.as_deref())?;
-        let start = Instant::now();
+        let watch = Stopwatch::start();
         run(&mut buffer, stream);
-        seconds.push(start.elapsed().as_secs_f64());
+        seconds.push(watch.seconds());
         assert!(buffer.counts().are_balanced());
         hits = buffer.counts().write_hits;
     }

@@ -12,6 +12,7 @@
 )]
 
 mod chart;
+mod clock;
 mod drive;
 mod memory;
 mod pairing;

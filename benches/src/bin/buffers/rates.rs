@@ -62,7 +62,7 @@ pub fn print(only: &[String]) {
     let memory = [streams::lone(fills), streams::sequential(fills)];
 
     println!(
-        "the buffer alone, one thread, {CAPACITY} pages; million page writes per second, median of {RUNS} runs \
+        "the buffer alone, one thread, {CAPACITY} pages; million page writes per second of processor time, median of {RUNS} runs \
          of {WRITES} or more\n\
          bytes of heap per buffered page, with every page in a block of its own (lone) and with whole blocks (full)\n\
          target: zipf and traces; * marks what misses it\n"
