@@ -22,6 +22,8 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
 
+use crate::table;
+
 /// Eight pages to a group, eight entries to a bucket, eight tags to a word.
 const GROUP_BITS: u32 = 3;
 const BUCKET: usize = 1 << GROUP_BITS;
@@ -154,10 +156,7 @@ impl<Stamp: Copy> PageMap<Stamp> {
         }
         self.slots[index] = slot;
         let row = Row { page, stamp };
-        match self.rows.get_mut(slot as usize) {
-            Some(held) => *held = row,
-            None => self.rows.resize(slot as usize + 1, row),
-        }
+        *table::at(&mut self.rows, slot as usize, row) = row;
     }
 
     /// The time kept with `slot`.

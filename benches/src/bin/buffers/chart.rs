@@ -16,10 +16,10 @@ pub struct Line {
 }
 
 const COLUMNS: usize = 3;
-const PANEL: (u32, u32) = (420, 320);
+const PANEL: (u32, u32) = (420, 340);
 const HEADER: u32 = 70;
 /// Colours that stay apart for readers who see few of them.
-const COLOURS: [RGBColor; 8] = [
+const COLOURS: [RGBColor; 9] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
     RGBColor(0, 158, 115),
@@ -28,6 +28,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(140, 109, 31),
     RGBColor(86, 160, 211),
     RGBColor(60, 60, 60),
+    RGBColor(190, 160, 0),
 ];
 
 /// Draws `lines` over `sizes` into the file `path`.
@@ -59,7 +60,8 @@ pub fn draw(path: &Path, sizes: &[u32], lines: &[Line]) -> Result<(), Box<dyn st
             .iter()
             .flat_map(|line| line.whole.iter().chain(&line.split))
     };
-    let least = all().copied().fold(f64::INFINITY, f64::min) * 0.8;
+    // The legends stand below the lines.
+    let least = all().copied().fold(f64::INFINITY, f64::min) * 0.15;
     let most = all().copied().fold(0.0, f64::max) * 1.3;
     let (Some(first), Some(last)) = (sizes.first(), sizes.last()) else {
         return Ok(());
@@ -69,6 +71,7 @@ pub fn draw(path: &Path, sizes: &[u32], lines: &[Line]) -> Result<(), Box<dyn st
         let mut chart = ChartBuilder::on(panel)
             .caption(family, text(17))
             .margin(8)
+            .margin_right(26)
             .x_label_area_size(26)
             .y_label_area_size(46)
             .build_cartesian_2d(
@@ -106,7 +109,7 @@ pub fn draw(path: &Path, sizes: &[u32], lines: &[Line]) -> Result<(), Box<dyn st
         }
         chart
             .configure_series_labels()
-            .position(SeriesLabelPosition::UpperLeft)
+            .position(SeriesLabelPosition::LowerRight)
             .background_style(WHITE.mix(0.8))
             .border_style(BLACK.mix(0.2))
             .label_font(text(13))

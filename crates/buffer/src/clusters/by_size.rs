@@ -25,6 +25,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::{ClusterId, Rings};
+use crate::table;
 
 /// Rank of a cluster: larger ranks leave first.
 type Rank = (u32, Reverse<u32>);
@@ -200,11 +201,7 @@ impl BySize {
 
     #[inline]
     fn set_age(&mut self, cluster: ClusterId, age: u32) {
-        let index = cluster.index();
-        match self.ages.get_mut(index) {
-            Some(held) => *held = age,
-            None => self.ages.resize(index + 1, age),
-        }
+        *table::at(&mut self.ages, cluster.index(), APART) = age;
     }
 
     /// Gives the clusters, in the order they have, the smallest ages there are; once in 2^32 calls.
