@@ -2,6 +2,7 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 DESTAGE := $(TARGET)/release/destage
+BENCH_PYTHON := $(TARGET)/bench-python/bin/python
 
 FUZZ_SECONDS ?= 600
 
@@ -38,11 +39,16 @@ fmt: ## format everything
 no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
 
-bench: build ## pages per second, beside the reference simulator and the targets
+bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches
 	$(TARGET)/release/destage-benches $(DESTAGE)
 	@echo
-	$(CARGO) run --release --locked --quiet -p destage-buffer --example page_rate 65536 5000000
+	$(TARGET)/release/buffers rates
+	@echo
+	$(TARGET)/release/buffers sizes $(TARGET)/cost-over-size.svg
+	@echo
+	-@test -x $(BENCH_PYTHON) || { python3 -m venv $(TARGET)/bench-python && $(BENCH_PYTHON) -m pip install --quiet --requirement benches/requirements.txt; }
+	$(TARGET)/release/buffers pairing $(BENCH_PYTHON)
 	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace
 
