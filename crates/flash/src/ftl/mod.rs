@@ -13,8 +13,13 @@ use crate::operation::{Cause, Operations};
 use crate::timing::Timing;
 
 mod bast;
+mod block;
 mod blocks;
+mod fast;
+mod hybrid;
 pub mod page;
+mod replacement;
+mod sast;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
 /// Two words wide, because every page operation may return it.
@@ -169,7 +174,12 @@ pub const FTLS: &[FtlRow] = &[
         build: |_| Ok(None),
     },
     page::ROW,
+    block::ROW,
+    hybrid::ROW,
+    replacement::ROW,
     bast::ROW,
+    fast::ROW,
+    sast::ROW,
 ];
 
 /// The translation layer called `name`.

@@ -74,6 +74,16 @@ pub const IN_ORDER: Parameter = Parameter {
     source: "data sheets of MLC flash",
 };
 
+/// Whether pages of one block written one after the other share a rewrite of it.
+pub const BATCH: Parameter = Parameter {
+    name: "batch",
+    kind: Kind::Flag,
+    default: "true",
+    unit: "",
+    about: "Pages of one block written one after the other in ascending order share one rewrite of it; if not, each has its own.",
+    source: "ours: the pages of one request or destage",
+};
+
 /// Who levels wear.
 pub const WEAR_LEVELLING: Parameter = Parameter {
     name: "wl",
@@ -134,6 +144,22 @@ pub fn levelling(values: &Values) -> WearLevelling {
 pub fn log_blocks_of(element: u32, elements: u32, values: &Values) -> u32 {
     let all = values.integer("log_blocks") as u32;
     all / elements + u32::from(element < all % elements)
+}
+
+/// Logical blocks of each element where there are no log blocks: all that are not spare.
+///
+/// # Errors
+/// A sentence naming the keys, if none is left.
+pub fn logical_blocks_without_log(
+    blocks_per_element: u32,
+    spare_blocks: u32,
+) -> Result<u32, String> {
+    match blocks_per_element.checked_sub(spare_blocks) {
+        None | Some(0) => Err(format!(
+            "an element has {blocks_per_element} blocks; ftl.spare_blocks = {spare_blocks} leaves none of them for data"
+        )),
+        Some(logical) => Ok(logical),
+    }
 }
 
 /// Logical blocks of each element: all that are neither log nor spare.
