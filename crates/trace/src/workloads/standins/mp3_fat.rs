@@ -21,7 +21,7 @@ pub(in super::super) const WORKLOAD: Workload = Workload {
     about: "Stand-in for copying 90 MP3 files to FAT (BPLRU W5): long sequential runs, and the same few pages of the allocation table and a directory in between.",
     parameters: &[
         Parameter {
-            default: "8100",
+            default: "7900",
             ..REQUESTS
         },
         VOLUME_PAGES,

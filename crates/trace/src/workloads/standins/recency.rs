@@ -108,9 +108,9 @@ row! {
     MEAN_INTERARRIVAL_MS = "8", "";
     MEAN_REQUEST_SECTORS = "8.44", "from BPAC (MSST 2010), Table II: 1.930 pages a write";
     ALIGN_SECTORS = "1", "";
-    REWRITE_PERCENT = "93.55", "from BPAC (MSST 2010), Table II: 113561 different pages of 1930249";
-    RECENT_REQUESTS = "65536", "";
-    RECENCY_SKEW = "1.37", "from BPAC (MSST 2010), Figure 3a: PIRD threshold about 200";
+    REWRITE_PERCENT = "98.55", "from BPAC (MSST 2010), Table II: 113561 different pages of 1930249";
+    RECENT_REQUESTS = "1048576", "as many as there are";
+    RECENCY_SKEW = "1.05", "from the trace's first 10000 requests: 3734 different pages of 12406, 71 % of rewrites within 200 page writes";
     SEQUENTIAL_PERCENT = "20", "";
 }
 row! {
@@ -122,9 +122,9 @@ row! {
     MEAN_INTERARRIVAL_MS = "11", "";
     MEAN_REQUEST_SECTORS = "5.68", "from BPAC (MSST 2010), Table II: 1.585 pages a write";
     ALIGN_SECTORS = "1", "";
-    REWRITE_PERCENT = "89.65", "from BPAC (MSST 2010), Table II: 98239 different pages of 1029983";
-    RECENT_REQUESTS = "65536", "";
-    RECENCY_SKEW = "1.1", "";
+    REWRITE_PERCENT = "96.3", "from BPAC (MSST 2010), Table II: 98239 different pages of 1029983";
+    RECENT_REQUESTS = "1048576", "as many as there are";
+    RECENCY_SKEW = "1.05", "as Financial1";
     SEQUENTIAL_PERCENT = "20", "";
 }
 row! {
@@ -136,7 +136,7 @@ row! {
     MEAN_INTERARRIVAL_MS = "10", "";
     MEAN_REQUEST_SECTORS = "9.85", "from BPAC (MSST 2010), Table II: 2.106 pages a write";
     ALIGN_SECTORS = "1", "";
-    REWRITE_PERCENT = "71", "from BPAC (MSST 2010), Table II: 267894 different pages of 1516588";
+    REWRITE_PERCENT = "70.5", "from BPAC (MSST 2010), Table II: 267894 different pages of 1516588";
     RECENT_REQUESTS = "65536", "";
     RECENCY_SKEW = "1", "";
     SEQUENTIAL_PERCENT = "90", "";
@@ -150,7 +150,7 @@ row! {
     MEAN_INTERARRIVAL_MS = "10", "";
     MEAN_REQUEST_SECTORS = "11.52", "from BPAC (MSST 2010), Table II: 2.315 pages a write";
     ALIGN_SECTORS = "1", "";
-    REWRITE_PERCENT = "83.5", "from BPAC (MSST 2010), Table II: 249387 different pages of 2315396";
+    REWRITE_PERCENT = "83.1", "from BPAC (MSST 2010), Table II: 249387 different pages of 2315396";
     RECENT_REQUESTS = "65536", "";
     RECENCY_SKEW = "1", "";
     SEQUENTIAL_PERCENT = "90", "";
