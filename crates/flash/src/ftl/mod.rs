@@ -18,6 +18,7 @@ mod blocks;
 mod hybrid;
 pub mod page;
 mod replacement;
+mod superblock;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
 /// Two words wide, because every page operation may return it.
@@ -176,6 +177,7 @@ pub const FTLS: &[FtlRow] = &[
     block::ROW,
     hybrid::ROW,
     replacement::ROW,
+    superblock::ROW,
 ];
 
 /// The translation layer called `name`.

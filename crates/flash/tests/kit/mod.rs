@@ -27,6 +27,8 @@ pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
     match layer {
         "page" => &[("reserve_percent", "40"), ("min_free_percent", "10")],
         "bast" => &[("log_blocks", "3")],
+        "replacement" => &[("log_blocks", "3")],
+        "superblock" => &[("log_blocks", "3")],
         _ => &[],
     }
 }
