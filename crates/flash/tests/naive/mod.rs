@@ -5,6 +5,7 @@ pub mod bast;
 pub mod block;
 pub mod hybrid;
 pub mod replacement;
+pub mod superblock;
 
 use destage_base::{Lpn, Random};
 use destage_flash::operation::{MergeKind, Tally};
