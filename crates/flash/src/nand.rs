@@ -125,30 +125,19 @@ impl Nand {
         state.programmed = state.programmed.max(page as u16 + 1);
     }
 
-    /// Programs the pages of the erased `block` that `pages` gives, in ascending order; `end` is the page
-    /// after the last of them.
+    /// Programs the pages of `block` that `pages` gives, in ascending order and behind all that are
+    /// programmed; `end` is the page after the last of them.
     ///
     /// # Panics
-    /// If the block is not erased.
+    /// If the first of them is not behind.
     pub fn program_run(&mut self, block: BlockSlot, end: u32, pages: impl Iterator<Item = u32>) {
-        self.program_behind(block, 0, end, pages);
-    }
-
-    /// Programs the pages of `block` that `pages` gives, in ascending order; the first is not before `first`,
-    /// up to which the block may be programmed, and `end` is the page after the last.
-    ///
-    /// # Panics
-    /// If the block is programmed further.
-    pub fn program_behind(
-        &mut self,
-        block: BlockSlot,
-        first: u32,
-        end: u32,
-        pages: impl Iterator<Item = u32>,
-    ) {
+        let mut pages = pages.peekable();
+        let Some(first) = pages.peek().copied() else {
+            return;
+        };
         let state = self.blocks.get_mut(block as usize);
         assert!(
-            u32::from(state.programmed) <= first && end <= u32::from(self.pages_per_block),
+            first >= u32::from(state.programmed) && end <= u32::from(self.pages_per_block),
             "program of pages {first} to {end} in block {block}, which is programmed up to page {}",
             state.programmed
         );

@@ -147,7 +147,7 @@ const STEPS: u32 = 5;
 fn every_short_sequence_on_two_blocks_of_two_pages() {
     for row in FTLS.iter().filter(|row| row.name != "none") {
         for filled in [true, false] {
-            let mut setup = Setup::new(row.name, 1, 8, 2);
+            let mut setup = Setup::new(row.name, 1, 10, 2);
             setup.filled = filled;
             setup.copy_back = true;
             for (parameter, value) in kit::small_settings(row.name) {

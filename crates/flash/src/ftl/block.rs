@@ -129,7 +129,7 @@ impl Block {
         let transfer = blocks.move_transfer([from].into_iter(), to);
         operations.push_moves(Cause::Copy, transfer, count, moves);
         let last = newest.end(block).min(end);
-        blocks.nand.program_behind(to, next, last, offsets());
+        blocks.nand.program_run(to, last, offsets());
         open.next = end;
         open.copies += count;
     }

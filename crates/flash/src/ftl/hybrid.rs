@@ -202,7 +202,7 @@ impl Hybrid {
                 .map(|(old, new)| (self.blocks.ppn(from, old), self.blocks.ppn(to, new)));
             let transfer = self.blocks.move_transfer([from].into_iter(), to);
             operations.push_moves(Cause::Copy, transfer, open.left, moves);
-            self.blocks.nand.program_behind(to, first, end, first..end);
+            self.blocks.nand.program_run(to, end, first..end);
             let mut new = first;
             for offset in 0..self.blocks.pages() {
                 let index = self.index(page(offset));

@@ -15,9 +15,11 @@ use crate::timing::Timing;
 mod bast;
 mod block;
 mod blocks;
+mod fast;
 mod hybrid;
 pub mod page;
 mod replacement;
+mod sast;
 mod superblock;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
@@ -173,10 +175,12 @@ pub const FTLS: &[FtlRow] = &[
         build: |_| Ok(None),
     },
     page::ROW,
-    bast::ROW,
     block::ROW,
     hybrid::ROW,
     replacement::ROW,
+    bast::ROW,
+    fast::ROW,
+    sast::ROW,
     superblock::ROW,
 ];
 

@@ -26,11 +26,14 @@ pub const TIMING: Timing = Timing {
 pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
     match layer {
         "page" => &[("reserve_percent", "40"), ("min_free_percent", "10")],
-        "bast" => &[("log_blocks", "3")],
-        "replacement" => &[("log_blocks", "3")],
-        "superblock" => &[("log_blocks", "3")],
+        _ if has_log_blocks(layer) => &[("log_blocks", "6")],
         _ => &[],
     }
+}
+
+fn has_log_blocks(layer: &str) -> bool {
+    let row = find(layer).unwrap_or_else(|| panic!("no layer is called {layer}"));
+    row.parameters.iter().any(|row| row.name == "log_blocks")
 }
 
 /// Runs `test`; if it panics, says what it was about.

@@ -3,8 +3,10 @@
 
 pub mod bast;
 pub mod block;
+pub mod fast;
 pub mod hybrid;
 pub mod replacement;
+pub mod sast;
 pub mod superblock;
 
 use destage_base::{Lpn, Random};

@@ -3,6 +3,8 @@
 pub(super) mod data;
 mod free;
 pub(super) mod log_block;
+pub(super) mod logged;
+pub(super) mod page_log;
 pub(super) mod parameters;
 pub(super) mod striped;
 
@@ -210,6 +212,19 @@ impl Blocks {
         operations: &mut Operations,
     ) {
         self.nand.program(block, page);
+        self.push_program(block, page, cause, operations);
+    }
+
+    /// Emits the program of a page that comes in, for who programs it as part of a
+    /// [run](Nand::program_run).
+    #[inline]
+    pub fn push_program(
+        &self,
+        block: BlockSlot,
+        page: u32,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
         operations.push(Kind::Program, cause, Transfer::Page, self.ppn(block, page));
     }
 

@@ -45,10 +45,16 @@ pub(in crate::ftl) trait Element {
     /// RAM its maps would take in a device, in bytes.
     fn map_bytes(&self) -> u64;
 
+    /// Figures of the device that are one sum over another: the name, and those of the sums.
+    const RATIOS: &'static [[&'static str; 3]] = &[];
+
     /// Figures only this layer has, by name; the device's are their sums.
     fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         let _ = tell;
     }
+
+    /// Begins these figures anew.
+    fn reset_figures(&mut self) {}
 }
 
 /// All elements. See the [module](self).
@@ -158,6 +164,7 @@ impl<E: Element> Ftl for Striped<E> {
     fn reset_counters(&mut self) {
         for element in &mut self.elements {
             element.blocks_mut().reset_counters();
+            element.reset_figures();
         }
     }
 
@@ -183,6 +190,14 @@ impl<E: Element> Ftl for Striped<E> {
                 None => sums.push((name, value)),
             });
         }
-        sums.into_iter().for_each(|(name, value)| tell(name, value));
+        let sum = |wanted: &str| sums.iter().find(|(name, _)| *name == wanted);
+        for [name, above, below] in E::RATIOS {
+            if let (Some((_, above)), Some((_, below))) = (sum(above), sum(below))
+                && *below > 0.0
+            {
+                tell(name, above / below);
+            }
+        }
+        sums.iter().for_each(|(name, value)| tell(name, *value));
     }
 }

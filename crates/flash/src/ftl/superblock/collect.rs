@@ -123,7 +123,7 @@ impl Superblocks {
         let range = first..first + count;
         self.blocks
             .nand
-            .program_behind(target, first, range.end, range.clone());
+            .program_run(target, range.end, range.clone());
         let mut to = first;
         for page in 0..self.blocks.pages() {
             if to == range.end {
