@@ -20,6 +20,7 @@ mod hybrid;
 pub mod page;
 mod replacement;
 mod sast;
+mod superblock;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
 /// Two words wide, because every page operation may return it.
@@ -180,6 +181,7 @@ pub const FTLS: &[FtlRow] = &[
     bast::ROW,
     fast::ROW,
     sast::ROW,
+    superblock::ROW,
 ];
 
 /// The translation layer called `name`.

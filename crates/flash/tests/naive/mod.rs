@@ -7,6 +7,7 @@ pub mod fast;
 pub mod hybrid;
 pub mod replacement;
 pub mod sast;
+pub mod superblock;
 
 use destage_base::{Lpn, Random};
 use destage_flash::operation::{MergeKind, Tally};
