@@ -15,6 +15,7 @@ use crate::timing::Timing;
 mod bast;
 mod blocks;
 mod fast;
+mod last;
 pub mod page;
 mod sast;
 
@@ -50,6 +51,26 @@ pub trait Ftl {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace>;
+
+    /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
+    /// their own.
+    fn long_write_pages(&self) -> Option<u32> {
+        None
+    }
+
+    /// Writes `page` as [`Ftl::write`] does, as part of a long write: one host request, or destaged pages that
+    /// follow one another.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no free block is left.
+    fn write_long(
+        &mut self,
+        page: Lpn,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        self.write(page, cause, operations)
+    }
 
     /// The contents of `page` are no longer needed.
     fn trim(&mut self, page: Lpn, operations: &mut Operations);
@@ -173,6 +194,7 @@ pub const FTLS: &[FtlRow] = &[
     page::ROW,
     bast::ROW,
     fast::ROW,
+    last::ROW,
     sast::ROW,
 ];
 
