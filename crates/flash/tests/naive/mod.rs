@@ -3,6 +3,7 @@
 
 pub mod bast;
 pub mod fast;
+pub mod last;
 pub mod sast;
 
 use destage_base::{Lpn, Random};
