@@ -2,8 +2,11 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 DESTAGE := $(TARGET)/release/destage
+BENCH_PYTHON := $(TARGET)/bench-python/bin/python
 
-.PHONY: help setup build demo test check fmt no-std bench clean
+FUZZ_SECONDS ?= 600
+
+.PHONY: help setup build demo test check fmt no-std matrix bench fuzz clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +25,9 @@ demo: build ## the main job on the built-in workload: a table here, charts in re
 test: setup no-std ## every test
 	$(CARGO) test --workspace --locked
 
+matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
+	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test matrix
+
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
@@ -33,13 +39,21 @@ fmt: ## format everything
 no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
 
-bench: build ## pages per second, beside the reference simulator and the targets
+bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches
 	$(TARGET)/release/destage-benches $(DESTAGE)
 	@echo
-	$(CARGO) run --release --locked --quiet -p destage-buffer --example page_rate 65536 5000000
+	$(TARGET)/release/buffers rates
+	@echo
+	$(TARGET)/release/buffers sizes $(TARGET)/cost-over-size.svg
+	@echo
+	-@test -x $(BENCH_PYTHON) || { python3 -m venv $(TARGET)/bench-python && $(BENCH_PYTHON) -m pip install --quiet --requirement benches/requirements.txt; }
+	$(TARGET)/release/buffers pairing $(BENCH_PYTHON)
 	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace
+
+fuzz: setup ## mutated bytes for every trace reader, for FUZZ_SECONDS (600); a finding joins fuzz/corpus, which `make test` replays
+	$(CARGO) run --release --locked --quiet -p destage-fuzz -- fuzz/corpus $(FUZZ_SECONDS)
 
 clean: ## remove what was built
 	$(CARGO) clean

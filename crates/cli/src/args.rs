@@ -4,6 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use crate::trace_args::{
+    AnonymizeArguments, ConvertArguments, CutArguments, GenerateArguments, MergeArguments,
+    ScaleArguments, Written,
+};
+
 /// Write buffers for flash devices: which pages should wait in RAM, and which should leave next?
 #[derive(Parser)]
 #[command(
@@ -25,7 +30,7 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// The main schemes on a built-in workload: a table, and a report with charts
     Demo(DemoArguments),
-    /// Traces themselves: what they are like
+    /// Traces themselves: what they are like, and other traces out of them
     Trace {
         #[command(subcommand)]
         command: TraceCommand,
@@ -40,6 +45,18 @@ pub(crate) enum Command {
 pub(crate) enum TraceCommand {
     /// Statistics of a trace
     Info(InfoArguments),
+    /// The same trace in another form
+    Convert(ConvertArguments),
+    /// A part of a trace: by count, time, volume, address
+    Cut(CutArguments),
+    /// Several traces as one, in order of arrival
+    Merge(MergeArguments),
+    /// A trace without what tells where it comes from
+    Anonymize(AnonymizeArguments),
+    /// A trace stretched in time or address
+    Scale(ScaleArguments),
+    /// A synthetic workload as a trace
+    Generate(GenerateArguments),
 }
 
 /// What is simulated with: everything a run and a cross product have in common.
@@ -166,6 +183,9 @@ pub(crate) struct RunArguments {
     /// One line per destage: time, cause, pages, padding
     #[arg(long, value_name = "FILE.csv", overrides_with = "destage_log")]
     pub(crate) destage_log: Option<PathBuf>,
+    /// One line per block of the device: element, block in it, erases
+    #[arg(long, value_name = "FILE.csv", overrides_with = "erase_log")]
+    pub(crate) erase_log: Option<PathBuf>,
 }
 
 #[derive(Args)]

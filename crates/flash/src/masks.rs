@@ -107,6 +107,15 @@ impl<R: FullRows> Masks<R> {
         }
     }
 
+    /// Sets those bits of `row` that are set in `other_row` of `other`, whose rows are as long.
+    pub fn set_all_of<O: FullRows>(&mut self, row: u32, other: &Masks<O>, other_row: u32) {
+        debug_assert_eq!(self.per_row, other.per_row, "rows of one length");
+        let first = self.index(row, 0);
+        for (index, bits) in (first..).zip(other.row(other_row)) {
+            *self.words.get_mut(index) |= bits;
+        }
+    }
+
     /// How many bits of `row` are set.
     #[inline]
     pub fn count(&self, row: u32) -> u32 {
@@ -178,22 +187,30 @@ mod tests {
             for _ in 0..4_000 {
                 let row = random.below(8) as u32;
                 let bit = random.below(u64::from(bits)) as u32;
-                let flag = &mut model[row as usize][bit as usize];
+                let model = &mut model[row as usize];
                 match random.below(40) {
                     0 => {
                         masks.clear_row(row);
-                        model[row as usize].fill(false);
+                        model.fill(false);
                     }
-                    1..20 => {
-                        assert_eq!(masks.clear(row, bit), *flag);
-                        *flag = false;
+                    1 => {
+                        let mut other = Masks::new(2, bits, First(0));
+                        for bit in (0..bits).step_by(1 + row as usize) {
+                            other.set(1, bit);
+                            model[bit as usize] = true;
+                        }
+                        masks.set_all_of(row, &other, 1);
+                    }
+                    2..20 => {
+                        assert_eq!(masks.clear(row, bit), model[bit as usize]);
+                        model[bit as usize] = false;
                     }
                     _ => {
-                        assert_eq!(masks.set(row, bit), *flag);
-                        *flag = true;
+                        assert_eq!(masks.set(row, bit), model[bit as usize]);
+                        model[bit as usize] = true;
                     }
                 }
-                let flags = &model[row as usize];
+                let flags = model;
                 let ones: Vec<u32> = (0..bits).filter(|bit| flags[*bit as usize]).collect();
                 assert_eq!(masks.ones(row).collect::<Vec<_>>(), ones);
                 assert_eq!(masks.get(row, bit), flags[bit as usize]);

@@ -141,7 +141,7 @@ impl Nand {
             "program of pages {first} to {end} in block {block}, which is programmed up to page {}",
             state.programmed
         );
-        state.programmed = end as u16;
+        state.programmed = state.programmed.max(end as u16);
         if let Some(programmed) = &mut self.any_order {
             pages.for_each(|page| {
                 programmed.set(block, page);

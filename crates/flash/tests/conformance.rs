@@ -10,9 +10,6 @@ use destage_flash::ftl::FTLS;
 
 use kit::{Device, Setup};
 
-/// Settings that bring the large tables of a layer down to devices of a hundred pages.
-const SMALL: &[(&str, &[(&str, &str)])] = &[("page", &[("reserve_percent", "30")])];
-
 /// Operations per setup; with the setups of each layer together more than a million.
 const OPERATIONS: u32 = 60_000;
 
@@ -29,8 +26,7 @@ fn devices(name: &str) -> Vec<Setup> {
             setup.geometry.planes = planes;
             setup.copy_back = copy_back;
             setup.filled = filled;
-            let small = SMALL.iter().find(|(row, _)| *row == name);
-            for (parameter, value) in small.map_or(&[][..], |(_, settings)| settings) {
+            for (parameter, value) in kit::small_settings(name) {
                 setup = setup.with(parameter, value);
             }
             setups.push(setup);
@@ -89,10 +85,7 @@ fn reads_give_the_last_write_and_flash_is_used_as_it_can_be() {
     for row in FTLS.iter().filter(|row| row.name != "none") {
         let mut built = 0;
         let mut operations = 0;
-        let setups: Vec<Setup> = devices(row.name)
-            .iter()
-            .flat_map(|setup| variants(setup))
-            .collect();
+        let setups: Vec<Setup> = devices(row.name).iter().flat_map(variants).collect();
         let each = OPERATIONS.max(1_200_000 / setups.len() as u32);
         for (number, setup) in setups.iter().enumerate() {
             match setup.build() {
@@ -106,14 +99,10 @@ fn reads_give_the_last_write_and_flash_is_used_as_it_can_be() {
                     continue;
                 }
             }
-            let run = std::panic::catch_unwind(|| {
+            kit::about(format!("{setup:?}"), || {
                 exercise(&mut Device::new(setup), number as u64, each);
             });
             operations += each;
-            if let Err(cause) = run {
-                eprintln!("{setup:?}");
-                std::panic::resume_unwind(cause);
-            }
         }
         assert!(
             2 * built > setups.len() && operations >= 1_000_000,
@@ -149,5 +138,39 @@ fn equal_seeds_give_equal_operations() {
             (device.tally, device.merges)
         };
         assert_eq!(run(), run());
+    }
+}
+
+/// Every sequence of writes and trims of this many steps on four pages.
+const STEPS: u32 = 5;
+
+#[test]
+fn every_short_sequence_on_two_blocks_of_two_pages() {
+    for row in FTLS.iter().filter(|row| row.name != "none") {
+        for filled in [true, false] {
+            let mut setup = Setup::new(row.name, 1, 10, 2);
+            setup.filled = filled;
+            setup.copy_back = true;
+            for (parameter, value) in kit::small_settings(row.name) {
+                setup = setup.with(parameter, value);
+            }
+            let pages = setup.build().expect("a layer").pages().min(4) as u32;
+            let choices = 2 * pages;
+            for sequence in 0..choices.pow(STEPS) {
+                kit::about(format!("{sequence} on {setup:?}"), || {
+                    let mut device = Device::new(&setup);
+                    let mut left = sequence;
+                    for _ in 0..STEPS {
+                        let page = u64::from(left % pages);
+                        match left / pages % 2 {
+                            0 => device.write(page),
+                            _ => device.trim(page),
+                        }
+                        left /= choices;
+                    }
+                    device.check();
+                });
+            }
+        }
     }
 }

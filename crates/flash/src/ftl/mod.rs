@@ -13,10 +13,13 @@ use crate::operation::{Cause, Operations};
 use crate::timing::Timing;
 
 mod bast;
+mod block;
 mod blocks;
 mod fast;
+mod hybrid;
 mod last;
 pub mod page;
+mod replacement;
 mod sast;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
@@ -192,10 +195,13 @@ pub const FTLS: &[FtlRow] = &[
         build: |_| Ok(None),
     },
     page::ROW,
+    block::ROW,
+    hybrid::ROW,
+    replacement::ROW,
     bast::ROW,
     fast::ROW,
-    last::ROW,
     sast::ROW,
+    last::ROW,
 ];
 
 /// The translation layer called `name`.

@@ -3,6 +3,7 @@
 //! It knows what the host wrote last and nothing of how the layer maps, so it tells whether a read gives the
 //! last write, whether a page is programmed twice or out of order, and whether something needed is erased.
 #![allow(dead_code, reason = "every test program uses another part of the kit")]
+#![allow(clippy::print_stderr, reason = "a test that fails says where")]
 
 pub mod scenario;
 
@@ -20,6 +21,31 @@ pub const TIMING: Timing = Timing {
     page_transfer: 100,
     sector_transfer: 13,
 };
+
+/// Settings that bring the large tables of `layer` down to devices of a hundred pages.
+pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
+    match layer {
+        "page" => &[("reserve_percent", "40"), ("min_free_percent", "10")],
+        _ if has_log_blocks(layer) => &[("log_blocks", "6")],
+        _ => &[],
+    }
+}
+
+fn has_log_blocks(layer: &str) -> bool {
+    let row = find(layer).unwrap_or_else(|| panic!("no layer is called {layer}"));
+    row.parameters.iter().any(|row| row.name == "log_blocks")
+}
+
+/// Runs `test`; if it panics, says what it was about.
+pub fn about<T>(what: impl std::fmt::Display, test: impl FnOnce() -> T) -> T {
+    match std::panic::catch_unwind(std::panic::AssertUnwindSafe(test)) {
+        Ok(result) => result,
+        Err(cause) => {
+            eprintln!("{what}");
+            std::panic::resume_unwind(cause)
+        }
+    }
+}
 
 /// A layer's name, settings and device.
 #[derive(Clone, Debug)]

@@ -16,7 +16,7 @@
 //! `expect` counts from the start or the last `reset`: `switch`, `partial`, `full` merges, `copies` (programs to
 //! move pages), `erases`, `reads` (all), `programs` (all), `map_reads`, `map_programs`, `wear` (programs).
 
-use super::{Device, Setup};
+use super::{Device, Setup, about};
 use destage_flash::Cause;
 use destage_flash::operation::{MergeKind, Tally};
 
@@ -163,13 +163,8 @@ pub fn play(ftl: &str, text: &str) {
         }
         let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
         expectations += u32::from(matches!(word, "expect" | "merges"));
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            reading.line(word, rest.trim());
-        }));
-        if let Err(cause) = outcome {
-            eprintln!("{ftl}, line {}: {line}", number + 1);
-            std::panic::resume_unwind(cause);
-        }
+        let place = format!("{ftl}, line {}: {line}", number + 1);
+        about(place, || reading.line(word, rest.trim()));
     }
     assert!(expectations > 0, "the scenario of {ftl} expects nothing");
 }

@@ -2,8 +2,11 @@
 #![allow(dead_code, reason = "every test program uses another part of it")]
 
 pub mod bast;
+pub mod block;
 pub mod fast;
+pub mod hybrid;
 pub mod last;
+pub mod replacement;
 pub mod sast;
 
 use destage_base::{Lpn, Random};

@@ -110,6 +110,19 @@ impl DataBlocks {
         }
     }
 
+    /// The newest copies of the pages set in `row` of `pages` are in the data block of `logical` as well.
+    pub fn set_newest_of(&mut self, logical: u32, pages: &Masks<First>, row: u32) {
+        self.newest.set_all_of(logical, pages, row);
+        if let Some(programmed) = &mut self.programmed {
+            programmed.set_all_of(logical, pages, row);
+        }
+    }
+
+    /// No newest copy is in the data block of `logical`.
+    pub fn clear_all_newest(&mut self, logical: u32) {
+        self.newest.clear_row(logical);
+    }
+
     /// It is not there any more.
     #[inline]
     pub fn clear_newest(&mut self, logical: u32, offset: u32) {

@@ -84,6 +84,16 @@ pub const IN_ORDER: Parameter = Parameter {
     source: "data sheets of MLC flash",
 };
 
+/// Whether pages of one block written one after the other share a rewrite of it.
+pub const BATCH: Parameter = Parameter {
+    name: "batch",
+    kind: Kind::Flag,
+    default: "true",
+    unit: "",
+    about: "Pages of one block written one after the other in ascending order share one rewrite of it; if not, each has its own.",
+    source: "ours: the pages of one request or destage",
+};
+
 /// Who levels wear.
 pub const WEAR_LEVELLING: Parameter = Parameter {
     name: "wl",
@@ -157,6 +167,22 @@ pub fn require_two_logs(log_blocks: u32, elements: u32) -> Result<(), String> {
         ));
     }
     Ok(())
+}
+
+/// Logical blocks of each element where there are no log blocks: all that are not spare.
+///
+/// # Errors
+/// A sentence naming the keys, if none is left.
+pub fn logical_blocks_without_log(
+    blocks_per_element: u32,
+    spare_blocks: u32,
+) -> Result<u32, String> {
+    match blocks_per_element.checked_sub(spare_blocks) {
+        None | Some(0) => Err(format!(
+            "an element has {blocks_per_element} blocks; ftl.spare_blocks = {spare_blocks} leaves none of them for data"
+        )),
+        Some(logical) => Ok(logical),
+    }
 }
 
 /// Logical blocks of each element: all that are neither log nor spare.
