@@ -4,6 +4,7 @@ pub(super) mod data;
 mod free;
 pub(super) mod log_block;
 pub(super) mod logged;
+mod owners;
 pub(super) mod page_log;
 pub(super) mod parameters;
 pub(super) mod striped;
