@@ -70,6 +70,7 @@ fn exercise(device: &mut Device, seed: u64, operations: u32) {
             4 => device
                 .write_for(page, Cause::Pad)
                 .unwrap_or_else(|full| panic!("{}", full.explanation)),
+            5..9 => device.write_long(page),
             _ => device.write(page),
         }
         if step % 10_000 == 0 {

@@ -6,8 +6,6 @@
 //! with pages in the oldest is merged. (Lee et al., ACM Transactions on Embedded Computing Systems 6(3), 2007.)
 
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
 
 use destage_base::parameter::{Kind as ParameterKind, Parameter};
 
@@ -26,14 +24,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Block mapping with log blocks shared by all logical blocks, and one for sequential writes.",
     source: SOURCE,
     parameters: &[
-        Parameter {
-            kind: ParameterKind::Integer {
-                min: 2,
-                max: u32::MAX as u64,
-            },
-            about: "Log blocks of the device, spread evenly over its elements; in each one is for sequential writes, and one at least for others.",
-            ..shared::LOG_BLOCKS
-        },
+        shared::TWO_LOG_BLOCKS,
         shared::SPARE_BLOCKS,
         Parameter {
             name: "sw_mismatch",
@@ -59,7 +50,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         let geometry = config.geometry;
         let elements = geometry.elements;
         let log_blocks = config.values.integer("log_blocks") as u32;
-        require_two(log_blocks, elements)?;
+        shared::require_two_logs(log_blocks, elements)?;
         let logical = shared::logical_blocks(
             geometry.blocks_per_element(),
             elements,
@@ -72,15 +63,6 @@ pub(super) const ROW: FtlRow = FtlRow {
         )?)))
     },
 };
-
-fn require_two(log_blocks: u32, elements: u32) -> Result<(), String> {
-    if log_blocks / 2 < elements {
-        return Err(format!(
-            "ftl.log_blocks = {log_blocks} is less than two for each of flash.elements = {elements}: one for sequential and one for other writes"
-        ));
-    }
-    Ok(())
-}
 
 /// The number of the sequential log block; the random ones follow.
 const SEQUENTIAL: u32 = 0;
@@ -115,9 +97,7 @@ impl Fast {
         block: u32,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        if self.store.log.is_open(SEQUENTIAL) && self.store.log.live(SEQUENTIAL) == 0 {
-            self.store.discard(SEQUENTIAL, operations);
-        } else if let Some(owner) = self.sequential_owner() {
+        if let Some(owner) = self.sequential_owner() {
             let cause = if owner == block {
                 MergeCause::OwnLog
             } else {

@@ -158,7 +158,7 @@ impl Hybrid {
         cause: Cause,
         operations: &mut Operations,
     ) {
-        let slot = u32::from(self.blocks.nand.block(block).programmed);
+        let slot = self.blocks.programmed(block);
         self.invalidate(page);
         self.blocks.program(block, slot, cause, operations);
         self.data.set_newest(page.block, slot);
@@ -191,7 +191,7 @@ impl Hybrid {
         };
         let (block, from) = (open.block, open.from);
         if let Some(to) = self.data.get(block).filter(|_| open.left > 0) {
-            let first = u32::from(self.blocks.nand.block(to).programmed);
+            let first = self.blocks.programmed(to);
             let end = first + open.left;
             let page = |offset| LogicalPage { block, offset };
             let old_slots = (0..self.blocks.pages())
@@ -270,7 +270,7 @@ impl Element for Hybrid {
                 data
             }
         };
-        if u32::from(self.blocks.nand.block(data).programmed) < self.blocks.pages() {
+        if self.blocks.programmed(data) < self.blocks.pages() {
             self.append(data, page, cause, operations);
             return Ok(());
         }

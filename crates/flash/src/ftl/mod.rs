@@ -17,9 +17,11 @@ mod block;
 mod blocks;
 mod fast;
 mod hybrid;
+mod last;
 pub mod page;
 mod replacement;
 mod sast;
+mod superblock;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
 /// Two words wide, because every page operation may return it.
@@ -53,6 +55,26 @@ pub trait Ftl {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace>;
+
+    /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
+    /// their own.
+    fn long_write_pages(&self) -> Option<u32> {
+        None
+    }
+
+    /// Writes `page` as [`Ftl::write`] does, as part of a long write: one host request, or destaged pages that
+    /// follow one another.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no free block is left.
+    fn write_long(
+        &mut self,
+        page: Lpn,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        self.write(page, cause, operations)
+    }
 
     /// The contents of `page` are no longer needed.
     fn trim(&mut self, page: Lpn, operations: &mut Operations);
@@ -180,6 +202,8 @@ pub const FTLS: &[FtlRow] = &[
     bast::ROW,
     fast::ROW,
     sast::ROW,
+    last::ROW,
+    superblock::ROW,
 ];
 
 /// The translation layer called `name`.

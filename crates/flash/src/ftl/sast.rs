@@ -17,7 +17,7 @@ use super::blocks::{Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::divide::Divider;
 use crate::list::List;
-use crate::operation::{Cause, MergeCause, MergeKind, Operations};
+use crate::operation::{Cause, MergeCause, Operations};
 
 const SOURCE: &str = "Park et al., ACM TECS 7(4), 2008.";
 const OURS: &str = "ours";
@@ -213,11 +213,7 @@ impl Sast {
             logs.first().copied()
         };
         let victim = victim.expect("a group with a position has log blocks");
-        if self.store.log.live(victim) > 0 && self.store.merge_kind(victim) != MergeKind::Full {
-            self.store.merge_log(victim, cause, operations)?;
-        } else {
-            self.store.reclaim(victim, cause, |_| None, operations)?;
-        }
+        self.store.reclaim(victim, cause, |_| None, operations)?;
         self.give_back(position, victim);
         self.store.level_wear(operations);
         Ok(())

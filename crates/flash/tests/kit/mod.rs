@@ -298,6 +298,10 @@ impl Device {
     /// # Errors
     /// What the layer says.
     pub fn write_for(&mut self, page: u64, cause: Cause) -> Result<(), NoSpace> {
+        self.write_as(page, cause, false)
+    }
+
+    fn write_as(&mut self, page: u64, cause: Cause, is_long: bool) -> Result<(), NoSpace> {
         let element = self.ftl.element_of(Lpn(page));
         self.now += 1;
         for rounds in 0.. {
@@ -313,7 +317,11 @@ impl Device {
         wanted.version += 1;
         wanted.written = true;
         wanted.place = None;
-        let result = self.ftl.write(Lpn(page), cause, &mut self.operations);
+        let result = if is_long {
+            self.ftl.write_long(Lpn(page), cause, &mut self.operations)
+        } else {
+            self.ftl.write(Lpn(page), cause, &mut self.operations)
+        };
         self.settle(element, Some((page, cause)));
         result?;
         assert!(
@@ -326,6 +334,12 @@ impl Device {
     /// Writes `page` for the host; the device has to have room.
     pub fn write(&mut self, page: u64) {
         self.write_for(page, Cause::Host)
+            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
+    }
+
+    /// The same as part of a long write.
+    pub fn write_long(&mut self, page: u64) {
+        self.write_as(page, Cause::Host, true)
             .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
     }
 

@@ -17,7 +17,22 @@ pub(in crate::ftl) enum Copies {
     All,
 }
 
-/// Logical block -> physical block at the start: in order, planes taken in turn.
+/// Where logical block `logical` of a filled device lies at the start: in order, planes taken in turn.
+pub(in crate::ftl) fn initial_block(geometry: &Geometry, logical: u32) -> BlockSlot {
+    let (row, plane) = (logical / geometry.planes, logical % geometry.planes);
+    plane * geometry.blocks_per_plane + row
+}
+
+/// The logical block that lies in `block` at the start of a filled device, if it has as many.
+pub(in crate::ftl) fn initial_logical(geometry: &Geometry, block: BlockSlot) -> u32 {
+    let (plane, row) = (
+        block / geometry.blocks_per_plane,
+        block % geometry.blocks_per_plane,
+    );
+    row * geometry.planes + plane
+}
+
+/// Logical block -> physical block at the start.
 struct InitialMap {
     geometry: Geometry,
     filled: bool,
@@ -29,11 +44,7 @@ impl Initial for InitialMap {
         if !self.filled {
             return NONE;
         }
-        let (row, plane) = (
-            index as u32 / self.geometry.planes,
-            index as u32 % self.geometry.planes,
-        );
-        plane * self.geometry.blocks_per_plane + row
+        initial_block(&self.geometry, index as u32)
     }
 }
 

@@ -192,7 +192,8 @@ impl Logged {
         newest == self.log.live(log)
     }
 
-    /// Merges `log`, which is not empty and all of one logical block, as [`Logged::merge_kind`] says.
+    /// Merges `log`, which is not empty and all of one logical block, as [`Logged::merge_kind`] says. If
+    /// nothing in it is needed it is erased only.
     ///
     /// # Errors
     /// [`NoSpace`] if a full merge finds no free block.
@@ -202,7 +203,8 @@ impl Logged {
         cause: MergeCause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let Some(block) = self.log.first_block(log) else {
+        let Some(block) = self.log.first_block(log).filter(|_| self.log.live(log) > 0) else {
+            self.discard(log, operations);
             return Ok(());
         };
         let kind = self.merge_kind(log);
@@ -218,8 +220,9 @@ impl Logged {
     }
 
     /// Merges every logical block with newest pages in `victim`, in the order in which they were written
-    /// there, and erases `victim`. `bound` gives the log block that is bound to a logical block, if one is:
-    /// its pages take part, and it is erased as well. A victim in which nothing is needed is erased only.
+    /// there, and erases `victim`; or makes it a data block, if it has the pages of one in sequence. `bound`
+    /// gives the log block that is bound to a logical block, if one is: its pages take part, and it is erased
+    /// as well. A victim in which nothing is needed is erased only.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free to merge into.
@@ -230,7 +233,27 @@ impl Logged {
         mut bound: impl FnMut(u32) -> Option<u32>,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let mut merged = 0;
+        self.reclaims.victims += 1;
+        if self.log.live(victim) == 0 {
+            self.reclaims.dead += 1;
+            self.discard(victim, operations);
+            return Ok(());
+        }
+        let kind = self.merge_kind(victim);
+        if let Some(block) = self
+            .log
+            .first_block(victim)
+            .filter(|_| kind != MergeKind::Full)
+        {
+            let (copies, mut erases) = self.take_over(victim, block, operations);
+            if let Some(log) = bound(block) {
+                self.discard(log, operations);
+                erases += 1;
+            }
+            self.say_merge(block, kind, cause, copies, erases, operations);
+            self.reclaims.merged += 1;
+            return Ok(());
+        }
         for slot in 0..self.log.programmed(victim) {
             let Some(page) = self.log.newest_in(victim, slot) else {
                 continue;
@@ -245,16 +268,9 @@ impl Logged {
                 self.discard(victim, operations);
                 erases += 1;
             }
-            let kind = MergeKind::Full;
             self.say_merge(page.block, kind, cause, copies, erases, operations);
-            merged += 1;
+            self.reclaims.merged += 1;
         }
-        if merged == 0 {
-            self.discard(victim, operations);
-            self.reclaims.dead += 1;
-        }
-        self.reclaims.victims += 1;
-        self.reclaims.merged += merged;
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use destage_base::lazy::{Initial, LazyTable};
 
+use super::owners::Owners;
 use super::{LogicalPage, NONE};
 use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
@@ -36,6 +37,8 @@ pub(in crate::ftl) struct PageLog {
     /// Logical page -> log block and slot, of a page whose newest copy is in the log.
     places: LazyTable<Nowhere>,
     newest: Masks<First>,
+    /// Of each log block the logical blocks with newest pages in it, where somebody wants to know.
+    owners: Vec<Owners>,
     pages: u32,
     slot_bits: u32,
 }
@@ -53,8 +56,17 @@ impl PageLog {
             logs: (0..logs).map(log).collect(),
             places: LazyTable::new(logical as usize * pages as usize, Nowhere),
             newest: Masks::new(logical, pages, First(0)),
+            owners: Vec::new(),
             pages,
             slot_bits: u32::BITS - (pages - 1).leading_zeros(),
+        }
+    }
+
+    /// The same, which also knows [how many logical blocks](PageLog::owners) have newest pages in a log block.
+    pub fn with_owners(self) -> Self {
+        Self {
+            owners: self.logs.iter().map(|_| Owners::new(self.pages)).collect(),
+            ..self
         }
     }
 
@@ -98,6 +110,20 @@ impl PageLog {
         self.logs[log as usize].live
     }
 
+    /// Logical blocks with newest pages in `log`. Only of a log [with owners](PageLog::with_owners).
+    pub fn owners(&self, log: u32) -> u32 {
+        self.owners[log as usize].distinct
+    }
+
+    /// The newest copy of a page of `block` is not in `log` any more.
+    #[inline]
+    fn leave(&mut self, log: u32, block: u32) {
+        self.logs[log as usize].live -= 1;
+        if let Some(owners) = self.owners.get_mut(log as usize) {
+            owners.leave(block);
+        }
+    }
+
     /// The physical block of `log`.
     pub fn block(&self, log: u32) -> BlockSlot {
         self.logs[log as usize].block
@@ -122,6 +148,9 @@ impl PageLog {
 
     /// Takes the block, in which nothing may be needed any more, from `log`.
     pub fn close(&mut self, log: u32) -> BlockSlot {
+        if let Some(owners) = self.owners.get_mut(log as usize) {
+            owners.clear();
+        }
         let log = &mut self.logs[log as usize];
         assert!(
             log.live == 0,
@@ -143,12 +172,15 @@ impl PageLog {
         state.in_sequence &= slot == page.offset && first == page.block;
         state.pages.push(page);
         state.live += 1;
+        if let Some(owners) = self.owners.get_mut(log as usize) {
+            owners.enter(page.block);
+        }
         let index = self.index(page);
         let place = self.places.get_mut(index);
         let before = core::mem::replace(place, log << self.slot_bits | slot);
         let was_here = self.newest.set(page.block, page.offset);
         if was_here {
-            self.logs[(before >> self.slot_bits) as usize].live -= 1;
+            self.leave(before >> self.slot_bits, page.block);
         }
         was_here
     }
@@ -156,8 +188,10 @@ impl PageLog {
     /// `page` is not needed any more.
     pub fn invalidate(&mut self, page: LogicalPage) {
         if self.newest.clear(page.block, page.offset) {
-            let log = self.places.get(self.index(page)) >> self.slot_bits;
-            self.logs[log as usize].live -= 1;
+            self.leave(
+                self.places.get(self.index(page)) >> self.slot_bits,
+                page.block,
+            );
         }
     }
 
@@ -167,6 +201,9 @@ impl PageLog {
         for offset in self.newest.ones(block) {
             let log = self.places.get(first + offset as usize) >> self.slot_bits;
             self.logs[log as usize].live -= 1;
+            if let Some(owners) = self.owners.get_mut(log as usize) {
+                owners.leave(block);
+            }
         }
         self.newest.clear_row(block);
     }

@@ -30,6 +30,24 @@ pub(in crate::ftl) trait Element {
         operations: &mut Operations,
     ) -> Result<(), NoSpace>;
 
+    /// Pages one after the other from which on a write is long, if that makes a difference.
+    fn long_write_pages(&self) -> Option<u32> {
+        None
+    }
+
+    /// Writes `page` as part of a long write.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if a free block is needed and none is left.
+    fn write_long(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        self.write(page, cause, operations)
+    }
+
     /// The contents of `page` are not needed any more.
     fn trim(&mut self, page: LogicalPage, operations: &mut Operations);
 
@@ -125,6 +143,20 @@ impl<E: Element> Ftl for Striped<E> {
     ) -> Result<(), NoSpace> {
         let (element, page) = self.locate(page);
         self.elements[element].write(page, cause, operations)
+    }
+
+    fn long_write_pages(&self) -> Option<u32> {
+        self.elements.first()?.long_write_pages()
+    }
+
+    fn write_long(
+        &mut self,
+        page: Lpn,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let (element, page) = self.locate(page);
+        self.elements[element].write_long(page, cause, operations)
     }
 
     fn trim(&mut self, page: Lpn, operations: &mut Operations) {
