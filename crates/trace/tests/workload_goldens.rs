@@ -1,8 +1,8 @@
 //! A seed means the same workload for ever: digests of the first requests of every workload.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-use destage_base::parameter::Values;
-use destage_trace::{WORKLOADS, writers};
+use destage_base::parameter::{Value, Values};
+use destage_trace::{WORKLOADS, Workload, workloads, writers};
 use sha2::{Digest, Sha256};
 
 /// SHA-256 of the first 3000 requests with defaults and seed 1, as DiskSim text: its first 16 digits.
@@ -33,19 +33,29 @@ const GOLDENS: &[(&str, &str)] = &[
     ("standin-on-board-cache", "9d23ebf8efe4919c"),
 ];
 
+/// The same of 30000 requests of PostMark, which makes and removes files, on the other file systems.
+const FILE_SYSTEMS: [(&str, &str); 3] = [
+    ("fat", "9cf5fe14e163b6d2"),
+    ("ext3", "ccc9b17b248d4b93"),
+    ("ntfs", "ff4c086f0d558ff5"),
+];
+
+fn digest(workload: &Workload, values: &Values, requests: usize) -> String {
+    let mut text = Vec::new();
+    for request in (workload.make)(values, 1).unwrap().take(requests) {
+        writers::disksim::write(&mut text, &request).unwrap();
+    }
+    Sha256::digest(&text)[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
 #[test]
 fn the_first_requests_of_every_workload() {
     let mut wrong = Vec::new();
     for workload in WORKLOADS {
-        let values = Values::defaults(workload.parameters);
-        let mut text = Vec::new();
-        for request in (workload.make)(&values, 1).unwrap().take(3000) {
-            writers::disksim::write(&mut text, &request).unwrap();
-        }
-        let digest: String = Sha256::digest(&text)[..8]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let digest = digest(workload, &Values::defaults(workload.parameters), 3000);
         let golden = GOLDENS.iter().find(|(name, _)| *name == workload.name);
         if golden.map(|(_, golden)| *golden) != Some(&digest) {
             wrong.push(format!("    (\"{}\", \"{digest}\"),", workload.name));
@@ -57,4 +67,20 @@ fn the_first_requests_of_every_workload() {
         wrong.join("\n")
     );
     assert_eq!(GOLDENS.len(), WORKLOADS.len());
+}
+
+#[test]
+fn files_come_and_go_as_before() {
+    let workload = workloads::find("standin-postmark").unwrap();
+    let mut has = Vec::new();
+    for kind in ["fat", "ext3", "ntfs"] {
+        let mut values = Values::defaults(workload.parameters);
+        values.set("file_system", Value::Text(kind.to_owned()));
+        has.push((kind, digest(workload, &values, 30_000)));
+    }
+    let has: Vec<_> = has
+        .iter()
+        .map(|(kind, digest)| (*kind, digest.as_str()))
+        .collect();
+    assert_eq!(has, FILE_SYSTEMS);
 }
