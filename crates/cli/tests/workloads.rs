@@ -72,6 +72,27 @@ fn every_parameter_of_every_workload_is_shown_and_can_be_given_its_default() {
 }
 
 #[test]
+fn stand_ins_for_the_bplru_paper_fit_on_its_device() {
+    let place = Place::new();
+    for name in [
+        "standin-office-install",
+        "standin-browser-cache",
+        "standin-pcmark",
+        "standin-iometer-random",
+        "standin-mp3-fat",
+        "standin-p2p",
+        "standin-untar-ext3",
+        "standin-kernel-compile-ext3",
+        "standin-postmark",
+    ] {
+        let workload = format!("{name}:requests=20000");
+        let info = ["run", "--workload", &workload, "--profile", "bplru-mlc"];
+        // Addresses beyond the device would be refused.
+        place.succeed(&[&info[..], &["--ftl", "none", "--json"]].concat());
+    }
+}
+
+#[test]
 fn what_contradicts_itself_is_refused_by_name_and_leaves_no_file() {
     let place = Place::new();
     for (workload, expected) in [
