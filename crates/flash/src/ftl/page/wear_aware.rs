@@ -10,7 +10,8 @@
 use alloc::vec::Vec;
 
 use super::cleaning::{Rules, clean_block, empty_block};
-use super::element::{Element, NONE};
+use super::element::Element;
+use super::shape::NONE;
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
 use crate::operation::{Cause, Kind, Operations, Transfer};
@@ -120,9 +121,7 @@ fn exchange(
         // Sealed, and emptied before: it now counts as old as the data it holds.
         pointing.active_sequence = state.sequence;
     }
-    if element.nand.block(worn).erases < element.endurance {
-        element.victims.insert(worn, state.valid);
-    }
+    element.offer(worn, state.valid);
     element.blocks.get_mut(cold as usize).valid = 0;
     clean_block(element, cold, pool, rules, operations, &mut Vec::new())
 }
