@@ -64,6 +64,8 @@ pub(super) struct Pool {
     pub due: bool,
     /// Erases so far.
     pub erased: u64,
+    /// Valid pages, where they are limited by [`Element::most_valid`].
+    valid: u32,
 }
 
 impl Pool {
@@ -102,6 +104,9 @@ pub(super) struct Element {
     pub endurance: u32,
     /// Erases after which a block is not used any more.
     retire_at: u32,
+    /// Valid pages a pool may hold so that cleaning can always reach its high mark; no limit in the
+    /// reference, which may get stuck, or where no choice of pools can exceed it.
+    most_valid: u32,
     separate_moves: bool,
     free_inside_planes: bool,
     /// Draws of [`super::Policy::GreedyWear`].
@@ -136,6 +141,8 @@ pub(super) struct Layout {
     pub counts_first_open: bool,
     /// A page that moves inside its plane does not cross the bus.
     pub free_inside_planes: bool,
+    /// No pool gets more data than it can be cleaned with.
+    pub limits_pools: bool,
     pub endurance: u32,
     /// Blocks are not used any more once they have been erased that often.
     pub retire: bool,
@@ -166,8 +173,7 @@ impl Element {
             shape.data_pages,
         );
         for number in 0..full {
-            let block =
-                number % shape.planes * shape.blocks_per_plane + number / shape.planes;
+            let block = shape.slot(number);
             victims.insert(block, shape.initially_valid(block));
         }
 
@@ -190,6 +196,7 @@ impl Element {
             } else {
                 u32::MAX
             },
+            most_valid: u32::MAX,
             separate_moves: layout.separate_moves,
             free_inside_planes: layout.free_inside_planes,
             random: Random::new(layout.seed),
@@ -208,6 +215,15 @@ impl Element {
             };
             let open = u32::from(!layout.counts_first_open);
             element.add_pool(first, blocks / pools, blocks / pools - full - open);
+        }
+        if layout.limits_pools {
+            let open = 1 + u32::from(layout.separate_moves);
+            element.most_valid = (blocks / pools - open - layout.marks.high) * shape.data_pages;
+            for number in 0..full {
+                let block = shape.slot(number);
+                let pool = element.pool_of(block);
+                element.pools[pool].valid += u32::from(shape.initially_valid(block));
+            }
         }
         element
     }
@@ -234,6 +250,7 @@ impl Element {
             pointer: first_block,
             due,
             erased: 0,
+            valid: 0,
         });
         // Sealed already: a block is taken with the first page.
         self.others.push(
@@ -300,16 +317,26 @@ impl Element {
         }
         let chosen = match old {
             Some(old) if same_plane => self.plane_of(old.block) as usize,
-            Some(old) => self
-                .roomiest(&given, |pool| {
-                    pool.active_sequence > old.sequence
-                        || (pool.active_block == old.block && pool.active_page > old.page)
+            Some(old) => {
+                let home = self.plane_of(old.block) as usize;
+                let fits = |index, pool: &Pool| {
+                    pool.valid + given(index) < self.most_valid || index == home
+                };
+                self.roomiest(&given, |index, pool| {
+                    (pool.active_sequence > old.sequence
+                        || (pool.active_block == old.block && pool.active_page > old.page))
+                        && fits(index, pool)
                 })
                 // Every active block was erased while still pointed at: any pool may open a new one.
-                .or_else(|| self.roomiest(&given, |_| true))
-                .unwrap_or(0),
+                .or_else(|| self.roomiest(&given, fits))
+                .unwrap_or(home)
+            }
             None if same_plane => (page / self.shape.data_pages % self.shape.planes) as usize,
-            None => self.roomiest(&given, |_| true).unwrap_or(0),
+            None => self
+                .roomiest(&given, |index, pool| {
+                    pool.valid + given(index) < self.most_valid
+                })
+                .unwrap_or(0),
         };
         self.write_pointer = if chosen + 1 == count {
             0
@@ -323,7 +350,7 @@ impl Element {
     fn roomiest(
         &self,
         given: impl Fn(usize) -> u32,
-        eligible: impl Fn(&Pool) -> bool,
+        eligible: impl Fn(usize, &Pool) -> bool,
     ) -> Option<usize> {
         let start = self.write_pointer as usize;
         // Chosen pool and its room; the room of "none" is below every room.
@@ -335,7 +362,7 @@ impl Element {
             .map(|(step, pool)| (start + step, pool));
         for (index, pool) in after.chain(before.iter().enumerate()) {
             let room = i64::from(pool.room(self.shape.pages_per_block)) - i64::from(given(index));
-            if eligible(pool) && room > best.1 {
+            if eligible(index, pool) && room > best.1 {
                 best = (index, room);
             }
         }
@@ -419,6 +446,10 @@ impl Element {
         let state = self.blocks.get_mut(block as usize);
         state.valid -= 1;
         self.victims.lower(block);
+        if self.most_valid != u32::MAX {
+            let pool = self.pool_of(block);
+            self.pools[pool].valid -= 1;
+        }
     }
 
     /// Puts logical `page` on the page that [`Element::next_of`] named, and says whether that sealed the
@@ -445,6 +476,7 @@ impl Element {
             Stream::Moves => self.others[pool][0].page += 1,
             Stream::Map => self.others[pool][1].page += 1,
         }
+        self.pools[pool].valid += 1;
         let sealed = place + 1 == data_pages;
         if sealed {
             if self.summary_page {

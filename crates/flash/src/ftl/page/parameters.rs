@@ -238,7 +238,8 @@ impl PageConfig {
         if self.cleaning == Policy::WearAware && !self.copy_back {
             return Err("ftl.cleaning = wear_aware needs flash.copy_back = true".into());
         }
-        let by_reference = self.reference_ties && self.cleaning == Policy::Greedy;
+        let known_there = matches!(self.cleaning, Policy::Greedy | Policy::WearAware);
+        let by_reference = self.reference_ties && known_there;
         Ok(Layout {
             shape: Shape::new(
                 &geometry,
@@ -262,6 +263,10 @@ impl PageConfig {
             separate_moves: self.separate_moves,
             counts_first_open: by_reference && !self.copy_back,
             free_inside_planes: by_reference || self.copy_back,
+            limits_pools: !by_reference
+                && self.copy_back
+                && self.geometry.planes > 1
+                && self.allocation_pool == AllocationPool::Element,
             endurance: self.endurance,
             retire: self.retire,
             seed: self.seed.wrapping_add(u64::from(number)),

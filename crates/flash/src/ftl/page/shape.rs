@@ -61,6 +61,11 @@ impl Shape {
         (self.full_blocks() + self.planes - 1 - plane) / self.planes
     }
 
+    /// The block that comes at `number` if planes are taken in turn.
+    pub fn slot(&self, number: u32) -> u32 {
+        number % self.planes * self.blocks_per_plane + number / self.planes
+    }
+
     /// Place of block `slot` in an order that takes planes in turn.
     fn number(&self, slot: u32) -> u32 {
         let (plane, index) = (slot / self.blocks_per_plane, slot % self.blocks_per_plane);
@@ -87,8 +92,7 @@ impl Initial for InitialMap {
         }
         let page = index as u32;
         let (block, offset) = (page / self.0.data_pages, page % self.0.data_pages);
-        let slot = block % self.0.planes * self.0.blocks_per_plane + block / self.0.planes;
-        slot << self.0.page_bits | offset
+        self.0.slot(block) << self.0.page_bits | offset
     }
 }
 

@@ -155,7 +155,10 @@ fn maps_stay_inverse_under_every_kind_of_device() {
             let element = ftl.element_of(page);
             now += 1;
             operations.clear();
+            let mut times = 0;
             while ftl.clean(element, now, &mut operations).unwrap() {
+                times += 1;
+                assert!(times < 1000, "{config:?} at {step} {page:?}");
                 now += TIMING.parallel(&operations);
                 operations.clear();
             }
