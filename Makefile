@@ -3,7 +3,7 @@ CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 DESTAGE := $(TARGET)/release/destage
 
-.PHONY: help setup build demo test check fmt no-std bench clean
+.PHONY: help setup build demo test check fmt no-std matrix bench clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ demo: build ## the main job on the built-in workload: a table here, charts in re
 
 test: setup no-std ## every test
 	$(CARGO) test --workspace --locked
+
+matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
+	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test matrix
 
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check

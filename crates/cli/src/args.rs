@@ -166,6 +166,9 @@ pub(crate) struct RunArguments {
     /// One line per destage: time, cause, pages, padding
     #[arg(long, value_name = "FILE.csv", overrides_with = "destage_log")]
     pub(crate) destage_log: Option<PathBuf>,
+    /// One line per block of the device: element, block in it, erases
+    #[arg(long, value_name = "FILE.csv", overrides_with = "erase_log")]
+    pub(crate) erase_log: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -1,6 +1,6 @@
-//! The response log and the destage log.
+//! The response log, the destage log and the erase log.
 //!
-//! Both are written while the run goes on. Times are milliseconds with seven decimals, one for each of
+//! They are written while the run goes on. Times are milliseconds with seven decimals, one for each of
 //! the tick's ten-millionths, made from the whole number of ticks: nothing is rounded.
 
 use std::collections::VecDeque;
@@ -22,6 +22,8 @@ pub(crate) struct Logs {
     pub(crate) responses: Option<ResponseLog>,
     /// One line per destage.
     pub(crate) destages: Option<DestageLog>,
+    /// One line per block.
+    pub(crate) erases: Option<EraseLog>,
 }
 
 impl Logs {
@@ -29,31 +31,38 @@ impl Logs {
     pub(crate) fn create(
         responses: Option<&PathBuf>,
         destages: Option<&PathBuf>,
+        erases: Option<&PathBuf>,
     ) -> Result<Self, Failure> {
         Ok(Self {
             responses: responses
                 .map(|path| ResponseLog::create(path))
                 .transpose()?,
             destages: destages.map(|path| DestageLog::create(path)).transpose()?,
+            erases: erases.map(|path| EraseLog::create(path)).transpose()?,
         })
     }
 
     /// Whether one cannot be written.
     pub(crate) fn failed(&self) -> bool {
-        self.responses
-            .as_ref()
-            .is_some_and(|log| log.lines.failure.is_some())
-            || self
-                .destages
-                .as_ref()
-                .is_some_and(|log| log.lines.failure.is_some())
+        let responses = self.responses.as_ref().map(|log| &log.lines);
+        let destages = self.destages.as_ref().map(|log| &log.lines);
+        let erases = self.erases.as_ref().map(|log| &log.lines);
+        [responses, destages, erases]
+            .into_iter()
+            .flatten()
+            .any(|lines| lines.failure.is_some())
     }
 
     /// The logs' files, complete but not yet in their place; or why one could not be written.
     pub(crate) fn finish(self) -> Result<Vec<PendingFile>, Failure> {
         let responses = self.responses.map(ResponseLog::finish);
         let destages = self.destages.map(|log| log.lines.finish());
-        responses.into_iter().chain(destages).collect()
+        let erases = self.erases.map(|log| log.lines.finish());
+        responses
+            .into_iter()
+            .chain(destages)
+            .chain(erases)
+            .collect()
     }
 }
 
@@ -173,6 +182,25 @@ impl DestageLog {
         page_runs(line, record.pages.iter().map(|dirty| dirty.page.0));
         let reads = record.pads.iter().filter(|pad| pad.read).count();
         let _ = write!(line, ",{reads},{}", record.pads.len() - reads);
+        self.lines.write();
+    }
+}
+
+/// One line per block of the device.
+pub(crate) struct EraseLog {
+    lines: Lines,
+}
+
+impl EraseLog {
+    fn create(path: &Path) -> Result<Self, Failure> {
+        Ok(Self {
+            lines: Lines::create(path, "element,block,erases\n")?,
+        })
+    }
+
+    /// Takes a block.
+    pub(crate) fn add(&mut self, element: u32, block: u32, erases: u32) {
+        let _ = write!(self.lines.line, "{element},{block},{erases}");
         self.lines.write();
     }
 }

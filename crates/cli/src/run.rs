@@ -35,6 +35,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         ("-o", &common.results.output),
         ("--response-log", &arguments.response_log),
         ("--destage-log", &arguments.destage_log),
+        ("--erase-log", &arguments.erase_log),
     ];
     let outputs: Vec<_> = wanted
         .iter()
@@ -54,6 +55,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     let logs = Logs::create(
         arguments.response_log.as_ref(),
         arguments.destage_log.as_ref(),
+        arguments.erase_log.as_ref(),
     )?;
 
     let (source, foresight) = input.stream(&config, &options)?;

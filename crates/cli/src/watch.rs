@@ -48,6 +48,16 @@ impl Observer for Watch<'_> {
         }
     }
 
+    fn wants_erases(&self) -> bool {
+        self.logs.erases.is_some()
+    }
+
+    fn erases(&mut self, element: u32, block: u32, erases: u32) {
+        if let Some(log) = &mut self.logs.erases {
+            log.add(element, block, erases);
+        }
+    }
+
     fn progress(&mut self, requests: u64) -> bool {
         self.progress.advance(requests.saturating_sub(self.seen));
         self.seen = requests;

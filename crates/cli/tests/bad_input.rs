@@ -351,7 +351,7 @@ fn options_that_contradict_each_other() {
 fn an_output_file_that_cannot_be_written() {
     let place = Place::new();
     place.write("t.disksim", GOOD);
-    for option in ["-o", "--response-log", "--destage-log"] {
+    for option in ["-o", "--response-log", "--destage-log", "--erase-log"] {
         let outcome = place.run(&["run", "t.disksim", option, "no/such/folder/x.csv"]);
         assert_eq!(outcome.status, 2, "{option}: {}", outcome.errors);
         assert_eq!(outcome.output, "", "{option}");

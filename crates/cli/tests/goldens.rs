@@ -239,3 +239,52 @@ fn one_element_makes_epo_an_lru() {
     assert_eq!(document["metrics"]["buffer.destaged_pages"], 1);
     assert_eq!(document["metrics"]["buffer.dirty_at_end"], 4);
 }
+
+/// Merges of S1, by kind, over 2 log blocks.
+fn merges(buffer: &str, costing: &str, drain: bool) -> u64 {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&S1));
+    let costing = format!("sim.costing={costing}");
+    let drain = format!("sim.drain={drain}");
+    let options = [
+        "--buffer",
+        buffer,
+        "--ftl",
+        "bast:log_blocks=2",
+        "--set",
+        &costing,
+        "--set",
+        &drain,
+        "--json",
+    ];
+    let result = place.json(&[&["run", "t.disksim"], &TINY[..], &options].concat());
+    ["switch", "partial", "full"]
+        .iter()
+        .map(|kind| {
+            result["metrics"][format!("ftl.merges.{kind}")]
+                .as_u64()
+                .expect("a count")
+        })
+        .sum()
+}
+
+/// BPLRU (FAST 2008), table 1: 12 merges with a page-level LRU, 7 with a block-level one.
+#[test]
+fn merges_of_the_first_stream_over_two_log_blocks() {
+    for costing in ["op_count", "event"] {
+        for (buffer, drained, not_drained) in [
+            ("lru", 12, 4),
+            ("block-lru", 7, 2),
+            ("bplru:pad=false,comp=false", 7, 2),
+        ] {
+            assert_eq!(merges(buffer, costing, true), drained, "{buffer} {costing}");
+            assert_eq!(
+                merges(buffer, costing, false),
+                not_drained,
+                "{buffer} {costing}"
+            );
+        }
+        let promoted = "block-lru:touch_order=promote_first";
+        assert_eq!(merges(promoted, costing, true), 6, "{costing}");
+    }
+}

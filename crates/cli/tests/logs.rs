@@ -1,4 +1,4 @@
-//! The response log and the destage log, on an example small enough to follow by hand.
+//! The logs, on an example small enough to follow by hand.
 
 mod common;
 
@@ -140,4 +140,29 @@ fn logs_do_not_change_results() {
     let without = place.json(&options);
     let with = place.json(&[&options[..], &logs].concat());
     assert_eq!(without["metrics"], with["metrics"]);
+}
+
+#[test]
+fn erases_are_listed_for_every_block_and_add_up() {
+    let place = Place::new();
+    place.write(
+        "t.disksim",
+        page_writes(&(0..200).map(|index| index * 7 % 48).collect::<Vec<_>>()),
+    );
+    for ftl in ["page:reserve_percent=20", "bast:log_blocks=2"] {
+        for costing in ["sim.costing=event", "sim.costing=op_count"] {
+            let options = ["--ftl", ftl, "--set", costing, "--buffer", "nocache"];
+            let log = ["--erase-log", "e.csv", "--json"];
+            let result = place.json(&[&["run", "t.disksim"], &TINY[..], &options, &log].concat());
+            let text = place.read("e.csv");
+            assert!(text.starts_with("element,block,erases\n0,0,"), "{text}");
+            let erases: u64 = column(&text, 2)
+                .iter()
+                .map(|count| count.parse::<u64>().expect("a count"))
+                .sum();
+            assert_eq!(text.lines().count(), 17, "{ftl}");
+            assert_eq!(result["metrics"]["flash.erases"], erases, "{ftl} {costing}");
+            assert!(erases > 0, "{ftl}");
+        }
+    }
 }

@@ -197,10 +197,16 @@ impl Operations {
         moves: impl Iterator<Item = (Ppn, Ppn)>,
     ) {
         if self.detailed {
+            let before = self.list.len();
             for (from, to) in moves {
                 self.push(Kind::Read, cause, Transfer::None, from);
                 self.push(Kind::Program, cause, transfer, to);
             }
+            let named = self.list.len() - before;
+            debug_assert!(
+                named == 2 * count as usize,
+                "{named} / 2 of {count} moves named"
+            );
         } else if count > 0 {
             for (kind, transfer) in [(Kind::Read, Transfer::None), (Kind::Program, transfer)] {
                 self.list.push(Operation {

@@ -2,6 +2,7 @@
 
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
+use destage_flash::Ftl;
 use destage_trace::Operation;
 
 /// One host request and what became of it.
@@ -39,10 +40,26 @@ pub trait Observer {
     fn destage(&mut self, now: Ticks, record: &Destage) {
         let _ = (now, record);
     }
+    /// Whether [`Observer::erases`] is wanted.
+    fn wants_erases(&self) -> bool {
+        false
+    }
+    /// How often `block` of `element` was erased when statistics closed; blocks count through the planes of
+    /// an element. Once for every block of the device.
+    fn erases(&mut self, element: u32, block: u32, erases: u32) {
+        let _ = (element, block, erases);
+    }
     /// Called every few thousand requests with the number taken so far; `false` stops the run.
     fn progress(&mut self, requests: u64) -> bool {
         let _ = requests;
         true
+    }
+}
+
+/// Tells `observer` the erases of all blocks of `ftl`, if it wants them.
+pub(crate) fn tell_erases(observer: &mut dyn Observer, ftl: &dyn Ftl) {
+    if observer.wants_erases() {
+        ftl.erases(&mut |element, block, erases| observer.erases(element, block, erases));
     }
 }
 

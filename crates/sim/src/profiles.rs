@@ -8,11 +8,26 @@ pub struct Profile {
     pub text: &'static str,
 }
 
+/// The row of a file in the folder of profiles.
+macro_rules! profile {
+    ($name:literal) => {
+        Profile {
+            name: $name,
+            text: include_str!(concat!("../../../profiles/", $name, ".toml")),
+        }
+    };
+}
+
 /// All profiles.
-pub const PROFILES: &[Profile] = &[Profile {
-    name: "disksim-ssd",
-    text: include_str!("../../../profiles/disksim-ssd.toml"),
-}];
+pub const PROFILES: &[Profile] = &[
+    profile!("disksim-ssd"),
+    profile!("bplru-mlc"),
+    profile!("bpac-slc"),
+    profile!("epo-slc"),
+    profile!("apu-slc"),
+    profile!("tlc"),
+    profile!("qlc"),
+];
 
 /// The profile called `name`.
 #[must_use]

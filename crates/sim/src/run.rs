@@ -41,13 +41,22 @@ impl Config {
         ReadOptions::from_values(&self.global)
     }
 
+    fn is_pslc(&self) -> bool {
+        self.global.text("flash.cell_mode") == "pslc"
+    }
+
     fn geometry(&self) -> Geometry {
         let count = |name| self.global.integer(name) as u32;
         Geometry {
             elements: count("flash.elements"),
             planes: count("flash.planes_per_element"),
             blocks_per_plane: count("flash.blocks_per_plane"),
-            pages_per_block: count("flash.pages_per_block"),
+            pages_per_block: if self.is_pslc() {
+                // A block of one page stays a block of one page.
+                (count("flash.pages_per_block") / count("flash.bits_per_cell")).max(1)
+            } else {
+                count("flash.pages_per_block")
+            },
             summary_page: self.global.flag("flash.summary_page"),
             page_bytes: self.global.integer("flash.page_bytes"),
         }
@@ -55,14 +64,19 @@ impl Config {
 
     fn timing(&self) -> Timing {
         let microseconds = |name| from_units(self.global.number(name), TICKS_PER_US);
+        let (read, program) = if self.is_pslc() {
+            ("flash.pslc_read_us", "flash.pslc_program_us")
+        } else {
+            ("flash.read_us", "flash.program_us")
+        };
         let sector_bytes = 512 + self.global.integer("flash.spare_bytes_per_sector");
         let sectors = self.global.integer("flash.page_bytes") / 512;
         let per_byte = self.global.number("flash.transfer_ns_per_byte");
         let transfer =
             |sectors: u64| from_units(per_byte * (sectors * sector_bytes) as f64, TICKS_PER_NS);
         Timing {
-            read: microseconds("flash.read_us"),
-            program: microseconds("flash.program_us"),
+            read: microseconds(read),
+            program: microseconds(program),
             erase: microseconds("flash.erase_us"),
             page_transfer: transfer(sectors),
             sector_transfer: transfer(1),

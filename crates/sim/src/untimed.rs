@@ -15,7 +15,7 @@ use destage_trace::{Operation, Request};
 use crate::elements::{Totals, cleaning_limit, only_cleans};
 use crate::engine::Measured;
 use crate::error::SimError;
-use crate::observer::Observer;
+use crate::observer::{Observer, tell_erases};
 use crate::paging::{AddressMap, Align, Paging, Span};
 use crate::source::Source;
 
@@ -237,6 +237,7 @@ impl<'a> Untimed<'a> {
         self.measured.totals = self.flash.totals();
         if let Some(ftl) = &self.flash.ftl {
             self.measured.take_ftl(ftl.as_ref());
+            tell_erases(self.observer, ftl.as_ref());
         }
         if let Some(buffer) = &mut self.buffer {
             self.measured.take_counts(buffer, now);

@@ -27,7 +27,7 @@ use crate::elements::Elements;
 use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Identity, Outstanding, Waiting};
-use crate::observer::{Observer, Response};
+use crate::observer::{Observer, Response, tell_erases};
 use crate::operation::PageOperation;
 use crate::paging::Span;
 use crate::slab::Slab;
@@ -259,6 +259,7 @@ impl<'a> Engine<'a> {
         self.measured.makespan = now - self.first_arrival.unwrap_or(now);
         self.measured.totals = self.elements.totals(now);
         self.measured.take_ftl(self.elements.ftl());
+        tell_erases(self.observer, self.elements.ftl());
         if let Some(buffer) = &mut self.buffer {
             self.measured.take_counts(buffer, now);
         }

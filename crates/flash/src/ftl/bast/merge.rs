@@ -6,20 +6,10 @@ use crate::ftl::blocks::data::DataBlocks;
 use crate::ftl::blocks::log_block::LogBlock;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
 
-/// Which pages a merge copies.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Copies {
-    /// Those with contents.
-    Valid,
-    /// All of the block, once it has a data block.
-    All,
-}
-
 /// What merges depend on besides the blocks.
 pub(super) struct Rules {
     /// Sequential log blocks that are not full are completed, not copied.
     pub partial: bool,
-    pub copies: Copies,
     /// The element's number, and how many there are, to name blocks as the device does.
     pub element: u32,
     pub elements: u32,
@@ -43,10 +33,10 @@ impl Rules {
         let (copies, erases) = match kind {
             MergeKind::Switch => (0, take_over(log, blocks, data, operations)),
             MergeKind::Partial => {
-                let copies = self.complete(log, blocks, data, operations);
+                let copies = complete(log, blocks, data, operations);
                 (copies, take_over(log, blocks, data, operations))
             }
-            MergeKind::Full => self.rewrite(log, blocks, data, operations)?,
+            MergeKind::Full => rewrite(log, blocks, data, operations)?,
         };
         log.release();
         operations.push_merge(Merge {
@@ -58,85 +48,65 @@ impl Rules {
         });
         Ok(())
     }
+}
 
-    /// Copies the pages behind those of the sequential `log` from the data block; says how many.
-    fn complete(
-        &self,
-        log: &LogBlock,
-        blocks: &mut Blocks,
-        data: &DataBlocks,
-        operations: &mut Operations,
-    ) -> u32 {
-        let owner = log.owner;
-        let Some(source) = data.get(owner) else {
-            return 0;
-        };
-        let (first, pages) = (log.len(), blocks.pages());
-        let all = self.copies == Copies::All;
-        let count = if all {
-            pages - first
-        } else {
-            data.newest.count_from(owner, first)
-        };
-        let wanted = (first..pages).filter(|offset| all || data.newest.get(owner, *offset));
-        for offset in wanted.clone() {
-            blocks.nand.program(log.block, offset);
-        }
-        let moves =
-            wanted.map(|offset| (blocks.ppn(source, offset), blocks.ppn(log.block, offset)));
-        let transfer = blocks.move_transfer([source].into_iter(), log.block);
-        operations.push_moves(Cause::Copy, transfer, count, moves);
-        count
+/// Copies the pages behind those of the sequential `log` from the data block; says how many.
+fn complete(
+    log: &LogBlock,
+    blocks: &mut Blocks,
+    data: &DataBlocks,
+    operations: &mut Operations,
+) -> u32 {
+    let owner = log.owner;
+    let Some(source) = data.get(owner) else {
+        return 0;
+    };
+    let first = log.len();
+    let count = data.copied().count_from(owner, first);
+    let wanted = (first..blocks.pages()).filter(|offset| data.copied().get(owner, *offset));
+    for offset in wanted.clone() {
+        blocks.nand.program(log.block, offset);
     }
+    let moves = wanted.map(|offset| (blocks.ppn(source, offset), blocks.ppn(log.block, offset)));
+    let transfer = blocks.move_transfer([source].into_iter(), log.block);
+    operations.push_moves(Cause::Copy, transfer, count, moves);
+    count
+}
 
-    /// Copies all pages to a new block and erases the old ones; says how many of each.
-    fn rewrite(
-        &self,
-        log: &LogBlock,
-        blocks: &mut Blocks,
-        data: &mut DataBlocks,
-        operations: &mut Operations,
-    ) -> Result<(u32, u32), NoSpace> {
-        let owner = log.owner;
-        let target = blocks.allocate(owner, operations)?;
-        let old = data.get(owner);
-        let all = self.copies == Copies::All && old.is_some();
-        let count = if all {
-            blocks.pages()
-        } else {
-            log.live() + data.newest.count(owner)
-        };
-        let newest = |offset: u32| match (log.page_of(offset), old) {
-            (Some(page), _) => Some(blocks.ppn(log.block, page)),
-            (None, Some(old)) if all || data.newest.get(owner, offset) => {
-                Some(blocks.ppn(old, offset))
-            }
-            _ => None,
-        };
-        let moves = (0..blocks.pages())
-            .filter_map(|offset| Some((newest(offset)?, blocks.ppn(target, offset))));
-        let sources = [Some(log.block), old].into_iter().flatten();
-        let transfer = blocks.move_transfer(sources, target);
-        operations.push_moves(Cause::Copy, transfer, count, moves);
-
-        for offset in log.live_offsets() {
-            data.newest.set(owner, offset);
-        }
-        let end = if all {
-            blocks.pages()
-        } else {
-            data.newest.end(owner)
-        };
-        blocks
-            .nand
-            .program_run(target, end, data.newest.ones(owner));
-        data.put(owner, target);
-        if let Some(old) = old {
-            blocks.erase(old, 0, Cause::Copy, operations);
-        }
-        blocks.erase(log.block, 0, Cause::Copy, operations);
-        Ok((count, 1 + u32::from(old.is_some())))
+/// Copies all pages to a new block and erases the old ones; says how many of each.
+fn rewrite(
+    log: &LogBlock,
+    blocks: &mut Blocks,
+    data: &mut DataBlocks,
+    operations: &mut Operations,
+) -> Result<(u32, u32), NoSpace> {
+    let owner = log.owner;
+    let target = blocks.allocate(owner, operations)?;
+    let old = data.get(owner);
+    for offset in log.live_offsets() {
+        data.set_newest(owner, offset);
     }
+    let newest = |offset: u32| match (log.page_of(offset), old) {
+        (Some(page), _) => Some(blocks.ppn(log.block, page)),
+        (None, Some(old)) if data.copied().get(owner, offset) => Some(blocks.ppn(old, offset)),
+        _ => None,
+    };
+    let count = data.copied().count(owner);
+    let moves = (0..blocks.pages())
+        .filter_map(|offset| Some((newest(offset)?, blocks.ppn(target, offset))));
+    let sources = [Some(log.block), old].into_iter().flatten();
+    let transfer = blocks.move_transfer(sources, target);
+    operations.push_moves(Cause::Copy, transfer, count, moves);
+    let end = data.copied().end(owner);
+    blocks
+        .nand
+        .program_run(target, end, data.copied().ones(owner));
+    data.put(owner, target);
+    if let Some(old) = old {
+        blocks.erase(old, 0, Cause::Copy, operations);
+    }
+    blocks.erase(log.block, 0, Cause::Copy, operations);
+    Ok((count, 1 + u32::from(old.is_some())))
 }
 
 /// The sequential `log` becomes the data block of its owner; says how many blocks were erased.
@@ -147,7 +117,7 @@ fn take_over(
     operations: &mut Operations,
 ) -> u32 {
     for offset in log.live_offsets() {
-        data.newest.set(log.owner, offset);
+        data.set_newest(log.owner, offset);
     }
     match data.put(log.owner, log.block) {
         Some(old) => {

@@ -14,7 +14,7 @@ use destage_base::Random;
 use destage_base::lazy::{Initial, LazyTable};
 use destage_base::parameter::{Kind as ParameterKind, Parameter};
 
-use self::merge::{Copies, Rules};
+use self::merge::Rules;
 use super::blocks::data::DataBlocks;
 use super::blocks::log_block::LogBlock;
 use super::blocks::parameters as shared;
@@ -132,7 +132,7 @@ impl Bast {
                 shared::levelling(values),
                 values.flag("in_order"),
             ),
-            data: DataBlocks::new(&geometry, logical, config.filled),
+            data: DataBlocks::new(&geometry, logical, config.filled, shared::copies(values)),
             logs: (0..logs).map(|_| LogBlock::new(pages, in_place)).collect(),
             log_of: LazyTable::new(logical as usize, NoLog),
             order: List::new(logs),
@@ -148,10 +148,6 @@ impl Bast {
             first_write_data: values.text("first_write") == "data",
             rules: Rules {
                 partial: values.flag("partial"),
-                copies: match values.text("merge_copies") {
-                    "all" => Copies::All,
-                    _ => Copies::Valid,
-                },
                 element: number,
                 elements: geometry.elements,
             },
@@ -185,7 +181,7 @@ impl Bast {
             self.logs[log as usize].invalidate(page.offset);
         }
         self.blocks.program(data, page.offset, cause, operations);
-        self.data.newest.set(page.block, page.offset);
+        self.data.set_newest(page.block, page.offset);
         Ok(true)
     }
 
@@ -280,7 +276,7 @@ impl Element for Bast {
             }
         }
         if let Some(data) = self.data.get(page.block)
-            && self.data.newest.get(page.block, page.offset)
+            && self.data.newest().get(page.block, page.offset)
         {
             self.blocks.read(data, page.offset, operations);
         }
@@ -300,7 +296,7 @@ impl Element for Bast {
         let place = state.place_of_next(page.offset);
         self.blocks.program(state.block, place, cause, operations);
         if !state.add(page.offset) {
-            self.data.newest.clear(page.block, page.offset);
+            self.data.clear_newest(page.block, page.offset);
         }
         if self.victim == Victim::Lru {
             self.order.move_to_back(log);
@@ -325,9 +321,9 @@ impl Element for Bast {
                 self.unused.push(log);
             }
         }
-        self.data.newest.clear(page.block, page.offset);
+        self.data.clear_newest(page.block, page.offset);
         if in_log == 0
-            && self.data.newest.count(page.block) == 0
+            && self.data.newest().count(page.block) == 0
             && let Some(data) = self.data.take(page.block)
         {
             self.blocks.release(data);
@@ -335,7 +331,7 @@ impl Element for Bast {
     }
 
     fn is_written(&self, page: LogicalPage) -> bool {
-        self.data.newest.get(page.block, page.offset)
+        self.data.newest().get(page.block, page.offset)
             || self
                 .log_of(page.block)
                 .is_some_and(|log| self.logs[log as usize].page_of(page.offset).is_some())

@@ -8,6 +8,15 @@ use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
 use crate::operation::{Cause, Operations};
 
+/// Which pages of a data block a merge copies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::ftl) enum Copies {
+    /// Those that are the newest of their contents.
+    Valid,
+    /// All that were programmed, trimmed ones too.
+    All,
+}
+
 /// Logical block -> physical block at the start: in order, planes taken in turn.
 struct InitialMap {
     geometry: Geometry,
@@ -32,20 +41,24 @@ impl Initial for InitialMap {
 pub(in crate::ftl) struct DataBlocks {
     map: LazyTable<InitialMap>,
     /// Per logical block: the pages whose newest copy is in the data block.
-    pub newest: Masks<First>,
+    newest: Masks<First>,
+    /// The pages that were programmed there, where merges copy these whether they are needed or not.
+    programmed: Option<Masks<First>>,
 }
 
 impl DataBlocks {
     /// `blocks` logical blocks, all with contents if `filled`.
-    pub fn new(geometry: &Geometry, blocks: u32, filled: bool) -> Self {
+    pub fn new(geometry: &Geometry, blocks: u32, filled: bool, copies: Copies) -> Self {
         let initial = InitialMap {
             geometry: *geometry,
             filled,
         };
         let full = if filled { blocks } else { 0 };
+        let masks = || Masks::new(blocks, geometry.data_pages(), First(full));
         Self {
             map: LazyTable::new(blocks as usize, initial),
-            newest: Masks::new(blocks, geometry.data_pages(), First(full)),
+            newest: masks(),
+            programmed: (copies == Copies::All).then(masks),
         }
     }
 
@@ -70,7 +83,37 @@ impl DataBlocks {
 
     /// `logical` has no data block any more; gives the one it had.
     pub fn take(&mut self, logical: u32) -> Option<BlockSlot> {
+        if let Some(programmed) = &mut self.programmed {
+            programmed.clear_row(logical);
+        }
         self.put(logical, NONE)
+    }
+
+    /// Per logical block: the pages whose newest copy is in the data block.
+    #[inline]
+    pub fn newest(&self) -> &Masks<First> {
+        &self.newest
+    }
+
+    /// Per logical block: the pages of the data block that a merge copies.
+    #[inline]
+    pub fn copied(&self) -> &Masks<First> {
+        self.programmed.as_ref().unwrap_or(&self.newest)
+    }
+
+    /// The newest copy of page `offset` of `logical` is in its data block, or will be when the merge is done.
+    #[inline]
+    pub fn set_newest(&mut self, logical: u32, offset: u32) {
+        self.newest.set(logical, offset);
+        if let Some(programmed) = &mut self.programmed {
+            programmed.set(logical, offset);
+        }
+    }
+
+    /// It is not there any more.
+    #[inline]
+    pub fn clear_newest(&mut self, logical: u32, offset: u32) {
+        self.newest.clear(logical, offset);
     }
 
     /// Moves the data of the least worn block, erased `limit` times at most, into the free block `worn`; of
@@ -97,14 +140,14 @@ impl DataBlocks {
         let Some(cold) = self.put(logical, worn) else {
             return;
         };
-        let count = self.newest.count(logical);
-        let offsets = || self.newest.ones(logical);
+        let count = self.copied().count(logical);
+        let offsets = || self.copied().ones(logical);
         let moves = offsets().map(|offset| (blocks.ppn(cold, offset), blocks.ppn(worn, offset)));
         let transfer = blocks.move_transfer([cold].into_iter(), worn);
         operations.push_moves(Cause::Wear, transfer, count, moves);
         blocks
             .nand
-            .program_run(worn, self.newest.end(logical), offsets());
+            .program_run(worn, self.copied().end(logical), offsets());
         blocks.erase(cold, 0, Cause::Wear, operations);
     }
 }

@@ -106,11 +106,6 @@ impl Blocks {
         block / self.geometry.blocks_per_plane
     }
 
-    /// Free blocks, those that are still to be erased included.
-    pub fn free(&self) -> u32 {
-        self.free.count()
-    }
-
     /// Fewest free blocks there have been.
     pub fn free_min(&self) -> u32 {
         self.free_min

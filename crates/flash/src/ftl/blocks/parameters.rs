@@ -6,6 +6,7 @@ use alloc::string::String;
 use destage_base::parameter::{Kind, Parameter, Values};
 
 use super::WearLevelling;
+use super::data::Copies;
 
 /// Spare blocks.
 pub const SPARE_BLOCKS: Parameter = Parameter {
@@ -49,7 +50,7 @@ pub const MERGE_COPIES: Parameter = Parameter {
     kind: Kind::Choice(&["valid", "all"]),
     default: "valid",
     unit: "",
-    about: "A merge copies the pages that have contents, or as many as a block has.",
+    about: "A merge copies the pages that have contents, or all that were ever programmed, trimmed ones too.",
     source: "all: BPLRU (FAST 2008)",
 };
 
@@ -108,6 +109,14 @@ pub const LEVELLING_GAP: Parameter = Parameter {
     about: "Static wear levelling moves data only if erases of two blocks differ by more.",
     source: "ours",
 };
+
+/// The copies of merges that `values` ask for.
+pub fn copies(values: &Values) -> Copies {
+    match values.text("merge_copies") {
+        "all" => Copies::All,
+        _ => Copies::Valid,
+    }
+}
 
 /// The wear levelling that `values` ask for.
 pub fn levelling(values: &Values) -> WearLevelling {

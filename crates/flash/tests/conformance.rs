@@ -1,0 +1,175 @@
+//! What holds for every layer, under every word of each of its choices, on small devices of several kinds:
+//! a read gives the last write, and nothing is done that flash cannot do.
+
+mod kit;
+
+use destage_base::Random;
+use destage_base::parameter::Kind;
+use destage_flash::Cause;
+use destage_flash::ftl::FTLS;
+
+use kit::{Device, Setup};
+
+/// Operations per setup; with the setups of each layer together more than a million.
+const OPERATIONS: u32 = 60_000;
+
+fn devices(name: &str) -> Vec<Setup> {
+    let mut setups = Vec::new();
+    for (elements, planes, blocks, pages, copy_back) in [
+        (1, 1, 24, 4, false),
+        (2, 2, 14, 3, true),
+        (3, 1, 20, 2, false),
+        (1, 2, 12, 70, true),
+    ] {
+        for filled in [true, false] {
+            let mut setup = Setup::new(name, elements, blocks, pages);
+            setup.geometry.planes = planes;
+            setup.copy_back = copy_back;
+            setup.filled = filled;
+            for (parameter, value) in kit::small_settings(name) {
+                setup = setup.with(parameter, value);
+            }
+            setups.push(setup);
+        }
+    }
+    setups
+}
+
+/// The default, and each other word of each choice and flag.
+fn variants(setup: &Setup) -> Vec<Setup> {
+    let mut variants = vec![setup.clone()];
+    for parameter in setup.row().parameters {
+        let words: &[&str] = match parameter.kind {
+            Kind::Choice(words) => words,
+            Kind::Flag => &["true", "false"],
+            _ => &[],
+        };
+        let others = words.iter().filter(|word| **word != parameter.default);
+        variants.extend(others.map(|word| setup.clone().with(parameter.name, word)));
+    }
+    variants
+}
+
+/// Random writes, reads and trims, some pages far more often than others, some in sequence.
+fn exercise(device: &mut Device, seed: u64, operations: u32) {
+    let mut random = Random::new(seed);
+    let pages = device.pages();
+    let mut next = 0;
+    for step in 0..operations {
+        let page = match random.below(8) {
+            0..3 => random.below(pages),
+            3..6 => random.below(pages.div_ceil(8)),
+            _ => {
+                next = (next + 1) % pages;
+                next
+            }
+        };
+        match random.below(20) {
+            0..3 => device.read(page),
+            3 => device.trim(page),
+            4 => device
+                .write_for(page, Cause::Pad)
+                .unwrap_or_else(|full| panic!("{}", full.explanation)),
+            _ => device.write(page),
+        }
+        if step % 10_000 == 0 {
+            device.check();
+        }
+    }
+    device.check();
+}
+
+#[test]
+fn reads_give_the_last_write_and_flash_is_used_as_it_can_be() {
+    for row in FTLS.iter().filter(|row| row.name != "none") {
+        let mut built = 0;
+        let mut operations = 0;
+        let setups: Vec<Setup> = devices(row.name).iter().flat_map(variants).collect();
+        let each = OPERATIONS.max(1_200_000 / setups.len() as u32);
+        for (number, setup) in setups.iter().enumerate() {
+            match setup.build() {
+                Ok(_) => built += 1,
+                // Contradictions are said by name.
+                Err(refusal) => {
+                    assert!(
+                        refusal.contains("ftl.") || refusal.contains("flash."),
+                        "{setup:?}: {refusal}"
+                    );
+                    continue;
+                }
+            }
+            kit::about(format!("{setup:?}"), || {
+                exercise(&mut Device::new(setup), number as u64, each);
+            });
+            operations += each;
+        }
+        assert!(
+            2 * built > setups.len() && operations >= 1_000_000,
+            "{}: {built} of {} devices can be built, {operations} operations",
+            row.name,
+            setups.len()
+        );
+    }
+}
+
+#[test]
+fn a_device_that_is_filled_or_written_in_order_copies_nothing() {
+    for row in FTLS.iter().filter(|row| row.name != "none") {
+        for setup in devices(row.name) {
+            let mut device = Device::new(&setup);
+            let pages = device.pages();
+            for page in (0..pages).chain(0..pages) {
+                device.write(page);
+            }
+            let copies = device.tally.programs[Cause::Copy as usize];
+            assert_eq!(copies, 0, "{setup:?}");
+        }
+    }
+}
+
+#[test]
+fn equal_seeds_give_equal_operations() {
+    for row in FTLS.iter().filter(|row| row.name != "none") {
+        let setup = &devices(row.name)[0];
+        let run = || {
+            let mut device = Device::new(setup);
+            exercise(&mut device, 7, 5_000);
+            (device.tally, device.merges)
+        };
+        assert_eq!(run(), run());
+    }
+}
+
+/// Every sequence of writes and trims of this many steps on four pages.
+const STEPS: u32 = 5;
+
+#[test]
+fn every_short_sequence_on_two_blocks_of_two_pages() {
+    for row in FTLS.iter().filter(|row| row.name != "none") {
+        for filled in [true, false] {
+            let mut setup = Setup::new(row.name, 1, 8, 2);
+            setup.filled = filled;
+            setup.copy_back = true;
+            for (parameter, value) in kit::small_settings(row.name) {
+                setup = setup.with(parameter, value);
+            }
+            let pages = setup.build().expect("a layer").pages().min(4) as u32;
+            let choices = 2 * pages;
+            for sequence in 0..choices.pow(STEPS) {
+                kit::about(format!("{sequence} on {setup:?}"), || {
+                    let mut device = Device::new(&setup);
+                    let mut left = sequence;
+                    for _ in 0..STEPS {
+                        let page = u64::from(left % pages);
+                        match left / pages % 2 {
+                            0 => device.write(page),
+                            _ => device.trim(page),
+                        }
+                        left /= choices;
+                    }
+                    device.check();
+                });
+            }
+        }
+    }
+}
