@@ -25,7 +25,7 @@ pub const TIMING: Timing = Timing {
 /// Settings that bring the large tables of `layer` down to devices of a hundred pages.
 pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
     match layer {
-        "page" => &[("reserve_percent", "40"), ("min_free_percent", "10")],
+        "page" => &[("reserve_percent", "50"), ("min_free_percent", "10")],
         "bast" => &[("log_blocks", "3")],
         _ => &[],
     }
@@ -50,6 +50,8 @@ pub struct Setup {
     pub settings: Vec<(String, String)>,
     pub filled: bool,
     pub copy_back: bool,
+    /// Erases a block survives; it is used on all the same.
+    pub endurance: u32,
     pub seed: u64,
 }
 
@@ -69,6 +71,7 @@ impl Setup {
             settings: Vec::new(),
             filled: true,
             copy_back: false,
+            endurance: 1_000_000,
             seed: 1,
         }
     }
@@ -117,7 +120,7 @@ impl Setup {
             timing: TIMING,
             copy_back: self.copy_back,
             parallel_units: 1,
-            endurance: 1_000_000,
+            endurance: self.endurance,
             retire: false,
             filled: self.filled,
             seed: self.seed,

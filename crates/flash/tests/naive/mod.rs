@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test program uses another part of it")]
 
 pub mod bast;
+pub mod page;
 
 use destage_base::{Lpn, Random};
 use destage_flash::operation::{MergeKind, Tally};

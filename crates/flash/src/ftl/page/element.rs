@@ -3,8 +3,8 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use destage_base::{Random, Ticks};
 use destage_base::lazy::{Initial, LazyTable};
+use destage_base::{Random, Ticks};
 
 use super::free::FreeBlocks;
 use super::shape::{InitialBlock, InitialMap, InitialOwner, NONE, Shape};

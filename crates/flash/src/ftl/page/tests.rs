@@ -130,7 +130,11 @@ fn check(element: &Element, shape: &Shape) {
     }
     for pool in &element.pools {
         let (low, high) = (element.marks.low, element.marks.high);
-        assert!(if pool.due { pool.free < high } else { pool.free >= low });
+        assert!(if pool.due {
+            pool.free < high
+        } else {
+            pool.free >= low
+        });
     }
     let due = element.pools.iter().filter(|pool| pool.due).count();
     assert_eq!(element.due_pools as usize, due);

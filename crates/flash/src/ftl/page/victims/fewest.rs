@@ -186,7 +186,8 @@ mod tests {
             let mut aged = Fewest::<Closed>::none(1, 3 * blocks_per_plane);
             let mut closings = alloc::vec![0; 3 * blocks_per_plane as usize];
             let mut closed = 0;
-            let mut model: alloc::vec::Vec<Option<u16>> = alloc::vec![None; 3 * blocks_per_plane as usize];
+            let mut model: alloc::vec::Vec<Option<u16>> =
+                alloc::vec![None; 3 * blocks_per_plane as usize];
             for _ in 0..5_000 {
                 let block = random.below(u64::from(3 * blocks_per_plane)) as u32;
                 match (random.below(4), model[block as usize]) {

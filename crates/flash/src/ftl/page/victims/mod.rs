@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use self::aged::Aged;
 use self::drawn::Drawn;
-pub use self::fewest::Fewest;
 use self::fewest::Closed;
+pub use self::fewest::Fewest;
 use crate::list::List;
 
 /// How candidates are ordered.
@@ -55,13 +55,10 @@ impl Victims {
     pub fn none(order: Order, pools: u32, blocks_per_pool: u32, planes: u32, pages: u32) -> Self {
         Self {
             table: match order {
-                Order::FewestNumbered => Table::FewestNumbered(Fewest::none(
-                    pools * planes,
-                    blocks_per_pool / planes,
-                )),
-                Order::FewestClosed => {
-                    Table::FewestClosed(Fewest::none(pools, blocks_per_pool))
+                Order::FewestNumbered => {
+                    Table::FewestNumbered(Fewest::none(pools * planes, blocks_per_pool / planes))
                 }
+                Order::FewestClosed => Table::FewestClosed(Fewest::none(pools, blocks_per_pool)),
                 Order::Closed => {
                     Table::Closed((0..pools).map(|_| List::new(blocks_per_pool)).collect())
                 }
