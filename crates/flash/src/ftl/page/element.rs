@@ -79,7 +79,7 @@ impl Pool {
 /// The write that is about to replace a page, as far as the choice of a pool depends on it.
 #[derive(Clone, Copy)]
 pub(super) struct Old {
-    block: u32,
+    pub block: u32,
     page: u32,
     sequence: u32,
 }
@@ -278,6 +278,22 @@ impl Element {
     /// Whether a page that moves from block `from` to block `to` does not cross the bus.
     pub fn moves_are_free(&self, from: u32, to: u32) -> bool {
         self.free_inside_planes && self.plane_of(from) == self.plane_of(to)
+    }
+
+    /// Reads `page`, and says whether it has contents.
+    #[inline]
+    pub fn read(&self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
+        let ppn = self.map.get(page as usize);
+        if ppn == NONE {
+            return false;
+        }
+        let (block, place) = (
+            ppn >> self.shape.page_bits,
+            ppn & ((1 << self.shape.page_bits) - 1),
+        );
+        self.nand.read(block, place);
+        operations.push(Kind::Read, cause, Transfer::Page, Ppn(ppn));
+        true
     }
 
     /// Where the present copy of `page` is, for [`Element::choose_pool`].

@@ -113,10 +113,7 @@ impl Ftl for PageFtl {
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) {
         let (element, within) = self.locate(page);
-        let ppn = self.elements[element].map.get(within as usize);
-        if ppn != NONE {
-            operations.push(Kind::Read, Cause::Host, Transfer::Page, Ppn(ppn));
-        }
+        self.elements[element].read(within, Cause::Host, operations);
     }
 
     fn write(
@@ -202,15 +199,13 @@ impl Ftl for PageFtl {
         batch.entries.clear();
 
         for (index, page) in reads.iter().enumerate() {
-            let ppn = state.map.get(stripe.split(page.0 as u32).0 as usize);
+            let within = stripe.split(page.0 as u32).0;
             // A page without contents has no plane and costs the first unit a transfer of zeros.
-            let plane = if ppn == NONE {
-                0
-            } else {
-                state.plane_of(ppn >> state.shape.page_bits)
-            };
+            let plane = state.old_copy(within).map_or(0, |old| state.plane_of(old.block));
             queues[plane as usize / planes_per_unit].push((index, plane as usize));
-            operations.push(Kind::Read, Cause::Host, Transfer::Page, Ppn(ppn));
+            if !state.read(within, Cause::Host, operations) {
+                operations.push(Kind::Read, Cause::Host, Transfer::Page, Ppn(0));
+            }
         }
         in_rounds(queues, |index, _, starts_round| {
             batch.entries.push(Entry {
