@@ -52,7 +52,7 @@ pub(super) fn clean_pools(
     for (unit, pointer) in pointers.iter_mut().enumerate() {
         let low = (0..planes)
             .map(|step| (*pointer as usize + step) % planes)
-            .find(|offset| element.pools[unit * planes + offset].due);
+            .find(|offset| element.asides[unit * planes + offset].due);
         let Some(offset) = low else { continue };
         *pointer = ((offset + 1) % planes) as u32;
         if cleaned {

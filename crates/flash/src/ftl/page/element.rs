@@ -26,9 +26,6 @@ pub(super) enum Stream {
     Map,
 }
 
-/// How many streams there are besides [`Stream::Host`].
-const OTHER_STREAMS: usize = 2;
-
 /// The block a stream's next page goes to.
 #[derive(Clone, Copy, Debug)]
 struct Open {
@@ -60,12 +57,19 @@ pub(super) struct Pool {
     pub free: u32,
     /// Where the search for a free block goes on.
     pub pointer: u32,
+    /// Valid pages, where they are limited by [`Element::most_valid`].
+    valid: u32,
+}
+
+/// What of a pool not every write looks at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Aside {
+    /// The blocks that the streams besides [`Stream::Host`] go to.
+    open: [Open; 2],
     /// Cleaning is due.
     pub due: bool,
     /// Erases so far.
     pub erased: u64,
-    /// Valid pages, where they are limited by [`Element::most_valid`].
-    valid: u32,
 }
 
 impl Pool {
@@ -94,8 +98,8 @@ pub(super) struct Element {
     pub free: FreeBlocks,
     pub victims: Victims,
     pub pools: Vec<Pool>,
-    /// The blocks that the other streams of each pool go to.
-    others: Vec<[Open; OTHER_STREAMS]>,
+    /// For each pool.
+    pub asides: Vec<Aside>,
     pub marks: Marks,
     /// How many pools are due for cleaning; kept so that the usual "none" costs one comparison.
     pub due_pools: u32,
@@ -186,7 +190,7 @@ impl Element {
             free,
             victims,
             pools: Vec::new(),
-            others: Vec::new(),
+            asides: Vec::new(),
             marks: layout.marks,
             due_pools: 0,
             plane_divider: Divider::new(shape.blocks_per_plane),
@@ -248,17 +252,23 @@ impl Element {
             active_sequence: sequence,
             free,
             pointer: first_block,
-            due,
-            erased: 0,
             valid: 0,
         });
         // Sealed already: a block is taken with the first page.
-        self.others.push(
-            [Open {
-                block: active,
-                page: self.shape.data_pages,
-            }; OTHER_STREAMS],
-        );
+        let sealed = Open {
+            block: active,
+            page: self.shape.data_pages,
+        };
+        self.asides.push(Aside {
+            open: [sealed; 2],
+            due,
+            erased: 0,
+        });
+    }
+
+    #[inline]
+    fn limits_pools(&self) -> bool {
+        self.most_valid != u32::MAX
     }
 
     /// The pool of `block`.
@@ -336,7 +346,9 @@ impl Element {
             Some(old) => {
                 let home = self.plane_of(old.block) as usize;
                 let fits = |index, pool: &Pool| {
-                    pool.valid + given(index) < self.most_valid || index == home
+                    !self.limits_pools()
+                        || pool.valid + given(index) < self.most_valid
+                        || index == home
                 };
                 self.roomiest(&given, |index, pool| {
                     (pool.active_sequence > old.sequence
@@ -350,7 +362,7 @@ impl Element {
             None if same_plane => (page / self.shape.data_pages % self.shape.planes) as usize,
             None => self
                 .roomiest(&given, |index, pool| {
-                    pool.valid + given(index) < self.most_valid
+                    !self.limits_pools() || pool.valid + given(index) < self.most_valid
                 })
                 .unwrap_or(0),
         };
@@ -439,8 +451,8 @@ impl Element {
                 block: self.pools[pool].active_block,
                 page: self.pools[pool].active_page,
             },
-            Stream::Moves => self.others[pool][0],
-            Stream::Map => self.others[pool][1],
+            Stream::Moves => self.asides[pool].open[0],
+            Stream::Map => self.asides[pool].open[1],
         }
     }
 
@@ -462,7 +474,7 @@ impl Element {
         let state = self.blocks.get_mut(block as usize);
         state.valid -= 1;
         self.victims.lower(block);
-        if self.most_valid != u32::MAX {
+        if self.limits_pools() {
             let pool = self.pool_of(block);
             self.pools[pool].valid -= 1;
         }
@@ -489,10 +501,12 @@ impl Element {
         let valid = state.valid;
         match stream {
             Stream::Host => self.pools[pool].active_page += 1,
-            Stream::Moves => self.others[pool][0].page += 1,
-            Stream::Map => self.others[pool][1].page += 1,
+            Stream::Moves => self.asides[pool].open[0].page += 1,
+            Stream::Map => self.asides[pool].open[1].page += 1,
         }
-        self.pools[pool].valid += 1;
+        if self.limits_pools() {
+            self.pools[pool].valid += 1;
+        }
         let sealed = place + 1 == data_pages;
         if sealed {
             if self.summary_page {
@@ -536,8 +550,9 @@ impl Element {
             block + 1
         };
         pool.free -= 1;
-        if pool.free < self.marks.low && !pool.due {
-            pool.due = true;
+        let aside = &mut self.asides[index];
+        if pool.free < self.marks.low && !aside.due {
+            aside.due = true;
             self.due_pools += 1;
         }
         let open = Open { block, page: 0 };
@@ -547,8 +562,8 @@ impl Element {
                 pool.active_page = 0;
                 pool.active_sequence = self.next_sequence;
             }
-            Stream::Moves => self.others[index][0] = open,
-            Stream::Map => self.others[index][1] = open,
+            Stream::Moves => self.asides[index].open[0] = open,
+            Stream::Map => self.asides[index].open[1] = open,
         }
         self.blocks.get_mut(block as usize).sequence = self.next_sequence;
         self.next_sequence += 1;
@@ -557,9 +572,9 @@ impl Element {
 
     /// The free blocks of `pool` are to be above the low mark only, after a cleaning that could not do more.
     pub fn settle(&mut self, pool: usize) {
-        let pool = &mut self.pools[pool];
-        if pool.due && pool.free >= self.marks.low {
-            pool.due = false;
+        let (pool, aside) = (&self.pools[pool], &mut self.asides[pool]);
+        if aside.due && pool.free >= self.marks.low {
+            aside.due = false;
             self.due_pools -= 1;
         }
     }
@@ -567,7 +582,7 @@ impl Element {
     /// Forgets all erases so far.
     pub fn reset_wear(&mut self) {
         self.nand.reset_wear();
-        self.pools.iter_mut().for_each(|pool| pool.erased = 0);
+        self.asides.iter_mut().for_each(|aside| aside.erased = 0);
     }
 
     /// Erases `block`, which holds no valid page, and makes it free.
@@ -577,8 +592,9 @@ impl Element {
         let pool = &mut self.pools[index];
         self.free.set(block, true);
         pool.free += 1;
-        if pool.due && pool.free >= self.marks.high {
-            pool.due = false;
+        let aside = &mut self.asides[index];
+        if aside.due && pool.free >= self.marks.high {
+            aside.due = false;
             self.due_pools -= 1;
         }
     }
@@ -593,8 +609,8 @@ impl Element {
             *times.get_mut(block as usize) = at;
         }
         let pool = self.pool_of(block);
+        self.asides[pool].erased += 1;
         let pool = &mut self.pools[pool];
-        pool.erased += 1;
         if pool.active_block == block {
             pool.active_sequence = 0;
         }

@@ -11,9 +11,9 @@ const LIMITED_PERCENT: u64 = 80;
 /// The block of `pool` to clean: the first in the greedy order that is not passed over; the greedy choice if
 /// all are.
 pub(super) fn victim(element: &mut Element, pool: u32) -> Option<u32> {
-    let state = element.pools[pool as usize];
-    let blocks = u64::from(state.blocks);
-    let mean_times_blocks = (blocks * u64::from(element.endurance)).saturating_sub(state.erased);
+    let blocks = u64::from(element.pools[pool as usize].blocks);
+    let erased = element.asides[pool as usize].erased;
+    let mean_times_blocks = (blocks * u64::from(element.endurance)).saturating_sub(erased);
     let threshold = LIMITED_PERCENT * mean_times_blocks;
     let (nand, random, endurance) = (&element.nand, &mut element.random, element.endurance);
     element.victims.first_but(pool, |block| {

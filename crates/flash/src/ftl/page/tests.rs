@@ -136,7 +136,7 @@ fn check(element: &Element, shape: &Shape) {
             pool.free >= low
         });
     }
-    let due = element.pools.iter().filter(|pool| pool.due).count();
+    let due = element.asides.iter().filter(|aside| aside.due).count();
     assert_eq!(element.due_pools as usize, due);
 }
 
