@@ -27,6 +27,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         let reserved = high + 1 + usize::from(separate) + random.below(4) as usize;
         let logical_blocks = 2 + random.below(12) as usize;
         let blocks = logical_blocks + reserved;
+        let wear = ["none", "none", "dynamic", "static"][random.below(4) as usize];
         let rules = Rules {
             elements,
             blocks,
@@ -39,11 +40,16 @@ fn a_million_operations_cost_what_the_naive_model_says() {
             high,
             // So that blocks differ in the life they have left.
             endurance: 60,
+            least_worn: wear != "none",
+            levelling: (wear == "static").then_some((7, 3)),
             seed: round as u64,
         };
         let mut setup = Setup::new("page", elements as u32, blocks as u32, pages as u32)
             .with("cleaning", name)
             .with("d", &draws.to_string())
+            .with("wl", wear)
+            .with("wl_period", "7")
+            .with("wl_gap", "3")
             .with("separate_gc_block", if separate { "true" } else { "false" })
             .with("gc_low", &low.to_string())
             .with("gc_high", &high.to_string())

@@ -14,7 +14,7 @@ use crate::timing::Timing;
 
 mod bast;
 mod blocks;
-pub mod page;
+mod page;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
 /// Two words wide, because every page operation may return it.

@@ -28,6 +28,10 @@ pub struct Rules {
     pub low: usize,
     pub high: usize,
     pub endurance: u64,
+    /// The least worn free block is taken first.
+    pub least_worn: bool,
+    /// Cold data moves: erases between two looks, and how many more a worn block has.
+    pub levelling: Option<(u64, u64)>,
     pub seed: u64,
 }
 
@@ -60,6 +64,7 @@ struct Element {
     drawn_from: Vec<usize>,
     random: Random,
     counts: Counts,
+    erases_to_look: u64,
 }
 
 impl Element {
@@ -80,6 +85,7 @@ impl Element {
             drawn_from: Vec::new(),
             random: Random::new(rules.seed + number),
             counts: Counts::default(),
+            erases_to_look: rules.levelling.map_or(0, |(period, _)| period),
         };
         if rules.filled {
             for block in 0..rules.logical_blocks {
@@ -98,10 +104,12 @@ impl Element {
 
     fn open(&mut self) -> usize {
         let count = self.blocks.len();
-        let found = (0..count)
-            .map(|step| (self.pointer + step) % count)
-            .find(|block| self.blocks[*block].free)
-            .expect("a free block");
+        let in_turn = (0..count).map(|step| (self.pointer + step) % count);
+        let mut free: Vec<usize> = in_turn.filter(|block| self.blocks[*block].free).collect();
+        if self.rules.least_worn {
+            free.sort_by_key(|block| (self.blocks[*block].erases, *block));
+        }
+        let found = *free.first().expect("a free block");
         self.pointer = (found + 1) % count;
         self.blocks[found].free = false;
         found
@@ -230,14 +238,45 @@ impl Element {
                 self.put(page, true);
                 self.counts.copies += 1;
             }
-            let position = self.drawn_from.iter().position(|block| *block == victim);
-            self.drawn_from
-                .swap_remove(position.expect("a sealed block"));
-            self.blocks[victim].pages.clear();
-            self.blocks[victim].sealed = false;
-            self.blocks[victim].free = true;
-            self.blocks[victim].erases += 1;
-            self.counts.erases += 1;
+            self.erase(victim);
+            self.level();
+        }
+    }
+
+    fn erase(&mut self, block: usize) {
+        let position = self.drawn_from.iter().position(|other| *other == block);
+        self.drawn_from
+            .swap_remove(position.expect("a sealed block"));
+        let state = &mut self.blocks[block];
+        state.pages.clear();
+        state.sealed = false;
+        state.free = true;
+        state.erases += 1;
+        self.counts.erases += 1;
+        self.erases_to_look = self.erases_to_look.saturating_sub(1);
+    }
+
+    fn level(&mut self) {
+        let Some((period, gap)) = self.rules.levelling.filter(|_| self.erases_to_look == 0) else {
+            return;
+        };
+        self.erases_to_look = period;
+        let wear = |block: &usize| (self.blocks[*block].erases, *block);
+        let all = || 0..self.blocks.len();
+        let worn = all()
+            .filter(|block| self.blocks[*block].free)
+            .max_by_key(wear);
+        let cold = all()
+            .filter(|block| self.blocks[*block].sealed)
+            .min_by_key(wear);
+        let (Some(worn), Some(cold)) = (worn, cold) else {
+            return;
+        };
+        if self.blocks[worn].erases > self.blocks[cold].erases + gap {
+            self.blocks[worn].pages = self.blocks[cold].pages.clone();
+            self.blocks[worn].free = false;
+            self.close(worn);
+            self.erase(cold);
         }
     }
 }

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use destage_base::Ticks;
 
 use super::element::Element;
-use super::{greedy_wear, wear_aware};
+use super::{greedy_wear, levelling, wear_aware};
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
 use crate::operation::{Cause, Kind, Operations, Transfer};
@@ -34,6 +34,8 @@ pub enum Policy {
 /// What a cleaning needs to know besides the element.
 pub(super) struct Rules<'a> {
     pub policy: Policy,
+    /// With [`Policy::GreedyWear`]: a worn block receives cold data when it is cleaned.
+    pub migrates: bool,
     /// To date erases, for wear-aware cleaning only.
     pub timing: &'a Timing,
     pub now: Ticks,
@@ -61,6 +63,7 @@ pub(super) fn clean_pools(
         let plane = (unit * planes + offset) as u32;
         cleaned |= clean_pool(element, plane, rules, operations)?;
     }
+    levelling::level(element, operations);
     Ok(cleaned)
 }
 
@@ -84,6 +87,13 @@ fn clean_pool(
     let Some(victim) = victim else {
         return Ok(false);
     };
+    if rules.migrates && wear_aware::is_worn(element, victim) {
+        let cold = wear_aware::coldest(element, pool, rules).filter(|cold| *cold != victim);
+        if let Some(cold) = cold {
+            wear_aware::exchange(element, victim, cold, rules, operations)?;
+            return Ok(true);
+        }
+    }
     let pool = pool as usize;
     clean_block(element, victim, pool, rules, operations, &mut Vec::new())?;
     Ok(true)

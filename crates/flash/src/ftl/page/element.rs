@@ -7,10 +7,12 @@ use destage_base::lazy::{Initial, LazyTable};
 use destage_base::{Random, Ticks};
 
 use super::free::FreeBlocks;
+use super::levelling::ByWear;
 use super::shape::{InitialBlock, InitialMap, InitialOwner, NONE, Shape};
 use super::victims::{Order, Victims};
 use crate::divide::Divider;
 use crate::ftl::NoSpace;
+use crate::ftl::blocks::WearLevelling;
 use crate::geometry::Geometry;
 use crate::nand::{Nand, Ppn};
 use crate::operation::{Cause, Kind, Operations, Transfer};
@@ -96,6 +98,8 @@ pub(super) struct Element {
     pub blocks: LazyTable<InitialBlock>,
     pub nand: Nand,
     pub free: FreeBlocks,
+    /// The same by wear, where that counts.
+    pub by_wear: Option<ByWear>,
     pub victims: Victims,
     pub pools: Vec<Pool>,
     /// For each pool.
@@ -152,6 +156,7 @@ pub(super) struct Layout {
     pub retire: bool,
     pub seed: u64,
     pub keeps_erase_times: bool,
+    pub levelling: WearLevelling,
 }
 
 impl Element {
@@ -188,6 +193,7 @@ impl Element {
             blocks: LazyTable::new(blocks as usize, InitialBlock(shape)),
             nand: Nand::new(geometry, full),
             free,
+            by_wear: None,
             victims,
             pools: Vec::new(),
             asides: Vec::new(),
@@ -219,6 +225,12 @@ impl Element {
             };
             let open = u32::from(!layout.counts_first_open);
             element.add_pool(first, blocks / pools, blocks / pools - full - open);
+        }
+        element.by_wear = ByWear::new(pools, layout.levelling);
+        if element.by_wear.is_some() {
+            for block in 0..blocks {
+                element.set_free(block, element.free.contains(block));
+            }
         }
         if layout.limits_pools {
             let open = 1 + u32::from(layout.separate_moves);
@@ -530,10 +542,13 @@ impl Element {
     fn open_block(&mut self, index: usize, stream: Stream) -> Result<(), NoSpace> {
         let pool = &mut self.pools[index];
         let end = pool.first_block + pool.blocks;
-        let found = self
-            .free
-            .first_in(pool.pointer, end)
-            .or_else(|| self.free.first_in(pool.first_block, pool.pointer));
+        let found = match &self.by_wear {
+            Some(by_wear) => by_wear.least(index),
+            None => self
+                .free
+                .first_in(pool.pointer, end)
+                .or_else(|| self.free.first_in(pool.first_block, pool.pointer)),
+        };
         let Some(block) = found else {
             return Err(NoSpace {
                 explanation: format!(
@@ -543,7 +558,6 @@ impl Element {
                 .into(),
             });
         };
-        self.free.set(block, false);
         pool.pointer = if block + 1 == end {
             pool.first_block
         } else {
@@ -555,6 +569,8 @@ impl Element {
             aside.due = true;
             self.due_pools += 1;
         }
+        self.set_free(block, false);
+        let pool = &mut self.pools[index];
         let open = Open { block, page: 0 };
         match stream {
             Stream::Host => {
@@ -579,8 +595,27 @@ impl Element {
         }
     }
 
+    /// `block` is free, or not any more.
+    pub fn set_free(&mut self, block: u32, free: bool) {
+        self.free.set(block, free);
+        let pool = self.pool_of(block);
+        if let Some(by_wear) = &mut self.by_wear {
+            by_wear.set(pool, block, self.nand.block(block).erases, free);
+        }
+    }
+
+    /// Blocks of `pool`, and their remaining lives summed up.
+    pub fn life_of_pool(&self, pool: usize) -> (u64, u64) {
+        let blocks = u64::from(self.pools[pool].blocks);
+        let lives = blocks * u64::from(self.endurance);
+        (blocks, lives.saturating_sub(self.asides[pool].erased))
+    }
+
     /// Forgets all erases so far.
     pub fn reset_wear(&mut self) {
+        if let Some(by_wear) = &mut self.by_wear {
+            by_wear.reset();
+        }
         self.nand.reset_wear();
         self.asides.iter_mut().for_each(|aside| aside.erased = 0);
     }
@@ -588,9 +623,9 @@ impl Element {
     /// Erases `block`, which holds no valid page, and makes it free.
     pub fn erase(&mut self, block: u32, at: Ticks) {
         self.erase_keeping(block, at);
+        self.set_free(block, true);
         let index = self.pool_of(block);
         let pool = &mut self.pools[index];
-        self.free.set(block, true);
         pool.free += 1;
         let aside = &mut self.asides[index];
         if aside.due && pool.free >= self.marks.high {
@@ -605,6 +640,9 @@ impl Element {
         state.sequence = 0;
         self.nand.erase(block, u32::from(state.valid));
         self.victims.remove(block);
+        if let Some(by_wear) = &mut self.by_wear {
+            by_wear.count_erase();
+        }
         if let Some(times) = &mut self.last_erase {
             *times.get_mut(block as usize) = at;
         }

@@ -11,10 +11,8 @@ const LIMITED_PERCENT: u64 = 80;
 /// The block of `pool` to clean: the first in the greedy order that is not passed over; the greedy choice if
 /// all are.
 pub(super) fn victim(element: &mut Element, pool: u32) -> Option<u32> {
-    let blocks = u64::from(element.pools[pool as usize].blocks);
-    let erased = element.asides[pool as usize].erased;
-    let mean_times_blocks = (blocks * u64::from(element.endurance)).saturating_sub(erased);
-    let threshold = LIMITED_PERCENT * mean_times_blocks;
+    let (blocks, life_sum) = element.life_of_pool(pool as usize);
+    let threshold = LIMITED_PERCENT * life_sum;
     let (nand, random, endurance) = (&element.nand, &mut element.random, element.endurance);
     element.victims.first_but(pool, |block| {
         let life = u64::from(endurance.saturating_sub(nand.block(block).erases));

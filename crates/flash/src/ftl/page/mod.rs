@@ -10,6 +10,7 @@ mod cleaning;
 mod element;
 mod free;
 mod greedy_wear;
+mod levelling;
 mod parameters;
 mod shape;
 #[cfg(test)]
@@ -158,6 +159,7 @@ impl Ftl for PageFtl {
         }
         let rules = Rules {
             policy: self.config.cleaning,
+            migrates: self.config.migrates && self.config.cleaning == Policy::GreedyWear,
             timing: &self.config.timing,
             now,
         };
@@ -201,7 +203,9 @@ impl Ftl for PageFtl {
         for (index, page) in reads.iter().enumerate() {
             let within = stripe.split(page.0 as u32).0;
             // A page without contents has no plane and costs the first unit a transfer of zeros.
-            let plane = state.old_copy(within).map_or(0, |old| state.plane_of(old.block));
+            let plane = state
+                .old_copy(within)
+                .map_or(0, |old| state.plane_of(old.block));
             queues[plane as usize / planes_per_unit].push((index, plane as usize));
             if !state.read(within, Cause::Host, operations) {
                 operations.push(Kind::Read, Cause::Host, Transfer::Page, Ppn(0));

@@ -12,6 +12,8 @@ use super::element::{Layout, Marks};
 use super::shape::Shape;
 use super::victims::Order;
 use crate::ftl::FtlRow;
+use crate::ftl::blocks::WearLevelling;
+use crate::ftl::blocks::parameters as shared;
 use crate::geometry::Geometry;
 use crate::timing::Timing;
 
@@ -120,6 +122,17 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             source: OURS,
         },
         Parameter {
+            name: "wl_migrate",
+            kind: ParameterKind::Flag,
+            default: "false",
+            unit: "",
+            about: "With cleaning=greedy_wear: a worn block that is cleaned receives the coldest block's contents.",
+            source: SOURCE,
+        },
+        shared::WEAR_LEVELLING,
+        shared::LEVELLING_PERIOD,
+        shared::LEVELLING_GAP,
+        Parameter {
             name: "background_cleaning",
             kind: ParameterKind::Flag,
             default: "false",
@@ -154,6 +167,8 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             separate_moves: values.flag("separate_gc_block"),
             gc_low: values.integer("gc_low") as u32,
             gc_high: values.integer("gc_high") as u32,
+            migrates: values.flag("wl_migrate"),
+            levelling: shared::levelling(values),
             background_cleaning: values.flag("background_cleaning"),
             endurance: config.endurance,
             retire: config.retire,
@@ -202,6 +217,10 @@ pub struct PageConfig {
     pub gc_low: u32,
     /// Free blocks of a pool at which it ends; 0: derived from `gc_low`.
     pub gc_high: u32,
+    /// Under [`Policy::GreedyWear`] worn blocks receive cold data.
+    pub migrates: bool,
+    /// Who levels wear besides.
+    pub levelling: WearLevelling,
     /// Clean also when nothing waits.
     pub background_cleaning: bool,
     /// Erases a block survives.
@@ -270,7 +289,8 @@ impl PageConfig {
             endurance: self.endurance,
             retire: self.retire,
             seed: self.seed.wrapping_add(u64::from(number)),
-            keeps_erase_times: self.cleaning == Policy::WearAware,
+            keeps_erase_times: self.cleaning == Policy::WearAware || self.migrates,
+            levelling: self.levelling,
         })
     }
 

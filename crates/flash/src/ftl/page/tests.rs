@@ -8,6 +8,7 @@ use destage_base::{Lpn, Random};
 use super::element::Element;
 use super::shape::{NONE, Shape};
 use super::*;
+use crate::ftl::blocks::WearLevelling;
 use crate::geometry::Geometry;
 use crate::timing::Timing;
 
@@ -41,6 +42,8 @@ fn config(units: u32, copy_back: bool, cleaning: Policy) -> PageConfig {
         separate_moves: false,
         gc_low: 0,
         gc_high: 0,
+        migrates: true,
+        levelling: WearLevelling::None,
         background_cleaning: false,
         endurance: 1_000_000,
         retire: true,
@@ -128,9 +131,9 @@ fn check(element: &Element, shape: &Shape) {
             pool.free
         );
     }
-    for pool in &element.pools {
+    for (pool, aside) in element.pools.iter().zip(&element.asides) {
         let (low, high) = (element.marks.low, element.marks.high);
-        assert!(if pool.due {
+        assert!(if aside.due {
             pool.free < high
         } else {
             pool.free >= low
@@ -374,6 +377,7 @@ fn cleaning_without_copy_back_follows_the_snapshot() {
             while ours.clean(element, 1, &mut our_operations).unwrap() {}
             let rules = Rules {
                 policy: Policy::Greedy,
+                migrates: false,
                 timing: &TIMING,
                 now: 1,
             };
