@@ -40,7 +40,9 @@ impl Precondition {
             "sequential_fill" => Some(Self::SequentialFill),
             _ => {
                 let passes = text.strip_prefix("random_fill:")?.parse().ok()?;
-                (1..=1000).contains(&passes).then_some(Self::RandomFill(passes))
+                (1..=1000)
+                    .contains(&passes)
+                    .then_some(Self::RandomFill(passes))
             }
         }
     }

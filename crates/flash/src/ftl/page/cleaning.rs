@@ -197,13 +197,13 @@ pub(super) fn empty_block(
 ) -> Result<usize, NoSpace> {
     let mut last_step = operations.all().len();
     let first = block << element.shape.page_bits;
-    let stream = element.stream_of_moves();
     if element.blocks.get(block as usize).valid > 0 {
         for ppn in first..first + element.shape.data_pages {
             let Some(page) = element.valid_at(ppn) else {
                 continue;
             };
             last_step = operations.all().len();
+            let stream = element.stream_of_move(page);
             let target = element.next_of(pool, stream)?;
             let target_block = target.0 >> element.shape.page_bits;
             let transfer = if element.moves_are_free(block, target_block) {
@@ -211,6 +211,7 @@ pub(super) fn empty_block(
             } else {
                 Transfer::TwoPages
             };
+            element.log_move(page);
             element.invalidate(page);
             operations.push(Kind::Read, Cause::Copy, Transfer::None, Ppn(ppn));
             operations.push(Kind::Program, Cause::Copy, transfer, target);

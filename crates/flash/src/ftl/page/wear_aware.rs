@@ -132,6 +132,7 @@ pub(super) fn move_contents(
         let page = element.valid_at(source + offset);
         *element.owner.get_mut((target + offset) as usize) = page.unwrap_or(NONE);
         let Some(page) = page else { continue };
+        element.log_move(page);
         element.nand.program(to, offset);
         *element.map.get_mut(page as usize) = target + offset;
         operations.push(
