@@ -14,6 +14,7 @@ use crate::timing::Timing;
 
 mod bast;
 mod blocks;
+mod dftl;
 mod page;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
@@ -169,6 +170,7 @@ pub const FTLS: &[FtlRow] = &[
         build: |_| Ok(None),
     },
     page::ROW,
+    dftl::ROW,
     bast::ROW,
 ];
 

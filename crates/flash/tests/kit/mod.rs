@@ -26,6 +26,12 @@ pub const TIMING: Timing = Timing {
 pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
     match layer {
         "page" => &[("reserve_percent", "50"), ("min_free_percent", "10")],
+        "dftl" => &[
+            ("reserve_percent", "60"),
+            ("min_free_percent", "10"),
+            ("cmt_entries", "6"),
+            ("mappings_per_page", "8"),
+        ],
         "bast" => &[("log_blocks", "3")],
         _ => &[],
     }
@@ -134,6 +140,9 @@ impl Setup {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Content {
     Erased,
+    /// Of a device filled before: nobody has said whether something is there. It may be read as a map, and it
+    /// may be programmed.
+    Unknown,
     /// A version of a logical page; versions count from 1, and 0 is what was there at the start.
     Data {
         page: u64,
@@ -240,7 +249,7 @@ impl Device {
             let block_pages = 1 << self.page_bits;
             for (block, pages) in element.pages.chunks_mut(block_pages).enumerate() {
                 if pages.iter().all(|content| *content == Content::Internal) {
-                    pages.fill(Content::Erased);
+                    pages.fill(Content::Unknown);
                 } else {
                     element.ends[block] = block_pages as u32;
                 }
@@ -382,10 +391,10 @@ impl Device {
         let at = operation.at.0;
         let (block, page) = (at >> self.page_bits, at & ((1 << self.page_bits) - 1));
         let state = &mut self.elements[element as usize];
-        assert_eq!(
-            state.pages[at as usize],
-            Content::Erased,
-            "{operation:?} is programmed"
+        let before = state.pages[at as usize];
+        assert!(
+            matches!(before, Content::Erased | Content::Unknown),
+            "{operation:?} is programmed: {before:?}"
         );
         assert!(
             !self.in_order || page >= state.ends[block as usize],

@@ -38,7 +38,7 @@ struct Open {
 
 /// How many free blocks a pool is to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Marks {
+pub(in crate::ftl) struct Marks {
     /// Cleaning is due once there are fewer.
     pub low: u32,
     /// It is not any more once there are that many.
@@ -47,7 +47,7 @@ pub(super) struct Marks {
 
 /// Blocks among which the next page of a stream is placed: a plane, or without copy-back the element.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pool {
+pub(in crate::ftl) struct Pool {
     pub first_block: u32,
     pub blocks: u32,
     pub active_block: u32,
@@ -65,7 +65,7 @@ pub(super) struct Pool {
 
 /// What of a pool not every write looks at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Aside {
+pub(in crate::ftl) struct Aside {
     /// The blocks that the streams besides [`Stream::Host`] go to.
     open: [Open; 2],
     /// Cleaning is due.
@@ -84,7 +84,7 @@ impl Pool {
 
 /// The write that is about to replace a page, as far as the choice of a pool depends on it.
 #[derive(Clone, Copy)]
-pub(super) struct Old {
+pub(in crate::ftl) struct Old {
     pub block: u32,
     page: u32,
     sequence: u32,
@@ -129,7 +129,7 @@ pub(in crate::ftl) struct Element {
     pub moved: Option<Vec<u32>>,
 }
 
-pub(super) struct NeverErased;
+pub(in crate::ftl) struct NeverErased;
 impl Initial for NeverErased {
     type Entry = Ticks;
     fn at(&self, _: usize) -> Ticks {
@@ -139,7 +139,7 @@ impl Initial for NeverErased {
 
 /// How an element's pools and tables are to be made.
 #[derive(Clone, Copy)]
-pub(super) struct Layout {
+pub(in crate::ftl) struct Layout {
     pub shape: Shape,
     /// Planes are pools; otherwise the element is one.
     pub copy_back: bool,

@@ -11,9 +11,9 @@ use super::cleaning::Policy;
 use super::element::{Layout, Marks};
 use super::shape::Shape;
 use super::victims::Order;
-use crate::ftl::{FtlConfig, FtlRow};
 use crate::ftl::blocks::WearLevelling;
 use crate::ftl::blocks::parameters as shared;
+use crate::ftl::{FtlConfig, FtlRow};
 use crate::geometry::Geometry;
 use crate::timing::Timing;
 
@@ -375,7 +375,9 @@ impl PageConfig {
         let open = 1 + u32::from(self.separate_moves) + u32::from(has_map);
         let data_blocks = (self.geometry.blocks_per_plane - reserved) * planes;
         let data_pages = self.geometry.data_pages();
-        let map_blocks = self.map_pages(data_blocks * data_pages).div_ceil(data_pages);
+        let map_blocks = self
+            .map_pages(data_blocks * data_pages)
+            .div_ceil(data_pages);
         // The reference ends when nothing is left to clean, so its high mark need not be reached.
         let goal = match self.cleans_by_snapshot() {
             true => low - 1,
