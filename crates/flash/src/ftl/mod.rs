@@ -15,6 +15,7 @@ use crate::timing::Timing;
 mod bast;
 mod blocks;
 mod dftl;
+mod hat;
 mod page;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
@@ -97,6 +98,13 @@ pub trait Ftl {
         unreachable!("called only for FTLs with parallel units")
     }
 
+    /// Ticks the map takes for a read, or for a write or trim, beside the flash: the operation takes at least
+    /// as long.
+    fn map_time(&self, write: bool) -> Ticks {
+        let _ = write;
+        0
+    }
+
     /// Whether blocks are merged here: then a run without merges has none, and is not without the word.
     fn has_merges(&self) -> bool {
         false
@@ -171,6 +179,7 @@ pub const FTLS: &[FtlRow] = &[
     },
     page::ROW,
     dftl::ROW,
+    hat::ROW,
     bast::ROW,
 ];
 

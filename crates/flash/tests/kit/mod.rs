@@ -25,10 +25,11 @@ pub const TIMING: Timing = Timing {
 /// Settings that bring the large tables of `layer` down to devices of a hundred pages.
 pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
     match layer {
-        "page" => &[("reserve_percent", "50"), ("min_free_percent", "10")],
+        "page" | "hat" => &[("reserve_percent", "50"), ("min_free_percent", "10")],
         "dftl" => &[
-            ("reserve_percent", "60"),
-            ("min_free_percent", "10"),
+            ("reserve_percent", "88"),
+            ("min_free_percent", "1"),
+            ("separate_gc_block", "false"),
             ("cmt_entries", "6"),
             ("mappings_per_page", "8"),
         ],
@@ -281,7 +282,7 @@ impl Device {
     /// Reads `page` and checks that it gives the last write, or nothing if there is none.
     pub fn read(&mut self, page: u64) {
         let place = self.place_read(page);
-        let element = place.map_or(0, |(element, _)| element);
+        let element = self.ftl.element_of(Lpn(page));
         self.tally.add(&self.operations);
         let operations = std::mem::take(&mut self.operations);
         self.carry_out(element, &operations, None);
