@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "every test program uses another part of it")]
 
 pub mod bast;
+pub mod dftl;
 pub mod page;
 
 use destage_base::{Lpn, Random};
