@@ -72,5 +72,5 @@ fn a_short_run_survives_and_reads_something() {
         }
     }
     // Many mutations leave some request whole; if nothing is ever read, this tests nothing.
-    assert!(read > 1000, "{read}");
+    assert!(read > 200, "{read}");
 }

@@ -21,6 +21,7 @@ mod last;
 pub mod page;
 mod replacement;
 mod sast;
+mod superblock;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
 /// Two words wide, because every page operation may return it.
@@ -202,6 +203,7 @@ pub const FTLS: &[FtlRow] = &[
     fast::ROW,
     sast::ROW,
     last::ROW,
+    superblock::ROW,
 ];
 
 /// The translation layer called `name`.

@@ -248,9 +248,7 @@ impl Replacement {
         }
         if taken_over.is_none() {
             let newest = self.data.newest();
-            self.blocks
-                .nand
-                .program_run(target, newest.end(block), newest.ones(block));
+            self.blocks.nand.program_row(target, newest, block);
         }
         let mut erases = 0;
         if let Some(old) = self.data.put(block, target) {

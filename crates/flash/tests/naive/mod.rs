@@ -8,6 +8,7 @@ pub mod hybrid;
 pub mod last;
 pub mod replacement;
 pub mod sast;
+pub mod superblock;
 
 use destage_base::{Lpn, Random};
 use destage_flash::operation::{MergeKind, Tally};

@@ -105,6 +105,18 @@ impl Blocks {
         Ppn(block << self.page_bits | page)
     }
 
+    /// The block and the page in it of a physical page.
+    #[inline]
+    pub fn split(&self, ppn: u32) -> (BlockSlot, u32) {
+        (ppn >> self.page_bits, ppn & ((1 << self.page_bits) - 1))
+    }
+
+    /// The page after the last one programmed in `block`.
+    #[inline]
+    pub fn programmed(&self, block: BlockSlot) -> u32 {
+        u32::from(self.nand.block(block).programmed)
+    }
+
     fn plane(&self, block: BlockSlot) -> u32 {
         block / self.geometry.blocks_per_plane
     }
@@ -163,7 +175,8 @@ impl Blocks {
         }
     }
 
-    fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
+    /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), for its holder.
+    pub fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
         self.nand.erase(block, live);
         operations.push(Kind::Erase, cause, Transfer::None, self.ppn(block, 0));
         self.erases_to_levelling = self.erases_to_levelling.saturating_sub(1);
