@@ -37,7 +37,10 @@ pub fn draw(
     )?;
     for (number, (scheme, colour)) in schemes.iter().zip(COLOURS).enumerate() {
         let left = 18 + 110 * number as i32;
-        header.draw(&Rectangle::new([(left, 46), (left + 16, 60)], colour.filled()))?;
+        header.draw(&Rectangle::new(
+            [(left, 46), (left + 16, 60)],
+            colour.filled(),
+        ))?;
         header.draw_text(scheme, &text(16), (left + 22, 44))?;
     }
     for (panel, (workload, cells)) in body

@@ -18,7 +18,7 @@ mod blocks;
 mod fast;
 mod hybrid;
 mod last;
-pub mod page;
+mod page;
 mod replacement;
 mod sast;
 mod superblock;

@@ -25,7 +25,7 @@ pub const TIMING: Timing = Timing {
 /// Settings that bring the large tables of `layer` down to devices of a hundred pages.
 pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
     match layer {
-        "page" => &[("reserve_percent", "40"), ("min_free_percent", "10")],
+        "page" => &[("reserve_percent", "50"), ("min_free_percent", "10")],
         _ if has_log_blocks(layer) => &[("log_blocks", "6")],
         _ => &[],
     }
@@ -55,6 +55,8 @@ pub struct Setup {
     pub settings: Vec<(String, String)>,
     pub filled: bool,
     pub copy_back: bool,
+    /// Erases a block survives; it is used on all the same.
+    pub endurance: u32,
     pub seed: u64,
 }
 
@@ -74,6 +76,7 @@ impl Setup {
             settings: Vec::new(),
             filled: true,
             copy_back: false,
+            endurance: 1_000_000,
             seed: 1,
         }
     }
@@ -122,7 +125,7 @@ impl Setup {
             timing: TIMING,
             copy_back: self.copy_back,
             parallel_units: 1,
-            endurance: 1_000_000,
+            endurance: self.endurance,
             retire: false,
             filled: self.filled,
             seed: self.seed,

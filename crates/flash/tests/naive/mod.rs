@@ -6,6 +6,7 @@ pub mod block;
 pub mod fast;
 pub mod hybrid;
 pub mod last;
+pub mod page;
 pub mod replacement;
 pub mod sast;
 pub mod superblock;

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use destage_base::Ticks;
 
 use super::element::Element;
-use super::wear_aware;
+use super::{greedy_wear, levelling, wear_aware};
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
 use crate::operation::{Cause, Kind, Operations, Transfer};
@@ -21,11 +21,21 @@ pub enum Policy {
     Greedy,
     /// As greedy, but a worn block gets cold data instead of becoming free.
     WearAware,
+    /// The one with most to gain for what has to be moved, and unchanged for long.
+    CostBenefit,
+    /// The one closed first.
+    Fifo,
+    /// The one with the fewest valid pages of some drawn at random.
+    DChoices,
+    /// As greedy, but a worn block is passed over, the more probably the more it is worn.
+    GreedyWear,
 }
 
 /// What a cleaning needs to know besides the element.
 pub(super) struct Rules<'a> {
     pub policy: Policy,
+    /// With [`Policy::GreedyWear`]: a worn block receives cold data when it is cleaned.
+    pub migrates: bool,
     /// To date erases, for wear-aware cleaning only.
     pub timing: &'a Timing,
     pub now: Ticks,
@@ -33,7 +43,7 @@ pub(super) struct Rules<'a> {
 
 /// With copy-back: cleans at most one block in each of the element's units, which work side by side.
 /// `pointers` holds where each unit looks next. Says whether any was cleaned.
-pub(super) fn clean_planes(
+pub(super) fn clean_pools(
     element: &mut Element,
     pointers: &mut [u32],
     rules: &Rules<'_>,
@@ -44,35 +54,52 @@ pub(super) fn clean_planes(
     for (unit, pointer) in pointers.iter_mut().enumerate() {
         let low = (0..planes)
             .map(|step| (*pointer as usize + step) % planes)
-            .find(|offset| element.pools[unit * planes + offset].free <= element.low_water);
+            .find(|offset| element.asides[unit * planes + offset].due);
         let Some(offset) = low else { continue };
         *pointer = ((offset + 1) % planes) as u32;
         if cleaned {
             operations.next_lane();
         }
         let plane = (unit * planes + offset) as u32;
-        cleaned |= match rules.policy {
-            Policy::Greedy => match element.victims.fewest_valid(plane) {
-                Some(victim) => {
-                    clean_block(
-                        element,
-                        victim,
-                        plane as usize,
-                        rules,
-                        operations,
-                        &mut Vec::new(),
-                    )?;
-                    true
-                }
-                None => false,
-            },
-            Policy::WearAware => wear_aware::clean_plane(element, plane, rules, operations)?,
-        };
+        cleaned |= clean_pool(element, plane, rules, operations)?;
     }
+    levelling::level(element, operations);
     Ok(cleaned)
 }
 
-/// Without copy-back: cleans blocks until enough are free, fewest valid pages first, as one busy period.
+/// Cleans one block of `pool`, by the policy; says whether there was one.
+fn clean_pool(
+    element: &mut Element,
+    pool: u32,
+    rules: &Rules<'_>,
+    operations: &mut Operations,
+) -> Result<bool, NoSpace> {
+    if rules.policy == Policy::WearAware {
+        return wear_aware::clean_plane(element, pool, rules, operations);
+    }
+    let victim = if rules.policy == Policy::GreedyWear {
+        greedy_wear::victim(element, pool)
+    } else {
+        let blocks = &element.blocks;
+        let valid = |block: u32| blocks.get(block as usize).valid;
+        element.victims.first(pool, valid)
+    };
+    let Some(victim) = victim else {
+        return Ok(false);
+    };
+    if rules.migrates && wear_aware::is_worn(element, victim) {
+        let cold = wear_aware::coldest(element, pool, rules).filter(|cold| *cold != victim);
+        if let Some(cold) = cold {
+            wear_aware::exchange(element, victim, cold, rules, operations)?;
+            return Ok(true);
+        }
+    }
+    let pool = pool as usize;
+    clean_block(element, victim, pool, rules, operations, &mut Vec::new())?;
+    Ok(true)
+}
+
+/// By the reference's rule without copy-back: cleans blocks until enough are free, fewest valid pages first, as one busy period.
 ///
 /// Counts as they were at the start decide the order. Moves leave the counts of other candidates alone, so
 /// the table of victims still has them; only a block that the moves fill is different, and is kept apart
@@ -110,7 +137,7 @@ pub(super) fn clean_element(
                 filled.push((count, number(*block, element), *block));
             }
         }
-        if element.pools[0].free > element.low_water + 1 {
+        if element.pools[0].free >= element.marks.high {
             break;
         }
     }
@@ -118,6 +145,7 @@ pub(super) fn clean_element(
         let valid = element.blocks.get(block as usize).valid;
         element.victims.insert(block, valid);
     }
+    element.settle(0);
     Ok(last.is_some())
 }
 
@@ -169,24 +197,25 @@ pub(super) fn empty_block(
 ) -> Result<usize, NoSpace> {
     let mut last_step = operations.all().len();
     let first = block << element.shape.page_bits;
+    let stream = element.stream_of_moves();
     if element.blocks.get(block as usize).valid > 0 {
         for ppn in first..first + element.shape.data_pages {
             let Some(page) = element.valid_at(ppn) else {
                 continue;
             };
             last_step = operations.all().len();
-            element.make_active(pool)?;
-            let target = element.pools[pool].active_block;
-            let transfer = if element.plane_of(target) == element.plane_of(block) {
+            let target = element.next_of(pool, stream)?;
+            let target_block = target.0 >> element.shape.page_bits;
+            let transfer = if element.moves_are_free(block, target_block) {
                 Transfer::None
             } else {
                 Transfer::TwoPages
             };
             element.invalidate(page);
             operations.push(Kind::Read, Cause::Copy, Transfer::None, Ppn(ppn));
-            operations.push(Kind::Program, Cause::Copy, transfer, element.next_of(pool));
-            if element.program(pool, page, operations) {
-                sealed.push(target);
+            operations.push(Kind::Program, Cause::Copy, transfer, target);
+            if element.program(pool, stream, page, operations) {
+                sealed.push(target_block);
             }
         }
     }
