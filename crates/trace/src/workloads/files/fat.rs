@@ -56,15 +56,18 @@ impl Fat {
             _ if bytes <= 32 * GIB => (page_bytes.max(16 << 10), 4),
             _ => (page_bytes.max(32 << 10), 4),
         };
-        while entry_bytes == 2 && bytes / cluster_bytes > FAT16_CLUSTERS {
-            cluster_bytes *= 2;
-        }
-        let cluster_pages = cluster_bytes / page_bytes;
         let entries_per_page = page_bytes / entry_bytes;
-        let table_pages = (pages / cluster_pages).div_ceil(entries_per_page);
         let root_pages = ROOT_BYTES.div_ceil(page_bytes);
-        let data_first = 1 + 2 * table_pages + root_pages;
-        let cluster_count = pages.checked_sub(data_first)? / cluster_pages;
+        let (cluster_pages, table_pages, data_first, cluster_count) = loop {
+            let cluster_pages = cluster_bytes / page_bytes;
+            let table_pages = (pages / cluster_pages).div_ceil(entries_per_page);
+            let data_first = 1 + 2 * table_pages + root_pages;
+            let count = pages.checked_sub(data_first)? / cluster_pages;
+            if entry_bytes == 4 || count <= FAT16_CLUSTERS {
+                break (cluster_pages, table_pages, data_first, count);
+            }
+            cluster_bytes *= 2;
+        };
         if cluster_count == 0 {
             return None;
         }
