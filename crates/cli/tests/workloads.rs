@@ -1,4 +1,5 @@
 //! Every workload through the command line: listed, shown, generated, simulated, refused.
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 mod common;
 
