@@ -33,6 +33,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
             blocks,
             pages,
             logical_blocks,
+            map_pages: 0,
             filled: random.below(2) == 0,
             policy,
             separate,

@@ -19,7 +19,7 @@ use crate::operation::{Cause, Kind, Operations, Transfer};
 
 /// Whose pages share blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stream {
+pub(in crate::ftl) enum Stream {
     /// What is written from above.
     Host,
     /// What cleaning moves, if it has blocks of its own.
@@ -38,7 +38,7 @@ struct Open {
 
 /// How many free blocks a pool is to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Marks {
+pub(in crate::ftl) struct Marks {
     /// Cleaning is due once there are fewer.
     pub low: u32,
     /// It is not any more once there are that many.
@@ -47,7 +47,7 @@ pub(super) struct Marks {
 
 /// Blocks among which the next page of a stream is placed: a plane, or without copy-back the element.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pool {
+pub(in crate::ftl) struct Pool {
     pub first_block: u32,
     pub blocks: u32,
     pub active_block: u32,
@@ -65,7 +65,7 @@ pub(super) struct Pool {
 
 /// What of a pool not every write looks at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Aside {
+pub(in crate::ftl) struct Aside {
     /// The blocks that the streams besides [`Stream::Host`] go to.
     open: [Open; 2],
     /// Cleaning is due.
@@ -84,14 +84,14 @@ impl Pool {
 
 /// The write that is about to replace a page, as far as the choice of a pool depends on it.
 #[derive(Clone, Copy)]
-pub(super) struct Old {
+pub(in crate::ftl) struct Old {
     pub block: u32,
     page: u32,
     sequence: u32,
 }
 
 /// All state of one element.
-pub(super) struct Element {
+pub(in crate::ftl) struct Element {
     pub shape: Shape,
     pub map: LazyTable<InitialMap>,
     pub owner: LazyTable<InitialOwner>,
@@ -125,9 +125,11 @@ pub(super) struct Element {
     summary_page: bool,
     /// When each block was last erased; kept only for wear-aware cleaning.
     pub last_erase: Option<LazyTable<NeverErased>>,
+    /// Logical pages that cleaning and levelling have moved, where somebody wants to know.
+    pub moved: Option<Vec<u32>>,
 }
 
-pub(super) struct NeverErased;
+pub(in crate::ftl) struct NeverErased;
 impl Initial for NeverErased {
     type Entry = Ticks;
     fn at(&self, _: usize) -> Ticks {
@@ -137,7 +139,7 @@ impl Initial for NeverErased {
 
 /// How an element's pools and tables are to be made.
 #[derive(Clone, Copy)]
-pub(super) struct Layout {
+pub(in crate::ftl) struct Layout {
     pub shape: Shape,
     /// Planes are pools; otherwise the element is one.
     pub copy_back: bool,
@@ -157,6 +159,8 @@ pub(super) struct Layout {
     pub seed: u64,
     pub keeps_erase_times: bool,
     pub levelling: WearLevelling,
+    /// Logical pages that move are remembered.
+    pub logs_moves: bool,
 }
 
 impl Element {
@@ -216,6 +220,7 @@ impl Element {
             last_erase: layout
                 .keeps_erase_times
                 .then(|| LazyTable::new(blocks as usize, NeverErased)),
+            moved: layout.logs_moves.then(Vec::new),
         };
         for pool in 0..pools {
             let first = pool * (blocks / pools);
@@ -233,7 +238,7 @@ impl Element {
             }
         }
         if layout.limits_pools {
-            let open = 1 + u32::from(layout.separate_moves);
+            let open = 1 + u32::from(layout.separate_moves) + u32::from(shape.map_pages > 0);
             element.most_valid = (blocks / pools - open - layout.marks.high) * shape.data_pages;
             for number in 0..full {
                 let block = shape.slot(number);
@@ -433,9 +438,44 @@ impl Element {
         Ok(self.program(pool, Stream::Host, page, operations))
     }
 
-    /// The stream of what cleaning moves.
-    pub fn stream_of_moves(&self) -> Stream {
-        if self.separate_moves {
+    /// Writes page `page` of the map; its old copy becomes invalid.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free.
+    pub fn write_map(
+        &mut self,
+        page: u32,
+        same_plane: bool,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let page = self.shape.pages() + page;
+        let old = self.old_copy(page);
+        let pool = self.choose_pool(page, old, same_plane, |_| 0);
+        let target = self.next_of(pool, Stream::Map)?;
+        self.invalidate(page);
+        operations.push(Kind::Program, Cause::Map, Transfer::Page, target);
+        self.program(pool, Stream::Map, page, operations);
+        Ok(())
+    }
+
+    /// Reads page `page` of the map, and says whether it was ever written.
+    pub fn read_map(&self, page: u32, operations: &mut Operations) -> bool {
+        self.read(self.shape.pages() + page, Cause::Map, operations)
+    }
+
+    /// Remembers that `page` moved, if somebody wants to know.
+    pub fn log_move(&mut self, page: u32) {
+        let logical = self.shape.pages();
+        if let Some(moved) = self.moved.as_mut().filter(|_| page < logical) {
+            moved.push(page);
+        }
+    }
+
+    /// The stream that cleaning moves `page` to.
+    pub fn stream_of_move(&self, page: u32) -> Stream {
+        if page >= self.shape.pages() {
+            Stream::Map
+        } else if self.separate_moves {
             Stream::Moves
         } else {
             Stream::Host
