@@ -2,11 +2,14 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 DESTAGE := $(TARGET)/release/destage
+BENCH_PYTHON := $(TARGET)/bench-python/bin/python
 
-.PHONY: help setup build demo test check fmt no-std matrix bench clean
+FUZZ_SECONDS ?= 600
+
+.PHONY: help setup build demo test check fmt no-std matrix bench study fuzz soak-memory clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## say what is needed and what will be fetched
 	@command -v $(CARGO) >/dev/null || { echo "destage needs Rust 1.90 or newer: https://rustup.rs"; exit 1; }
@@ -36,13 +39,28 @@ fmt: ## format everything
 no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
 
-bench: build ## pages per second, beside the reference simulator and the targets
+bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches
 	$(TARGET)/release/destage-benches $(DESTAGE)
 	@echo
-	$(CARGO) run --release --locked --quiet -p destage-buffer --example page_rate 65536 5000000
+	$(TARGET)/release/buffers rates
+	@echo
+	$(TARGET)/release/buffers sizes $(TARGET)/cost-over-size.svg
+	@echo
+	-@test -x $(BENCH_PYTHON) || { python3 -m venv $(TARGET)/bench-python && $(BENCH_PYTHON) -m pip install --quiet --requirement benches/requirements.txt; }
+	$(TARGET)/release/buffers pairing $(BENCH_PYTHON)
 	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace
+
+study: build ## three workloads over every FTL with three schemes: the table here, the chart of docs/LAYERS.md
+	$(CARGO) build --release --locked --quiet -p destage-benches
+	$(TARGET)/release/layers $(DESTAGE) docs/layers.svg
+
+fuzz: setup ## mutated bytes for every trace reader, for FUZZ_SECONDS (600); a finding joins fuzz/corpus, which `make test` replays
+	$(CARGO) run --release --locked --quiet -p destage-fuzz -- fuzz/corpus $(FUZZ_SECONDS)
+
+soak-memory: setup ## 10 GB of generated trace through a run: the peak of memory does not depend on the length
+	DESTAGE_SOAK_BYTES=10000000000 $(CARGO) test --release --locked -p destage-cli --test memory -- --nocapture
 
 clean: ## remove what was built
 	$(CARGO) clean

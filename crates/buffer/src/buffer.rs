@@ -42,6 +42,7 @@ use crate::config::{BufferConfig, Release};
 use crate::counts::Counts;
 use crate::destage::{Cause, Destage, DirtyPage, Grouping, Slot};
 use crate::padding::pad;
+use crate::page_map::Position;
 use crate::resident::{Evicted, Resident, State};
 use crate::scheme::{Access, Entry, IdleRule, Need, Operation, Scheme, Victim};
 use crate::step::{ReadStep, Step};
@@ -52,6 +53,8 @@ use crate::view::View;
 struct Pending {
     page: Lpn,
     operation: Operation,
+    /// Where the map has or would have it; pages only leave the map until this one enters.
+    position: Position,
 }
 
 /// A write buffer: a scheme, the pages it orders, and the counts.
@@ -171,6 +174,7 @@ impl Buffer {
                 self.pending = Some(Pending {
                     page,
                     operation: Operation::Write,
+                    position,
                 });
                 self.place(now, view)
             }
@@ -182,7 +186,12 @@ impl Buffer {
     /// # Panics
     /// If no page is pending, or the scheme breaks its contract.
     pub fn place(&mut self, now: Ticks, view: &dyn View) -> Step {
-        let Some(Pending { page, operation }) = self.pending else {
+        let Some(Pending {
+            page,
+            operation,
+            position,
+        }) = self.pending
+        else {
             panic!("no page is waiting to be placed");
         };
         let access = self.access(operation, now);
@@ -194,18 +203,19 @@ impl Buffer {
             }
         }
         let is_write = operation == Operation::Write;
-        let has_slot = self.resident.has_free_slot();
-        if is_write && !has_slot {
+        // What is read may be leaving still, and then need not be read from flash.
+        let leaving = if is_write {
+            None
+        } else {
+            self.resident.newest(page).map(|(slot, _)| slot)
+        };
+        let slot = if let Some(slot) = leaving {
+            self.resident.come_back(slot);
+            slot
+        } else if self.resident.has_free_slot() {
+            self.resident.enter(position, page, is_write, now)
+        } else {
             return Step::Wait;
-        }
-        let (position, copy) = self.resident.locate(page);
-        let slot = match copy {
-            Some((slot, State::Leaving)) if !is_write => {
-                self.resident.come_back(slot);
-                slot
-            }
-            _ if has_slot => self.resident.enter(position, page, is_write, now),
-            _ => return Step::Wait,
         };
         self.pending = None;
         self.insert(Entry { page, slot }, &access);
@@ -253,7 +263,8 @@ impl Buffer {
             "page {page} is read before the previous page is placed"
         );
         self.counts.page_reads += 1;
-        let in_ram = match self.resident.newest(page) {
+        let (position, copy) = self.resident.locate(page);
+        let in_ram = match copy {
             Some((slot, state)) if state != State::Leaving => {
                 self.counts.read_hits += 1;
                 let access = self.access(Operation::Read, now);
@@ -267,6 +278,7 @@ impl Buffer {
             self.pending = Some(Pending {
                 page,
                 operation: Operation::Read,
+                position,
             });
         } else {
             let access = self.access(Operation::Read, now);

@@ -126,7 +126,7 @@ impl SlotLists {
     ///
     /// # Panics
     /// If it is in no list.
-    #[inline]
+    #[inline(always)]
     pub fn remove(&mut self, slot: Slot) -> Entry {
         let index = self.lists + slot.0;
         let node = self.nodes[index as usize];
@@ -164,7 +164,7 @@ impl SlotLists {
     }
 
     /// Takes the last entry off `list`.
-    #[inline]
+    #[inline(always)]
     pub fn pop_back(&mut self, list: u32) -> Option<Entry> {
         let entry = self.back(list)?;
         Some(self.remove(entry.slot))
@@ -212,7 +212,7 @@ impl SlotLists {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn link_between(&mut self, prev: u32, next: u32, entry: Entry) {
         let index = self.lists + entry.slot.0;
         if index as usize >= self.nodes.len() {

@@ -13,13 +13,16 @@
 //! arithmetic), and a page that is absent, the common case under eviction, is usually found absent
 //! from the tags alone. At most half of the entries are taken, so a bucket rarely overflows.
 //!
-//! A removal moves an overflowed entry back instead of leaving a tombstone: how long a probe takes
-//! depends on what is in the map now, not on what once was.
+//! Each bucket counts the entries that passed over it because it was full, and a removal takes that back
+//! along the way the entry came: how long a probe takes depends on what is in the map now, not on what
+//! once was, without moving anything. The counts are a byte a bucket and stay in the first-level cache.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
+
+use crate::table;
 
 /// Eight pages to a group, eight entries to a bucket, eight tags to a word.
 const GROUP_BITS: u32 = 3;
@@ -34,8 +37,13 @@ const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 const ONES: u64 = 0x0101_0101_0101_0101;
 /// The highest bit of every byte: set in the tags of entries that are taken.
 const TAKEN: u64 = 0x8080_8080_8080_8080;
+/// A count that has got this far says no more than that entries may have passed, and stays.
+const UNCOUNTED: u8 = u8::MAX;
+/// Stands for no place yet.
+const NOWHERE: usize = usize::MAX;
 
-/// Where a page is in the table, or where it would go. Valid until the map next changes.
+/// Where a page is in the table, or where it would go. Valid until another page is set; that pages are
+/// removed, this one among them, does no harm.
 #[derive(Clone, Copy, Debug)]
 pub struct Position(usize);
 
@@ -53,6 +61,8 @@ struct Row<Stamp> {
 /// logical blocks and their clusters; who keeps no time with a place has `()` for a stamp.
 pub struct PageMap<Stamp = Ticks> {
     tags: Vec<u64>,
+    /// By bucket: how many entries are further on than it because it was full when they came.
+    passed: Vec<u8>,
     /// Eight for each word of tags; only those of taken entries mean anything.
     slots: Vec<u32>,
     /// By slot: the page it was last given to, even if the map has forgotten that since.
@@ -79,6 +89,7 @@ impl<Stamp: Copy> PageMap<Stamp> {
     fn with_buckets(buckets: usize) -> Self {
         Self {
             tags: vec![0; buckets],
+            passed: vec![0; buckets],
             slots: vec![0; buckets * BUCKET],
             rows: Vec::new(),
             shift: u64::BITS - buckets.trailing_zeros(),
@@ -129,20 +140,23 @@ impl<Stamp: Copy> PageMap<Stamp> {
                 self.grow();
                 index = self.locate(page).0.0;
             }
-            self.set_tag(index, tag(page, hash(page)));
+            let hash = hash(page);
+            self.set_tag(index, tag(page, hash));
+            let mut bucket = self.home(hash);
+            while bucket != index / BUCKET {
+                self.passed[bucket] = self.passed[bucket].saturating_add(1);
+                bucket = self.after(bucket);
+            }
             self.len += 1;
         } else {
             debug_assert!(
                 self.page_of(self.slots[index]) == Some(page),
-                "the map changed since the position was found"
+                "a page was set since the position was found"
             );
         }
         self.slots[index] = slot;
         let row = Row { page, stamp };
-        match self.rows.get_mut(slot as usize) {
-            Some(held) => *held = row,
-            None => self.rows.resize(slot as usize + 1, row),
-        }
+        *table::at(&mut self.rows, slot as usize, row) = row;
     }
 
     /// The time kept with `slot`.
@@ -162,7 +176,7 @@ impl<Stamp: Copy> PageMap<Stamp> {
     pub fn remove(&mut self, page: Lpn) -> Option<u32> {
         let (position, slot) = self.locate(page);
         if slot.is_some() {
-            self.remove_at(position);
+            self.remove_at(position, page);
         }
         slot
     }
@@ -174,7 +188,7 @@ impl<Stamp: Copy> PageMap<Stamp> {
         // Slots are unique, so finding the number is proof enough and the page need not be read.
         let (position, found) = self.probe(page, |held| held == slot);
         if found.is_some() {
-            self.remove_at(position);
+            self.remove_at(position, page);
         }
         found.is_some()
     }
@@ -186,8 +200,9 @@ impl<Stamp: Copy> PageMap<Stamp> {
     fn probe(&self, page: Lpn, is_it: impl Fn(u32) -> bool) -> (Position, Option<u32>) {
         let hash = hash(page);
         let wanted = u64::from(tag(page, hash)) * ONES;
-        let mut bucket = self.home(hash);
-        // Ends: at most half of the entries are taken.
+        let home = self.home(hash);
+        let mut bucket = home;
+        let mut place = NOWHERE;
         loop {
             let tags = self.tags[bucket];
             let mut equal = bytes_that_are_zero(tags ^ wanted);
@@ -199,61 +214,37 @@ impl<Stamp: Copy> PageMap<Stamp> {
                 }
                 equal &= equal - 1;
             }
-            let vacant = !tags & TAKEN;
-            if vacant != 0 {
-                return (Position(bucket * BUCKET + first_byte(vacant)), None);
+            if place == NOWHERE {
+                place = vacancy(bucket, tags);
+            }
+            if self.passed[bucket] == 0 {
+                break;
             }
             bucket = self.after(bucket);
-        }
-    }
-
-    #[inline]
-    fn remove_at(&mut self, Position(hole): Position) {
-        self.len -= 1;
-        if self.tags[hole / BUCKET] & TAKEN == TAKEN {
-            self.remove_from_full(hole);
-        } else {
-            self.set_tag(hole, 0);
-        }
-    }
-
-    /// Entries may have passed over the full bucket of `hole`; one that did has to come back.
-    ///
-    /// A probe for an entry stops at the first bucket that is not full, so all buckets between an
-    /// entry's home and its place must be full. The search ends at the first bucket that is not.
-    #[cold]
-    fn remove_from_full(&mut self, mut hole: usize) {
-        let mut bucket = hole / BUCKET;
-        loop {
-            bucket = self.after(bucket);
-            let taken = self.tags[bucket] & TAKEN;
-            if let Some(index) = self.find_displaced(bucket, hole / BUCKET) {
-                let tag = self.tags[bucket].to_le_bytes()[index % BUCKET];
-                self.slots[hole] = self.slots[index];
-                self.set_tag(hole, tag);
-                hole = index;
-            }
-            if taken != TAKEN {
+            if bucket == home {
                 break;
             }
         }
-        self.set_tag(hole, 0);
+        // Ends: at most half of the entries are taken.
+        while place == NOWHERE {
+            bucket = self.after(bucket);
+            place = vacancy(bucket, self.tags[bucket]);
+        }
+        (Position(place), None)
     }
 
-    /// An entry of `bucket` that would be found as well if it stood in `target`, further back.
-    fn find_displaced(&self, bucket: usize, target: usize) -> Option<usize> {
-        let mask = self.tags.len() - 1;
-        let distance = bucket.wrapping_sub(target) & mask;
-        let mut taken = self.tags[bucket] & TAKEN;
-        while taken != 0 {
-            let index = bucket * BUCKET + first_byte(taken);
-            let home = self.home(hash(self.rows[self.slots[index] as usize].page));
-            if bucket.wrapping_sub(home) & mask >= distance {
-                return Some(index);
+    /// Forgets the entry of `page` at `hole`.
+    #[inline]
+    fn remove_at(&mut self, Position(hole): Position, page: Lpn) {
+        self.len -= 1;
+        self.set_tag(hole, 0);
+        let mut bucket = self.home(hash(page));
+        while bucket != hole / BUCKET {
+            if self.passed[bucket] != UNCOUNTED {
+                self.passed[bucket] -= 1;
             }
-            taken &= taken - 1;
+            bucket = self.after(bucket);
         }
-        None
     }
 
     #[inline]
@@ -310,6 +301,15 @@ fn tag(page: Lpn, hash: u64) -> u8 {
 #[inline]
 fn bytes_that_are_zero(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & TAKEN
+}
+
+/// The first entry of `bucket` that is not taken, if one is left.
+#[inline]
+fn vacancy(bucket: usize, tags: u64) -> usize {
+    match !tags & TAKEN {
+        0 => NOWHERE,
+        vacant => bucket * BUCKET + first_byte(vacant),
+    }
 }
 
 /// Which byte the lowest set bit of `bits` is in.
@@ -401,25 +401,43 @@ mod tests {
         }
     }
 
+    /// Pages of eight whole groups that have one home in `map`.
+    fn of_one_home(map: &PageMap) -> Vec<Lpn> {
+        let home = |group: &u64| map.home(hash(Lpn(group * 8)));
+        let groups = (0..).filter(|group| home(group) == home(&0)).take(8);
+        groups
+            .flat_map(|group| (0..8).map(move |offset| Lpn(group * 8 + offset)))
+            .collect()
+    }
+
     #[test]
-    fn an_entry_that_overflowed_comes_back_when_its_home_has_room() {
-        // One group more than its bucket holds needs two groups of one home.
+    fn entries_that_overflowed_are_found_and_leave_no_trace() {
         let mut map = PageMap::with_capacity(64);
-        let home = |map: &PageMap, page: u64| map.home(hash(Lpn(page)));
-        let twin = (1..)
-            .map(|group| group * 8)
-            .find(|page| home(&map, *page) == home(&map, 0))
-            .unwrap();
-        for page in 0..8 {
-            set(&mut map, Lpn(page), page as u32);
-            set(&mut map, Lpn(twin + page), 8 + page as u32);
+        let pages = of_one_home(&map);
+        for (slot, page) in pages.iter().enumerate() {
+            set(&mut map, *page, slot as u32);
         }
-        for page in 0..8 {
-            map.remove(Lpn(page));
+        assert_eq!(map.passed.iter().filter(|count| **count > 0).count(), 7);
+        for (slot, page) in pages.iter().enumerate() {
+            assert_eq!(map.get(*page), Some(slot as u32));
+            assert_eq!(map.remove(*page), Some(slot as u32));
+            assert_eq!(map.get(*page), None);
         }
-        let full: Vec<_> = (0..map.tags.len())
-            .filter(|bucket| map.tags[*bucket] & TAKEN != 0)
-            .collect();
-        assert_eq!(full, [home(&map, 0)]);
+        assert!(map.passed.iter().all(|count| *count == 0));
+    }
+
+    #[test]
+    fn counts_that_ran_over_cost_time_only() {
+        let mut map = PageMap::with_capacity(64);
+        let pages = of_one_home(&map);
+        map.passed.fill(UNCOUNTED);
+        for (slot, page) in pages.iter().enumerate() {
+            assert_eq!(map.get(*page), None);
+            set(&mut map, *page, slot as u32);
+        }
+        for (slot, page) in pages.iter().enumerate() {
+            assert_eq!(map.remove(*page), Some(slot as u32));
+        }
+        assert!(map.passed.iter().all(|count| *count == UNCOUNTED));
     }
 }

@@ -50,6 +50,9 @@ pub enum Evicted {
 /// Up to so many slots, all memory is set aside at the start; larger buffers grow as they fill.
 const PREPARED_SLOTS: u32 = 1 << 20;
 
+/// Stands in the stamp of a free slot that was freed before all others.
+const NO_SLOT: Ticks = Ticks::MAX;
+
 /// What every touch of a slot looks at: two bytes, so that all of them stay in the cache.
 #[derive(Clone, Copy)]
 struct Status {
@@ -60,15 +63,16 @@ struct Status {
 
 /// The slots, the map, and the sums over them.
 pub struct Resident {
-    /// Its stamps say when the copy in a slot became dirty; meaningful until that is programmed.
+    /// Its stamps say when the copy in a slot became dirty, until that is programmed, and link free slots.
     map: PageMap,
     /// By slot, as far as slots have been used.
     status: Vec<Status>,
     /// By slot: when the copy before this one became dirty; meaningful while that is programmed and
     /// the page was written again. Stays empty unless pages are written back.
     older_since: Vec<Ticks>,
-    /// Used slots that are free; the last is taken first, while the cache still has it.
-    free: Vec<u32>,
+    /// The slot freed last, which is taken first, while the cache still has it. The stamp of each free
+    /// slot names the one freed before it.
+    free: Option<u32>,
     capacity: u32,
     /// Slots in use, leaving ones included.
     occupied: u32,
@@ -94,7 +98,7 @@ impl Resident {
             map: PageMap::with_capacity(prepared),
             status: Vec::with_capacity(prepared),
             older_since: Vec::new(),
-            free: Vec::with_capacity(prepared),
+            free: None,
             capacity,
             occupied: 0,
             len: 0,
@@ -196,7 +200,9 @@ impl Resident {
             state,
             in_flight: 0,
         };
-        let slot = if let Some(slot) = self.free.pop() {
+        let slot = if let Some(slot) = self.free {
+            let before = self.map.stamp(slot);
+            self.free = (before != NO_SLOT).then_some(before as u32);
             self.status[slot as usize] = status;
             slot
         } else {
@@ -244,7 +250,7 @@ impl Resident {
     ///
     /// # Panics
     /// If `slot` has no resident page.
-    #[inline]
+    #[inline(always)]
     pub fn evict(&mut self, slot: Slot) -> Evicted {
         let evicted = match self.state(slot) {
             State::Dirty => {
@@ -284,7 +290,7 @@ impl Resident {
     ///
     /// # Panics
     /// If no program of that slot was in flight.
-    #[inline]
+    #[inline(always)]
     pub fn programmed(&mut self, page: Lpn, slot: Slot, now: Ticks) -> bool {
         let index = slot.0 as usize;
         let Status { state, in_flight } = self.status[index];
@@ -386,7 +392,9 @@ impl Resident {
     #[inline]
     fn release(&mut self, slot: Slot) {
         self.status[slot.0 as usize].state = State::Free;
-        self.free.push(slot.0);
+        let before = self.free.replace(slot.0);
+        self.map
+            .set_stamp(slot.0, before.map_or(NO_SLOT, Ticks::from));
         self.occupied -= 1;
     }
 
@@ -409,6 +417,21 @@ mod tests {
     #[test]
     fn a_status_takes_two_bytes() {
         assert_eq!(size_of::<Status>(), 2);
+    }
+
+    #[test]
+    fn freed_slots_are_taken_again_and_the_last_first() {
+        let mut resident = Resident::new(3);
+        for round in 0..3 {
+            let slots = [0, 1, 2].map(|page| enter(&mut resident, 10 * round + page, 0));
+            let expected = if round % 2 == 0 { [0, 1, 2] } else { [2, 1, 0] };
+            assert_eq!(slots, expected.map(Slot));
+            for (page, slot) in (0..).zip(slots) {
+                resident.evict(slot);
+                resident.programmed(Lpn(10 * round + page), slot, 1);
+            }
+        }
+        assert_eq!(resident.status.len(), 3);
     }
 
     #[test]

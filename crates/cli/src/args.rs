@@ -4,6 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use crate::trace_args::{
+    AnonymizeArguments, ConvertArguments, CutArguments, GenerateArguments, MergeArguments,
+    ScaleArguments, Written,
+};
+
 /// Write buffers for flash devices: which pages should wait in RAM, and which should leave next?
 #[derive(Parser)]
 #[command(
@@ -25,7 +30,7 @@ pub(crate) enum Command {
     Compare(CompareArguments),
     /// The main schemes on a built-in workload: a table, and a report with charts
     Demo(DemoArguments),
-    /// Traces themselves: what they are like
+    /// Traces themselves: what they are like, and other traces out of them
     Trace {
         #[command(subcommand)]
         command: TraceCommand,
@@ -40,6 +45,18 @@ pub(crate) enum Command {
 pub(crate) enum TraceCommand {
     /// Statistics of a trace
     Info(InfoArguments),
+    /// The same trace in another form
+    Convert(ConvertArguments),
+    /// A part of a trace: by count, time, volume, address
+    Cut(CutArguments),
+    /// Several traces as one, in order of arrival
+    Merge(MergeArguments),
+    /// A trace without what tells where it comes from
+    Anonymize(AnonymizeArguments),
+    /// A trace stretched in time or address
+    Scale(ScaleArguments),
+    /// A synthetic workload as a trace
+    Generate(GenerateArguments),
 }
 
 /// What is simulated with: everything a run and a cross product have in common.
@@ -238,6 +255,10 @@ pub(crate) struct InfoArguments {
     /// Size of the pages counted; short for flash.page_bytes
     #[arg(long, value_name = "BYTES", overrides_with = "page_bytes")]
     pub(crate) page_bytes: Option<String>,
+    /// Charts of sizes, gaps, distances, hot pages, footprint and addresses to an .html file; blocks are those of
+    /// flash.pages_per_block
+    #[arg(long, value_name = "FILE.html", overrides_with = "plot")]
+    pub(crate) plot: Option<PathBuf>,
     /// JSON on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,

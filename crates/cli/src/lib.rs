@@ -6,6 +6,8 @@
 //! | `choices` | from what was typed to settings, in the order it was typed |
 //! | `input` | the trace or workload, streamed or loaded |
 //! | `run` `compare` `demo` `info` `list` `show` | one command each |
+//! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
+//! | `trace_args` `trace_file` | what may be typed there; the trace being written |
 //! | `record` | one run's results with the names it goes by |
 //! | `output` | results as JSON, CSV, tables and HTML; files that appear whole or not at all |
 //! | `logs` | response and destage logs |
@@ -36,8 +38,11 @@ mod manifest;
 mod output;
 mod progress;
 mod record;
+mod rewrite;
 mod run;
 mod show;
+mod trace_args;
+mod trace_file;
 mod watch;
 
 use std::ffi::OsString;
@@ -80,9 +85,15 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Run(arguments) => run::run(arguments, typed),
         Command::Compare(arguments) => compare::run(arguments, typed),
         Command::Demo(arguments) => demo::run(arguments),
-        Command::Trace {
-            command: TraceCommand::Info(arguments),
-        } => info::run(arguments),
+        Command::Trace { command } => match command {
+            TraceCommand::Info(arguments) => info::run(arguments),
+            TraceCommand::Convert(arguments) => rewrite::convert(arguments),
+            TraceCommand::Cut(arguments) => rewrite::cut(arguments),
+            TraceCommand::Merge(arguments) => rewrite::merge(arguments),
+            TraceCommand::Anonymize(arguments) => rewrite::anonymize(arguments),
+            TraceCommand::Scale(arguments) => rewrite::scale(arguments),
+            TraceCommand::Generate(arguments) => rewrite::generate(arguments),
+        },
         Command::List(arguments) => list::run(arguments),
         Command::Show(arguments) => show::run(arguments),
     }

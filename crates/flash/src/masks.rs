@@ -65,7 +65,12 @@ impl<R: FullRows> Masks<R> {
 
     #[inline]
     fn index(&self, row: u32, bit: u32) -> usize {
-        row as usize * self.per_row as usize + (bit / WORD) as usize
+        self.index_of_word(row, bit / WORD)
+    }
+
+    #[inline]
+    fn index_of_word(&self, row: u32, word: u32) -> usize {
+        row as usize * self.per_row as usize + word as usize
     }
 
     fn row(&self, row: u32) -> impl Iterator<Item = u64> + '_ {
@@ -89,6 +94,16 @@ impl<R: FullRows> Masks<R> {
         before
     }
 
+    /// Sets the bits of `row` from `first` to before `end`.
+    pub fn set_range(&mut self, row: u32, first: u32, end: u32) {
+        for word in first / WORD..end.div_ceil(WORD) {
+            let start = word * WORD;
+            let from = u64::MAX << first.saturating_sub(start);
+            let to = u64::MAX >> (start + WORD).saturating_sub(end);
+            *self.words.get_mut(self.index_of_word(row, word)) |= from & to;
+        }
+    }
+
     /// Clears `bit` of `row`; says whether it was set before.
     #[inline]
     pub fn clear(&mut self, row: u32, bit: u32) -> bool {
@@ -104,6 +119,15 @@ impl<R: FullRows> Masks<R> {
         let first = self.index(row, 0);
         for index in first..first + self.per_row as usize {
             *self.words.get_mut(index) = 0;
+        }
+    }
+
+    /// Sets those bits of `row` that are set in `other_row` of `other`, whose rows are not longer.
+    pub fn set_all_of<O: FullRows>(&mut self, row: u32, other: &Masks<O>, other_row: u32) {
+        debug_assert!(other.per_row <= self.per_row, "a longer row");
+        let first = self.index(row, 0);
+        for (index, bits) in (first..).zip(other.row(other_row)) {
+            *self.words.get_mut(index) |= bits;
         }
     }
 
@@ -178,22 +202,35 @@ mod tests {
             for _ in 0..4_000 {
                 let row = random.below(8) as u32;
                 let bit = random.below(u64::from(bits)) as u32;
-                let flag = &mut model[row as usize][bit as usize];
+                let model = &mut model[row as usize];
                 match random.below(40) {
                     0 => {
                         masks.clear_row(row);
-                        model[row as usize].fill(false);
+                        model.fill(false);
                     }
-                    1..20 => {
-                        assert_eq!(masks.clear(row, bit), *flag);
-                        *flag = false;
+                    1 => {
+                        let mut other = Masks::new(2, bits, First(0));
+                        for bit in (0..bits).step_by(1 + row as usize) {
+                            other.set(1, bit);
+                            model[bit as usize] = true;
+                        }
+                        masks.set_all_of(row, &other, 1);
+                    }
+                    2 => {
+                        let end = bit + random.below(u64::from(bits - bit) + 1) as u32;
+                        masks.set_range(row, bit, end);
+                        model[bit as usize..end as usize].fill(true);
+                    }
+                    3..20 => {
+                        assert_eq!(masks.clear(row, bit), model[bit as usize]);
+                        model[bit as usize] = false;
                     }
                     _ => {
-                        assert_eq!(masks.set(row, bit), *flag);
-                        *flag = true;
+                        assert_eq!(masks.set(row, bit), model[bit as usize]);
+                        model[bit as usize] = true;
                     }
                 }
-                let flags = &model[row as usize];
+                let flags = model;
                 let ones: Vec<u32> = (0..bits).filter(|bit| flags[*bit as usize]).collect();
                 assert_eq!(masks.ones(row).collect::<Vec<_>>(), ones);
                 assert_eq!(masks.get(row, bit), flags[bit as usize]);

@@ -125,23 +125,44 @@ impl Nand {
         state.programmed = state.programmed.max(page as u16 + 1);
     }
 
-    /// Programs the pages of the erased `block` that `pages` gives, in ascending order; `end` is the page
-    /// after the last of them.
+    /// Programs the pages of `block` that `pages` gives, in ascending order and behind all that are
+    /// programmed; `end` is the page after the last of them.
     ///
     /// # Panics
-    /// If the block is not erased.
+    /// If the first of them is not behind.
     pub fn program_run(&mut self, block: BlockSlot, end: u32, pages: impl Iterator<Item = u32>) {
+        let mut pages = pages.peekable();
+        let Some(first) = pages.peek().copied() else {
+            return;
+        };
         let state = self.blocks.get_mut(block as usize);
         assert!(
-            state.programmed == 0 && end <= u32::from(self.pages_per_block),
-            "program of pages up to {end} in block {block}, which is programmed up to page {}",
+            first >= u32::from(state.programmed) && end <= u32::from(self.pages_per_block),
+            "program of pages {first} to {end} in block {block}, which is programmed up to page {}",
             state.programmed
         );
-        state.programmed = end as u16;
+        state.programmed = state.programmed.max(end as u16);
         if let Some(programmed) = &mut self.any_order {
             pages.for_each(|page| {
                 programmed.set(block, page);
             });
+        }
+    }
+
+    /// Programs the pages of the erased `block` that are set in `row` of `pages`.
+    ///
+    /// # Panics
+    /// If the block is not erased.
+    pub fn program_row<R: FullRows>(&mut self, block: BlockSlot, pages: &Masks<R>, row: u32) {
+        let state = self.blocks.get_mut(block as usize);
+        assert!(
+            state.programmed == 0,
+            "program of pages in block {block}, which is programmed up to page {}",
+            state.programmed
+        );
+        state.programmed = pages.end(row) as u16;
+        if let Some(programmed) = &mut self.any_order {
+            programmed.set_all_of(block, pages, row);
         }
     }
 

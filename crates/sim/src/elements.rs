@@ -198,6 +198,10 @@ impl Elements {
         };
         self.operations.clear();
         match (operation.write_cause(), operation.work()) {
+            (Some(cause), _) if operation.is_long() => {
+                self.ftl
+                    .write_long(operation.page(), cause, &mut self.operations)?;
+            }
             (Some(cause), _) => self
                 .ftl
                 .write(operation.page(), cause, &mut self.operations)?,

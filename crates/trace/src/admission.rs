@@ -50,8 +50,9 @@ impl Admission {
         batch: &mut Vec<Request>,
         mut bad: impl FnMut(&Request, Fault) -> bool,
     ) {
-        let mut kept = 0;
-        for index in 0..batch.len() {
+        let clean = self.clean(batch);
+        let mut kept = clean;
+        for index in clean..batch.len() {
             let mut request = batch[index];
             match self.check(&mut request) {
                 Ok(true) => {
@@ -67,6 +68,27 @@ impl Admission {
             }
         }
         batch.truncate(kept);
+    }
+
+    /// Lets in requests up to the first that needs a closer look, and returns how many. Almost always that is all of
+    /// them, and none has to be moved.
+    fn clean(&mut self, batch: &[Request]) -> usize {
+        if !self.in_place || self.window.is_some() {
+            return 0;
+        }
+        let mut latest = self.latest;
+        let odd = |request: &Request| {
+            let empty = request.sectors == 0 && request.operation != Operation::Flush;
+            if empty || request.arrival < latest {
+                return true;
+            }
+            latest = request.arrival;
+            false
+        };
+        let clean = batch.iter().position(odd).unwrap_or(batch.len());
+        self.latest = latest;
+        self.admitted += clean as u64;
+        clean
     }
 
     /// The trace is over: what waits may leave.

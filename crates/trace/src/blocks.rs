@@ -1,4 +1,4 @@
-//! Blocks of complete lines out of a stream of bytes, in one buffer of fixed size.
+//! Blocks of complete lines, or of records, out of a stream of bytes, in one buffer of fixed size.
 
 use crate::compression::Source;
 use sha2::{Digest, Sha256};
@@ -16,9 +16,12 @@ pub(crate) enum BlockError {
     Read(io::Error),
     /// The line now at the front is too long.
     LongLine,
+    /// The stream ends within the record now at the front.
+    PartialRecord,
 }
 
-/// A window over a stream that always shows complete lines, each with its newline.
+/// A window over a stream that shows complete lines, each with its newline; or, of a stream that is no text, all
+/// that is in sight, where only its format knows how many records that is.
 pub(crate) struct Blocks {
     source: Source,
     buffer: Vec<u8>,
@@ -29,6 +32,10 @@ pub(crate) struct Blocks {
     /// .. and what was read.
     filled: usize,
     ended: bool,
+    /// Whether the last line lacked its newline, and got one.
+    completed: bool,
+    /// Whether records are shown, not lines.
+    records: bool,
     /// Shown after the lines that came before it.
     failed: Option<io::Error>,
     digest: Option<Sha256>,
@@ -48,6 +55,8 @@ impl Blocks {
             end: 0,
             filled: 0,
             ended: false,
+            completed: false,
+            records: false,
             failed: None,
             digest,
             total: 0,
@@ -70,9 +79,27 @@ impl Blocks {
         &self.buffer[self.start..self.filled]
     }
 
-    /// Reads on, once all lines in sight are done. `false` at the end.
+    /// Shows records from now on; nothing may have been marked as done.
+    pub fn show_records(&mut self) {
+        if self.completed {
+            self.filled -= 1;
+            self.completed = false;
+        }
+        self.records = true;
+        self.end = self.filled;
+    }
+
+    /// Where what is shown begins, in bytes of the stream. Not for a last line that lacked its newline.
+    pub fn offset(&self) -> u64 {
+        self.total - (self.filled - self.start) as u64
+    }
+
+    /// Reads on, once all lines in sight are done, or no complete record is in sight. `false` at the end.
     pub fn refill(&mut self) -> Result<bool, BlockError> {
-        assert_eq!(self.start, self.end, "lines in sight would be lost");
+        assert!(
+            self.records || self.start == self.end,
+            "lines in sight would be lost"
+        );
         if let Some(error) = self.failed.take() {
             // An incomplete line never becomes a line.
             self.ended = true;
@@ -80,6 +107,9 @@ impl Blocks {
             return Err(BlockError::Read(error));
         }
         if self.ended {
+            if self.records && self.start < self.filled {
+                return Err(BlockError::PartialRecord);
+            }
             return Ok(false);
         }
         self.buffer.copy_within(self.start..self.filled, 0);
@@ -92,9 +122,21 @@ impl Blocks {
             digest.update(&self.buffer[before..self.filled]);
         }
         self.total += (self.filled - before) as u64;
+        if self.records {
+            self.end = self.filled;
+            if self.filled > before {
+                return Ok(true);
+            }
+            assert!(
+                self.filled < BUFFER_BYTES,
+                "a format refuses records that do not fit in the buffer"
+            );
+            return self.refill();
+        }
         if self.ended && self.filled > 0 && self.buffer[self.filled - 1] != b'\n' {
             self.buffer[self.filled] = b'\n';
             self.filled += 1;
+            self.completed = true;
         }
         self.end = memchr::memrchr(b'\n', &self.buffer[..self.filled]).map_or(0, |last| last + 1);
         if self.end > 0 {

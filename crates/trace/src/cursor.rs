@@ -22,6 +22,10 @@ pub(crate) struct Problem {
     pub field: Option<usize>,
     /// What was expected; `None` for the format's layout as a whole.
     pub expected: Option<&'static str>,
+    /// In a record, bytes of the field; in text a field ends where the next begins.
+    pub width: usize,
+    /// In a record, its length, if that is known in spite of the problem: it can then be skipped.
+    pub record: Option<usize>,
 }
 
 impl Problem {
@@ -31,6 +35,8 @@ impl Problem {
             fault,
             field: None,
             expected: None,
+            width: 0,
+            record: None,
         }
     }
 }
@@ -185,6 +191,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// Spaces, if there are any; a tab may separate fields and is none.
+    #[inline(always)]
+    pub fn skip_spaces(&mut self) {
+        while self.peek() == b' ' {
+            self.at += 1;
+        }
+    }
+
     /// The end of the line after the field just read, whose column is `column`; steps onto the next line.
     #[inline(always)]
     pub fn end(&mut self, column: &'static Column) -> Result<(), Problem> {
@@ -218,6 +232,8 @@ impl<'a> Cursor<'a> {
             fault,
             field: Some(self.field),
             expected: Some(column.expected),
+            width: 0,
+            record: None,
         }
     }
 

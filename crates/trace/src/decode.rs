@@ -5,8 +5,13 @@
 
 use crate::cursor::{Column, Cursor, Problem, next_line};
 use crate::error::Fault;
+use crate::options::Choices;
 use crate::request::{Operation, Request, SECTORS_MAX};
 use destage_base::Ticks;
+use std::collections::HashMap;
+
+/// How far before the first time of an epoch times are told apart.
+const EPOCH_MARGIN: Ticks = 1 << 60;
 
 /// How a format writes one request on one line.
 pub(crate) trait Layout {
@@ -14,6 +19,8 @@ pub(crate) trait Layout {
     const HEADER: Option<&'static [u8]> = None;
     /// Whether lines that begin with `#` are comments.
     const COMMENTS: bool = false;
+    /// Whether blank lines may stand anywhere.
+    const BLANKS: bool = false;
 
     /// Reads the line at the cursor and steps onto the next. `None` is a line that the format defines as no request.
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem>;
@@ -22,10 +29,10 @@ pub(crate) trait Layout {
 /// What a format's decoder does with a block: see [`decode`].
 pub(crate) type Decode = fn(&[u8], &mut State, &mut Vec<Request>, usize) -> Outcome;
 
-/// What decoding knows from one line to the next.
-#[derive(Debug)]
+/// What decoding knows from one line, or record, to the next.
+#[derive(Clone, Debug)]
 pub(crate) struct State {
-    /// The number of the next line, from 1.
+    /// The number of the next line or record, from 1.
     pub line: u64,
     /// The time unit: ticks in one, a power of ten, and its exponent.
     pub ticks_per_unit: u64,
@@ -36,8 +43,18 @@ pub(crate) struct State {
     blank: Option<u64>,
     /// The blank line that the latest [`Fault::BlankLine`] is about.
     pub bad_blank: u64,
-    /// Names of hosts, in the order they appeared.
-    hosts: Vec<Vec<u8>>,
+    /// Numbers of names: of hosts, of files. Looked up, never walked.
+    names: HashMap<Vec<u8>, u32>,
+    /// The name looked up last, and its number.
+    last_name: (Vec<u8>, u32),
+    /// What the user says of things that the format leaves open.
+    pub choices: Choices,
+    /// A request that comes before the one of the line being read: a flush that a write asks for.
+    pub ahead: Option<Request>,
+    /// What the beginning of the file said, as a number whose meaning is the format's own: a version.
+    pub kind: u32,
+    /// A running time in ticks, for formats that note only differences.
+    pub clock: Ticks,
 }
 
 /// How far a decoder came.
@@ -59,7 +76,20 @@ impl State {
             base: None,
             blank: None,
             bad_blank: 0,
-            hosts: Vec::new(),
+            names: HashMap::new(),
+            last_name: (Vec::new(), 0),
+            choices: Choices::default(),
+            ahead: None,
+            kind: 0,
+            clock: 0,
+        }
+    }
+
+    /// With what the user says of things that the format leaves open.
+    pub fn with(self, choices: &Choices) -> Self {
+        Self {
+            choices: choices.clone(),
+            ..self
         }
     }
 
@@ -88,12 +118,11 @@ impl State {
         cursor: &mut Cursor<'_>,
         column: &'static Column,
     ) -> Result<Ticks, Problem> {
-        const MARGIN: Ticks = 1 << 60;
         let (whole, rest) = cursor.decimal(self.exponent, column)?;
         let ticks_per_unit = self.ticks_per_unit;
         let base = *self
             .base
-            .get_or_insert_with(|| whole.saturating_sub(MARGIN / ticks_per_unit));
+            .get_or_insert_with(|| whole.saturating_sub(EPOCH_MARGIN / ticks_per_unit));
         let Some(whole) = whole.checked_sub(base) else {
             return Err(cursor.bad_field(Fault::BackInTime, column));
         };
@@ -103,30 +132,51 @@ impl State {
             .ok_or_else(|| cursor.bad_field(Fault::TooLarge(column.name), column))
     }
 
+    /// A number for `name`: 0 for the first name met, 1 for the second. `None` past 32 bits.
+    #[inline(always)]
+    pub fn number_of_name(&mut self, name: &[u8]) -> Option<u32> {
+        if !self.names.is_empty() && self.last_name.0 == name {
+            return Some(self.last_name.1);
+        }
+        self.other_name(name)
+    }
+
+    #[cold]
+    fn other_name(&mut self, name: &[u8]) -> Option<u32> {
+        let next = u32::try_from(self.names.len()).ok()?;
+        let number = match self.names.get(name) {
+            Some(number) => *number,
+            None => {
+                self.names.insert(name.to_vec(), next);
+                next
+            }
+        };
+        self.last_name.0.clear();
+        self.last_name.0.extend_from_slice(name);
+        self.last_name.1 = number;
+        Some(number)
+    }
+
     /// The number of a host's disk as a volume: disks of the first host keep their number, those of the
     /// n-th host after it start at n * 2^16. `None` where that does not fit.
     #[inline(always)]
     pub fn volume_of_host(&mut self, host: &[u8], disk: u32) -> Option<u32> {
-        if self.hosts.len() == 1 && self.hosts[0] == host {
+        let host = self.number_of_name(host)?;
+        if host == 0 && self.names.len() == 1 {
             return Some(disk);
         }
-        self.other_host(host, disk)
+        (host < 1 << 16 && disk < 1 << 16).then_some((host << 16) | disk)
     }
 
-    #[cold]
-    fn other_host(&mut self, host: &[u8], disk: u32) -> Option<u32> {
-        let index = match self.hosts.iter().position(|known| known == host) {
-            Some(index) => index,
-            None => {
-                self.hosts.push(host.to_vec());
-                self.hosts.len() - 1
-            }
-        };
-        if self.hosts.len() == 1 {
-            return Some(disk);
-        }
-        let index = u32::try_from(index).ok().filter(|index| *index < 1 << 16)?;
-        (disk < 1 << 16).then_some((index << 16) | disk)
+    /// A time in whole units of this trace that counts from some epoch, as [`State::epoch_time`] makes it.
+    /// `None` where it goes too far back or is too large.
+    #[inline(always)]
+    pub fn whole_epoch_time(&mut self, whole: u64) -> Option<Ticks> {
+        let ticks_per_unit = self.ticks_per_unit;
+        let base = *self
+            .base
+            .get_or_insert_with(|| whole.saturating_sub(EPOCH_MARGIN / ticks_per_unit));
+        whole.checked_sub(base)?.checked_mul(ticks_per_unit)
     }
 }
 
@@ -182,13 +232,20 @@ pub(crate) fn decode<L: Layout>(
     while at < block.len() && batch.len() < room {
         let mut cursor = Cursor::new(block, at);
         match L::line(&mut cursor, state) {
-            Ok(Some(request)) => batch.push(request),
+            Ok(Some(request)) => {
+                if let Some(ahead) = state.ahead.take() {
+                    batch.push(ahead);
+                }
+                batch.push(request);
+            }
             Ok(None) => {}
             Err(problem) => {
                 let line = &block[at..next_line(block, at)];
-                if L::COMMENTS && line.trim_ascii_start().starts_with(b"#") {
+                let blank = line.trim_ascii().is_empty();
+                let comment = line.trim_ascii_start().starts_with(b"#");
+                if L::COMMENTS && comment || L::BLANKS && blank {
                     cursor.rest_of_line();
-                } else if line.trim_ascii().is_empty() {
+                } else if blank {
                     let (next, problem) = blank_lines(block, at, state);
                     if problem.is_some() {
                         return Outcome {

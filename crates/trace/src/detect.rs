@@ -8,7 +8,8 @@ use crate::compression::strip_suffix;
 use crate::cursor::next_line;
 use crate::decode::State;
 use crate::error::{Excerpt, Fault, TraceError};
-use crate::format::{FORMATS, Format, names};
+use crate::format::{Encoding, FORMATS, Format, names};
+use crate::options::Choices;
 
 /// Lines looked at.
 const SAMPLE_LINES: usize = 64;
@@ -27,11 +28,41 @@ pub(crate) fn not_text(bytes: &[u8]) -> Option<(usize, u8)> {
         .map(|offset| (offset, bytes[offset]))
 }
 
+/// The format of a trace that is no text and begins with `bytes`; nothing if none fits.
+pub(crate) fn detect_binary(
+    file: &str,
+    bytes: &[u8],
+) -> Result<Option<&'static Format>, TraceError> {
+    let fits = |format: &&Format| match format.encoding {
+        Encoding::Text(_) => false,
+        Encoding::Binary(binary) => (binary.begins)(bytes),
+    };
+    let candidates: Vec<&'static Format> = FORMATS.iter().filter(fits).collect();
+    if candidates.is_empty() {
+        return Ok(None);
+    }
+    let text = || Excerpt::hexadecimal(&bytes[..bytes.len().min(32)]);
+    decide(file, &candidates, 1, text).map(Some)
+}
+
 /// The format of a trace that begins with `lines`.
-pub(crate) fn detect(file: &str, lines: &[u8]) -> Result<&'static Format, TraceError> {
+pub(crate) fn detect(
+    file: &str,
+    lines: &[u8],
+    choices: &Choices,
+) -> Result<&'static Format, TraceError> {
     let mut first = None;
     let mut sampled = 0;
     let mut matched = [0; FORMATS.len()];
+    // Some formats say on their first lines what the others mean.
+    let mut states: Vec<State> = FORMATS
+        .iter()
+        .map(|format| State::new(format.time_unit.exponent()).with(choices))
+        .collect();
+    // Columns that the user names would read many a table; named in the file they are its header.
+    for state in &mut states {
+        state.choices.columns = None;
+    }
     let mut at = 0;
     for number in 1.. {
         let next = next_line(lines, at);
@@ -45,11 +76,13 @@ pub(crate) fn detect(file: &str, lines: &[u8]) -> Result<&'static Format, TraceE
         }
         first.get_or_insert((number, line));
         sampled += 1;
-        for (format, count) in FORMATS.iter().zip(&mut matched) {
-            let mut state = State::new(format.time_unit.exponent());
+        for ((format, state), count) in FORMATS.iter().zip(&mut states).zip(&mut matched) {
+            let Encoding::Text(decode) = format.encoding else {
+                continue;
+            };
             // The header is a header only on the first line.
             state.line = number;
-            let problem = (format.decode)(line, &mut state, &mut Vec::new(), 1).problem;
+            let problem = decode(line, state, &mut Vec::new(), 1).problem;
             // That fault is found last, in a line that is whole.
             let whole = problem.is_none_or(|problem| problem.fault == Fault::BeyondAddressSpace);
             *count += usize::from(whole);
@@ -68,34 +101,40 @@ pub(crate) fn detect(file: &str, lines: &[u8]) -> Result<&'static Format, TraceE
         .zip(matched)
         .filter_map(|(format, count)| (count == best && fits(count, sampled)).then_some(format))
         .collect();
-    let (file, text) = (file.to_owned(), Excerpt::new(text));
-    match candidates[..] {
-        [format] => return Ok(format),
-        [] => {
-            return Err(TraceError::UnknownFormat {
-                file,
-                line,
-                text,
-                known: names(FORMATS),
-            });
-        }
-        _ => {}
+    if candidates.is_empty() {
+        return Err(TraceError::UnknownFormat {
+            file: file.to_owned(),
+            line,
+            text: Excerpt::new(text),
+            known: names(FORMATS),
+        });
     }
-    let ending = strip_suffix(&file)
+    decide(file, &candidates, line, || Excerpt::new(text))
+}
+
+/// The one that fits, or the one of several that the file's name ends in.
+fn decide(
+    file: &str,
+    candidates: &[&'static Format],
+    line: u64,
+    text: impl Fn() -> Excerpt,
+) -> Result<&'static Format, TraceError> {
+    if let [format] = candidates {
+        return Ok(format);
+    }
+    let ending = strip_suffix(file)
         .rsplit_once('.')
         .map_or("", |(_, ending)| ending);
-    match candidates
+    candidates
         .iter()
         .find(|format| format.extensions.contains(&ending))
-    {
-        Some(format) => Ok(format),
-        None => Err(TraceError::AmbiguousFormat {
-            file,
+        .copied()
+        .ok_or_else(|| TraceError::AmbiguousFormat {
+            file: file.to_owned(),
             line,
-            text,
-            candidates: names(candidates),
-        }),
-    }
+            text: text(),
+            candidates: names(candidates.iter().copied()),
+        })
 }
 
 fn says_nothing(line: &[u8]) -> bool {
@@ -110,9 +149,14 @@ mod tests {
     #[test]
     fn every_example_is_known_by_its_look_or_its_name() {
         for format in FORMATS {
-            let lines = format!("{}\n", format.example).repeat(20);
+            let bytes = format.example_file(20);
             let file = format!("some.{}.zst", format.extensions[0]);
-            assert_eq!(detect(&file, lines.as_bytes()).unwrap(), format);
+            let found = if format.is_text() {
+                detect(&file, &bytes, &Choices::default())
+            } else {
+                detect_binary(&file, &bytes).map(Option::unwrap)
+            };
+            assert_eq!(found.unwrap(), format);
         }
     }
 
@@ -124,19 +168,29 @@ mod tests {
             ("a.ssdsim.gz", "ssdsim"),
             ("b.mqsim.xz", "ssdsim"),
         ] {
-            assert_eq!(detect(file, lines).unwrap().name, format, "{file}");
+            assert_eq!(
+                detect(file, lines, &Choices::default()).unwrap().name,
+                format,
+                "{file}"
+            );
         }
         for file in ["a.txt", "-", "disksim", "a.disksim.txt", "a.msr"] {
-            let error = detect(file, lines).unwrap_err().to_string();
+            let error = detect(file, lines, &Choices::default())
+                .unwrap_err()
+                .to_string();
             assert!(
                 error.contains("several formats fit (disksim, ssdsim)"),
                 "{error}"
             );
         }
         assert_eq!(
-            detect("a.ssdsim", b"0 0 303567 7 0\n979.5 0 2 128 1\n")
-                .unwrap()
-                .name,
+            detect(
+                "a.ssdsim",
+                b"0 0 303567 7 0\n979.5 0 2 128 1\n",
+                &Choices::default()
+            )
+            .unwrap()
+            .name,
             "disksim"
         );
     }
@@ -144,10 +198,17 @@ mod tests {
     #[test]
     fn one_bad_line_does_not_hide_the_format() {
         let lines = b"nonsense\n0.5 0 303567 7 0\n0.6 0 303567 7 0\n";
-        assert_eq!(detect("-", lines).unwrap().name, "disksim");
-        let error = detect("x", b"\n# a comment\nonce upon a time\n")
-            .unwrap_err()
-            .to_string();
+        assert_eq!(
+            detect("-", lines, &Choices::default()).unwrap().name,
+            "disksim"
+        );
+        let error = detect(
+            "x",
+            b"\n# a comment\nonce upon a time\n",
+            &Choices::default(),
+        )
+        .unwrap_err()
+        .to_string();
         assert!(
             error.starts_with(
                 "x:3: no known format fits: \"once upon a time\"; expected one of disksim"

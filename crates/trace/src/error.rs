@@ -66,9 +66,9 @@ pub enum TraceError {
         /// Bad lines skipped.
         skipped: u64,
     },
-    /// The file is not text.
+    /// The file is not text, and in no known binary format.
     #[error(
-        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text, plain or compressed with gz, zst, bz2 or xz"
+        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text or a known binary format, plain or compressed with gz, zst, bz2 or xz"
     )]
     NotText {
         /// The path as given.
@@ -132,6 +132,40 @@ pub enum TraceError {
         /// What would have been right.
         expected: &'static str,
     },
+    /// A record of a binary trace says something that no request can be made of.
+    #[error("{file}: byte {offset}: {fault}: \"{text}\"; expected {expected}")]
+    Record {
+        /// The path as given.
+        file: String,
+        /// Where the record begins, in uncompressed bytes from the start.
+        offset: u64,
+        /// What is wrong.
+        fault: Fault,
+        /// The bytes of the field or record it is wrong with, in hexadecimal.
+        text: Excerpt,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// A binary trace ends in the middle of a record.
+    #[error(
+        "{file}: byte {offset}: the file ends within a record, of which there are {bytes} bytes; expected a whole number of records"
+    )]
+    PartialRecord {
+        /// The path as given.
+        file: String,
+        /// Where the record begins, in uncompressed bytes from the start.
+        offset: u64,
+        /// How much of it there is.
+        bytes: usize,
+    },
+    /// A binary trace ends between two records, where more should follow.
+    #[error("{file}: byte {offset}: the file ends before its end mark; expected a complete file")]
+    NoEndMark {
+        /// The path as given.
+        file: String,
+        /// Where the file ends, in uncompressed bytes from the start.
+        offset: u64,
+    },
     /// Volumes cannot be concatenated on standard input, because that reads the trace twice.
     #[error(
         "{file}: trace.asu=concatenate reads the trace twice; expected a file, or trace.asu=separate"
@@ -186,6 +220,14 @@ pub enum Fault {
     TooLarge(&'static str),
     /// The named field holds none of the words it may hold.
     UnknownWord(&'static str),
+    /// The format has a version that is not known, or none.
+    UnknownVersion,
+    /// The trace does not say what the request does.
+    NoOperation,
+    /// The columns of the table are not known.
+    NoColumns,
+    /// There is something after the end that the file itself marks.
+    AfterEnd,
     /// The line ends too early.
     FewFields,
     /// The line goes on after the last field.
@@ -211,6 +253,9 @@ impl Fault {
     pub(crate) fn expected(self, layout: &'static str) -> &'static str {
         match self {
             Self::BlankLine => "blank lines only after the last request",
+            Self::NoOperation => "trace.missing_op=read or write",
+            Self::NoColumns => "a first line that names the columns, or trace.columns",
+            Self::AfterEnd => "nothing after the end mark",
             Self::ZeroLength => "at least one sector, or trace.zero_len=drop",
             Self::BackInTime => "times that do not go back, or trace.order=sort or clamp",
             Self::BelowZero => "a start of at least trace.lba_shift sectors",
@@ -229,6 +274,10 @@ impl fmt::Display for Fault {
             Self::Negative(field) => write!(out, "{field} is negative"),
             Self::TooLarge(field) => write!(out, "{field} is too large"),
             Self::UnknownWord(field) => write!(out, "{field} is unknown"),
+            Self::UnknownVersion => write!(out, "the version is unknown"),
+            Self::NoOperation => write!(out, "the trace does not say what the request does"),
+            Self::NoColumns => write!(out, "the columns are not known"),
+            Self::AfterEnd => write!(out, "the trace has ended already"),
             Self::FewFields => write!(out, "too few fields"),
             Self::ManyFields => write!(out, "too many fields"),
             Self::BlankLine => write!(out, "a blank line inside the trace"),
@@ -256,6 +305,17 @@ impl Excerpt {
         let bytes = bytes.trim_ascii_end();
         let shown = &bytes[..bytes.len().min(Self::LENGTH_MAX)];
         let mut text = shown.escape_ascii().to_string();
+        if shown.len() < bytes.len() {
+            text.push_str("...");
+        }
+        Self(text)
+    }
+
+    /// An excerpt of `bytes` that are no text: in hexadecimal.
+    #[must_use]
+    pub fn hexadecimal(bytes: &[u8]) -> Self {
+        let shown = &bytes[..bytes.len().min(Self::LENGTH_MAX / 2)];
+        let mut text: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
         if shown.len() < bytes.len() {
             text.push_str("...");
         }

@@ -1,9 +1,11 @@
 //! The registry of formats.
 
-use crate::decode::Decode;
+use crate::decode::{Decode, Outcome, State};
 use crate::formats;
+use crate::records::Binary;
+use crate::request::Request;
 
-/// A text format for traces: how to know it, and how to read it.
+/// A format for traces: how to know it, and how to read it.
 #[derive(Clone, Copy)]
 pub struct Format {
     /// The name, as in `--format`.
@@ -13,9 +15,11 @@ pub struct Format {
     pub extensions: &'static [&'static str],
     /// One sentence: where such traces come from, and what is particular about them.
     pub about: &'static str,
-    /// The columns, as error messages name them.
+    /// The columns or fields, as error messages name them.
     pub columns: &'static str,
-    /// A line as it looks.
+    /// What a file begins with before its first request; in hexadecimal if the format is no text.
+    pub header: Option<&'static str>,
+    /// A line as it looks, or a record in hexadecimal. It is one request.
     pub example: &'static str,
     /// The time unit where `trace.time_unit` is `auto`.
     pub time_unit: TimeUnit,
@@ -23,7 +27,63 @@ pub struct Format {
     pub sorted: bool,
     /// Whether times count from some day of the calendar; they are then made relative to the first request.
     pub epoch: bool,
-    pub(crate) decode: Decode,
+    pub(crate) encoding: Encoding,
+}
+
+/// What a format is written in.
+#[derive(Clone, Copy)]
+pub(crate) enum Encoding {
+    /// Lines of text.
+    Text(Decode),
+    /// Records of bytes.
+    Binary(Binary),
+}
+
+impl Format {
+    /// Whether the format is lines of text.
+    #[must_use]
+    pub const fn is_text(&self) -> bool {
+        matches!(self.encoding, Encoding::Text(_))
+    }
+
+    /// A small file in this format: its header, if it has one, and `requests` times the example, without an end mark.
+    ///
+    /// ```
+    /// let disksim = destage_trace::format::find("disksim").unwrap();
+    /// assert_eq!(disksim.example_file(1), b"5265.313 0 6357144 8 0\n");
+    /// ```
+    #[must_use]
+    pub fn example_file(&self, requests: usize) -> Vec<u8> {
+        let bytes = |text: &str| {
+            if self.is_text() {
+                return format!("{text}\n").into_bytes();
+            }
+            let digits: Vec<u8> = text.bytes().filter(u8::is_ascii_hexdigit).collect();
+            let digit = |byte: u8| char::from(byte).to_digit(16).unwrap_or(0) as u8;
+            digits
+                .chunks(2)
+                .map(|pair| pair.iter().fold(0, |byte, half| byte << 4 | digit(*half)))
+                .collect()
+        };
+        let mut file = self.header.map(bytes).unwrap_or_default();
+        file.extend(bytes(self.example).repeat(requests));
+        file
+    }
+
+    /// Decodes `block`: see [`crate::decode::decode`].
+    #[inline]
+    pub(crate) fn decode(
+        &self,
+        block: &[u8],
+        state: &mut State,
+        batch: &mut Vec<Request>,
+        room: usize,
+    ) -> Outcome {
+        match self.encoding {
+            Encoding::Text(decode) => decode(block, state, batch, room),
+            Encoding::Binary(binary) => (binary.decode)(block, state, batch, room),
+        }
+    }
 }
 
 /// The unit of a trace's times.
@@ -77,6 +137,15 @@ pub const FORMATS: &[Format] = &[
     formats::wiscsee::FORMAT,
     formats::tencent::FORMAT,
     formats::systor::FORMAT,
+    formats::alibaba::FORMAT,
+    formats::blkparse::FORMAT,
+    formats::fio::FORMAT,
+    formats::csv::FORMAT,
+    formats::blktrace::FORMAT,
+    formats::srt::FORMAT,
+    formats::vscsi::FORMAT,
+    formats::oraclegeneral::FORMAT,
+    formats::compact::FORMAT,
 ];
 
 /// The format called `name`, by its name or one of its file name endings.
@@ -119,20 +188,21 @@ impl Eq for Format {}
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decode::State;
+    use crate::options::Choices;
+    use crate::request::Operation;
 
     #[test]
     fn every_row_reads_its_own_example_and_no_name_is_taken_twice() {
         let mut names = Vec::new();
+        let choices = Choices {
+            missing_operation: Some(Operation::Write),
+            ..Choices::default()
+        };
         for format in FORMATS {
             let mut batch = Vec::new();
-            let line = format!("{}\n", format.example);
-            let outcome = (format.decode)(
-                line.as_bytes(),
-                &mut State::new(format.time_unit.exponent()),
-                &mut batch,
-                10,
-            );
+            let file = format.example_file(1);
+            let mut state = State::new(format.time_unit.exponent()).with(&choices);
+            let outcome = format.decode(&file, &mut state, &mut batch, 10);
             assert!(
                 outcome.problem.is_none(),
                 "{format:?}: {:?}",
@@ -140,7 +210,7 @@ mod tests {
             );
             assert_eq!(
                 (outcome.consumed, batch.len()),
-                (line.len(), 1),
+                (file.len(), 1),
                 "{format:?}"
             );
             names.extend(format.extensions);

@@ -1,18 +1,27 @@
 //! One file per format: its row of the registry, its columns, and the reading of one line.
 
+pub(crate) mod alibaba;
+pub(crate) mod blkparse;
+pub(crate) mod blktrace;
 pub(crate) mod cloudphysics;
+pub(crate) mod compact;
+pub(crate) mod csv;
 pub(crate) mod diskmon;
 pub(crate) mod disksim;
+pub(crate) mod fio;
 pub(crate) mod msr;
+pub(crate) mod oraclegeneral;
 pub(crate) mod spc;
+pub(crate) mod srt;
 pub(crate) mod ssdsim;
 pub(crate) mod systor;
 pub(crate) mod tencent;
+pub(crate) mod vscsi;
 pub(crate) mod wiscsee;
 
 use crate::cursor::{Column, Cursor, Problem};
 use crate::error::Fault;
-use crate::request::{Operation, sectors_touched};
+use crate::request::{Operation, Request, sectors_touched};
 
 /// Sectors touched by a byte range whose length was the field read last, in the column `column`.
 #[inline(always)]
@@ -40,4 +49,27 @@ fn read_or_write(
     };
     cursor.separator(separator, column)?;
     Ok(operation)
+}
+
+/// What a SCSI command does, of those that a trace of a disk holds.
+#[inline(always)]
+fn scsi_operation(opcode: u64) -> Option<Operation> {
+    match opcode {
+        0x08 | 0x28 | 0xa8 | 0x88 => Some(Operation::Read),
+        0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e => Some(Operation::Write),
+        0x35 | 0x91 => Some(Operation::Flush),
+        0x42 => Some(Operation::Trim),
+        _ => None,
+    }
+}
+
+/// A flush that arrives with `request`, which asks for one to be done before it.
+fn flush_before(request: &Request) -> Request {
+    Request {
+        sector: 0,
+        sectors: 0,
+        operation: Operation::Flush,
+        fua: false,
+        ..*request
+    }
 }

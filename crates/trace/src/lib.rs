@@ -2,14 +2,15 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`format`](mod@format) | the registry of text formats; one file each in `formats/` |
+//! | [`format`](mod@format) | the registry of formats; one file each in `formats/` |
 //! | [`options`] | how a trace is to be read: the `trace.*` parameters |
 //! | [`reader`] | [`Reader`], one pass over a file in bounded memory |
 //! | [`trace`] | [`Trace`], a whole file in memory |
 //! | [`error`] | [`TraceError`], one line a user can act on |
 //! | [`statistics`] | what a trace is like |
 //! | [`workloads`] | the registry of seeded synthetic workloads |
-//! | [`writers`] | requests as text |
+//! | [`transform`] | traces cut, scaled, merged, anonymised |
+//! | [`writers`] | requests into files |
 //!
 //! A reader hands out batches of [`Request`]s in the order of their arrival. Every byte is checked on the way:
 //! there is no input that is silently skipped, cut or wrapped.
@@ -17,28 +18,32 @@
 mod address;
 mod admission;
 mod blocks;
+mod columns;
 mod compression;
 mod cursor;
 mod decode;
 mod detect;
 mod digits;
 pub mod error;
+mod flushes;
 pub mod format;
 mod formats;
 pub mod options;
 mod order;
 pub mod reader;
+mod records;
 mod report;
 pub mod request;
 pub mod statistics;
 pub mod trace;
+pub mod transform;
 mod volumes;
 pub mod workloads;
 pub mod writers;
 
 pub use error::{Excerpt, Fault, TraceError};
 pub use format::{FORMATS, Format, TimeUnit};
-pub use options::{Asu, BadLines, Order, PARAMETERS, ReadOptions, ZeroLength};
+pub use options::{Asu, BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, ZeroLength};
 pub use reader::{Counts, Reader};
 pub use request::{Operation, Request};
 pub use statistics::Statistics;

@@ -1,8 +1,13 @@
 //! How a trace is to be read: the `trace.*` parameters and what the command line adds.
 
+pub use crate::columns::Columns;
+
 use crate::error::TraceError;
 use crate::format::{Format, TimeUnit};
+use crate::request::Operation;
+use destage_base::Ticks;
 use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::time::TICKS_PER_MS;
 
 /// The parameters of reading a trace.
 pub const PARAMETERS: &[Parameter] = &[
@@ -57,7 +62,100 @@ pub const PARAMETERS: &[Parameter] = &[
         about: "What a time that goes back is: an error, sorted within a window of 65536 requests, or set to the latest time seen and counted; auto sorts the formats known to be unsorted.",
         source: "",
     },
+    Parameter {
+        name: "trace.event",
+        kind: Kind::Choice(&["issue", "queue", "complete"]),
+        default: "issue",
+        unit: "",
+        about: "Which event of a block-layer trace (blkparse, blktrace) is the request: D, as the device gets it after merging; Q, as the file system asks for it; or C, when it is done.",
+        source: "blkparse(1), trace actions",
+    },
+    Parameter {
+        name: "trace.block_bytes",
+        kind: Kind::Bytes {
+            min: 1,
+            max: 1 << 30,
+        },
+        default: "512",
+        unit: "bytes",
+        about: "What one address counts where a format leaves it open: a sector of the disk (srt), an object number (oraclegeneral).",
+        source: "disks of 1992 have sectors of 256 bytes",
+    },
+    Parameter {
+        name: "trace.missing_op",
+        kind: Kind::Choice(&["error", "read", "write"]),
+        default: "error",
+        unit: "",
+        about: "What a request does where the trace does not say (oraclegeneral, csv without such a column).",
+        source: "",
+    },
+    Parameter {
+        name: "trace.columns",
+        kind: Kind::Text,
+        default: "",
+        unit: "",
+        about: "Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector or offset, sectors or bytes, fua, and - for any other; what separates the names separates the columns. Nothing takes them from the first line.",
+        source: "",
+    },
+    Parameter {
+        name: "trace.flush_every_writes",
+        kind: Kind::Integer {
+            min: 0,
+            max: u64::MAX,
+        },
+        default: "0",
+        unit: "writes",
+        about: "A flush is added after every so many writes of a trace; 0 adds none.",
+        source: "most traces lost their flushes",
+    },
+    Parameter {
+        name: "trace.flush_every_ms",
+        kind: Kind::Integer {
+            min: 0,
+            max: 1_000_000_000,
+        },
+        default: "0",
+        unit: "ms",
+        about: "A flush is added at every multiple of this time after a trace's first request if something was written since the last one; 0 adds none.",
+        source: "file systems commit every 5 s or so",
+    },
 ];
+
+/// Which event of a block-layer trace is the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Event {
+    /// It is given to the device, after merging.
+    #[default]
+    Issue,
+    /// It is asked for.
+    Queue,
+    /// It is done.
+    Complete,
+}
+
+/// What the user says of things that some formats leave open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choices {
+    /// The event that is the request; issue by default.
+    pub event: Event,
+    /// Bytes that one address counts; 512 by default.
+    pub block_bytes: u64,
+    /// What a request does if the trace does not say; by default that is an error.
+    pub missing_operation: Option<Operation>,
+    /// The columns of a table; by default its first line names them.
+    pub columns: Option<Columns>,
+}
+
+impl Default for Choices {
+    fn default() -> Self {
+        Self {
+            event: Event::Issue,
+            block_bytes: 512,
+            missing_operation: None,
+            columns: None,
+        }
+    }
+}
 
 /// How volumes share the one address space downstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -131,6 +229,12 @@ pub struct ReadOptions {
     pub skip: u64,
     /// Whether reads are dropped, from the slice that `skip` and `limit` cut out.
     pub writes_only: bool,
+    /// What formats are told that leave something open.
+    pub choices: Choices,
+    /// A flush is added after every so many writes; 0 is never.
+    pub flush_every_writes: u64,
+    /// A flush is added at every multiple of this time, if something was written; 0 is never.
+    pub flush_every: Ticks,
     /// Whether the SHA-256 of the trace is made.
     pub digest: bool,
 }
@@ -149,6 +253,9 @@ impl Default for ReadOptions {
             limit: None,
             skip: 0,
             writes_only: false,
+            choices: Choices::default(),
+            flush_every_writes: 0,
+            flush_every: 0,
             digest: true,
         }
     }
@@ -159,7 +266,7 @@ impl ReadOptions {
     /// `trace.*` parameter stays at its default.
     ///
     /// # Errors
-    /// If `trace.lba_shift` is no whole number.
+    /// If `trace.lba_shift` is no whole number, or `trace.columns` names no table's columns.
     ///
     /// # Panics
     /// If `values` lacks one of [`PARAMETERS`], which is a bug in the caller.
@@ -173,6 +280,14 @@ impl ReadOptions {
                 value: shift.to_owned(),
                 expected: "a whole number of sectors, negative to move addresses up".to_owned(),
             })?;
+        let columns = match values.text("trace.columns") {
+            "" => None,
+            text => Some(text.parse().map_err(|expected| TraceError::Option {
+                name: "trace.columns",
+                value: text.to_owned(),
+                expected,
+            })?),
+        };
         Ok(Self {
             time_unit: match values.text("trace.time_unit") {
                 "s" => Some(TimeUnit::Seconds),
@@ -199,6 +314,22 @@ impl ReadOptions {
                 "clamp" => Order::Clamp,
                 _ => Order::Auto,
             },
+            choices: Choices {
+                event: match values.text("trace.event") {
+                    "queue" => Event::Queue,
+                    "complete" => Event::Complete,
+                    _ => Event::Issue,
+                },
+                block_bytes: values.integer("trace.block_bytes"),
+                missing_operation: match values.text("trace.missing_op") {
+                    "read" => Some(Operation::Read),
+                    "write" => Some(Operation::Write),
+                    _ => None,
+                },
+                columns,
+            },
+            flush_every_writes: values.integer("trace.flush_every_writes"),
+            flush_every: values.integer("trace.flush_every_ms") * TICKS_PER_MS,
             ..Self::default()
         })
     }

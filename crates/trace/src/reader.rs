@@ -2,15 +2,16 @@
 
 use crate::address::{Addresses, Placement};
 use crate::admission::Admission;
-use crate::blocks::{Blocks, LINE_BYTES_MAX};
+use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
 use crate::compression::{self, Compression};
-use crate::cursor::next_line;
+use crate::cursor::{Problem, next_line};
 use crate::decode::State;
-use crate::detect::{detect, not_text};
+use crate::detect::{detect, detect_binary, not_text};
 use crate::error::{Excerpt, Fault, TraceError};
-use crate::format::Format;
+use crate::flushes::Flushes;
+use crate::format::{Encoding, Format};
 use crate::options::{Asu, BadLines, Order, ReadOptions};
-use crate::report::{block_error, line_text, offending};
+use crate::report::{block_error, line_text, offending, offending_bytes};
 use crate::request::{Operation, Request};
 use crate::volumes::first_pass;
 use destage_base::Ticks;
@@ -25,7 +26,7 @@ const BATCH: usize = 4096;
 /// What a reader met on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Lines read, whatever they held.
+    /// Lines or records read, whatever they held.
     pub lines: u64,
     /// Requests handed out.
     pub requests: u64,
@@ -35,6 +36,8 @@ pub struct Counts {
     pub zero_length: u64,
     /// Requests whose time was set to the latest seen, with [`Order::Clamp`].
     pub clamped: u64,
+    /// Flushes added, with [`ReadOptions::flush_every_writes`] or [`ReadOptions::flush_every`].
+    pub flushes_added: u64,
 }
 
 /// One pass over a trace.
@@ -54,8 +57,11 @@ pub struct Reader {
     skip: u64,
     left: Option<u64>,
     writes_only: bool,
+    flushes: Option<Flushes>,
     handed_out: u64,
     stage: Stage,
+    /// No complete record is in sight.
+    starved: bool,
     bytes_read: Arc<AtomicU64>,
     bytes_total: Option<u64>,
 }
@@ -82,17 +88,18 @@ struct Faults {
 }
 
 impl Faults {
-    /// Notes an error; whether reading goes on with the next line.
+    /// Notes an error, which is only made if it will be shown: finding its text takes a walk through the block.
+    /// Whether reading goes on with the next line.
     #[cold]
-    fn note(&mut self, error: TraceError) -> bool {
+    fn note(&mut self, error: impl FnOnce() -> TraceError) -> bool {
         match self.policy {
             BadLines::Stop => {
-                self.pending = Some(error);
+                self.pending = Some(error());
                 false
             }
             BadLines::Skip => {
                 self.skipped += 1;
-                self.first.get_or_insert_with(|| error.to_string());
+                self.first.get_or_insert_with(|| error().to_string());
                 true
             }
         }
@@ -139,18 +146,12 @@ impl Reader {
             cause,
         })?;
         let mut blocks = Blocks::new(source, options.digest);
-        let format = match first_block(&file, compression, &mut blocks)? {
-            None => {
-                return Err(TraceError::Empty {
-                    file,
-                    lines: 0,
-                    skipped: 0,
-                });
-            }
-            Some(lines) => match options.format {
-                Some(format) => format,
-                None => detect(&file, lines)?,
-            },
+        let Some(format) = first_block(&file, compression, &mut blocks, options)? else {
+            return Err(TraceError::Empty {
+                file,
+                lines: 0,
+                skipped: 0,
+            });
         };
         let order = match options.order {
             Order::Auto if format.sorted => Order::Error,
@@ -172,19 +173,22 @@ impl Reader {
             format,
             compression,
             blocks,
-            state: State::new(options.time_unit.unwrap_or(format.time_unit).exponent()),
+            state: State::new(options.time_unit.unwrap_or(format.time_unit).exponent())
+                .with(&options.choices),
             admission: Admission::new(addresses, options.zero_length, order),
             faults,
             epoch: None,
             skip: options.skip,
             left: options.limit,
             writes_only: options.writes_only,
+            flushes: Flushes::new(options),
             handed_out: 0,
             stage: if options.limit == Some(0) {
                 Stage::Stopped
             } else {
                 Stage::Reading
             },
+            starved: false,
             bytes_read,
             bytes_total,
         })
@@ -233,6 +237,7 @@ impl Reader {
             skipped: self.faults.skipped,
             zero_length: self.admission.dropped,
             clamped: self.admission.clamped,
+            flushes_added: self.flushes.as_ref().map_or(0, |flushes| flushes.added),
         }
     }
 
@@ -281,16 +286,27 @@ impl Reader {
             self.make_relative(batch);
         }
         self.cut(batch);
+        if let Some(flushes) = &mut self.flushes {
+            flushes.add(batch);
+        }
         Ok(())
     }
 
     fn decode(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
-        if self.blocks.lines().is_empty() {
+        if self.starved || self.blocks.lines().is_empty() {
             match self.blocks.refill() {
-                Ok(true) => {}
+                Ok(true) => self.starved = false,
                 Ok(false) => {
                     self.admission.finish();
                     self.stage = Stage::Emptying;
+                    if let Encoding::Binary(binary) = self.format.encoding
+                        && !(binary.ended)(&self.state)
+                    {
+                        self.faults.pending = Some(TraceError::NoEndMark {
+                            file: self.file.clone(),
+                            offset: self.blocks.offset(),
+                        });
+                    }
                     return Ok(());
                 }
                 Err(error) => {
@@ -307,6 +323,21 @@ impl Reader {
             .left
             .map_or(u64::MAX, |left| left.saturating_add(self.skip));
         let room = usize::try_from(wanted).map_or(BATCH, |wanted| wanted.min(BATCH));
+        batch.reserve(BATCH);
+        let consumed = match self.format.encoding {
+            Encoding::Text(_) => self.decode_lines(batch, room),
+            Encoding::Binary(_) => self.decode_records(batch, room),
+        };
+        self.blocks.consume(consumed);
+        if self.faults.pending.is_some() {
+            // What was sorted so far is handed out before the error.
+            self.admission.finish();
+        }
+        Ok(())
+    }
+
+    /// Decodes and admits lines in sight, and returns how many bytes of them are done.
+    fn decode_lines(&mut self, batch: &mut Vec<Request>, room: usize) -> usize {
         let Self {
             file,
             format,
@@ -318,21 +349,24 @@ impl Reader {
         } = self;
         let block = blocks.lines();
         let first_line = state.line;
-        batch.reserve(BATCH);
-        let outcome = (format.decode)(block, state, batch, room);
-        admission.admit(batch, |request, fault| {
-            let text = line_text(
-                block,
-                u64::from(request.line) - first_line.min(u64::from(request.line)),
-            );
-            let (file, expected) = (file.clone(), fault.expected(format.columns));
-            let line = u64::from(request.line);
-            faults.note(TraceError::Line {
-                file,
+        let outcome = format.decode(block, state, batch, room);
+        let error =
+            |line, fault: Fault, text: &[u8], expected: Option<&'static str>| TraceError::Line {
+                file: file.clone(),
                 line,
                 fault,
                 text: Excerpt::new(text),
-                expected,
+                expected: expected.unwrap_or_else(|| fault.expected(format.columns)),
+            };
+        admission.admit(batch, |request, fault| {
+            let line = u64::from(request.line);
+            faults.note(|| {
+                error(
+                    line,
+                    fault,
+                    line_text(block, line - first_line.min(line)),
+                    None,
+                )
             })
         });
         let mut consumed = outcome.consumed;
@@ -346,33 +380,71 @@ impl Reader {
             } else {
                 state.line
             };
-            let text = if is_blank {
-                &[]
-            } else {
-                offending(bad, consumed, &problem)
-            };
-            let expected = problem
-                .expected
-                .unwrap_or_else(|| problem.fault.expected(format.columns));
-            let (file, fault) = (file.clone(), problem.fault);
-            faults.note(TraceError::Line {
-                file,
-                line,
-                fault,
-                text: Excerpt::new(text),
-                expected,
+            faults.note(|| {
+                let text = match is_blank {
+                    true => &[],
+                    false => offending(bad, consumed, &problem),
+                };
+                error(line, problem.fault, text, problem.expected)
             });
             if !is_blank {
                 consumed += bad.len();
                 state.line += 1;
             }
         }
-        blocks.consume(consumed);
-        if faults.pending.is_some() {
-            // What was sorted so far is handed out before the error.
-            admission.finish();
+        consumed
+    }
+
+    /// Decodes and admits records in sight, and returns how many bytes of them are done.
+    fn decode_records(&mut self, batch: &mut Vec<Request>, room: usize) -> usize {
+        let Self {
+            file,
+            format,
+            blocks,
+            state,
+            admission,
+            faults,
+            starved,
+            ..
+        } = self;
+        let Encoding::Binary(binary) = format.encoding else {
+            unreachable!("the caller has asked for the encoding");
+        };
+        let block = blocks.lines();
+        let offset = blocks.offset();
+        let before = state.clone();
+        let outcome = (binary.decode)(block, state, batch, room);
+        *starved = outcome.problem.is_none() && batch.len() < room;
+        let error = |at: usize, problem: &Problem| TraceError::Record {
+            file: file.clone(),
+            offset: offset + at as u64,
+            fault: problem.fault,
+            text: Excerpt::hexadecimal(offending_bytes(&block[at..], problem)),
+            expected: problem
+                .expected
+                .unwrap_or_else(|| problem.fault.expected(format.columns)),
+        };
+        admission.admit(batch, |request, fault| {
+            faults.note(|| {
+                let at = (binary.locate)(block, &mut before.clone(), u64::from(request.line));
+                error(at, &Problem::line(fault))
+            })
+        });
+        let mut consumed = outcome.consumed;
+        if let Some(problem) = outcome.problem
+            && faults.pending.is_none()
+        {
+            match problem.record {
+                Some(bytes) if faults.note(|| error(consumed, &problem)) => {
+                    consumed += bytes;
+                    state.line += 1;
+                }
+                Some(_) => {}
+                // Nothing says where the next record begins: this one cannot be skipped.
+                None => faults.pending = Some(error(consumed, &problem)),
+            }
         }
-        Ok(())
+        consumed
     }
 
     fn make_relative(&mut self, batch: &mut [Request]) {
@@ -417,25 +489,46 @@ impl Reader {
     }
 }
 
-/// The first complete lines, or nothing if there is not a byte. Makes sure that they are text.
-fn first_block<'a>(
+/// Looks at the beginning of the stream and tells the format; nothing if there is not a byte. Makes sure that text is
+/// text.
+fn first_block(
     file: &str,
     compression: Compression,
-    blocks: &'a mut Blocks,
-) -> Result<Option<&'a [u8]>, TraceError> {
+    blocks: &mut Blocks,
+    options: &ReadOptions,
+) -> Result<Option<&'static Format>, TraceError> {
     let refilled = blocks.refill();
-    if let Some((offset, byte)) =
-        not_text(&blocks.in_sight()[..blocks.in_sight().len().min(LINE_BYTES_MAX)])
-    {
-        return Err(TraceError::NotText {
-            file: file.to_owned(),
-            offset: offset as u64,
-            byte,
-        });
-    }
+    let head = &blocks.in_sight()[..blocks.in_sight().len().min(LINE_BYTES_MAX)];
+    let binary = match (options.format, not_text(head)) {
+        (Some(format), _) if !format.is_text() => Some(format),
+        (_, None) => None,
+        (given, Some((offset, byte))) => {
+            let found = match given {
+                None => detect_binary(file, blocks.in_sight())?,
+                Some(_) => None,
+            };
+            if found.is_none() {
+                return Err(TraceError::NotText {
+                    file: file.to_owned(),
+                    offset: offset as u64,
+                    byte,
+                });
+            }
+            found
+        }
+    };
     match refilled {
-        Ok(true) => Ok(Some(blocks.lines())),
-        Ok(false) => Ok(None),
-        Err(error) => Err(block_error(file, compression, 1, blocks, error)),
+        Err(BlockError::LongLine) if binary.is_some() => {}
+        Err(error) => return Err(block_error(file, compression, 1, blocks, error)),
+        Ok(false) => return Ok(None),
+        Ok(true) => {}
+    }
+    match (binary, options.format) {
+        (Some(format), _) => {
+            blocks.show_records();
+            Ok(Some(format))
+        }
+        (None, Some(format)) => Ok(Some(format)),
+        (None, None) => detect(file, blocks.lines(), &options.choices).map(Some),
     }
 }

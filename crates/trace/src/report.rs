@@ -24,6 +24,11 @@ pub(crate) fn block_error(
                 text,
             }
         }
+        (BlockError::PartialRecord, _) => TraceError::PartialRecord {
+            file,
+            offset: blocks.offset(),
+            bytes: blocks.in_sight().len(),
+        },
         (BlockError::Read(cause), None) => TraceError::Read {
             file,
             offset,
@@ -66,4 +71,13 @@ pub(crate) fn offending<'a>(line: &'a [u8], start: usize, problem: &Problem) -> 
         .iter()
         .position(|byte| matches!(byte, b',' | b' ' | b'\t' | b'\r' | b'\n'));
     &field[..end.unwrap_or(field.len())]
+}
+
+/// The bytes of `record` that `problem` is about, or all of it.
+pub(crate) fn offending_bytes<'a>(record: &'a [u8], problem: &Problem) -> &'a [u8] {
+    let whole = &record[..problem.record.unwrap_or(record.len()).min(record.len())];
+    match problem.field {
+        Some(field) => whole.get(field..field + problem.width).unwrap_or(whole),
+        None => whole,
+    }
 }

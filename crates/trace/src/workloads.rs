@@ -3,9 +3,13 @@
 //! A workload is a pure function of its parameters and a seed. Arithmetic is integer or plain IEEE operations, and
 //! logarithms come from the `libm` crate instead of the platform, so the requests are the same on every machine.
 
+pub mod bursts;
+mod files;
+pub mod looping;
 pub mod mixed;
 pub mod sequential;
 mod shared;
+mod standins;
 pub mod uniform;
 pub mod zipf;
 mod zipf_ranks;
@@ -39,6 +43,26 @@ pub const WORKLOADS: &[Workload] = &[
     zipf::WORKLOAD,
     sequential::WORKLOAD,
     mixed::WORKLOAD,
+    bursts::WORKLOAD,
+    looping::WORKLOAD,
+    standins::file_mix::OFFICE_INSTALL,
+    standins::file_mix::BROWSER_CACHE,
+    standins::file_mix::PCMARK,
+    standins::iometer_random::WORKLOAD,
+    standins::mp3_fat::WORKLOAD,
+    standins::p2p::WORKLOAD,
+    standins::untar_ext3::WORKLOAD,
+    standins::file_mix::KERNEL_COMPILE,
+    standins::file_mix::POSTMARK,
+    standins::recency::FINANCIAL1,
+    standins::recency::FINANCIAL2,
+    standins::recency::TPCC,
+    standins::recency::CELLO_D3,
+    standins::recency::CELLO_D8,
+    standins::iozone::WORKLOAD,
+    standins::file_mix::POSTMARK_READS,
+    standins::recency::SOURCE_CONTROL,
+    standins::on_board_cache::WORKLOAD,
 ];
 
 /// The workload called `name`.

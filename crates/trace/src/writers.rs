@@ -1,3 +1,193 @@
-//! Requests as text.
+//! Requests into files: the registry of forms, and what packs them.
 
+pub mod compact;
+pub mod csv;
 pub mod disksim;
+
+use crate::request::Request;
+use compact::CompactWriter;
+use flate2::write::GzEncoder;
+use std::io::{self, BufWriter, Write};
+
+/// A form that traces can be written in.
+pub struct OutputForm {
+    /// The name, which is that of the format that reads it.
+    pub name: &'static str,
+    /// One sentence: what it keeps.
+    pub about: &'static str,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    DiskSim,
+    Csv,
+    Compact,
+}
+
+/// Every form, one row each.
+pub const OUTPUTS: &[OutputForm] = &[
+    OutputForm {
+        name: "compact",
+        about: "All a request has, packed with zstd and checksummed: smallest and fastest.",
+        kind: Kind::Compact,
+    },
+    OutputForm {
+        name: "csv",
+        about: "All a request has, for people and other programs.",
+        kind: Kind::Csv,
+    },
+    OutputForm {
+        name: "disksim",
+        about: "DiskSim ASCII: reads and writes only, without FUA.",
+        kind: Kind::DiskSim,
+    },
+];
+
+/// The form called `name`.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static OutputForm> {
+    OUTPUTS.iter().find(|form| form.name == name)
+}
+
+/// The form that a file called `name` is in by its ending, that of a compression left aside.
+///
+/// ```
+/// use destage_trace::writers;
+/// assert_eq!(writers::of_file("a.csv.gz").map(|form| form.name), Some("csv"));
+/// assert!(writers::of_file("a.txt").is_none());
+/// ```
+#[must_use]
+pub fn of_file(name: &str) -> Option<&'static OutputForm> {
+    let (_, ending) = crate::compression::strip_suffix(name).rsplit_once('.')?;
+    let format = crate::format::find(ending)?;
+    find(format.name)
+}
+
+/// How bytes are packed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// Not at all.
+    Plain,
+    /// As one zstd frame with a checksum.
+    Zstd,
+    /// As gzip.
+    Gzip,
+}
+
+impl Packing {
+    /// That of a file called `name`, by its ending; nothing for an ending that is known but not written.
+    #[must_use]
+    pub fn of_file(name: &str) -> Option<Self> {
+        match name.rsplit_once('.') {
+            Some((_, "zst")) => Some(Self::Zstd),
+            Some((_, "gz")) => Some(Self::Gzip),
+            Some((_, "bz2" | "xz")) => None,
+            _ => Some(Self::Plain),
+        }
+    }
+}
+
+/// A trace being written.
+pub struct TraceWriter<'a>(Lines<'a>);
+
+enum Lines<'a> {
+    DiskSim(Packed<'a>),
+    Csv(Packed<'a>),
+    Compact(CompactWriter<Packed<'a>>),
+}
+
+enum Packed<'a> {
+    Plain(BufWriter<&'a mut dyn Write>),
+    // Both gather what they get before they pack it.
+    Zstd(Box<BufWriter<zstd::Encoder<'static, &'a mut dyn Write>>>),
+    Gzip(Box<BufWriter<GzEncoder<&'a mut dyn Write>>>),
+}
+
+/// The level at which zstd is still faster than text can be made.
+const ZSTD_LEVEL: i32 = 3;
+
+impl<'a> TraceWriter<'a> {
+    /// Begins a trace in `form`. The compact form is always packed with zstd.
+    ///
+    /// # Errors
+    /// If `out` fails.
+    pub fn new(form: &OutputForm, packing: Packing, out: &'a mut dyn Write) -> io::Result<Self> {
+        let packing = match form.kind {
+            Kind::Compact => Packing::Zstd,
+            Kind::Csv | Kind::DiskSim => packing,
+        };
+        let mut packed = match packing {
+            Packing::Plain => Packed::Plain(BufWriter::new(out)),
+            Packing::Gzip => {
+                let encoder = GzEncoder::new(out, flate2::Compression::default());
+                Packed::Gzip(Box::new(BufWriter::new(encoder)))
+            }
+            Packing::Zstd => {
+                let mut encoder = zstd::Encoder::new(out, ZSTD_LEVEL)?;
+                encoder.include_checksum(true)?;
+                Packed::Zstd(Box::new(BufWriter::new(encoder)))
+            }
+        };
+        Ok(Self(match form.kind {
+            Kind::Compact => Lines::Compact(CompactWriter::new(packed)?),
+            Kind::DiskSim => Lines::DiskSim(packed),
+            Kind::Csv => {
+                writeln!(packed, "{}", csv::HEADER)?;
+                Lines::Csv(packed)
+            }
+        }))
+    }
+
+    /// Adds one request.
+    ///
+    /// # Errors
+    /// If the output fails, or (as [`io::ErrorKind::Unsupported`]) if the form cannot say what the request does.
+    pub fn write(&mut self, request: &Request) -> io::Result<()> {
+        match &mut self.0 {
+            Lines::DiskSim(out) => disksim::write(out, request),
+            Lines::Csv(out) => csv::write(out, request),
+            Lines::Compact(writer) => writer.write(request),
+        }
+    }
+
+    /// Ends the trace: what is not finished cannot be read.
+    ///
+    /// # Errors
+    /// If the output fails.
+    pub fn finish(self) -> io::Result<()> {
+        let packed = match self.0 {
+            Lines::DiskSim(out) | Lines::Csv(out) => out,
+            Lines::Compact(writer) => writer.finish()?,
+        };
+        match packed {
+            Packed::Plain(mut out) => out.flush(),
+            Packed::Zstd(out) => {
+                let encoder = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                encoder.finish()?.flush()
+            }
+            Packed::Gzip(out) => {
+                let encoder = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                encoder.finish()?.flush()
+            }
+        }
+    }
+}
+
+impl Write for Packed<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(out) => out.write(bytes),
+            Self::Zstd(out) => out.write(bytes),
+            Self::Gzip(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.flush(),
+            Self::Zstd(out) => out.flush(),
+            Self::Gzip(out) => out.flush(),
+        }
+    }
+}

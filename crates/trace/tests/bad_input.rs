@@ -114,7 +114,7 @@ fn malformed_fields_are_named_and_quoted() {
 
 #[test]
 fn every_format_refuses_every_damaged_field() {
-    for format in FORMATS {
+    for format in FORMATS.iter().filter(|format| format.is_text()) {
         let separator = if format.example.contains(',') {
             ","
         } else if format.example.contains('\t') {
@@ -128,16 +128,22 @@ fn every_format_refuses_every_damaged_field() {
         };
         let fields: Vec<&str> = format.example.split(separator).collect();
         let check = |fields: &[&str], what: &str| {
-            let text = error(
-                "t",
-                format!("{}\n{}\n", format.example, fields.join(separator)),
-                &options,
+            let mut content = format.example_file(1);
+            let line = 2 + usize::from(format.header.is_some());
+            content.extend(format!("{}\n", fields.join(separator)).bytes());
+            let text = error("t", content, &options);
+            assert!(
+                text.starts_with(&format!("t:{line}: ")),
+                "{format:?} {what}: {text}"
             );
-            assert!(text.starts_with("t:2: "), "{format:?} {what}: {text}");
         };
         for index in 0..fields.len() {
-            if format.name == "msr" && index == 1 {
-                continue; // A host's name may be any text.
+            // Names may be any text; blkparse has blanks in front, and columns of which a test of its own knows.
+            if matches!(
+                (format.name, index),
+                ("msr", 1) | ("fio", 1) | ("blkparse", _)
+            ) {
+                continue;
             }
             for wrong in ["?", "-1", "99999999999999999999"] {
                 let mut damaged = fields.clone();
@@ -158,7 +164,7 @@ fn every_format_refuses_every_damaged_field() {
                 check(&fields[..index], "cut");
             }
         }
-        if format.name != "spc" {
+        if !matches!(format.name, "spc" | "blkparse") {
             let mut longer = fields.clone();
             longer.push("0");
             check(&longer, "longer");

@@ -19,6 +19,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::ClusterId;
+use crate::table;
 
 /// Stands for no cluster in a link, and for the bucket of a cluster that is in none.
 const NONE: u32 = u32::MAX;
@@ -90,14 +91,11 @@ impl<Key: Copy + Ord> Buckets<Key> {
             next: NONE,
             prev: NONE,
         };
-        if index >= self.nodes.len() {
-            let outside = Node {
-                bucket: NONE,
-                ..node
-            };
-            self.nodes.resize(index + 1, outside);
-        }
-        self.nodes[index] = node;
+        let outside = Node {
+            bucket: NONE,
+            ..node
+        };
+        *table::at(&mut self.nodes, index, outside) = node;
         let root = self.roots[bucket as usize];
         self.roots[bucket as usize] = self.meld(root, cluster.0);
         self.filled[bucket as usize / 64] |= 1 << (bucket % 64);

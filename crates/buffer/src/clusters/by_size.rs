@@ -1,10 +1,11 @@
 //! Clusters by how many pages they have: the largest, and among equals the one put in first.
 //!
 //! ```text
-//!   size 1: ring  E D       oldest first
+//!   apart:  ring  G         latest first; not compared
+//!   size 1: ring  E D       latest first
 //!   size 2: ring  C
 //!   size 3: ring  (empty)
-//!   size 4: ring  B A   <-- the largest is B        shrunk: (2, since before C) -> F
+//!   size 4: ring  B A   <-- the largest is A        shrunk: (2, since before C) -> F
 //! ```
 //!
 //! A ring per size, filled at one end, is in the order of putting by itself, so everything is O(1) as
@@ -12,8 +13,11 @@
 //! written (a trim) keeps its age and would belong somewhere in the middle of a ring. Such clusters are
 //! rare and stand apart in an ordered map until they are put in anew.
 //!
+//! No cluster has 0 pages, so that ring is free for clusters that a scheme keeps out of the comparison: one
+//! pair of links serves both orders.
+//!
 //! Cost: O(1) per call and one bit per size to find the largest (64 sizes to a word); O(log n) for
-//! clusters that shrank. 20 bytes per cluster.
+//! clusters that shrank. 12 bytes per cluster.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -21,22 +25,28 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use super::{ClusterId, Rings};
+use crate::table;
 
-/// Rank of a cluster that shrank: larger ranks leave first.
-type Rank = (u32, Reverse<u64>);
+/// Rank of a cluster: larger ranks leave first.
+type Rank = (u32, Reverse<u32>);
+
+/// The ring of the clusters that are apart, and their age.
+const APART: u32 = 0;
 
 /// Clusters in buckets by size.
 pub struct BySize {
     /// A ring per size, the list's number; back: put in first.
     rings: Rings,
-    /// A bit per size: whether its ring may have clusters. Cleared when found wrong.
+    /// How many clusters are in [`APART`].
+    apart: usize,
+    /// A bit per size: whether its ring may have clusters. Cleared when found wrong; never set of [`APART`].
     filled: Vec<u64>,
-    /// By cluster: when it was put in, in calls of `put`.
-    ages: Vec<u64>,
-    /// By cluster: its size.
-    sizes: Vec<u32>,
+    /// By cluster: when it was put in, in calls of `put`, from 1 on.
+    ages: Vec<u32>,
     shrunk: BTreeMap<Rank, ClusterId>,
-    puts: u64,
+    /// The ranks of the clusters in `shrunk`.
+    ranks: BTreeMap<ClusterId, Rank>,
+    puts: u32,
 }
 
 impl BySize {
@@ -45,60 +55,83 @@ impl BySize {
     pub fn new(pages: u32) -> Self {
         Self {
             rings: Rings::new(pages + 1),
+            apart: 0,
             filled: vec![0; pages as usize / 64 + 1],
             ages: Vec::new(),
-            sizes: Vec::new(),
             shrunk: BTreeMap::new(),
+            ranks: BTreeMap::new(),
             puts: 0,
         }
     }
 
-    /// How many clusters there are.
+    /// How many clusters there are, those apart included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rings.len() + self.shrunk.len()
     }
 
-    /// Whether there is no cluster.
+    /// Whether there is no cluster, not even apart.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether `cluster` is here.
+    /// Whether `cluster` is here, apart or not.
     #[inline]
     #[must_use]
     pub fn contains(&self, cluster: ClusterId) -> bool {
-        self.rings.contains(cluster) || self.is_shrunk(cluster)
+        self.rings.contains(cluster) || self.ranks.contains_key(&cluster)
     }
 
-    /// Puts `cluster`, whether it was here or not, last among those of `size` pages.
+    /// Puts `cluster`, whether it was here or not, last among those of `size` pages, which are not 0.
     #[inline]
     pub fn put(&mut self, cluster: ClusterId, size: u32) {
-        if self.rings.contains(cluster) {
-            self.rings.remove(cluster);
-        } else {
-            self.forget_shrunk(cluster);
-        }
-        let index = cluster.index();
-        if index >= self.ages.len() {
-            self.ages.resize(index + 1, 0);
-            self.sizes.resize(index + 1, 0);
+        debug_assert!(size != APART, "{cluster:?} has no pages");
+        self.remove(cluster);
+        if self.puts == u32::MAX {
+            self.renumber();
         }
         self.puts += 1;
-        self.ages[index] = self.puts;
-        self.sizes[index] = size;
+        self.set_age(cluster, self.puts);
         self.rings.push_front(size, cluster);
         self.filled[size as usize / 64] |= 1 << (size % 64);
     }
 
+    /// Puts `cluster`, whether it was here or not, first among those that are apart.
+    #[inline]
+    pub fn put_apart(&mut self, cluster: ClusterId) {
+        // Most writes go to the cluster written last.
+        if self.rings.front(APART) != Some(cluster) {
+            self.remove(cluster);
+            self.set_age(cluster, APART);
+            self.rings.push_front(APART, cluster);
+            self.apart += 1;
+        }
+    }
+
+    /// How many clusters are apart.
+    #[inline]
+    #[must_use]
+    pub fn apart(&self) -> usize {
+        self.apart
+    }
+
+    /// Of the clusters apart, the one put there first.
+    #[inline]
+    #[must_use]
+    pub fn oldest_apart(&self) -> Option<ClusterId> {
+        self.rings.back(APART)
+    }
+
     /// `cluster` now has `size` pages and is as old as before, or is gone if these are none; nothing if it
-    /// is not here.
+    /// is not here. One that is apart stays so.
     pub fn resize(&mut self, cluster: ClusterId, size: u32) {
+        let is_apart = self.rings.contains(cluster) && self.ages[cluster.index()] == APART;
+        if is_apart && size > 0 {
+            return;
+        }
         if self.remove(cluster) && size > 0 {
-            let age = self.ages[cluster.index()];
-            self.sizes[cluster.index()] = size;
-            self.shrunk.insert((size, Reverse(age)), cluster);
+            self.shrink(cluster, size);
         }
     }
 
@@ -107,34 +140,42 @@ impl BySize {
     pub fn remove(&mut self, cluster: ClusterId) -> bool {
         if self.rings.contains(cluster) {
             self.rings.remove(cluster);
+            self.apart -= usize::from(self.ages[cluster.index()] == APART);
             return true;
         }
-        self.forget_shrunk(cluster)
+        if self.ranks.is_empty() {
+            return false;
+        }
+        let rank = self.ranks.remove(&cluster);
+        rank.is_some_and(|rank| self.shrunk.remove(&rank).is_some())
     }
 
-    /// The largest, of these the one put in first.
+    /// The largest, of these the one put in first; none of those apart.
     #[inline]
     pub fn largest(&mut self) -> Option<ClusterId> {
         let in_rings = self.largest_in_rings();
-        if self.shrunk.is_empty() {
-            return in_rings;
-        }
-        let shrunk = self.shrunk.last_key_value().map(|(_, cluster)| *cluster);
-        match (in_rings, shrunk) {
-            (Some(one), Some(other)) if self.rank(one) > self.rank(other) => Some(one),
-            (one, None) => one,
-            (_, other) => other,
+        let Some((rank, shrunk)) = self.shrunk.last_key_value() else {
+            return in_rings.map(|(cluster, _)| cluster);
+        };
+        match in_rings {
+            Some((cluster, size)) if self.rank(cluster, size) > *rank => Some(cluster),
+            _ => Some(*shrunk),
         }
     }
 
-    /// Shows `visit` all clusters, in the order they would be the largest, until it answers `false`.
+    /// Shows `visit` all clusters, in the order they would be the largest, until it answers `false`; whether
+    /// it never did. Those apart come last, oldest first.
     pub fn visit(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
+        self.visit_compared(visit) && self.rings.iter_back(APART).all(visit)
+    }
+
+    fn visit_compared(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
         let sizes = (self.filled.len() * 64) as u32;
         let filled = |size: &u32| self.filled[*size as usize / 64] >> (size % 64) & 1 != 0;
         let mut shrunk = self.shrunk.iter().rev().peekable();
         for size in (0..sizes).rev().filter(filled) {
             for cluster in self.rings.iter_back(size) {
-                let rank = self.rank(cluster);
+                let rank = self.rank(cluster, size);
                 while let Some((_, older)) = shrunk.next_if(|(other, _)| **other > rank) {
                     if !visit(*older) {
                         return false;
@@ -148,28 +189,49 @@ impl BySize {
         shrunk.all(|(_, cluster)| visit(*cluster))
     }
 
-    fn rank(&self, cluster: ClusterId) -> Rank {
-        let index = cluster.index();
-        (self.sizes[index], Reverse(self.ages[index]))
+    fn rank(&self, cluster: ClusterId, size: u32) -> Rank {
+        (size, Reverse(self.ages[cluster.index()]))
     }
 
-    fn is_shrunk(&self, cluster: ClusterId) -> bool {
-        !self.shrunk.is_empty()
-            && cluster.index() < self.ages.len()
-            && self.shrunk.get(&self.rank(cluster)) == Some(&cluster)
-    }
-
-    fn forget_shrunk(&mut self, cluster: ClusterId) -> bool {
-        self.is_shrunk(cluster) && self.shrunk.remove(&self.rank(cluster)).is_some()
+    fn shrink(&mut self, cluster: ClusterId, size: u32) {
+        let rank = self.rank(cluster, size);
+        self.shrunk.insert(rank, cluster);
+        self.ranks.insert(cluster, rank);
     }
 
     #[inline]
-    fn largest_in_rings(&mut self) -> Option<ClusterId> {
+    fn set_age(&mut self, cluster: ClusterId, age: u32) {
+        *table::at(&mut self.ages, cluster.index(), APART) = age;
+    }
+
+    /// Gives the clusters, in the order they have, the smallest ages there are; once in 2^32 calls.
+    #[cold]
+    fn renumber(&mut self) {
+        let mut clusters = Vec::new();
+        self.visit_compared(&mut |cluster| {
+            clusters.push(cluster);
+            true
+        });
+        clusters.sort_unstable_by_key(|cluster| self.ages[cluster.index()]);
+        self.puts = 0;
+        for cluster in clusters {
+            self.puts += 1;
+            self.set_age(cluster, self.puts);
+        }
+        self.ranks.clear();
+        for ((size, _), cluster) in core::mem::take(&mut self.shrunk) {
+            self.shrink(cluster, size);
+        }
+    }
+
+    #[inline]
+    fn largest_in_rings(&mut self) -> Option<(ClusterId, u32)> {
         for word in (0..self.filled.len()).rev() {
             while self.filled[word] != 0 {
                 let bit = self.filled[word].ilog2();
-                if let Some(cluster) = self.rings.back(word as u32 * 64 + bit) {
-                    return Some(cluster);
+                let size = word as u32 * 64 + bit;
+                if let Some(cluster) = self.rings.back(size) {
+                    return Some((cluster, size));
                 }
                 self.filled[word] &= !(1 << bit);
             }
@@ -191,14 +253,21 @@ mod tests {
             let mut by_size = BySize::new(sizes);
             // Put in first stands first.
             let mut model: Vec<(ClusterId, u32)> = Vec::new();
-            for _ in 0..100_000 {
+            // Put apart first stands first.
+            let mut apart: Vec<ClusterId> = Vec::new();
+            for step in 0..100_000 {
+                if step % 1000 == 0 {
+                    by_size.puts = u32::MAX - 20;
+                }
                 let cluster = ClusterId(random.below(40) as u32);
                 let size = random.below(u64::from(sizes) + 1) as u32;
                 let home = model.iter().position(|held| held.0 == cluster);
-                assert_eq!(by_size.contains(cluster), home.is_some());
-                match random.below(8) {
+                let is_apart = apart.contains(&cluster);
+                assert_eq!(by_size.contains(cluster), home.is_some() || is_apart);
+                match random.below(9) {
                     0..3 => {
                         by_size.put(cluster, size.max(1));
+                        apart.retain(|held| *held != cluster);
                         model.retain(|held| held.0 != cluster);
                         model.push((cluster, size.max(1)));
                     }
@@ -208,10 +277,18 @@ mod tests {
                             model[home].1 = size;
                         }
                         model.retain(|held| held.1 > 0);
+                        apart.retain(|held| *held != cluster || size > 0);
                     }
                     5 => {
-                        assert_eq!(by_size.remove(cluster), home.is_some());
+                        assert_eq!(by_size.remove(cluster), home.is_some() || is_apart);
                         model.retain(|held| held.0 != cluster);
+                        apart.retain(|held| *held != cluster);
+                    }
+                    6 => {
+                        by_size.put_apart(cluster);
+                        model.retain(|held| held.0 != cluster);
+                        apart.retain(|held| *held != cluster);
+                        apart.push(cluster);
                     }
                     _ => {
                         let largest = by_size.largest();
@@ -224,9 +301,14 @@ mod tests {
                         }
                     }
                 }
-                assert_eq!(by_size.len(), model.len());
+                assert_eq!(by_size.len(), model.len() + apart.len());
+                assert_eq!(
+                    (by_size.apart(), by_size.oldest_apart()),
+                    (apart.len(), apart.first().copied())
+                );
                 let mut expected = model.clone();
                 expected.sort_by_key(|held| Reverse(held.1));
+                expected.extend(apart.iter().map(|cluster| (*cluster, 0)));
                 let mut shown = Vec::new();
                 by_size.visit(&mut |cluster| {
                     shown.push(cluster);

@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 
 use super::ClusterId;
+use crate::table;
 
 /// Stands in the link of a cluster that is in no list.
 const UNLINKED: u32 = u32::MAX;
@@ -167,15 +168,12 @@ impl Rings {
     #[inline]
     fn link_between(&mut self, prev: u32, next: u32, cluster: ClusterId) {
         let index = self.lists + cluster.0;
-        if index as usize >= self.links.len() {
-            let unlinked = Link {
-                prev: UNLINKED,
-                next: UNLINKED,
-            };
-            self.links.resize(index as usize + 1, unlinked);
-        }
         debug_assert!(!self.contains(cluster), "{cluster:?} is already in a list");
-        self.links[index as usize] = Link { prev, next };
+        let unlinked = Link {
+            prev: UNLINKED,
+            next: UNLINKED,
+        };
+        *table::at(&mut self.links, index as usize, unlinked) = Link { prev, next };
         self.links[prev as usize].next = index;
         self.links[next as usize].prev = index;
         self.len += 1;

@@ -13,10 +13,17 @@ use crate::operation::{Cause, Operations};
 use crate::timing::Timing;
 
 mod bast;
+mod block;
 mod blocks;
 mod dftl;
+mod fast;
 mod hat;
+mod hybrid;
+mod last;
 mod page;
+mod replacement;
+mod sast;
+mod superblock;
 
 /// The device has no free block where one is needed, and cleaning cannot make one.
 /// Two words wide, because every page operation may return it.
@@ -50,6 +57,26 @@ pub trait Ftl {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace>;
+
+    /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
+    /// their own.
+    fn long_write_pages(&self) -> Option<u32> {
+        None
+    }
+
+    /// Writes `page` as [`Ftl::write`] does, as part of a long write: one host request, or destaged pages that
+    /// follow one another.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no free block is left.
+    fn write_long(
+        &mut self,
+        page: Lpn,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        self.write(page, cause, operations)
+    }
 
     /// The contents of `page` are no longer needed.
     fn trim(&mut self, page: Lpn, operations: &mut Operations);
@@ -178,9 +205,16 @@ pub const FTLS: &[FtlRow] = &[
         build: |_| Ok(None),
     },
     page::ROW,
+    block::ROW,
+    hybrid::ROW,
+    replacement::ROW,
+    bast::ROW,
+    fast::ROW,
+    sast::ROW,
+    last::ROW,
+    superblock::ROW,
     dftl::ROW,
     hat::ROW,
-    bast::ROW,
 ];
 
 /// The translation layer called `name`.

@@ -33,9 +33,14 @@ pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
             ("cmt_entries", "6"),
             ("mappings_per_page", "8"),
         ],
-        "bast" => &[("log_blocks", "3")],
+        _ if has_log_blocks(layer) => &[("log_blocks", "6")],
         _ => &[],
     }
+}
+
+fn has_log_blocks(layer: &str) -> bool {
+    let row = find(layer).unwrap_or_else(|| panic!("no layer is called {layer}"));
+    row.parameters.iter().any(|row| row.name == "log_blocks")
 }
 
 /// Runs `test`; if it panics, says what it was about.
@@ -306,6 +311,10 @@ impl Device {
     /// # Errors
     /// What the layer says.
     pub fn write_for(&mut self, page: u64, cause: Cause) -> Result<(), NoSpace> {
+        self.write_as(page, cause, false)
+    }
+
+    fn write_as(&mut self, page: u64, cause: Cause, is_long: bool) -> Result<(), NoSpace> {
         let element = self.ftl.element_of(Lpn(page));
         self.now += 1;
         for rounds in 0.. {
@@ -321,7 +330,11 @@ impl Device {
         wanted.version += 1;
         wanted.written = true;
         wanted.place = None;
-        let result = self.ftl.write(Lpn(page), cause, &mut self.operations);
+        let result = if is_long {
+            self.ftl.write_long(Lpn(page), cause, &mut self.operations)
+        } else {
+            self.ftl.write(Lpn(page), cause, &mut self.operations)
+        };
         self.settle(element, Some((page, cause)));
         result?;
         assert!(
@@ -334,6 +347,12 @@ impl Device {
     /// Writes `page` for the host; the device has to have room.
     pub fn write(&mut self, page: u64) {
         self.write_for(page, Cause::Host)
+            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
+    }
+
+    /// The same as part of a long write.
+    pub fn write_long(&mut self, page: u64) {
+        self.write_as(page, Cause::Host, true)
             .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
     }
 

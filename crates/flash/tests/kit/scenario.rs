@@ -4,6 +4,7 @@
 //! device elements=1 planes=1 blocks=12 pages=4 filled=true copy_back=false summary=false
 //! set log_blocks=2 partial=true
 //! write 0 1 2 3-5 9
+//! write_long 8-11
 //! read 7
 //! trim 3
 //! reset
@@ -105,6 +106,9 @@ impl Reading {
             "write" => pages(rest)
                 .into_iter()
                 .for_each(|page| self.device().write(page)),
+            "write_long" => pages(rest)
+                .into_iter()
+                .for_each(|page| self.device().write_long(page)),
             "read" => pages(rest)
                 .into_iter()
                 .for_each(|page| self.device().read(page)),

@@ -2,8 +2,15 @@
 #![allow(dead_code, reason = "every test program uses another part of it")]
 
 pub mod bast;
+pub mod block;
 pub mod dftl;
+pub mod fast;
+pub mod hybrid;
+pub mod last;
 pub mod page;
+pub mod replacement;
+pub mod sast;
+pub mod superblock;
 
 use destage_base::{Lpn, Random};
 use destage_flash::operation::{MergeKind, Tally};
@@ -38,6 +45,9 @@ impl From<&Tally> for Counts {
 /// A naive layer.
 pub trait Model {
     fn write(&mut self, page: u64);
+    fn write_long(&mut self, page: u64) {
+        self.write(page);
+    }
     fn read(&mut self, page: u64);
     fn trim(&mut self, page: u64);
     fn counts(&self) -> Counts;
@@ -90,9 +100,14 @@ pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64)
                     tally.add(&out);
                 }
                 out.clear();
-                ftl.write(Lpn(page), Cause::Host, &mut out)
-                    .unwrap_or_else(|full| panic!("{setup:?}: {}", full.explanation));
-                model.write(page);
+                let written = if what % 3 == 2 {
+                    model.write_long(page);
+                    ftl.write_long(Lpn(page), Cause::Host, &mut out)
+                } else {
+                    model.write(page);
+                    ftl.write(Lpn(page), Cause::Host, &mut out)
+                };
+                written.unwrap_or_else(|full| panic!("{setup:?}: {}", full.explanation));
             }
         }
         tally.add(&out);

@@ -1,9 +1,9 @@
 //! `cloudphysics`: virtual disks traced by CloudPhysics, in the comma-separated form libCacheSim ships.
 
-use super::byte_range;
+use super::{byte_range, scsi_operation};
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
-use crate::format::{Format, TimeUnit};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request};
 
 pub(crate) const FORMAT: Format = Format {
@@ -11,11 +11,12 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["cloudphysics"],
     about: "CloudPhysics: SCSI opcodes in hex, times in whole s; a header line may come first; one volume.",
     columns: "5 comma-separated fields: version, time in s, SCSI opcode in hex, bytes, first sector",
+    header: None,
     example: "1,5633898,2a,512,42932745",
     time_unit: TimeUnit::Seconds,
     sorted: true,
     epoch: false,
-    decode: decode::<CloudPhysics>,
+    encoding: Encoding::Text(decode::<CloudPhysics>),
 };
 
 const VERSION: Column = Column {
@@ -51,11 +52,14 @@ impl Layout for CloudPhysics {
         let arrival = state.time(cursor, &TIME)?;
         cursor.separator(b',', &TIME)?;
         let operation = match cursor.word(b',') {
-            b"28" | b"08" | b"8" | b"a8" | b"88" => Operation::Read,
-            b"2a" | b"0a" | b"a" | b"aa" | b"8a" | b"2e" | b"ae" | b"8e" => Operation::Write,
-            b"35" | b"91" => Operation::Flush,
-            b"42" => Operation::Trim,
-            _ => return Err(cursor.unknown_word(&OPCODE)),
+            b"28" => Operation::Read,
+            b"2a" => Operation::Write,
+            other => std::str::from_utf8(other)
+                .ok()
+                .filter(|text| text.len() <= 2 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
+                .and_then(|text| u64::from_str_radix(text, 16).ok())
+                .and_then(scsi_operation)
+                .ok_or_else(|| cursor.unknown_word(&OPCODE))?,
         };
         cursor.separator(b',', &OPCODE)?;
         let bytes = cursor.number(&BYTES)?;
@@ -63,6 +67,10 @@ impl Layout for CloudPhysics {
         cursor.separator(b',', &BYTES)?;
         let sector = cursor.number(&SECTOR)?;
         cursor.end(&SECTOR)?;
+        if operation == Operation::Flush {
+            // The range it names may be flushed alone, but need not.
+            return request(state, arrival, 0, (0, 0), operation);
+        }
         request(state, arrival, 0, (sector, sectors), operation)
     }
 }

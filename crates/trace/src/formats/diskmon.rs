@@ -3,19 +3,20 @@
 use super::read_or_write;
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
-use crate::format::{Format, TimeUnit};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::Request;
 
 pub(crate) const FORMAT: Format = Format {
     name: "diskmon",
     extensions: &["diskmon"],
-    about: "DiskMon of Windows: tab-separated, times in s; most such disks need trace.lba_shift=63 to undo the partition's offset.",
-    columns: "7 tab-separated fields: number, time in s, duration in s, disk, Read or Write, first sector, sectors",
+    about: "DiskMon of Windows, saved or exported with tabs, commas or blanks, with a header line or without; times in s; most such disks need trace.lba_shift=63 to undo the partition's offset.",
+    columns: "7 fields separated by tabs, commas or blanks: number, time in s, duration in s, disk, Read or Write, first sector, sectors",
+    header: None,
     example: "0\t4.656875\t0.00003815\t0\tWrite\t6194591\t32",
     time_unit: TimeUnit::Seconds,
     sorted: true,
     epoch: false,
-    decode: decode::<DiskMon>,
+    encoding: Encoding::Text(decode::<DiskMon>),
 };
 
 const NUMBER: Column = Column {
@@ -50,19 +51,37 @@ const SECTORS: Column = Column {
 struct DiskMon;
 
 impl Layout for DiskMon {
+    const HEADER: Option<&'static [u8]> =
+        Some(b"#\tTime\tDuration (s)\tDisk\tRequest\tSector\tLength");
+
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
         cursor.number(&NUMBER)?;
-        cursor.separator(b'\t', &NUMBER)?;
+        // The first separator is that of the whole line.
+        let separator = match cursor.peek() {
+            other @ (b',' | b' ') => other,
+            _ => b'\t',
+        };
+        let next = |cursor: &mut Cursor<'_>, column| {
+            cursor.separator(separator, column)?;
+            if separator == b' ' {
+                cursor.skip_spaces();
+            }
+            Ok(())
+        };
+        next(cursor, &NUMBER)?;
         let arrival = state.time(cursor, &TIME)?;
-        cursor.separator(b'\t', &TIME)?;
+        next(cursor, &TIME)?;
         cursor.ignored_decimal(&DURATION)?;
-        cursor.separator(b'\t', &DURATION)?;
+        next(cursor, &DURATION)?;
         let disk = cursor.number32(&DISK)?;
-        cursor.separator(b'\t', &DISK)?;
-        let operation = read_or_write(cursor, b'\t', &REQUEST)?;
+        next(cursor, &DISK)?;
+        let operation = read_or_write(cursor, separator, &REQUEST)?;
+        if separator == b' ' {
+            cursor.skip_spaces();
+        }
         let sector = cursor.number(&SECTOR)?;
-        cursor.separator(b'\t', &SECTOR)?;
+        next(cursor, &SECTOR)?;
         let sectors = cursor.number32(&SECTORS)?;
         cursor.end(&SECTORS)?;
         request(state, arrival, disk, (sector, sectors), operation)

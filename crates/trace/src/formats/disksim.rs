@@ -2,7 +2,7 @@
 
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
-use crate::format::{Format, TimeUnit};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request};
 
 pub(crate) const FORMAT: Format = Format {
@@ -10,11 +10,12 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["disksim", "dis"],
     about: "DiskSim ASCII: times in ms with decimals; lowest bit of the flag set means read; # starts a comment.",
     columns: "5 columns: time in ms, device, first sector, sectors, flag",
+    header: None,
     example: "5265.313 0 6357144 8 0",
     time_unit: TimeUnit::Milliseconds,
     sorted: true,
     epoch: false,
-    decode: decode::<DiskSim>,
+    encoding: Encoding::Text(decode::<DiskSim>),
 };
 
 const TIME: Column = Column {

@@ -4,7 +4,7 @@ use super::{byte_range, read_or_write};
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
 use crate::error::Fault;
-use crate::format::{Format, TimeUnit};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::Request;
 
 pub(crate) const FORMAT: Format = Format {
@@ -12,11 +12,12 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["msr"],
     about: "MSR Cambridge: times in 100 ns since 1601, made relative to the first request; volume is the disk, plus 65536 n for the n-th further host.",
     columns: "7 comma-separated fields: time in 100 ns, host, disk, Read or Write, byte offset, bytes, response time",
+    header: None,
     example: "128166385295514663,hm,0,Write,9056014336,2048,2833",
     time_unit: TimeUnit::HundredNanoseconds,
     sorted: true,
     epoch: true,
-    decode: decode::<Msr>,
+    encoding: Encoding::Text(decode::<Msr>),
 };
 
 const TIME: Column = Column {

@@ -3,7 +3,7 @@
 use super::byte_range;
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
-use crate::format::{Format, TimeUnit};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request};
 
 pub(crate) const FORMAT: Format = Format {
@@ -11,11 +11,12 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["spc"],
     about: "Storage Performance Council: volume is the application storage unit; further fields are allowed and ignored.",
     columns: "5 or more comma-separated fields: storage unit, first sector, bytes, r or w, time in s",
+    header: None,
     example: "0,20941264,8192,W,0.551706",
     time_unit: TimeUnit::Seconds,
     sorted: true,
     epoch: false,
-    decode: decode::<Spc>,
+    encoding: Encoding::Text(decode::<Spc>),
 };
 
 const UNIT: Column = Column {

@@ -4,7 +4,7 @@ use super::disksim::rest_of_request;
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode};
 use crate::error::Fault;
-use crate::format::{Format, TimeUnit};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::Request;
 
 pub(crate) const FORMAT: Format = Format {
@@ -12,11 +12,12 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["ssdsim", "mqsim"],
     about: "SSDSim and MQSim: the columns of DiskSim, times in whole ns; some traces really count us (trace.time_unit).",
     columns: "5 columns: time in whole ns, device, first sector, sectors, flag",
+    header: None,
     example: "26214000 0 303574 7 0",
     time_unit: TimeUnit::Nanoseconds,
     sorted: true,
     epoch: false,
-    decode: decode::<SsdSim>,
+    encoding: Encoding::Text(decode::<SsdSim>),
 };
 
 const TIME: Column = Column {

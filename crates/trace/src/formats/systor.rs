@@ -3,7 +3,7 @@
 use super::byte_range;
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
-use crate::format::{Format, TimeUnit};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request};
 
 pub(crate) const FORMAT: Format = Format {
@@ -11,11 +11,12 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["systor"],
     about: "SYSTOR 2017: Unix times in s with decimals, not sorted, made relative to the earliest request; a header line may come first.",
     columns: "6 comma-separated fields: time in s, response time, R or W, unit, byte offset, bytes",
+    header: None,
     example: "1456095145.133076000,0.000806000,R,0,899056122368,131072",
     time_unit: TimeUnit::Seconds,
     sorted: false,
     epoch: true,
-    decode: decode::<Systor>,
+    encoding: Encoding::Text(decode::<Systor>),
 };
 
 const TIME: Column = Column {

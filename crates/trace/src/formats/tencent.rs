@@ -3,7 +3,7 @@
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
 use crate::error::Fault;
-use crate::format::{Format, TimeUnit};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request};
 
 pub(crate) const FORMAT: Format = Format {
@@ -11,11 +11,12 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["tencent"],
     about: "Tencent cloud block storage: Unix times in s, not sorted, made relative to the earliest request; thousands of volumes.",
     columns: "5 comma-separated fields: time in s, first sector, sectors, 0 for read or 1 for write, volume",
+    header: None,
     example: "1538323200,4247200,128,1,1058",
     time_unit: TimeUnit::Seconds,
     sorted: false,
     epoch: true,
-    decode: decode::<Tencent>,
+    encoding: Encoding::Text(decode::<Tencent>),
 };
 
 const TIME: Column = Column {

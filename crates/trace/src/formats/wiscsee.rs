@@ -3,7 +3,7 @@
 use super::byte_range;
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
-use crate::format::{Format, TimeUnit};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request};
 
 pub(crate) const FORMAT: Format = Format {
@@ -11,11 +11,12 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["wiscsee"],
     about: "WiscSee block events: D (dispatch) lines are the requests, C (completion) lines are checked and left out; one volume.",
     columns: "8 columns: process, D or C, read, write or discard, byte offset, bytes, time in s, latency, True or False",
+    header: None,
     example: "1446 D write 136314880 4096 0.437444011 2.8108e-05 True",
     time_unit: TimeUnit::Seconds,
     sorted: true,
     epoch: false,
-    decode: decode::<WiscSee>,
+    encoding: Encoding::Text(decode::<WiscSee>),
 };
 
 const PROCESS: Column = Column {

@@ -243,10 +243,15 @@ impl Arrivals {
             return None;
         }
         self.made += 1;
-        if self.mean_ms > 0.0 {
-            self.time_ms += -self.mean_ms * libm::log(1.0 - random.unit());
-        }
+        self.pause(random, self.mean_ms);
         Some(())
+    }
+
+    /// Lets time pass: exponentially distributed, on average `mean_ms`.
+    pub fn pause(&mut self, random: &mut Random, mean_ms: f64) {
+        if mean_ms > 0.0 {
+            self.time_ms += -mean_ms * libm::log(1.0 - random.unit());
+        }
     }
 
     /// The request that arrives now.

@@ -26,7 +26,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         MAX_PAGES,
         MEAN_INTERARRIVAL_MS,
     ],
-    make,
+    make: |values, seed| make_as("uniform", values, seed),
 };
 
 struct Uniform {
@@ -37,13 +37,18 @@ struct Uniform {
     footprint_pages: u64,
 }
 
-fn make(values: &Values, seed: u64) -> Result<Requests, TraceError> {
+/// The requests, where errors name the workload `name`.
+pub(super) fn make_as(
+    name: &'static str,
+    values: &Values,
+    seed: u64,
+) -> Result<Requests, TraceError> {
     let footprint_pages = values.integer("footprint_pages");
     Ok(Box::new(Uniform {
         random: Random::new(seed),
-        arrivals: Arrivals::new(values, page_sectors(WORKLOAD.name, values)?),
+        arrivals: Arrivals::new(values, page_sectors(name, values)?),
         writes: Chance::new(values.number("write_percent")),
-        sizes: Sizes::new(WORKLOAD.name, values, footprint_pages)?,
+        sizes: Sizes::new(name, values, footprint_pages)?,
         footprint_pages,
     }))
 }

@@ -11,8 +11,8 @@ const TICKS_PER_SIXTH_DECIMAL: u64 = TICKS_PER_MS / 1_000_000;
 /// reading it back gives the same tick.
 ///
 /// # Errors
-/// If `out` fails, or (as [`io::ErrorKind::Unsupported`]) if the request is neither a read nor a write: the format
-/// knows nothing else.
+/// If `out` fails, or (as [`io::ErrorKind::Unsupported`]) if the request is neither a plain read nor a plain write: the
+/// format knows nothing else.
 pub fn write(out: &mut impl Write, request: &Request) -> io::Result<()> {
     let flag = match request.operation {
         Operation::Read => 1,
@@ -25,6 +25,10 @@ pub fn write(out: &mut impl Write, request: &Request) -> io::Result<()> {
             return Err(io::Error::new(io::ErrorKind::Unsupported, text));
         }
     };
+    if request.fua {
+        let text = "DiskSim ASCII has no forced unit access; expected plain reads and writes only";
+        return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+    }
     let Request {
         arrival,
         sector,
@@ -62,6 +66,9 @@ mod tests {
         request.operation = Operation::Read;
         write(&mut out, &request).unwrap();
         assert_eq!(out, b"5265.313000 3 6357144 8 0\n0.0000007 3 6357144 8 1\n");
+        request.fua = true;
+        assert!(write(&mut out, &request).is_err());
+        request.fua = false;
         request.operation = Operation::Flush;
         assert_eq!(
             write(&mut out, &request).unwrap_err().kind(),

@@ -2,7 +2,9 @@
 #![allow(dead_code, reason = "each test program uses its own part")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-use destage_trace::{ReadOptions, Request, Trace, TraceError, format, read_all};
+use destage_trace::{
+    Choices, Operation, ReadOptions, Request, Trace, TraceError, format, read_all,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -67,4 +69,48 @@ pub fn error(name: &str, content: impl AsRef<[u8]>, options: &ReadOptions) -> St
     text.strip_prefix(&format!("{}/", folder.path().display()))
         .expect("the error starts with the file")
         .to_owned()
+}
+
+/// Ticks in a millisecond.
+pub const MS: u64 = 10_000_000;
+/// Ticks in a microsecond.
+pub const US: u64 = 10_000;
+
+/// To read the format called `name`.
+pub fn options(name: &str) -> ReadOptions {
+    ReadOptions {
+        format: Some(format::find(name).unwrap()),
+        ..ReadOptions::default()
+    }
+}
+
+/// To read the format called `name` with `choices`.
+pub fn with(name: &str, choices: Choices) -> ReadOptions {
+    ReadOptions {
+        choices,
+        ..options(name)
+    }
+}
+
+/// Arrival, volume, operation, sector, sectors, forced unit access.
+pub type Plain = (u64, u32, Operation, u64, u32, bool);
+
+/// A request without its line.
+pub fn plain(request: &Request) -> Plain {
+    let Request {
+        arrival,
+        volume,
+        operation,
+        sector,
+        sectors,
+        fua,
+        ..
+    } = *request;
+    (arrival, volume, operation, sector, sectors, fua)
+}
+
+/// All requests of a file that holds `content`.
+pub fn read_plain(content: impl AsRef<[u8]>, options: &ReadOptions) -> Vec<Plain> {
+    let trace = read_as("t", content, options).unwrap();
+    trace.requests.iter().map(plain).collect()
 }

@@ -19,7 +19,7 @@ use alloc::boxed::Box;
 
 use destage_base::parameter::{Kind, Parameter};
 
-use crate::clusters::{BySize, ClusterId, Clusters, Place, Rings};
+use crate::clusters::{BySize, ClusterId, Clusters, Place};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
@@ -54,8 +54,7 @@ pub const ROW: SchemeRow = SchemeRow {
     build: |config| {
         Some(Box::new(Clc {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
-            recent: Rings::new(1),
-            cold: BySize::new(config.cluster_pages.min(config.capacity_pages)),
+            order: BySize::new(config.cluster_pages.min(config.capacity_pages)),
             share: (config.values.number("alpha") * MILLION as f64 + 0.5) as u64,
             rebalances_always: config.values.text("clc_rebalance") == "always",
             pads: config.values.flag("pad"),
@@ -67,11 +66,9 @@ const MILLION: u64 = 1_000_000;
 
 struct Clc {
     clusters: Clusters,
-    /// Size-independent, one list. Front: the latest write.
-    recent: Rings,
-    /// Size-dependent: all others.
-    cold: BySize,
-    /// Millionths of all clusters that may be in `recent`.
+    /// The size-independent ones apart, first the latest write; all others by size.
+    order: BySize,
+    /// Millionths of all clusters that may be apart.
     share: u64,
     rebalances_always: bool,
     pads: bool,
@@ -80,26 +77,23 @@ struct Clc {
 impl Clc {
     #[inline]
     fn renew(&mut self, place: Place) {
-        self.cold.remove(place.cluster);
-        self.recent.bring_to_front(0, place.cluster);
+        self.order.put_apart(place.cluster);
         self.rebalance();
     }
 
     #[inline]
     fn rebalance(&mut self) {
         let limit = (self.clusters.count() as u64 * self.share).div_ceil(MILLION);
-        while self.recent.len() as u64 > limit {
-            if let Some(oldest) = self.recent.pop_back(0) {
-                self.cold.put(oldest, self.clusters.pages(oldest));
-            }
+        while self.order.apart() as u64 > limit
+            && let Some(oldest) = self.order.oldest_apart()
+        {
+            self.order.put(oldest, self.clusters.pages(oldest));
         }
     }
 
     /// `cluster` is no longer among the clusters.
     fn forget(&mut self, cluster: ClusterId) {
-        if !self.cold.remove(cluster) {
-            self.recent.remove(cluster);
-        }
+        self.order.remove(cluster);
         if self.rebalances_always {
             self.rebalance();
         }
@@ -124,14 +118,17 @@ impl Scheme for Clc {
         if place.pages == 0 {
             self.forget(place.cluster);
         } else {
-            self.cold.resize(place.cluster, place.pages);
+            self.order.resize(place.cluster, place.pages);
         }
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         let cluster = match need {
             Need::Page(entry) => Some(self.clusters.place(entry.slot).cluster),
-            Need::Room(_) | Need::Empty => self.cold.largest().or_else(|| self.recent.back(0)),
+            Need::Room(_) | Need::Empty => {
+                let coldest = self.order.largest();
+                coldest.or_else(|| self.order.oldest_apart())
+            }
         };
         let Some(cluster) = cluster else { return };
         self.clusters.take(cluster, &mut victim.entries);
@@ -141,10 +138,8 @@ impl Scheme for Clc {
     }
 
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
-        let mut show = |cluster| self.clusters.visit_pages(cluster, visit);
-        if self.cold.visit(&mut show) {
-            self.recent.iter_back(0).all(show);
-        }
+        self.order
+            .visit(&mut |cluster| self.clusters.visit_pages(cluster, visit));
     }
 
     fn len(&self) -> usize {

@@ -29,6 +29,7 @@ use super::places::Places;
 use crate::destage::{Grouping, Slot};
 use crate::registry::SchemeConfig;
 use crate::scheme::{Access, Entry, IdleAgain, IdleRule, Need, Operation, Scheme, Victim};
+use crate::table;
 use crate::view::View;
 
 const SOURCE: &str = "APU cache: on-board cache with automatic periodic update.";
@@ -138,15 +139,6 @@ enum State {
     InFlight,
 }
 
-/// What is known of a slot's page.
-#[derive(Clone, Copy)]
-struct Held {
-    page: Lpn,
-    state: State,
-    /// Accesses since it entered.
-    frequency: u32,
-}
-
 /// Stands in a line that holds no page.
 const VACANT: u32 = u32::MAX;
 
@@ -156,7 +148,11 @@ pub struct SetCache {
     /// The lines' slots; within a set, the latest accessed first and vacant lines last.
     lines: Vec<u32>,
     /// By slot.
-    held: Vec<Held>,
+    pages: Vec<Lpn>,
+    /// By slot.
+    states: Vec<State>,
+    /// By slot: accesses since the page entered.
+    frequencies: Vec<u32>,
     /// Pages in all lines.
     len: usize,
     /// One group, or one for each package.
@@ -209,7 +205,9 @@ pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Option<Box<dyn S
     });
     Some(Box::new(SetCache {
         lines: vec![VACANT; places.lines()],
-        held: Vec::new(),
+        pages: Vec::new(),
+        states: Vec::new(),
+        frequencies: Vec::new(),
         len: 0,
         dirty: DirtyLines::new(order, groups, config.capacity_pages),
         read_touch: config.values.flag(READ_TOUCH.name),
@@ -236,15 +234,9 @@ impl Scheme for SetCache {
         set.rotate_right(1);
         set[0] = entry.slot.0;
         let index = entry.slot.0 as usize;
-        let held = Held {
-            page: entry.page,
-            state: State::Dirty,
-            frequency: 1,
-        };
-        match self.held.get_mut(index) {
-            Some(line) => *line = held,
-            None => self.held.resize(index + 1, held),
-        }
+        *table::at(&mut self.pages, index, entry.page) = entry.page;
+        *table::at(&mut self.states, index, State::Clean) = State::Dirty;
+        *table::at(&mut self.frequencies, index, 0) = 1;
         self.dirty.enter(self.group_of(entry.page), entry, 1);
         self.len += 1;
     }
@@ -258,13 +250,14 @@ impl Scheme for SetCache {
         let place = self.line_of(entry);
         self.lines[set.start..=place].rotate_right(1);
         let group = self.group_of(entry.page);
-        let held = &mut self.held[entry.slot.0 as usize];
-        held.frequency = held.frequency.saturating_add(1);
-        if held.state == State::Dirty {
-            self.dirty.renew(group, entry, held.frequency);
+        let frequency = &mut self.frequencies[entry.slot.0 as usize];
+        *frequency = frequency.saturating_add(1);
+        let state = &mut self.states[entry.slot.0 as usize];
+        if *state == State::Dirty {
+            self.dirty.renew(group, entry, *frequency);
         } else if writes {
-            held.state = State::Dirty;
-            self.dirty.enter(group, entry, held.frequency);
+            *state = State::Dirty;
+            self.dirty.enter(group, entry, *frequency);
         }
     }
 
@@ -322,7 +315,7 @@ impl Scheme for SetCache {
     }
 
     fn cleaned(&mut self, entry: Entry) {
-        let state = &mut self.held[entry.slot.0 as usize].state;
+        let state = &mut self.states[entry.slot.0 as usize];
         if *state == State::InFlight {
             *state = State::Clean;
         }
@@ -360,7 +353,7 @@ impl SetCache {
     #[inline]
     fn entry(&self, slot: u32) -> Entry {
         Entry {
-            page: self.held[slot as usize].page,
+            page: self.pages[slot as usize],
             slot: Slot(slot),
         }
     }
@@ -368,7 +361,7 @@ impl SetCache {
     /// Of the set of `page`, the least recent clean line, else the least recent line; and where its set ends.
     #[inline]
     fn victim_for(&self, page: Lpn) -> (usize, usize) {
-        let is_clean = |slot: u32| self.held[slot as usize].state == State::Clean;
+        let is_clean = |slot: u32| self.states[slot as usize] == State::Clean;
         let set = self.places.set_of(page);
         let (end, last) = (set.end, set.end - 1);
         if self.lines[last] != VACANT {
@@ -396,9 +389,10 @@ impl SetCache {
     #[inline]
     fn drop_dirt(&mut self, entry: Entry) {
         let group = self.group_of(entry.page);
-        let held = &mut self.held[entry.slot.0 as usize];
-        if core::mem::replace(&mut held.state, State::Clean) == State::Dirty {
-            self.dirty.remove(group, entry.slot, held.frequency);
+        let index = entry.slot.0 as usize;
+        if core::mem::replace(&mut self.states[index], State::Clean) == State::Dirty {
+            self.dirty
+                .remove(group, entry.slot, self.frequencies[index]);
         }
     }
 
@@ -417,7 +411,7 @@ impl SetCache {
         };
         for group in groups.filter(|group| is_free(*group)) {
             if let Some(slot) = self.dirty.pop(group) {
-                self.held[slot.0 as usize].state = state;
+                self.states[slot.0 as usize] = state;
                 victim.entries.push(self.entry(slot.0));
             }
         }

@@ -17,7 +17,22 @@ pub(in crate::ftl) enum Copies {
     All,
 }
 
-/// Logical block -> physical block at the start: in order, planes taken in turn.
+/// Where logical block `logical` of a filled device lies at the start: in order, planes taken in turn.
+pub(in crate::ftl) fn initial_block(geometry: &Geometry, logical: u32) -> BlockSlot {
+    let (row, plane) = (logical / geometry.planes, logical % geometry.planes);
+    plane * geometry.blocks_per_plane + row
+}
+
+/// The logical block that lies in `block` at the start of a filled device, if it has as many.
+pub(in crate::ftl) fn initial_logical(geometry: &Geometry, block: BlockSlot) -> u32 {
+    let (plane, row) = (
+        block / geometry.blocks_per_plane,
+        block % geometry.blocks_per_plane,
+    );
+    row * geometry.planes + plane
+}
+
+/// Logical block -> physical block at the start.
 struct InitialMap {
     geometry: Geometry,
     filled: bool,
@@ -29,11 +44,7 @@ impl Initial for InitialMap {
         if !self.filled {
             return NONE;
         }
-        let (row, plane) = (
-            index as u32 / self.geometry.planes,
-            index as u32 % self.geometry.planes,
-        );
-        plane * self.geometry.blocks_per_plane + row
+        initial_block(&self.geometry, index as u32)
     }
 }
 
@@ -110,6 +121,27 @@ impl DataBlocks {
         }
     }
 
+    /// The newest copies of the pages set in `row` of `pages` are in the data block of `logical` as well.
+    pub fn set_newest_of(&mut self, logical: u32, pages: &Masks<First>, row: u32) {
+        self.newest.set_all_of(logical, pages, row);
+        if let Some(programmed) = &mut self.programmed {
+            programmed.set_all_of(logical, pages, row);
+        }
+    }
+
+    /// The newest copies of the pages from `first` to before `end` are in the data block of `logical` as well.
+    pub fn set_newest_range(&mut self, logical: u32, first: u32, end: u32) {
+        self.newest.set_range(logical, first, end);
+        if let Some(programmed) = &mut self.programmed {
+            programmed.set_range(logical, first, end);
+        }
+    }
+
+    /// No newest copy is in the data block of `logical`.
+    pub fn clear_all_newest(&mut self, logical: u32) {
+        self.newest.clear_row(logical);
+    }
+
     /// It is not there any more.
     #[inline]
     pub fn clear_newest(&mut self, logical: u32, offset: u32) {
@@ -141,13 +173,11 @@ impl DataBlocks {
             return;
         };
         let count = self.copied().count(logical);
-        let offsets = || self.copied().ones(logical);
-        let moves = offsets().map(|offset| (blocks.ppn(cold, offset), blocks.ppn(worn, offset)));
+        let offsets = self.copied().ones(logical);
+        let moves = offsets.map(|offset| (blocks.ppn(cold, offset), blocks.ppn(worn, offset)));
         let transfer = blocks.move_transfer([cold].into_iter(), worn);
         operations.push_moves(Cause::Wear, transfer, count, moves);
-        blocks
-            .nand
-            .program_run(worn, self.copied().end(logical), offsets());
+        blocks.nand.program_row(worn, self.copied(), logical);
         blocks.erase(cold, 0, Cause::Wear, operations);
     }
 }

@@ -3,6 +3,9 @@
 pub(super) mod data;
 mod free;
 pub(super) mod log_block;
+pub(super) mod logged;
+mod owners;
+pub(super) mod page_log;
 pub(super) mod parameters;
 pub(super) mod striped;
 
@@ -102,6 +105,18 @@ impl Blocks {
         Ppn(block << self.page_bits | page)
     }
 
+    /// The block and the page in it of a physical page.
+    #[inline]
+    pub fn split(&self, ppn: u32) -> (BlockSlot, u32) {
+        (ppn >> self.page_bits, ppn & ((1 << self.page_bits) - 1))
+    }
+
+    /// The page after the last one programmed in `block`.
+    #[inline]
+    pub fn programmed(&self, block: BlockSlot) -> u32 {
+        u32::from(self.nand.block(block).programmed)
+    }
+
     fn plane(&self, block: BlockSlot) -> u32 {
         block / self.geometry.blocks_per_plane
     }
@@ -160,7 +175,8 @@ impl Blocks {
         }
     }
 
-    fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
+    /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), for its holder.
+    pub fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
         self.nand.erase(block, live);
         operations.push(Kind::Erase, cause, Transfer::None, self.ppn(block, 0));
         self.erases_to_levelling = self.erases_to_levelling.saturating_sub(1);
@@ -197,6 +213,19 @@ impl Blocks {
         operations: &mut Operations,
     ) {
         self.nand.program(block, page);
+        self.push_program(block, page, cause, operations);
+    }
+
+    /// Emits the program of a page that comes in, for who programs it as part of a
+    /// [run](Nand::program_run).
+    #[inline]
+    pub fn push_program(
+        &self,
+        block: BlockSlot,
+        page: u32,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
         operations.push(Kind::Program, cause, Transfer::Page, self.ppn(block, page));
     }
 

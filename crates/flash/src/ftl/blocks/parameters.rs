@@ -34,6 +34,16 @@ pub const LOG_BLOCKS: Parameter = Parameter {
     source: "7: BPLRU (FAST 2008); 50 in BPAC (2012)",
 };
 
+/// Log blocks of the device, where each element has one for sequential writes and at least one for others.
+pub const TWO_LOG_BLOCKS: Parameter = Parameter {
+    kind: Kind::Integer {
+        min: 2,
+        max: u32::MAX as u64,
+    },
+    about: "Log blocks of the device, spread evenly over its elements; each element needs one for sequential writes and one for others at least.",
+    ..LOG_BLOCKS
+};
+
 /// Whether partial merges are done.
 pub const PARTIAL_MERGES: Parameter = Parameter {
     name: "partial",
@@ -72,6 +82,16 @@ pub const IN_ORDER: Parameter = Parameter {
     unit: "",
     about: "Pages of a block are programmed in ascending order only, as all flash but early SLC demands.",
     source: "data sheets of MLC flash",
+};
+
+/// Whether pages of one block written one after the other share a rewrite of it.
+pub const BATCH: Parameter = Parameter {
+    name: "batch",
+    kind: Kind::Flag,
+    default: "true",
+    unit: "",
+    about: "Pages of one block written one after the other in ascending order share one rewrite of it; if not, each has its own.",
+    source: "ours: the pages of one request or destage",
 };
 
 /// Who levels wear.
@@ -134,6 +154,35 @@ pub fn levelling(values: &Values) -> WearLevelling {
 pub fn log_blocks_of(element: u32, elements: u32, values: &Values) -> u32 {
     let all = values.integer("log_blocks") as u32;
     all / elements + u32::from(element < all % elements)
+}
+
+/// Refuses `log_blocks` that give an element less than two, of which one is for sequential writes.
+///
+/// # Errors
+/// A sentence naming the keys.
+pub fn require_two_logs(log_blocks: u32, elements: u32) -> Result<(), String> {
+    if log_blocks / 2 < elements {
+        return Err(format!(
+            "ftl.log_blocks = {log_blocks} is less than two for each of flash.elements = {elements}: one for sequential and one for other writes"
+        ));
+    }
+    Ok(())
+}
+
+/// Logical blocks of each element where there are no log blocks: all that are not spare.
+///
+/// # Errors
+/// A sentence naming the keys, if none is left.
+pub fn logical_blocks_without_log(
+    blocks_per_element: u32,
+    spare_blocks: u32,
+) -> Result<u32, String> {
+    match blocks_per_element.checked_sub(spare_blocks) {
+        None | Some(0) => Err(format!(
+            "an element has {blocks_per_element} blocks; ftl.spare_blocks = {spare_blocks} leaves none of them for data"
+        )),
+        Some(logical) => Ok(logical),
+    }
 }
 
 /// Logical blocks of each element: all that are neither log nor spare.

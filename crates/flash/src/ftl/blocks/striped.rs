@@ -30,6 +30,24 @@ pub(in crate::ftl) trait Element {
         operations: &mut Operations,
     ) -> Result<(), NoSpace>;
 
+    /// Pages one after the other from which on a write is long, if that makes a difference.
+    fn long_write_pages(&self) -> Option<u32> {
+        None
+    }
+
+    /// Writes `page` as part of a long write.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if a free block is needed and none is left.
+    fn write_long(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        self.write(page, cause, operations)
+    }
+
     /// The contents of `page` are not needed any more.
     fn trim(&mut self, page: LogicalPage, operations: &mut Operations);
 
@@ -45,10 +63,16 @@ pub(in crate::ftl) trait Element {
     /// RAM its maps would take in a device, in bytes.
     fn map_bytes(&self) -> u64;
 
+    /// Figures of the device that are one sum over another: the name, and those of the sums.
+    const RATIOS: &'static [[&'static str; 3]] = &[];
+
     /// Figures only this layer has, by name; the device's are their sums.
     fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
         let _ = tell;
     }
+
+    /// Begins these figures anew.
+    fn reset_figures(&mut self) {}
 }
 
 /// All elements. See the [module](self).
@@ -121,6 +145,20 @@ impl<E: Element> Ftl for Striped<E> {
         self.elements[element].write(page, cause, operations)
     }
 
+    fn long_write_pages(&self) -> Option<u32> {
+        self.elements.first()?.long_write_pages()
+    }
+
+    fn write_long(
+        &mut self,
+        page: Lpn,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let (element, page) = self.locate(page);
+        self.elements[element].write_long(page, cause, operations)
+    }
+
     fn trim(&mut self, page: Lpn, operations: &mut Operations) {
         let (element, page) = self.locate(page);
         self.elements[element].trim(page, operations);
@@ -158,6 +196,7 @@ impl<E: Element> Ftl for Striped<E> {
     fn reset_counters(&mut self) {
         for element in &mut self.elements {
             element.blocks_mut().reset_counters();
+            element.reset_figures();
         }
     }
 
@@ -183,6 +222,14 @@ impl<E: Element> Ftl for Striped<E> {
                 None => sums.push((name, value)),
             });
         }
-        sums.into_iter().for_each(|(name, value)| tell(name, value));
+        let sum = |wanted: &str| sums.iter().find(|(name, _)| *name == wanted);
+        for [name, above, below] in E::RATIOS {
+            if let (Some((_, above)), Some((_, below))) = (sum(above), sum(below))
+                && *below > 0.0
+            {
+                tell(name, above / below);
+            }
+        }
+        sums.iter().for_each(|(name, value)| tell(name, *value));
     }
 }

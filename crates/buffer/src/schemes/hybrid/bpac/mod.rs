@@ -19,8 +19,8 @@
 //! down in the order of their last use. So ageing looks at two old ends, and nothing is ever sorted.
 //!
 //! Cost: O(1) amortised per call, O(log n) where a cluster of the size-dependent region changes; a
-//! threshold that grows brings clusters back, once per period. Up to 110 bytes per page if every page is a
-//! cluster of its own.
+//! threshold that grows brings clusters back, once per period. Up to 102 bytes per page, beside the buffer's
+//! own, if every page is a cluster of its own.
 
 mod monitor;
 mod parameters;

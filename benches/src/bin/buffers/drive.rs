@@ -1,0 +1,105 @@
+//! Drives one buffer with one stream.
+
+use std::collections::VecDeque;
+
+use destage_base::Lpn;
+use destage_base::parameter::Values;
+use destage_buffer::config::{BufferConfig, Release};
+use destage_buffer::view::NoDevice;
+use destage_buffer::{Buffer, SchemeConfig, SchemeRow, Step};
+
+use crate::clock::Stopwatch;
+use crate::streams::Stream;
+
+/// Pages of a cluster.
+pub const CLUSTER_PAGES: u32 = 64;
+/// Independently working elements of the device there is not.
+const ELEMENTS: u32 = 8;
+
+/// A buffer with the defaults of its scheme; nothing for the scheme that buffers nothing.
+pub fn build(
+    row: &SchemeRow,
+    capacity: u32,
+    release: Release,
+    future: Option<&[Lpn]>,
+) -> Option<Buffer> {
+    let config = BufferConfig {
+        release,
+        ..BufferConfig::new(capacity, CLUSTER_PAGES)
+    };
+    let values = Values::defaults(row.parameters);
+    let scheme = (row.build)(&SchemeConfig {
+        capacity_pages: capacity,
+        cluster_pages: config.cluster_pages,
+        elements: ELEMENTS,
+        future,
+        seed: 1,
+        values: &values,
+    })?;
+    Some(Buffer::new(config, scheme))
+}
+
+/// All page writes to come, if the scheme has to know them.
+pub fn future_of(row: &SchemeRow, stream: &Stream) -> Option<Vec<Lpn>> {
+    row.needs_future().then(|| stream.pages().collect())
+}
+
+/// Programs end in the order they began, and only when a page waits for one.
+#[derive(Default)]
+pub struct Programs(VecDeque<destage_buffer::destage::DirtyPage>);
+
+impl Programs {
+    /// Writes one page.
+    #[inline]
+    pub fn write(&mut self, buffer: &mut Buffer, page: Lpn, now: u64) {
+        let mut step = buffer.write(page, now, &NoDevice);
+        loop {
+            match step {
+                Step::Hit | Step::Placed => break,
+                Step::Destage if buffer.config().release == Release::Issue => {}
+                Step::Destage => self.0.extend(buffer.record().pages.iter().copied()),
+                Step::Wait => {
+                    let page = self.0.pop_front().expect("a wait is for a program");
+                    buffer.programmed(page, false, now);
+                }
+            }
+            step = buffer.place(now, &NoDevice);
+        }
+    }
+}
+
+/// Writes all of `stream`.
+pub fn run(buffer: &mut Buffer, stream: &Stream) {
+    let mut programs = Programs::default();
+    let mut now = 0;
+    for request in &stream.requests {
+        buffer.begin_request(request.pages);
+        for page in request.first..request.first + u64::from(request.pages) {
+            programs.write(buffer, Lpn(page), now);
+            now += 1;
+        }
+    }
+}
+
+/// Seconds of processor time to write all of `stream`, the median of `runs` runs; and the write hits.
+pub fn measure(
+    row: &SchemeRow,
+    capacity: u32,
+    release: Release,
+    stream: &Stream,
+    runs: usize,
+) -> Option<(f64, u64)> {
+    let future = future_of(row, stream);
+    let mut seconds = Vec::new();
+    let mut hits = 0;
+    for _ in 0..runs {
+        let mut buffer = build(row, capacity, release, future.as_deref())?;
+        let watch = Stopwatch::start();
+        run(&mut buffer, stream);
+        seconds.push(watch.seconds());
+        assert!(buffer.counts().are_balanced());
+        hits = buffer.counts().write_hits;
+    }
+    seconds.sort_by(f64::total_cmp);
+    Some((seconds[seconds.len() / 2], hits))
+}

@@ -1,0 +1,138 @@
+//! The page writes that are measured: synthetic ones, and those of real traces.
+
+use std::path::PathBuf;
+
+use destage_base::{Lpn, Random};
+use destage_trace::{ReadOptions, read_all};
+
+/// Bytes of a page.
+const PAGE_BYTES: u64 = 4096;
+/// Pages the synthetic streams write to: 16 times the buffer that is measured.
+pub const DEVICE_PAGES: u64 = 1 << 20;
+
+/// Real traces, whole.
+const TRACES: [(&str, &str); 5] = [
+    ("iozone", "iozone-100k.disksim.zst"),
+    ("postmark", "postmark-62k.disksim.zst"),
+    ("cloudphys", "cloudphysics-2h.csv.zst"),
+    ("pc-sys1", "pc-sys1.diskmon.zst"),
+    ("hplajw", "hplajw-1week.disksim.zst"),
+];
+
+/// A run of consecutive pages that one request writes.
+#[derive(Clone, Copy)]
+pub struct Request {
+    pub first: u64,
+    pub pages: u32,
+}
+
+/// Requests in order.
+pub struct Stream {
+    pub name: &'static str,
+    pub requests: Vec<Request>,
+}
+
+impl Stream {
+    fn of_single_pages(name: &'static str, pages: impl Iterator<Item = u64>) -> Self {
+        let requests = pages.map(|first| Request { first, pages: 1 }).collect();
+        Self { name, requests }
+    }
+
+    /// Page writes of all requests.
+    pub fn len(&self) -> u64 {
+        self.requests
+            .iter()
+            .map(|request| u64::from(request.pages))
+            .sum()
+    }
+
+    /// The pages one by one.
+    pub fn pages(&self) -> impl Iterator<Item = Lpn> + '_ {
+        let pages = |request: &Request| request.first..request.first + u64::from(request.pages);
+        self.requests.iter().flat_map(pages).map(Lpn)
+    }
+
+    /// The requests again and again, until `writes` pages are written.
+    pub fn repeated(mut self, writes: u64) -> Self {
+        let rounds = writes.div_ceil(self.len().max(1)).max(1);
+        self.requests = self.requests.repeat(rounds as usize);
+        self
+    }
+}
+
+/// Popularity falls with rank to the power of 1 (log-uniform rank); ranks are scattered over the device.
+pub fn zipf(writes: u64) -> Stream {
+    let mut random = Random::new(2);
+    let log = (DEVICE_PAGES as f64).ln();
+    let rank = |random: &mut Random| ((random.unit() * log).exp() as u64).min(DEVICE_PAGES - 1);
+    let page = |rank: u64| rank.wrapping_mul(0x9E37_79B1) % DEVICE_PAGES;
+    Stream::of_single_pages("zipf", (0..writes).map(|_| page(rank(&mut random))))
+}
+
+/// Any of `device_pages` pages.
+pub fn uniform(writes: u64, device_pages: u64) -> Stream {
+    let mut random = Random::new(1);
+    let pages = (0..writes).map(|_| random.below(device_pages));
+    Stream::of_single_pages("uniform", pages)
+}
+
+/// Ascending, round and round.
+pub fn sequential(writes: u64) -> Stream {
+    let pages = (0..writes).map(|index| index % DEVICE_PAGES);
+    Stream::of_single_pages("sequential", pages)
+}
+
+/// Every page the only one of its block, and spread evenly over elements and sets.
+pub fn lone(writes: u64) -> Stream {
+    Stream::of_single_pages("lone", (0..writes).map(|index| index * 65))
+}
+
+/// The folder of real traces, or why there is none.
+fn trace_folder() -> Result<PathBuf, String> {
+    let shared = std::env::var_os("DESTAGE_SHARED").map_or_else(
+        || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")),
+        PathBuf::from,
+    );
+    let folder = shared.join("traces");
+    if folder.is_dir() {
+        return Ok(folder);
+    }
+    Err(format!(
+        "no traces at {}; set DESTAGE_SHARED to the folder that holds traces/",
+        folder.display()
+    ))
+}
+
+/// The writes of the real traces that are there, every page that a request touches; tells `skip` of the others.
+pub fn traces(mut skip: impl FnMut(&str, String)) -> Vec<Stream> {
+    let folder = trace_folder();
+    let mut streams = Vec::new();
+    for (name, file) in TRACES {
+        let options = ReadOptions {
+            writes_only: true,
+            digest: false,
+            ..ReadOptions::default()
+        };
+        let trace = match &folder {
+            Ok(folder) => read_all(&folder.join(file), &options).map_err(|error| error.to_string()),
+            Err(reason) => Err(reason.clone()),
+        };
+        match trace {
+            Ok(trace) => streams.push(Stream {
+                name,
+                requests: trace.requests.iter().map(cover).collect(),
+            }),
+            Err(reason) => skip(name, reason),
+        }
+    }
+    streams
+}
+
+fn cover(request: &destage_trace::Request) -> Request {
+    let sectors = PAGE_BYTES / destage_trace::request::SECTOR_BYTES;
+    let first = request.sector / sectors;
+    Request {
+        first,
+        pages: (request.end().div_ceil(sectors) - first) as u32,
+    }
+}

@@ -1,0 +1,43 @@
+//! Tables by slot or by cluster: as long as what was used of them, and little longer in memory.
+//!
+//! A vector that grows by doubling may set aside twice what it holds. These grow by an eighth at a time: each
+//! entry is copied eight times on average until the largest size is reached, and never after.
+
+use alloc::vec::Vec;
+
+/// The entry at `index`; if the table ends before, it is made longer by `vacant` entries.
+#[inline]
+pub fn at<T: Copy>(table: &mut Vec<T>, index: usize, vacant: T) -> &mut T {
+    if index >= table.len() {
+        lengthen(table, index + 1, vacant);
+    }
+    &mut table[index]
+}
+
+#[cold]
+fn lengthen<T: Copy>(table: &mut Vec<T>, len: usize, vacant: T) {
+    if len > table.capacity() {
+        table.reserve_exact(len + len / 8 - table.len());
+    }
+    table.resize(len, vacant);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holds_what_it_is_given_and_little_more() {
+        let mut table = Vec::new();
+        let mut moves = 0;
+        for index in 0..100_000 {
+            let before = table.capacity();
+            *at(&mut table, index, usize::MAX) = index;
+            moves += u32::from(table.capacity() != before);
+        }
+        assert!(table.iter().copied().eq(0..100_000));
+        assert!(table.capacity() <= 112_500 && moves < 120, "{moves} moves");
+        *at(&mut table, 100_002, 7) += 1;
+        assert_eq!(table[100_000..], [7, 7, 8]);
+    }
+}

@@ -1,0 +1,292 @@
+//! `destage trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate`: traces out of traces and workloads.
+
+use std::path::{Path, PathBuf};
+
+use destage_base::Ticks;
+use destage_base::parameter::{Kind, Parameter, Value};
+use destage_sim::settings::Config;
+use destage_trace::transform::{Cut, Merge, Ratio, Regions, Scale, Volumes};
+use destage_trace::{ReadOptions, Reader, Request};
+
+use crate::args::{
+    AnonymizeArguments, ConvertArguments, CutArguments, GenerateArguments, MergeArguments, Reading,
+    ScaleArguments, SettingArguments, Written,
+};
+use crate::choices::{self, workload_pair};
+use crate::errors::Failure;
+use crate::input::{self, Facts, Input};
+use crate::interrupt;
+use crate::trace_file::TraceFile;
+
+const SECTOR_BYTES: u64 = 512;
+
+/// Runs `trace convert`.
+pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), Failure> {
+    let config = config(&arguments.settings)?;
+    let stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
+    stream.rewrite(&arguments.written, |request| Ok(Step::Keep(*request)))
+}
+
+/// Runs `trace cut`.
+pub(crate) fn cut(arguments: &CutArguments) -> Result<(), Failure> {
+    let config = config(&arguments.settings)?;
+    let time =
+        |option, text: &Option<String>| text.as_deref().map(|text| ticks(option, text)).transpose();
+    let cut = Cut {
+        from: time("--from", &arguments.from)?,
+        until: time("--until", &arguments.until)?,
+        volumes: arguments.volumes.clone(),
+        sectors: arguments.sectors.as_deref().map(range).transpose()?,
+    };
+    let mut first = None;
+    let stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
+    stream.rewrite(&arguments.written, |request| {
+        if cut.is_over(request.arrival) {
+            return Ok(Step::End);
+        }
+        let Some(mut kept) = cut.keep(request) else {
+            return Ok(Step::Drop);
+        };
+        if arguments.rebase {
+            kept.arrival -= *first.get_or_insert(kept.arrival);
+        }
+        Ok(Step::Keep(kept))
+    })
+}
+
+/// Runs `trace scale`.
+pub(crate) fn scale(arguments: &ScaleArguments) -> Result<(), Failure> {
+    let config = config(&arguments.settings)?;
+    let ratio = |option: &str, text: &Option<String>| match text {
+        None => Ok(Ratio::ONE),
+        Some(text) => text.parse::<Ratio>().map_err(|expected| {
+            Failure::input(format!(
+                "{option} {text:?}: not usable; expected {expected}"
+            ))
+        }),
+    };
+    let scale = Scale {
+        time: ratio("--time", &arguments.time)?,
+        address: ratio("--address", &arguments.address)?,
+        page_sectors: config.global.integer("flash.page_bytes") / SECTOR_BYTES,
+    };
+    let stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
+    let name = stream.name.clone();
+    stream.rewrite(&arguments.written, |request| {
+        let line = request.line;
+        scale.apply(request).map(Step::Keep).ok_or_else(|| {
+            Failure::input(format!(
+                "{name}: request {line}: the scaled time or address does not fit in 64 bits; expected smaller ratios"
+            ))
+        })
+    })
+}
+
+/// Runs `trace anonymize`.
+pub(crate) fn anonymize(arguments: &AnonymizeArguments) -> Result<(), Failure> {
+    let config = config(&arguments.settings)?;
+    if arguments.trace.as_os_str() == "-" {
+        return Err(Failure::input(
+            "-: the trace is read twice; expected a file in place of standard input",
+        ));
+    }
+    let sectors = region_sectors(&arguments.region_bytes)?;
+    let mut regions = Regions::new(sectors);
+    let mut stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
+    while stream.reader.fill(&mut stream.batch)? {
+        interrupt::check()?;
+        stream.batch.iter().for_each(|request| regions.add(request));
+    }
+    let seed = config.global.integer("sim.seed");
+    let anonymizer = regions.shuffled(seed).ok_or_else(|| {
+        Failure::input(format!(
+            "{}: regions of {} do not fit below 2^64 bytes; expected a smaller --region-bytes",
+            stream.name, arguments.region_bytes
+        ))
+    })?;
+    let stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
+    let name = stream.name.clone();
+    stream.rewrite(&arguments.written, |request| {
+        anonymizer.apply(request).map(Step::Keep).ok_or_else(|| {
+            Failure::input(format!(
+                "{name}: the file changed while it was read twice; expected a file that nobody writes to"
+            ))
+        })
+    })
+}
+
+/// Runs `trace merge`.
+pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
+    let config = config(&arguments.settings)?;
+    let options = input::read_options(&config, &arguments.reading)?;
+    let inputs: Vec<&Path> = arguments.traces.iter().map(PathBuf::as_path).collect();
+    let file = TraceFile::create(&arguments.written, &inputs)?;
+    let readers = inputs
+        .iter()
+        .map(|path| Reader::open(path, &options))
+        .collect::<Result<_, _>>()?;
+    let volumes = if arguments.same_volumes {
+        Volumes::Same
+    } else {
+        Volumes::Apart
+    };
+    let mut merge = Merge::new(readers, volumes);
+    file.fill(|| Ok(merge.take()?))?;
+    for reader in merge.readers() {
+        Facts::of_reader(reader.origin(), reader).warn();
+    }
+    Ok(())
+}
+
+/// Runs `trace generate`.
+pub(crate) fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
+    let mut settings = choices::from_files(&arguments.settings)?;
+    for pair in &arguments.settings.set {
+        if workload_pair(pair).is_none() {
+            settings.set_pair(pair)?;
+        }
+    }
+    let config = settings.resolve()?;
+    let options = ReadOptions {
+        limit: arguments.limit,
+        skip: arguments.skip,
+        writes_only: arguments.writes_only,
+        ..ReadOptions::default()
+    };
+    let pairs = &arguments.settings.set;
+    let input = Input::new(None, Some(&arguments.workload), pairs)?;
+    let file = TraceFile::create(&arguments.written, &[])?;
+    let (mut source, _) = input.stream(&config, &options)?;
+    file.fill(|| Ok(source.take()?))
+}
+
+/// What becomes of a request.
+enum Step {
+    Keep(Request),
+    Drop,
+    /// Neither this nor any later request is kept.
+    End,
+}
+
+/// A trace being read for another one.
+struct Stream<'a> {
+    path: &'a Path,
+    name: String,
+    reader: Reader,
+    batch: Vec<Request>,
+}
+
+impl<'a> Stream<'a> {
+    fn open(path: &'a Path, config: &Config, reading: &Reading) -> Result<Self, Failure> {
+        let options = ReadOptions {
+            digest: false,
+            ..input::read_options(config, reading)?
+        };
+        Ok(Self {
+            path,
+            name: path.display().to_string(),
+            reader: Reader::open(path, &options)?,
+            batch: Vec::new(),
+        })
+    }
+
+    /// Writes what `step` makes of each request.
+    fn rewrite(
+        mut self,
+        written: &Written,
+        mut step: impl FnMut(&Request) -> Result<Step, Failure>,
+    ) -> Result<(), Failure> {
+        let file = TraceFile::create(written, &[self.path])?;
+        let mut next = 0;
+        file.fill(|| {
+            loop {
+                if next == self.batch.len() {
+                    next = 0;
+                    if !self.reader.fill(&mut self.batch)? {
+                        return Ok(None);
+                    }
+                }
+                let request = self.batch[next];
+                next += 1;
+                match step(&request)? {
+                    Step::Keep(request) => return Ok(Some(request)),
+                    Step::Drop => {}
+                    Step::End => return Ok(None),
+                }
+            }
+        })?;
+        Facts::of_reader(&self.name, &self.reader).warn();
+        Ok(())
+    }
+}
+
+fn config(arguments: &SettingArguments) -> Result<Config, Failure> {
+    let mut settings = choices::from_files(arguments)?;
+    for pair in &arguments.set {
+        settings.set_pair(pair)?;
+    }
+    Ok(settings.resolve()?)
+}
+
+/// A time such as `2.5s`, exactly.
+fn ticks(option: &str, text: &str) -> Result<Ticks, Failure> {
+    // In ticks of 0.1 ns; ms before s, which it ends in.
+    const UNITS: [(&str, Ticks); 4] = [
+        ("ns", 10),
+        ("us", 10_000),
+        ("ms", 10_000_000),
+        ("s", 10_000_000_000),
+    ];
+    let exact = || {
+        let (number, ticks) = UNITS
+            .iter()
+            .find_map(|(unit, ticks)| Some((text.strip_suffix(unit)?.trim_end(), ticks)))?;
+        if number.trim_start_matches(['0', '.']).is_empty() && number.starts_with('0') {
+            return Some(0);
+        }
+        number.parse::<Ratio>().ok()?.of(*ticks)
+    };
+    exact().ok_or_else(|| {
+        Failure::input(format!(
+            "{option} {text:?}: not usable; expected a time such as 10s, 250ms, 3us or 0.5ns"
+        ))
+    })
+}
+
+/// Sectors such as `100..200`.
+fn range(text: &str) -> Result<(u64, u64), Failure> {
+    let bounds = || {
+        let (first, end) = text.split_once("..")?;
+        let (first, end) = (first.parse().ok()?, end.parse().ok()?);
+        (first < end).then_some((first, end))
+    };
+    bounds().ok_or_else(|| {
+        Failure::input(format!(
+            "--sectors {text:?}: not usable; expected the first sector and the one after the last, such as 0..2048"
+        ))
+    })
+}
+
+/// A region's size in sectors.
+fn region_sectors(text: &str) -> Result<u64, Failure> {
+    const ROW: Parameter = Parameter {
+        name: "--region-bytes",
+        kind: Kind::Bytes {
+            min: SECTOR_BYTES,
+            max: 1 << 50,
+        },
+        default: "4MiB",
+        unit: "bytes",
+        about: "",
+        source: "",
+    };
+    match ROW.read(text) {
+        Ok(Value::Integer(bytes)) if bytes.is_multiple_of(SECTOR_BYTES) => Ok(bytes / SECTOR_BYTES),
+        Ok(_) => Err(Failure::input(format!(
+            "--region-bytes {text:?}: not usable; expected a multiple of {SECTOR_BYTES}"
+        ))),
+        Err(expected) => Err(Failure::input(format!(
+            "--region-bytes {text:?}: not usable; expected {expected}"
+        ))),
+    }
+}

@@ -1,0 +1,137 @@
+//! What may be typed after `destage trace`, besides `info`.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+
+use crate::args::{Reading, SettingArguments};
+
+/// Where a trace is written to.
+#[derive(Args)]
+pub(crate) struct Written {
+    /// The new trace; a .zst or .gz at its end packs it
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FILE",
+        overrides_with = "output"
+    )]
+    pub(crate) output: PathBuf,
+    /// Its form: compact, csv or disksim; told by the ending of FILE if not given
+    #[arg(long, value_name = "NAME", overrides_with = "to")]
+    pub(crate) to: Option<String>,
+}
+
+#[derive(Args)]
+pub(crate) struct ConvertArguments {
+    /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
+    pub(crate) trace: PathBuf,
+    #[command(flatten)]
+    pub(crate) written: Written,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+}
+
+#[derive(Args)]
+pub(crate) struct CutArguments {
+    /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
+    pub(crate) trace: PathBuf,
+    #[command(flatten)]
+    pub(crate) written: Written,
+    /// Only requests that arrive at this time or later: 10s, 250ms, 3us
+    #[arg(long, value_name = "TIME", overrides_with = "from")]
+    pub(crate) from: Option<String>,
+    /// Only requests that arrive before this time
+    #[arg(long, value_name = "TIME", overrides_with = "until")]
+    pub(crate) until: Option<String>,
+    /// Only these volumes: 0,3
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) volumes: Vec<u32>,
+    /// Only sectors from FIRST on and before END; what goes beyond is cut off
+    #[arg(long, value_name = "FIRST..END", overrides_with = "sectors")]
+    pub(crate) sectors: Option<String>,
+    /// Times count from the first request that is left
+    #[arg(long)]
+    pub(crate) rebase: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+}
+
+#[derive(Args)]
+pub(crate) struct MergeArguments {
+    /// Trace files, plain or .gz .zst .bz2 .xz
+    #[arg(value_name = "TRACE", required = true)]
+    pub(crate) traces: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) written: Written,
+    /// Volumes of equal number are one; if not given, each volume of each trace gets a number of its own
+    #[arg(long)]
+    pub(crate) same_volumes: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+}
+
+#[derive(Args)]
+pub(crate) struct AnonymizeArguments {
+    /// Trace file, plain or .gz .zst .bz2 .xz; it is read twice
+    pub(crate) trace: PathBuf,
+    #[command(flatten)]
+    pub(crate) written: Written,
+    /// Regions of this size are shuffled: a multiple of every block that is to be studied
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value = "4MiB",
+        overrides_with = "region_bytes"
+    )]
+    pub(crate) region_bytes: String,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+}
+
+#[derive(Args)]
+#[command(group = ArgGroup::new("what").required(true).multiple(true).args(["time", "address"]))]
+pub(crate) struct ScaleArguments {
+    /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
+    pub(crate) trace: PathBuf,
+    #[command(flatten)]
+    pub(crate) written: Written,
+    /// Times are multiplied by this: 0.5, 2, 3/7
+    #[arg(long, value_name = "RATIO", overrides_with = "time")]
+    pub(crate) time: Option<String>,
+    /// Page numbers are multiplied by this; pages are those of flash.page_bytes
+    #[arg(long, value_name = "RATIO", overrides_with = "address")]
+    pub(crate) address: Option<String>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+}
+
+#[derive(Args)]
+pub(crate) struct GenerateArguments {
+    /// Synthetic workload, seeded by sim.seed; see `destage list workloads`
+    #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "workload")]
+    pub(crate) workload: String,
+    #[command(flatten)]
+    pub(crate) written: Written,
+    /// Only the first N requests, after those skipped
+    #[arg(long, value_name = "N", overrides_with = "limit")]
+    pub(crate) limit: Option<u64>,
+    /// Leave out the first N requests
+    #[arg(long, value_name = "N", default_value_t = 0, overrides_with = "skip")]
+    pub(crate) skip: u64,
+    /// Drop reads
+    #[arg(long)]
+    pub(crate) writes_only: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+}

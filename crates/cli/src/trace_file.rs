@@ -1,0 +1,98 @@
+//! A trace being written: its form, its packing, and the file that appears whole or not at all.
+
+use std::path::Path;
+
+use destage_sim::settings::suggestion;
+use destage_trace::Request;
+use destage_trace::writers::{self, OUTPUTS, OutputForm, Packing, TraceWriter};
+
+use crate::args::Written;
+use crate::errors::{Failure, say};
+use crate::interrupt;
+use crate::output::files::{PendingFile, unwritable};
+use crate::output::report::check_distinct;
+
+/// A trace file that is wanted: checked before the work, filled by it.
+pub(crate) struct TraceFile<'a> {
+    written: &'a Written,
+    form: &'static OutputForm,
+    packing: Packing,
+    file: PendingFile,
+}
+
+/// Requests between two looks at whether the user still wants them.
+const PATIENCE: u64 = 1 << 16;
+
+impl<'a> TraceFile<'a> {
+    /// Begins the file, which must not be one of `inputs`.
+    pub(crate) fn create(written: &'a Written, inputs: &[&Path]) -> Result<Self, Failure> {
+        check_distinct(&[("-o", &written.output)], inputs)?;
+        let name = written.output.to_string_lossy();
+        let names = OUTPUTS.iter().map(|form| form.name);
+        let listed = names.clone().collect::<Vec<_>>().join(", ");
+        let form = match &written.to {
+            Some(to) => writers::find(to).ok_or_else(|| {
+                Failure::input(format!(
+                    "--to {to:?}: no such form of traces{}; expected one of {listed}",
+                    suggestion(to, names)
+                ))
+            })?,
+            None => writers::of_file(&name).ok_or_else(|| {
+                Failure::input(format!(
+                    "-o {name}: the ending names no form of traces; expected --to with one of {listed}, or such an ending"
+                ))
+            })?,
+        };
+        let packing = Packing::of_file(&name).ok_or_else(|| {
+            Failure::input(format!(
+                "-o {name}: that compression is only read; expected .zst, .gz or neither"
+            ))
+        })?;
+        Ok(Self {
+            written,
+            form,
+            packing,
+            file: PendingFile::create(&written.output)?,
+        })
+    }
+
+    /// Writes what `next` gives until it gives nothing, and puts the file in its place.
+    pub(crate) fn fill(
+        mut self,
+        mut next: impl FnMut() -> Result<Option<Request>, Failure>,
+    ) -> Result<(), Failure> {
+        let path = &self.written.output;
+        let refused = |cause: &std::io::Error| match cause.kind() {
+            std::io::ErrorKind::Unsupported => Failure::input(format!(
+                "{}: {cause}, or --to csv or compact",
+                path.display()
+            )),
+            _ => unwritable(path, cause),
+        };
+        let mut writer = TraceWriter::new(self.form, self.packing, &mut self.file)
+            .map_err(|cause| refused(&cause))?;
+        let mut count = 0u64;
+        while let Some(request) = next()? {
+            if count.is_multiple_of(PATIENCE) {
+                interrupt::check()?;
+            }
+            writer.write(&request).map_err(|cause| refused(&cause))?;
+            count += 1;
+        }
+        if count == 0 {
+            // A trace without requests could not be read again.
+            return Err(Failure::input(format!(
+                "{}: not one request is left to write; expected at least one",
+                path.display()
+            )));
+        }
+        writer.finish().map_err(|cause| refused(&cause))?;
+        self.file.commit()?;
+        say(&format!(
+            "destage: {}: {count} requests, {}",
+            path.display(),
+            self.form.name
+        ));
+        Ok(())
+    }
+}

@@ -1,0 +1,235 @@
+//! One block of flash for each logical block, every page at its own offset.
+//!
+//! The map is as small as it can be, and almost every overwrite pays for that: a page whose place is
+//! programmed already makes the layer rewrite the whole block elsewhere. Pages that arrive one after the other
+//! share a rewrite, which stays open behind the last of them until something else is wanted of it; a request
+//! that writes a whole block in order then copies nothing. (Block mapping as summed up in BPLRU, FAST 2008.)
+//!
+//! Cost: a few words for each page written and each rewrite.
+
+use alloc::boxed::Box;
+
+use super::blocks::data::{Copies, DataBlocks};
+use super::blocks::parameters as shared;
+use super::blocks::striped::{Element, Striped};
+use super::blocks::{Blocks, LogicalPage};
+use super::{FtlConfig, FtlRow, NoSpace};
+use crate::nand::BlockSlot;
+use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "block",
+    about: "Block mapping: each page at its own offset of one block; a page written again moves the rest of its block.",
+    source: "As summed up in BPLRU (FAST 2008).",
+    parameters: &[
+        shared::BATCH,
+        shared::SPARE_BLOCKS,
+        shared::IN_ORDER,
+        shared::WEAR_LEVELLING,
+        shared::LEVELLING_PERIOD,
+        shared::LEVELLING_GAP,
+    ],
+    build: |config| {
+        let geometry = config.geometry;
+        let logical = shared::logical_blocks_without_log(
+            geometry.blocks_per_element(),
+            config.values.integer("spare_blocks") as u32,
+        )?;
+        let make = |number| Ok(Block::new(config, number, logical));
+        Ok(Some(Box::new(Striped::new(
+            &geometry, logical, true, make,
+        )?)))
+    },
+};
+
+/// A rewrite that can still take pages behind those it has.
+#[derive(Clone, Copy)]
+struct Rewrite {
+    /// The logical block; its data block is the new one.
+    block: u32,
+    /// The old block. What is needed of it lies at `next` or behind.
+    from: BlockSlot,
+    /// The page after the last one settled in the new block.
+    next: u32,
+    /// Pages copied so far.
+    copies: u32,
+}
+
+/// One element.
+struct Block {
+    blocks: Blocks,
+    data: DataBlocks,
+    open: Option<Rewrite>,
+    batch: bool,
+    element: u32,
+    elements: u32,
+}
+
+impl Block {
+    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
+        let values = config.values;
+        let full = if config.filled { logical } else { 0 };
+        let levelling = shared::levelling(values);
+        Self {
+            blocks: Blocks::new(config, full, levelling, values.flag("in_order")),
+            data: DataBlocks::new(&config.geometry, logical, config.filled, Copies::Valid),
+            open: None,
+            batch: values.flag("batch"),
+            element: number,
+            elements: config.geometry.elements,
+        }
+    }
+
+    /// Where `page` lies, if it has contents.
+    fn place_of(&self, page: LogicalPage) -> Option<BlockSlot> {
+        if !self.data.newest().get(page.block, page.offset) {
+            return None;
+        }
+        match self.open {
+            Some(open) if open.block == page.block && page.offset >= open.next => Some(open.from),
+            _ => self.data.get(page.block),
+        }
+    }
+
+    /// Writes `page`, which is not before the end of the rewrite of its block, there.
+    fn write_behind(
+        &mut self,
+        mut open: Rewrite,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
+        self.copy(&mut open, page.offset, operations);
+        if let Some(to) = self.data.get(page.block) {
+            self.blocks.program(to, page.offset, cause, operations);
+        }
+        self.data.set_newest(page.block, page.offset);
+        open.next = page.offset + 1;
+        self.open = Some(open);
+        if !self.batch || self.data.newest().count_from(page.block, open.next) == 0 {
+            self.finish(open, operations);
+        }
+    }
+
+    /// Copies what is needed of the old block up to page `end`.
+    fn copy(&mut self, open: &mut Rewrite, end: u32, operations: &mut Operations) {
+        let (block, next, from) = (open.block, open.next, open.from);
+        let newest = self.data.newest();
+        let count = newest.count_from(block, next) - newest.count_from(block, end);
+        let Some(to) = self.data.get(block).filter(|_| count > 0) else {
+            return;
+        };
+        let offsets = || {
+            let from_next = newest.ones(block).skip_while(|offset| *offset < next);
+            from_next.take_while(|offset| *offset < end)
+        };
+        let blocks = &mut self.blocks;
+        let moves = offsets().map(|offset| (blocks.ppn(from, offset), blocks.ppn(to, offset)));
+        let transfer = blocks.move_transfer([from].into_iter(), to);
+        operations.push_moves(Cause::Copy, transfer, count, moves);
+        let last = newest.end(block).min(end);
+        blocks.nand.program_run(to, last, offsets());
+        open.next = end;
+        open.copies += count;
+    }
+
+    /// Copies the rest of the old block and erases it.
+    fn finish(&mut self, mut open: Rewrite, operations: &mut Operations) {
+        self.open = None;
+        let pages = self.blocks.pages();
+        self.copy(&mut open, pages, operations);
+        self.blocks.erase(open.from, 0, Cause::Copy, operations);
+        operations.push_merge(Merge {
+            block: u64::from(open.block) * u64::from(self.elements) + u64::from(self.element),
+            kind: match open.copies {
+                0 => MergeKind::Switch,
+                _ => MergeKind::Full,
+            },
+            cause: MergeCause::OwnLog,
+            copies: open.copies,
+            erases: 1,
+        });
+        if let Some((worn, limit)) = self.blocks.levelling_due() {
+            let any = |_| true;
+            self.data
+                .level_wear(&mut self.blocks, worn, limit, any, operations);
+        }
+    }
+}
+
+impl Element for Block {
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        if let Some(block) = self.place_of(page) {
+            self.blocks.read(block, page.offset, operations);
+        }
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        if let Some(open) = self.open {
+            if open.block == page.block && page.offset >= open.next {
+                self.write_behind(open, page, cause, operations);
+                return Ok(());
+            }
+            self.finish(open, operations);
+        }
+        let place = match self.data.get(page.block) {
+            Some(data) if !self.blocks.nand.is_programmable(data, page.offset) => {
+                let to = self.blocks.allocate(page.block, operations)?;
+                self.data.put(page.block, to);
+                let open = Rewrite {
+                    block: page.block,
+                    from: data,
+                    next: 0,
+                    copies: 0,
+                };
+                self.write_behind(open, page, cause, operations);
+                return Ok(());
+            }
+            Some(data) => data,
+            None => {
+                let data = self.blocks.allocate(page.block, operations)?;
+                self.data.put(page.block, data);
+                data
+            }
+        };
+        self.blocks.program(place, page.offset, cause, operations);
+        self.data.set_newest(page.block, page.offset);
+        Ok(())
+    }
+
+    fn trim(&mut self, page: LogicalPage, operations: &mut Operations) {
+        self.data.clear_newest(page.block, page.offset);
+        if let Some(open) = self.open.filter(|open| open.block == page.block)
+            && self.data.newest().count_from(page.block, open.next) == 0
+        {
+            self.finish(open, operations);
+        }
+        if self.data.newest().count(page.block) == 0
+            && let Some(data) = self.data.take(page.block)
+        {
+            self.blocks.release(data);
+        }
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.data.newest().get(page.block, page.offset)
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.blocks
+    }
+
+    fn map_bytes(&self) -> u64 {
+        4 * u64::from(self.data.len())
+    }
+}

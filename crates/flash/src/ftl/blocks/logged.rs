@@ -1,0 +1,426 @@
+//! Data blocks with a [page log](super::page_log) beside them, and the merges that bring the two together.
+//!
+//! Which log block a page goes to and when one is reclaimed is the layer's business; what that costs is here.
+
+use super::data::DataBlocks;
+use super::page_log::PageLog;
+use super::{Blocks, LogicalPage, parameters};
+use crate::ftl::{FtlConfig, NoSpace};
+use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
+
+/// Logical blocks merged for each reclaimed log block, as a [ratio](super::striped::Element::RATIOS).
+pub(in crate::ftl) const ASSOCIATIVITY: [&str; 3] =
+    ["associativity", "log_merged_blocks", "log_victims"];
+
+/// The blocks of one element. See the [module](self).
+pub(in crate::ftl) struct Logged {
+    pub blocks: Blocks,
+    pub data: DataBlocks,
+    pub log: PageLog,
+    /// Sequential log blocks that are not full are completed, not copied.
+    partial: bool,
+    /// Pages whose place in the data block is still free go there.
+    first_write_data: bool,
+    /// The element's number, and how many there are, to name blocks as the device does.
+    element: u32,
+    elements: u32,
+    reclaims: Reclaims,
+}
+
+/// What was reclaimed of log blocks shared by several logical blocks.
+#[derive(Default)]
+struct Reclaims {
+    victims: u64,
+    /// Victims without a page still needed.
+    dead: u64,
+    /// Logical blocks merged for all victims.
+    merged: u64,
+}
+
+impl Logged {
+    /// Element `number` with `logical` logical blocks and `logs` log blocks.
+    pub fn new(config: &FtlConfig<'_>, number: u32, logical: u32, logs: u32) -> Self {
+        let (geometry, values) = (config.geometry, config.values);
+        let full = if config.filled { logical } else { 0 };
+        let copies = parameters::copies(values);
+        Self {
+            blocks: Blocks::new(
+                config,
+                full,
+                parameters::levelling(values),
+                values.flag("in_order"),
+            ),
+            data: DataBlocks::new(&geometry, logical, config.filled, copies),
+            log: PageLog::new(logs, geometry.data_pages(), logical),
+            partial: values.flag("partial"),
+            first_write_data: values.text("first_write") == "data",
+            element: number,
+            elements: geometry.elements,
+            reclaims: Reclaims::default(),
+        }
+    }
+
+    /// Reads `page` for the host; no operation if it has no contents.
+    pub fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        if let Some((block, slot)) = self.log.find(page) {
+            self.blocks.read(block, slot, operations);
+        } else if let Some(data) = self.data.get(page.block)
+            && self.data.newest().get(page.block, page.offset)
+        {
+            self.blocks.read(data, page.offset, operations);
+        }
+    }
+
+    /// Whether `page` has contents.
+    #[inline]
+    pub fn is_written(&self, page: LogicalPage) -> bool {
+        self.log.newest().get(page.block, page.offset)
+            || self.data.newest().get(page.block, page.offset)
+    }
+
+    /// Programs `page` in its data block, where that is wanted and possible; says whether it did.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if the block has no data block yet and none is free.
+    #[inline]
+    pub fn write_to_data(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        if !self.first_write_data || self.data.newest().get(page.block, page.offset) {
+            return Ok(false);
+        }
+        let data = match self.data.get(page.block) {
+            Some(data) => data,
+            None => {
+                let data = self.blocks.allocate(page.block, operations)?;
+                self.data.put(page.block, data);
+                data
+            }
+        };
+        if !self.blocks.nand.is_programmable(data, page.offset) {
+            return Ok(false);
+        }
+        self.blocks.program(data, page.offset, cause, operations);
+        self.log.invalidate(page);
+        self.data.set_newest(page.block, page.offset);
+        Ok(true)
+    }
+
+    /// Gives `log` a block, of the plane of logical block `near` if that has one.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if none is free.
+    pub fn open(
+        &mut self,
+        log: u32,
+        near: u32,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let block = self.blocks.allocate(near, operations)?;
+        self.log.open(log, block);
+        Ok(())
+    }
+
+    /// Programs `page` in the next slot of `log`, which has room.
+    #[inline]
+    pub fn append(
+        &mut self,
+        log: u32,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
+        let (block, slot) = (self.log.block(log), self.log.programmed(log));
+        self.blocks.program(block, slot, cause, operations);
+        if !self.log.add(log, page) {
+            self.data.clear_newest(page.block, page.offset);
+        }
+    }
+
+    /// `page` is not needed any more. What held the last page of its logical block is
+    /// [released](Logged::release_empty) or [discarded](Logged::discard) by the layer.
+    pub fn trim(&mut self, page: LogicalPage) {
+        self.log.invalidate(page);
+        self.data.clear_newest(page.block, page.offset);
+    }
+
+    /// Makes the data block of `block` free if none of its pages has contents.
+    pub fn release_empty(&mut self, block: u32) {
+        if self.data.newest().count(block) == 0
+            && self.log.newest().count(block) == 0
+            && let Some(data) = self.data.take(block)
+        {
+            self.blocks.release(data);
+        }
+    }
+
+    /// Erases the block of `log`, in which nothing is needed any more, and closes it.
+    pub fn discard(&mut self, log: u32, operations: &mut Operations) {
+        let live = self.log.live(log);
+        let block = self.log.close(log);
+        self.blocks.erase(block, live, Cause::Copy, operations);
+    }
+
+    /// How `log` would be merged with the data block of its first page's block.
+    pub fn merge_kind(&self, log: u32) -> MergeKind {
+        match self.is_sequential(log) {
+            true if self.log.programmed(log) == self.blocks.pages() => MergeKind::Switch,
+            true if self.partial => MergeKind::Partial,
+            _ => MergeKind::Full,
+        }
+    }
+
+    /// Whether the pages programmed in `log` are those of one logical block from 0 on, each once and in its
+    /// place, and none has a newer copy elsewhere.
+    fn is_sequential(&self, log: u32) -> bool {
+        let Some(block) = self
+            .log
+            .first_block(log)
+            .filter(|_| self.log.in_sequence(log))
+        else {
+            return false;
+        };
+        // A trimmed page has no copy anywhere; one written again has its newest elsewhere.
+        let (log_pages, data_pages) = (self.log.newest(), self.data.newest());
+        let end = self.log.programmed(log);
+        let newest = log_pages.count(block) - log_pages.count_from(block, end)
+            + data_pages.count(block)
+            - data_pages.count_from(block, end);
+        newest == self.log.live(log)
+    }
+
+    /// Merges `log`, which is not empty and all of one logical block, as [`Logged::merge_kind`] says. If
+    /// nothing in it is needed it is erased only.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if a full merge finds no free block.
+    pub fn merge_log(
+        &mut self,
+        log: u32,
+        cause: MergeCause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let Some(block) = self.log.first_block(log).filter(|_| self.log.live(log) > 0) else {
+            self.discard(log, operations);
+            return Ok(());
+        };
+        let kind = self.merge_kind(log);
+        let (copies, erases) = if kind == MergeKind::Full {
+            let (copies, erases) = self.rewrite(block, None, operations)?;
+            self.discard(log, operations);
+            (copies, erases + 1)
+        } else {
+            self.take_over(log, block, operations)
+        };
+        self.say_merge(block, kind, cause, copies, erases, operations);
+        Ok(())
+    }
+
+    /// Merges every logical block with newest pages in `victim`, in the order in which they were written
+    /// there, and erases `victim`; or makes it a data block, if it has the pages of one in sequence. `bound`
+    /// gives the log block that is bound to a logical block, if one is: its pages take part, and it is erased
+    /// as well. A victim in which nothing is needed is erased only.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free to merge into.
+    pub fn reclaim(
+        &mut self,
+        victim: u32,
+        cause: MergeCause,
+        mut bound: impl FnMut(u32) -> Option<u32>,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        self.reclaims.victims += 1;
+        if self.log.live(victim) == 0 {
+            self.reclaims.dead += 1;
+            self.discard(victim, operations);
+            return Ok(());
+        }
+        let kind = self.merge_kind(victim);
+        if let Some(block) = self
+            .log
+            .first_block(victim)
+            .filter(|_| kind != MergeKind::Full)
+        {
+            let (copies, mut erases) = self.take_over(victim, block, operations);
+            if let Some(log) = bound(block) {
+                self.discard(log, operations);
+                erases += 1;
+            }
+            self.say_merge(block, kind, cause, copies, erases, operations);
+            self.reclaims.merged += 1;
+            return Ok(());
+        }
+        for slot in 0..self.log.programmed(victim) {
+            let Some(page) = self.log.newest_in(victim, slot) else {
+                continue;
+            };
+            let (copies, mut erases) = self.rewrite(page.block, None, operations)?;
+            if let Some(log) = bound(page.block) {
+                self.discard(log, operations);
+                erases += 1;
+            }
+            let is_last = self.log.live(victim) == 0;
+            if is_last {
+                self.discard(victim, operations);
+                erases += 1;
+            }
+            self.say_merge(page.block, kind, cause, copies, erases, operations);
+            self.reclaims.merged += 1;
+        }
+        Ok(())
+    }
+
+    /// Says that the operations just emitted merged `block`.
+    pub fn say_merge(
+        &self,
+        block: u32,
+        kind: MergeKind,
+        cause: MergeCause,
+        copies: u32,
+        erases: u32,
+        operations: &mut Operations,
+    ) {
+        operations.push_merge(Merge {
+            block: u64::from(block) * u64::from(self.elements) + u64::from(self.element),
+            kind,
+            cause,
+            copies,
+            erases,
+        });
+    }
+
+    /// The sequential `log` becomes the data block of `block`, after what it lacks was copied behind its
+    /// pages; says how many pages were copied and blocks erased.
+    fn take_over(&mut self, log: u32, block: u32, operations: &mut Operations) -> (u32, u32) {
+        let (target, first) = (self.log.block(log), self.log.programmed(log));
+        self.adopt(block);
+        let count = self.data.copied().count_from(block, first);
+        self.push_moves(block, target, first..self.blocks.pages(), count, operations);
+        if count > 0 {
+            let end = self.data.copied().end(block);
+            let behind = self.data.copied().ones(block).filter(|page| *page >= first);
+            self.blocks.nand.program_run(target, end, behind);
+        }
+        self.log.forget(block);
+        self.log.close(log);
+        let erases = match self.data.put(block, target) {
+            Some(old) => {
+                self.blocks.erase(old, 0, Cause::Copy, operations);
+                1
+            }
+            None => 0,
+        };
+        (count, erases)
+    }
+
+    /// Brings all pages of `block` together in a new data block and erases the old one; says how many
+    /// pages were copied and blocks erased. What held them in the log is left for the layer to
+    /// [discard](Logged::discard). The page at the offset of `incoming` is not copied but programmed in its
+    /// turn, for the cause given.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free.
+    pub fn rewrite(
+        &mut self,
+        block: u32,
+        incoming: Option<(u32, Cause)>,
+        operations: &mut Operations,
+    ) -> Result<(u32, u32), NoSpace> {
+        let target = self.blocks.allocate(block, operations)?;
+        self.adopt(block);
+        let pages = self.blocks.pages();
+        let copies = match incoming {
+            None => {
+                let count = self.data.copied().count(block);
+                self.push_moves(block, target, 0..pages, count, operations);
+                count
+            }
+            Some((offset, cause)) => {
+                self.data.set_newest(block, offset);
+                let behind = self.data.copied().count_from(block, offset + 1);
+                let before = self.data.copied().count(block) - behind - 1;
+                self.push_moves(block, target, 0..offset, before, operations);
+                self.blocks.push_program(target, offset, cause, operations);
+                self.push_moves(block, target, offset + 1..pages, behind, operations);
+                before + behind
+            }
+        };
+        let copied = self.data.copied();
+        self.blocks.nand.program_row(target, copied, block);
+        self.log.forget(block);
+        let erases = match self.data.put(block, target) {
+            Some(old) => {
+                self.blocks.erase(old, 0, Cause::Copy, operations);
+                1
+            }
+            None => 0,
+        };
+        Ok((copies, erases))
+    }
+
+    /// The data block is about to have the newest copy of every page of `block`. Where they come from is
+    /// known until the log [forgets](PageLog::forget) the block.
+    fn adopt(&mut self, block: u32) {
+        for offset in self.log.newest().ones(block) {
+            self.data.set_newest(block, offset);
+        }
+    }
+
+    /// Emits the moves of the `count` pages of `block` among `offsets` that a merge copies to `target`.
+    fn push_moves(
+        &self,
+        block: u32,
+        target: u32,
+        offsets: core::ops::Range<u32>,
+        count: u32,
+        operations: &mut Operations,
+    ) {
+        let blocks = &self.blocks;
+        let sources = || {
+            let data = self.data.get(block);
+            offsets
+                .clone()
+                .filter(|offset| self.data.copied().get(block, *offset))
+                .filter_map(move |offset| {
+                    let page = LogicalPage { block, offset };
+                    let (source, at) = self.log.find(page).or(data.map(|data| (data, offset)))?;
+                    Some((source, at, offset))
+                })
+        };
+        let transfer = blocks.move_transfer(sources().map(|(source, ..)| source), target);
+        let moves = sources()
+            .map(|(source, at, offset)| (blocks.ppn(source, at), blocks.ppn(target, offset)));
+        operations.push_moves(Cause::Copy, transfer, count, moves);
+    }
+
+    /// Moves cold data into a worn block, if that is due. Blocks with pages in the log are not cold.
+    pub fn level_wear(&mut self, operations: &mut Operations) {
+        let Some((worn, limit)) = self.blocks.levelling_due() else {
+            return;
+        };
+        let no_log = |block: u32| self.log.newest().count(block) == 0;
+        self.data
+            .level_wear(&mut self.blocks, worn, limit, no_log, operations);
+    }
+
+    /// Tells what was reclaimed; [`ASSOCIATIVITY`] is made of it.
+    pub fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        tell("log_victims", self.reclaims.victims as f64);
+        tell("log_dead_victims", self.reclaims.dead as f64);
+        tell("log_merged_blocks", self.reclaims.merged as f64);
+    }
+
+    /// Forgets what was reclaimed so far.
+    pub fn reset_figures(&mut self) {
+        self.reclaims = Reclaims::default();
+    }
+
+    /// Bytes of a map with an entry of 4 bytes for each logical block.
+    pub fn data_map_bytes(&self) -> u64 {
+        4 * u64::from(self.data.len())
+    }
+}

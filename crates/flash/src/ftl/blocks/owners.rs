@@ -1,0 +1,92 @@
+//! How many logical blocks have pages in a log block.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::NONE;
+
+/// A small table, logical block -> pages. Blocks that have none any more stay in it until it is cleared, and
+/// no more blocks enter than a log block has pages, so that half of it stays empty.
+pub(super) struct Owners {
+    /// Logical block and its pages, each at the first place free from that of its hash on.
+    entries: Vec<(u32, u32)>,
+    /// Blocks with pages.
+    pub distinct: u32,
+}
+
+impl Owners {
+    /// An empty table for a log block of `pages` pages.
+    pub fn new(pages: u32) -> Self {
+        Self {
+            entries: vec![(NONE, 0); 2 * pages.next_power_of_two() as usize],
+            distinct: 0,
+        }
+    }
+
+    /// The entry of `block`, or where it would be.
+    #[inline]
+    fn find(&mut self, block: u32) -> &mut (u32, u32) {
+        let mask = self.entries.len() - 1;
+        let mut place = (block.wrapping_mul(0x9E37_79B1) >> 16) as usize & mask;
+        while self.entries[place].0 != block && self.entries[place].0 != NONE {
+            place = (place + 1) & mask;
+        }
+        &mut self.entries[place]
+    }
+
+    /// A page of `block` is in the log block.
+    #[inline]
+    pub fn enter(&mut self, block: u32) {
+        let entry = self.find(block);
+        entry.0 = block;
+        entry.1 += 1;
+        self.distinct += u32::from(entry.1 == 1);
+    }
+
+    /// One of the pages of `block` that are there is not any more.
+    #[inline]
+    pub fn leave(&mut self, block: u32) {
+        let entry = self.find(block);
+        entry.1 -= 1;
+        self.distinct -= u32::from(entry.1 == 0);
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.entries.fill((NONE, 0));
+        self.distinct = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_a_list() {
+        let mut random = destage_base::Random::new(9);
+        for pages in [1, 3, 8, 64] {
+            let mut owners = Owners::new(pages);
+            for _ in 0..200 {
+                let mut list: Vec<u32> = Vec::new();
+                let mut entered = 0;
+                while entered < pages {
+                    if random.below(3) == 0 && !list.is_empty() {
+                        let place = random.below(list.len() as u64) as usize;
+                        owners.leave(list.swap_remove(place));
+                    } else {
+                        let block = random.below(u64::from(2 * pages)) as u32 * 4096;
+                        owners.enter(block);
+                        list.push(block);
+                        entered += 1;
+                    }
+                    let mut distinct = list.clone();
+                    distinct.sort_unstable();
+                    distinct.dedup();
+                    assert_eq!(owners.distinct as usize, distinct.len());
+                }
+                owners.clear();
+            }
+        }
+    }
+}

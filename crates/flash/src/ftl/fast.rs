@@ -1,0 +1,221 @@
+//! Log blocks that any logical block may write to, and one for what is written in sequence: the fully
+//! associative sector translation.
+//!
+//! A page at offset 0 begins the sequential log block anew, and pages that go on there are appended to it.
+//! All other pages fill the random log blocks one after the other; when these are full, every logical block
+//! with pages in the oldest is merged. (Lee et al., ACM Transactions on Embedded Computing Systems 6(3), 2007.)
+
+use alloc::boxed::Box;
+
+use destage_base::parameter::{Kind as ParameterKind, Parameter};
+
+use super::blocks::logged::{ASSOCIATIVITY, Logged};
+use super::blocks::parameters as shared;
+use super::blocks::striped::{Element, Striped};
+use super::blocks::{Blocks, LogicalPage};
+use super::{FtlConfig, FtlRow, NoSpace};
+use crate::operation::{Cause, MergeCause, MergeKind, Operations};
+
+const SOURCE: &str = "Lee et al., ACM TECS 6(3), 2007.";
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "fast",
+    about: "Block mapping with log blocks shared by all logical blocks, and one for sequential writes.",
+    source: SOURCE,
+    parameters: &[
+        shared::TWO_LOG_BLOCKS,
+        shared::SPARE_BLOCKS,
+        Parameter {
+            name: "sw_mismatch",
+            kind: ParameterKind::Choice(&["merge", "rw"]),
+            default: "merge",
+            unit: "",
+            about: "A page of the block being written in sequence, out of sequence: all of the block is merged with it, or it goes to the random log blocks.",
+            source: SOURCE,
+        },
+        shared::PARTIAL_MERGES,
+        shared::MERGE_COPIES,
+        Parameter {
+            default: "data",
+            source: SOURCE,
+            ..shared::FIRST_WRITE_LOG
+        },
+        shared::IN_ORDER,
+        shared::WEAR_LEVELLING,
+        shared::LEVELLING_PERIOD,
+        shared::LEVELLING_GAP,
+    ],
+    build: |config| {
+        let geometry = config.geometry;
+        let elements = geometry.elements;
+        let log_blocks = config.values.integer("log_blocks") as u32;
+        shared::require_two_logs(log_blocks, elements)?;
+        let logical = shared::logical_blocks(
+            geometry.blocks_per_element(),
+            elements,
+            log_blocks,
+            config.values.integer("spare_blocks") as u32,
+        )?;
+        let make = |number| Ok(Fast::new(config, number, logical));
+        Ok(Some(Box::new(Striped::new(
+            &geometry, logical, true, make,
+        )?)))
+    },
+};
+
+/// The number of the sequential log block; the random ones follow.
+const SEQUENTIAL: u32 = 0;
+
+/// One element.
+pub(super) struct Fast {
+    store: Logged,
+    /// The random log block that is being filled; the next one, around the circle, is the oldest.
+    current: u32,
+    merge_mismatch: bool,
+}
+
+impl Fast {
+    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
+        let logs = shared::log_blocks_of(number, config.geometry.elements, config.values);
+        Self {
+            store: Logged::new(config, number, logical, logs),
+            current: logs - 1,
+            merge_mismatch: config.values.text("sw_mismatch") == "merge",
+        }
+    }
+
+    /// The block being written in sequence.
+    #[inline]
+    fn sequential_owner(&self) -> Option<u32> {
+        self.store.log.first_block(SEQUENTIAL)
+    }
+
+    /// Merges what was written in sequence, to begin with page 0 of `block`.
+    fn restart_sequential(
+        &mut self,
+        block: u32,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        if let Some(owner) = self.sequential_owner() {
+            let cause = if owner == block {
+                MergeCause::OwnLog
+            } else {
+                MergeCause::Room
+            };
+            self.store.merge_log(SEQUENTIAL, cause, operations)?;
+            self.store.level_wear(operations);
+        }
+        self.store.open(SEQUENTIAL, block, operations)
+    }
+
+    /// Merges the block being written in sequence with `page`, which is not the next of it.
+    fn merge_with(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let incoming = Some((page.offset, cause));
+        let (copies, erases) = self.store.rewrite(page.block, incoming, operations)?;
+        self.store.discard(SEQUENTIAL, operations);
+        self.store.say_merge(
+            page.block,
+            MergeKind::Full,
+            MergeCause::OwnLog,
+            copies,
+            erases + 1,
+            operations,
+        );
+        self.store.level_wear(operations);
+        Ok(())
+    }
+
+    /// A random log block with room.
+    #[inline]
+    fn random_log(&mut self, operations: &mut Operations) -> Result<u32, NoSpace> {
+        if !self.store.log.has_room(self.current) {
+            let next = match self.current + 1 {
+                end if end == self.store.log.len() => SEQUENTIAL + 1,
+                next => next,
+            };
+            if self.store.log.is_open(next) {
+                let owner = self.sequential_owner();
+                let bound = |block| (Some(block) == owner).then_some(SEQUENTIAL);
+                self.store
+                    .reclaim(next, MergeCause::Room, bound, operations)?;
+                self.store.level_wear(operations);
+            }
+            self.store.open(next, next, operations)?;
+            self.current = next;
+        }
+        Ok(self.current)
+    }
+}
+
+impl Element for Fast {
+    const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
+
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        self.store.read(page, operations);
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        if self.store.write_to_data(page, cause, operations)? {
+            return Ok(());
+        }
+        let log = if page.offset == 0 {
+            self.restart_sequential(page.block, operations)?;
+            SEQUENTIAL
+        } else if self.sequential_owner() != Some(page.block) {
+            self.random_log(operations)?
+        } else if page.offset == self.store.log.programmed(SEQUENTIAL) {
+            SEQUENTIAL
+        } else if self.merge_mismatch {
+            return self.merge_with(page, cause, operations);
+        } else {
+            self.random_log(operations)?
+        };
+        self.store.append(log, page, cause, operations);
+        Ok(())
+    }
+
+    fn trim(&mut self, page: LogicalPage, operations: &mut Operations) {
+        self.store.trim(page);
+        if self.sequential_owner() == Some(page.block) && self.store.log.live(SEQUENTIAL) == 0 {
+            self.store.discard(SEQUENTIAL, operations);
+        }
+        self.store.release_empty(page.block);
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.store.is_written(page)
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.store.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.store.blocks
+    }
+
+    /// A word for each logical block and each page of a random log block; two for the sequential one.
+    fn map_bytes(&self) -> u64 {
+        let random = u64::from(self.store.log.len() - 1);
+        self.store.data_map_bytes() + 4 * random * u64::from(self.store.blocks.pages()) + 8
+    }
+
+    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        self.store.report(tell);
+    }
+
+    fn reset_figures(&mut self) {
+        self.store.reset_figures();
+    }
+}

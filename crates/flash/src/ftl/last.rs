@@ -1,0 +1,385 @@
+//! Log blocks by locality: some bound to one logical block for long writes, the others for all, with pages that
+//! are rewritten soon kept apart.
+//!
+//! Hot pages share log blocks that are likely to be dead as a whole before they are reclaimed, and of the
+//! others the one is reclaimed that costs the fewest merges. (Lee et al., ACM SIGOPS Operating Systems
+//! Review 42(6), 2008.)
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::lazy::{Initial, LazyTable};
+use destage_base::parameter::{Kind as ParameterKind, Parameter};
+
+use super::blocks::logged::{ASSOCIATIVITY, Logged};
+use super::blocks::parameters as shared;
+use super::blocks::striped::{Element, Striped};
+use super::blocks::{Blocks, LogicalPage, NONE};
+use super::{FtlConfig, FtlRow, NoSpace};
+use crate::list::List;
+use crate::operation::{Cause, MergeCause, Operations};
+
+const SOURCE: &str = "Lee et al., ACM SIGOPS OSR 42(6), 2008.";
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "last",
+    about: "Block mapping with log blocks by locality: for long writes, for pages rewritten soon, and for others.",
+    source: SOURCE,
+    parameters: &[
+        shared::TWO_LOG_BLOCKS,
+        Parameter {
+            name: "seq_log_percent",
+            kind: ParameterKind::Integer { min: 0, max: 100 },
+            default: "50",
+            unit: "%",
+            about: "Share of an element's log blocks for long writes, rounded down; there and for other writes one stays at least.",
+            source: "ours",
+        },
+        Parameter {
+            name: "seq_pages",
+            kind: ParameterKind::Integer {
+                min: 1,
+                max: u32::MAX as u64,
+            },
+            default: "2",
+            unit: "pages",
+            about: "A request, or a run of destaged pages, of at least so many pages is a long write.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "hot_window_percent",
+            kind: ParameterKind::Integer {
+                min: 0,
+                max: 10_000,
+            },
+            default: "100",
+            unit: "%",
+            about: "A page is hot if it is written again within so many other page writes, in percent of the pages of the log blocks these go to.",
+            source: SOURCE,
+        },
+        shared::SPARE_BLOCKS,
+        shared::PARTIAL_MERGES,
+        shared::MERGE_COPIES,
+        shared::FIRST_WRITE_LOG,
+        shared::IN_ORDER,
+        shared::WEAR_LEVELLING,
+        shared::LEVELLING_PERIOD,
+        shared::LEVELLING_GAP,
+    ],
+    build: |config| {
+        let geometry = config.geometry;
+        let log_blocks = config.values.integer("log_blocks") as u32;
+        shared::require_two_logs(log_blocks, geometry.elements)?;
+        let logical = shared::logical_blocks(
+            geometry.blocks_per_element(),
+            geometry.elements,
+            log_blocks,
+            config.values.integer("spare_blocks") as u32,
+        )?;
+        let make = |number| Ok(Last::new(config, number, logical));
+        Ok(Some(Box::new(Striped::new(
+            &geometry, logical, true, make,
+        )?)))
+    },
+};
+
+struct NoLog;
+impl Initial for NoLog {
+    type Entry = u32;
+    fn at(&self, _: usize) -> u32 {
+        NONE
+    }
+}
+
+struct Never;
+impl Initial for Never {
+    type Entry = u64;
+    fn at(&self, _: usize) -> u64 {
+        0
+    }
+}
+
+/// The log blocks bound to one logical block each; they have the lowest numbers.
+struct Sequential {
+    /// Logical block -> its log block.
+    log_of: LazyTable<NoLog>,
+    /// Those in use, the one bound first in front.
+    order: List,
+    unused: Vec<u32>,
+}
+
+impl Sequential {
+    #[inline]
+    fn log_of(&self, block: u32) -> Option<u32> {
+        let log = self.log_of.get(block as usize);
+        (log != NONE).then_some(log)
+    }
+
+    /// Takes the log block of `block`, if it has one, from it.
+    fn unbind(&mut self, block: u32) -> Option<u32> {
+        let log = self.log_of(block)?;
+        *self.log_of.get_mut(block as usize) = NONE;
+        self.order.remove(log);
+        self.unused.push(log);
+        Some(log)
+    }
+}
+
+/// The log blocks for all logical blocks.
+struct Random {
+    /// Those in use, the one opened first in front.
+    order: List,
+    unused: Vec<u32>,
+    /// Whether a log block is for hot pages, by number.
+    is_hot: Vec<bool>,
+    /// The log blocks being filled, for cold and for hot pages.
+    current: [Option<u32>; 2],
+    /// Pages written here so far.
+    writes: u64,
+    /// Page of the element -> which of these writes was its last; 0 for none.
+    last_write: LazyTable<Never>,
+    hot_window: u64,
+}
+
+impl Random {
+    /// Counts a write of the page at `index`, and says whether that is hot.
+    #[inline]
+    fn is_hot(&mut self, index: usize) -> bool {
+        self.writes += 1;
+        let last = core::mem::replace(self.last_write.get_mut(index), self.writes);
+        last > 0 && self.writes - last <= self.hot_window
+    }
+}
+
+/// Page writes by where they went.
+#[derive(Default)]
+struct Written {
+    sequential: u64,
+    hot: u64,
+    cold: u64,
+}
+
+/// One element.
+pub(super) struct Last {
+    store: Logged,
+    sequential: Sequential,
+    random: Random,
+    long_pages: u32,
+    written: Written,
+}
+
+impl Last {
+    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
+        let values = config.values;
+        let pages = config.geometry.data_pages();
+        let logs = shared::log_blocks_of(number, config.geometry.elements, values);
+        let share = u64::from(logs) * values.integer("seq_log_percent") / 100;
+        let bound = (share as u32).clamp(1, logs - 1);
+        let random_pages = u64::from(logs - bound) * u64::from(pages);
+        let mut store = Logged::new(config, number, logical, logs);
+        store.log = store.log.with_owners();
+        Self {
+            store,
+            sequential: Sequential {
+                log_of: LazyTable::new(logical as usize, NoLog),
+                order: List::new(bound),
+                unused: (0..bound).rev().collect(),
+            },
+            random: Random {
+                order: List::new(logs),
+                unused: (bound..logs).rev().collect(),
+                is_hot: vec![false; logs as usize],
+                current: [None; 2],
+                writes: 0,
+                last_write: LazyTable::new(logical as usize * pages as usize, Never),
+                hot_window: random_pages * values.integer("hot_window_percent") / 100,
+            },
+            long_pages: values.integer("seq_pages") as u32,
+            written: Written::default(),
+        }
+    }
+
+    /// A log block with room that is bound to `block`.
+    fn sequential_log(&mut self, block: u32, operations: &mut Operations) -> Result<u32, NoSpace> {
+        let own = self.sequential.log_of(block);
+        if let Some(log) = own.filter(|log| self.store.log.has_room(*log)) {
+            return Ok(log);
+        }
+        if own.is_some() {
+            self.merge_sequential(block, MergeCause::OwnLog, operations)?;
+        } else if self.sequential.unused.is_empty()
+            && let Some(oldest) = self.sequential.order.front()
+            && let Some(owner) = self.store.log.first_block(oldest)
+        {
+            self.merge_sequential(owner, MergeCause::Room, operations)?;
+        }
+        let log = *self
+            .sequential
+            .unused
+            .last()
+            .expect("one was unused or has been merged");
+        self.store.open(log, block, operations)?;
+        self.sequential.unused.pop();
+        *self.sequential.log_of.get_mut(block as usize) = log;
+        self.sequential.order.push_back(log);
+        Ok(log)
+    }
+
+    /// Merges the log block bound to `block`.
+    fn merge_sequential(
+        &mut self,
+        block: u32,
+        cause: MergeCause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        if let Some(log) = self.sequential.log_of(block) {
+            self.store.merge_log(log, cause, operations)?;
+            self.sequential.unbind(block);
+            self.store.level_wear(operations);
+        }
+        Ok(())
+    }
+
+    /// A log block with room for pages that are hot, or are not.
+    #[inline]
+    fn random_log(&mut self, is_hot: bool, operations: &mut Operations) -> Result<u32, NoSpace> {
+        let current = self.random.current[usize::from(is_hot)];
+        match current.filter(|log| self.store.log.has_room(*log)) {
+            Some(log) => Ok(log),
+            None => self.open_random(is_hot, operations),
+        }
+    }
+
+    fn open_random(&mut self, is_hot: bool, operations: &mut Operations) -> Result<u32, NoSpace> {
+        if self.random.unused.is_empty() {
+            self.reclaim(operations)?;
+        }
+        let log = *self
+            .random
+            .unused
+            .last()
+            .expect("one was unused or has been reclaimed");
+        self.store.open(log, log, operations)?;
+        self.random.unused.pop();
+        self.random.order.push_back(log);
+        self.random.is_hot[log as usize] = is_hot;
+        self.random.current[usize::from(is_hot)] = Some(log);
+        Ok(log)
+    }
+
+    /// Reclaims a log block of all logical blocks: a dead one, else the one that costs the fewest merges,
+    /// full ones before others and cold ones before hot ones; of equals the oldest.
+    fn reclaim(&mut self, operations: &mut Operations) -> Result<(), NoSpace> {
+        let log = &self.store.log;
+        let cost = |victim: &u32| {
+            (
+                log.live(*victim) > 0,
+                log.has_room(*victim),
+                self.random.is_hot[*victim as usize],
+                log.owners(*victim),
+            )
+        };
+        let victim = self.random.order.iter().min_by_key(cost);
+        let victim = victim.expect("all log blocks are in use");
+        let sequential = &mut self.sequential;
+        let bound = |block| sequential.unbind(block);
+        self.store
+            .reclaim(victim, MergeCause::Room, bound, operations)?;
+        self.random.order.remove(victim);
+        self.random.unused.push(victim);
+        for current in &mut self.random.current {
+            *current = current.filter(|log| *log != victim);
+        }
+        self.store.level_wear(operations);
+        Ok(())
+    }
+}
+
+impl Element for Last {
+    const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
+
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        self.store.read(page, operations);
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        if self.store.write_to_data(page, cause, operations)? {
+            return Ok(());
+        }
+        let pages = self.store.blocks.pages();
+        let index = page.block as usize * pages as usize + page.offset as usize;
+        let is_hot = self.random.is_hot(index);
+        let log = self.random_log(is_hot, operations)?;
+        self.store.append(log, page, cause, operations);
+        self.written.hot += u64::from(is_hot);
+        self.written.cold += u64::from(!is_hot);
+        Ok(())
+    }
+
+    fn long_write_pages(&self) -> Option<u32> {
+        Some(self.long_pages)
+    }
+
+    fn write_long(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        if self.store.write_to_data(page, cause, operations)? {
+            return Ok(());
+        }
+        let log = self.sequential_log(page.block, operations)?;
+        self.store.append(log, page, cause, operations);
+        self.written.sequential += 1;
+        Ok(())
+    }
+
+    fn trim(&mut self, page: LogicalPage, operations: &mut Operations) {
+        self.store.trim(page);
+        if let Some(log) = self.sequential.log_of(page.block)
+            && self.store.log.live(log) == 0
+        {
+            self.sequential.unbind(page.block);
+            self.store.discard(log, operations);
+        }
+        self.store.release_empty(page.block);
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.store.is_written(page)
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.store.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.store.blocks
+    }
+
+    /// A word for each logical block and each page of a log block.
+    fn map_bytes(&self) -> u64 {
+        let logs = u64::from(self.store.log.len());
+        self.store.data_map_bytes() + 4 * logs * u64::from(self.store.blocks.pages())
+    }
+
+    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        self.store.report(tell);
+        tell("sequential_writes", self.written.sequential as f64);
+        tell("hot_writes", self.written.hot as f64);
+        tell("cold_writes", self.written.cold as f64);
+    }
+
+    fn reset_figures(&mut self) {
+        self.store.reset_figures();
+        self.written = Written::default();
+    }
+}

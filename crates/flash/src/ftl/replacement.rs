@@ -1,0 +1,375 @@
+//! Chains of blocks, each page at its own offset in the first block of the chain that can take it.
+//!
+//! A page written again goes to the same offset of a replacement block, and if that is taken to one behind
+//! it, so the newest copy is always in the last block of the chain that has the page. A chain that is as long
+//! as it may be, or the longest one when no replacement block is left, is folded into one block. (Replacement
+//! blocks as summed up in BPLRU, FAST 2008; Ban's flash file system is the first of the kind.)
+//!
+//! Cost: a step per block of the chain for each page; a few words per block of the chain for a fold.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use destage_base::lazy::{Initial, LazyTable};
+use destage_base::parameter::{Kind as ParameterKind, Parameter};
+
+use super::blocks::data::{Copies, DataBlocks};
+use super::blocks::parameters as shared;
+use super::blocks::striped::{Element, Striped};
+use super::blocks::{Blocks, LogicalPage, NONE};
+use super::{FtlConfig, FtlRow, NoSpace};
+use crate::masks::{First, Masks};
+use crate::nand::BlockSlot;
+use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "replacement",
+    about: "Block mapping with chains of replacement blocks, pages at their own offsets; chains are folded into one block.",
+    source: "As summed up in BPLRU (FAST 2008).",
+    parameters: &[
+        Parameter {
+            name: "chain_blocks",
+            kind: ParameterKind::Integer {
+                min: 2,
+                max: u32::MAX as u64,
+            },
+            default: "4",
+            unit: "blocks",
+            about: "Blocks of a chain, the first included, before it is folded.",
+            source: "ours",
+        },
+        shared::LOG_BLOCKS,
+        shared::SPARE_BLOCKS,
+        Parameter {
+            default: "false",
+            ..shared::IN_ORDER
+        },
+        shared::WEAR_LEVELLING,
+        shared::LEVELLING_PERIOD,
+        shared::LEVELLING_GAP,
+    ],
+    build: |config| {
+        let geometry = config.geometry;
+        let logical = shared::logical_blocks(
+            geometry.blocks_per_element(),
+            geometry.elements,
+            config.values.integer("log_blocks") as u32,
+            config.values.integer("spare_blocks") as u32,
+        )?;
+        let make = |number| Ok(Replacement::new(config, number, logical));
+        Ok(Some(Box::new(Striped::new(
+            &geometry, logical, true, make,
+        )?)))
+    },
+};
+
+struct NoChain;
+impl Initial for NoChain {
+    type Entry = u32;
+    fn at(&self, _: usize) -> u32 {
+        NONE
+    }
+}
+
+/// A replacement block.
+#[derive(Clone, Copy)]
+struct Link {
+    block: BlockSlot,
+    /// The replacement behind it.
+    next: u32,
+    /// Of the first replacement: blocks of the chain, the data block included.
+    length: u32,
+    /// Of the first replacement: chains begun before this one.
+    rank: u64,
+}
+
+/// One element.
+struct Replacement {
+    blocks: Blocks,
+    /// The first blocks of the chains.
+    data: DataBlocks,
+    /// Logical block -> position in `links` of its first replacement.
+    first_of: LazyTable<NoChain>,
+    links: Vec<Link>,
+    /// Per position in `links`: the pages whose newest copy is there.
+    newest: Masks<First>,
+    unused: Vec<u32>,
+    /// Chains with replacements, the one to fold for others first: length, rank, logical block.
+    chains: BTreeSet<(Reverse<u32>, u64, u32)>,
+    begun: u64,
+    chain_blocks: u32,
+    element: u32,
+    elements: u32,
+}
+
+impl Replacement {
+    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
+        let values = config.values;
+        let geometry = config.geometry;
+        let replacements = shared::log_blocks_of(number, geometry.elements, values);
+        let full = if config.filled { logical } else { 0 };
+        let levelling = shared::levelling(values);
+        let unbound = Link {
+            block: NONE,
+            next: NONE,
+            length: 0,
+            rank: 0,
+        };
+        Self {
+            blocks: Blocks::new(config, full, levelling, values.flag("in_order")),
+            data: DataBlocks::new(&geometry, logical, config.filled, Copies::Valid),
+            first_of: LazyTable::new(logical as usize, NoChain),
+            links: vec![unbound; replacements as usize],
+            newest: Masks::new(replacements, geometry.data_pages(), First(0)),
+            unused: (0..replacements).rev().collect(),
+            chains: BTreeSet::new(),
+            begun: 0,
+            chain_blocks: values.integer("chain_blocks") as u32,
+            element: number,
+            elements: geometry.elements,
+        }
+    }
+
+    /// The replacements of `block`, as positions in `links`.
+    fn replacements(&self, block: u32) -> impl Iterator<Item = u32> + '_ {
+        let some = |link: u32| (link != NONE).then_some(link);
+        core::iter::successors(some(self.first_of.get(block as usize)), move |link| {
+            some(self.links[*link as usize].next)
+        })
+    }
+
+    /// The block with the newest copy of `page`, if it has contents.
+    fn holder(&self, page: LogicalPage) -> Option<BlockSlot> {
+        if self.data.newest().get(page.block, page.offset) {
+            return self.data.get(page.block);
+        }
+        self.replacements(page.block)
+            .find(|link| self.newest.get(*link, page.offset))
+            .map(|link| self.links[link as usize].block)
+    }
+
+    /// Pages of `block` that have contents.
+    fn live(&self, block: u32) -> u32 {
+        let replaced = self.replacements(block).map(|link| self.newest.count(link));
+        self.data.newest().count(block) + replaced.sum::<u32>()
+    }
+
+    /// No block of the chain has the newest copy of `page`.
+    fn invalidate(&mut self, page: LogicalPage) {
+        self.data.clear_newest(page.block, page.offset);
+        let mut link = self.first_of.get(page.block as usize);
+        while link != NONE {
+            self.newest.clear(link, page.offset);
+            link = self.links[link as usize].next;
+        }
+    }
+
+    /// Programs `page` in the first replacement that can take it; says whether there is one.
+    fn write_to_chain(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> bool {
+        let can_take = |link: &u32| {
+            let block = self.links[*link as usize].block;
+            self.blocks.nand.is_programmable(block, page.offset)
+        };
+        let Some(link) = self.replacements(page.block).find(can_take) else {
+            return false;
+        };
+        let block = self.links[link as usize].block;
+        self.invalidate(page);
+        self.newest.set(link, page.offset);
+        self.blocks.program(block, page.offset, cause, operations);
+        true
+    }
+
+    /// Makes the chain of `block` one replacement longer, or folds a chain if that has to be done first.
+    fn lengthen(&mut self, block: u32, operations: &mut Operations) -> Result<(), NoSpace> {
+        let first = self.first_of.get(block as usize);
+        if first != NONE && self.links[first as usize].length == self.chain_blocks {
+            return self.fold(block, MergeCause::OwnLog, operations);
+        }
+        let Some(position) = self.unused.pop() else {
+            let longest = self.chains.first().map_or(block, |(.., longest)| *longest);
+            return self.fold(longest, MergeCause::Room, operations);
+        };
+        self.links[position as usize] = Link {
+            block: self.blocks.allocate(block, operations)?,
+            next: NONE,
+            length: 1,
+            rank: self.begun,
+        };
+        let last = self.replacements(block).last();
+        match last {
+            Some(last) => self.links[last as usize].next = position,
+            None => {
+                *self.first_of.get_mut(block as usize) = position;
+                self.begun += 1;
+            }
+        }
+        let head = &mut self.links[self.first_of.get(block as usize) as usize];
+        self.chains
+            .remove(&(Reverse(head.length), head.rank, block));
+        head.length += 1;
+        self.chains.insert((Reverse(head.length), head.rank, block));
+        Ok(())
+    }
+
+    /// Makes one block of the chain of `block`, which has replacements.
+    fn fold(
+        &mut self,
+        block: u32,
+        cause: MergeCause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let live = self.live(block);
+        let last = self.replacements(block).last();
+        let taken_over = last
+            .filter(|last| self.newest.count(*last) == live)
+            .map(|last| self.links[last as usize].block);
+        let (target, copies) = match taken_over {
+            Some(last) => (last, 0),
+            None => {
+                let target = self.blocks.allocate(block, operations)?;
+                self.copy(block, target, live, operations);
+                (target, live)
+            }
+        };
+        let mut link = self.first_of.get(block as usize);
+        while link != NONE {
+            self.data.set_newest_of(block, &self.newest, link);
+            link = self.links[link as usize].next;
+        }
+        if taken_over.is_none() {
+            let newest = self.data.newest();
+            self.blocks.nand.program_row(target, newest, block);
+        }
+        let mut erases = 0;
+        if let Some(old) = self.data.put(block, target) {
+            self.blocks.erase(old, 0, Cause::Copy, operations);
+            erases += 1;
+        }
+        self.unchain(block, |blocks, old| {
+            if old != target {
+                blocks.erase(old, 0, Cause::Copy, operations);
+                erases += 1;
+            }
+        });
+        operations.push_merge(Merge {
+            block: u64::from(block) * u64::from(self.elements) + u64::from(self.element),
+            kind: match taken_over {
+                Some(_) => MergeKind::Switch,
+                None => MergeKind::Full,
+            },
+            cause,
+            copies,
+            erases,
+        });
+        if let Some((worn, limit)) = self.blocks.levelling_due() {
+            let no_chain = |block: u32| self.first_of.get(block as usize) == NONE;
+            self.data
+                .level_wear(&mut self.blocks, worn, limit, no_chain, operations);
+        }
+        Ok(())
+    }
+
+    /// Says the moves of the `live` pages of `block` to `target`.
+    fn copy(&self, block: u32, target: BlockSlot, live: u32, operations: &mut Operations) {
+        let blocks = &self.blocks;
+        let moves = (0..blocks.pages()).filter_map(|offset| {
+            let from = self.holder(LogicalPage { block, offset })?;
+            Some((blocks.ppn(from, offset), blocks.ppn(target, offset)))
+        });
+        let replaced = self.replacements(block);
+        let replaced = replaced.map(|link| self.links[link as usize].block);
+        let sources = self.data.get(block).into_iter().chain(replaced);
+        let transfer = blocks.move_transfer(sources, target);
+        operations.push_moves(Cause::Copy, transfer, live, moves);
+    }
+
+    /// Takes the replacements of `block` out of its chain, tells their blocks in order, and forgets them.
+    fn unchain(&mut self, block: u32, mut tell: impl FnMut(&mut Blocks, BlockSlot)) {
+        let first = core::mem::replace(self.first_of.get_mut(block as usize), NONE);
+        if first != NONE {
+            let head = self.links[first as usize];
+            self.chains
+                .remove(&(Reverse(head.length), head.rank, block));
+        }
+        let mut link = first;
+        while link != NONE {
+            let Link { block, next, .. } = self.links[link as usize];
+            tell(&mut self.blocks, block);
+            self.newest.clear_row(link);
+            self.unused.push(link);
+            link = next;
+        }
+    }
+}
+
+impl Element for Replacement {
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        if let Some(block) = self.holder(page) {
+            self.blocks.read(block, page.offset, operations);
+        }
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        loop {
+            let data = match self.data.get(page.block) {
+                Some(data) => data,
+                None => {
+                    let data = self.blocks.allocate(page.block, operations)?;
+                    self.data.put(page.block, data);
+                    data
+                }
+            };
+            if self.blocks.nand.is_programmable(data, page.offset) {
+                self.invalidate(page);
+                self.blocks.program(data, page.offset, cause, operations);
+                self.data.set_newest(page.block, page.offset);
+                return Ok(());
+            }
+            if self.write_to_chain(page, cause, operations) {
+                return Ok(());
+            }
+            self.lengthen(page.block, operations)?;
+        }
+    }
+
+    fn trim(&mut self, page: LogicalPage, _: &mut Operations) {
+        self.invalidate(page);
+        if self.live(page.block) == 0
+            && let Some(data) = self.data.take(page.block)
+        {
+            self.blocks.release(data);
+            self.unchain(page.block, Blocks::release);
+        }
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.holder(page).is_some()
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.blocks
+    }
+
+    fn map_bytes(&self) -> u64 {
+        4 * (u64::from(self.data.len()) + self.links.len() as u64)
+    }
+}

@@ -1,0 +1,294 @@
+//! Log blocks shared by a group of logical blocks: the set-associative sector translation.
+//!
+//! Logical blocks that follow one another form a group, and a group has up to so many log blocks. Between
+//! a log block for each logical block and log blocks for all, the size of the group says how many merges
+//! a reclaimed log block can cost. (Park et al., ACM Transactions on Embedded Computing Systems 7(4), 2008.)
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::lazy::{Initial, LazyTable};
+use destage_base::parameter::{Kind as ParameterKind, Parameter};
+
+use super::blocks::logged::{ASSOCIATIVITY, Logged};
+use super::blocks::parameters as shared;
+use super::blocks::striped::{Element, Striped};
+use super::blocks::{Blocks, LogicalPage, NONE};
+use super::{FtlConfig, FtlRow, NoSpace};
+use crate::divide::Divider;
+use crate::list::List;
+use crate::operation::{Cause, MergeCause, Operations};
+
+const SOURCE: &str = "Park et al., ACM TECS 7(4), 2008.";
+const OURS: &str = "ours";
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "sast",
+    about: "Block mapping with log blocks shared by the logical blocks of a group.",
+    source: SOURCE,
+    parameters: &[
+        shared::LOG_BLOCKS,
+        Parameter {
+            name: "group_blocks",
+            kind: ParameterKind::Integer {
+                min: 1,
+                max: u32::MAX as u64,
+            },
+            default: "4",
+            unit: "blocks",
+            about: "Logical blocks of an element, one after the other, that share log blocks (N of N : N+K).",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "group_log_blocks",
+            kind: ParameterKind::Integer {
+                min: 1,
+                max: u32::MAX as u64,
+            },
+            default: "4",
+            unit: "blocks",
+            about: "Log blocks a group may have at a time (K of N : N+K).",
+            source: SOURCE,
+        },
+        shared::SPARE_BLOCKS,
+        Parameter {
+            name: "log_victim",
+            kind: ParameterKind::Choice(&["most_dead", "fifo"]),
+            default: "most_dead",
+            unit: "",
+            about: "Which log block of a group is reclaimed: with the fewest pages still needed (of equals the oldest), or the oldest.",
+            source: OURS,
+        },
+        shared::PARTIAL_MERGES,
+        shared::MERGE_COPIES,
+        shared::FIRST_WRITE_LOG,
+        shared::IN_ORDER,
+        shared::WEAR_LEVELLING,
+        shared::LEVELLING_PERIOD,
+        shared::LEVELLING_GAP,
+    ],
+    build: |config| {
+        let geometry = config.geometry;
+        let logical = shared::logical_blocks(
+            geometry.blocks_per_element(),
+            geometry.elements,
+            config.values.integer("log_blocks") as u32,
+            config.values.integer("spare_blocks") as u32,
+        )?;
+        let make = |number| Ok(Sast::new(config, number, logical));
+        Ok(Some(Box::new(Striped::new(
+            &geometry, logical, true, make,
+        )?)))
+    },
+};
+
+struct NoLogs;
+impl Initial for NoLogs {
+    type Entry = u32;
+    fn at(&self, _: usize) -> u32 {
+        NONE
+    }
+}
+
+/// A group that has log blocks.
+#[derive(Default)]
+struct Group {
+    number: u32,
+    /// Its log blocks, the oldest first; only the last may have room.
+    logs: Vec<u32>,
+}
+
+/// One element.
+pub(super) struct Sast {
+    store: Logged,
+    over_group: Divider,
+    /// Log blocks a group may have.
+    group_logs: usize,
+    /// Group -> its position in `groups`.
+    position_of: LazyTable<NoLogs>,
+    groups: Vec<Group>,
+    /// Positions of groups with log blocks, the one written longest ago first.
+    order: List,
+    unused_positions: Vec<u32>,
+    unused_logs: Vec<u32>,
+    most_dead: bool,
+}
+
+impl Sast {
+    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
+        let values = config.values;
+        let logs = shared::log_blocks_of(number, config.geometry.elements, values);
+        let group_blocks = values.integer("group_blocks") as u32;
+        let groups = logical.div_ceil(group_blocks);
+        Self {
+            store: Logged::new(config, number, logical, logs),
+            over_group: Divider::new(group_blocks),
+            group_logs: values.integer("group_log_blocks") as usize,
+            position_of: LazyTable::new(groups as usize, NoLogs),
+            groups: (0..logs).map(|_| Group::default()).collect(),
+            order: List::new(logs),
+            unused_positions: (0..logs).rev().collect(),
+            unused_logs: (0..logs).rev().collect(),
+            most_dead: values.text("log_victim") == "most_dead",
+        }
+    }
+
+    /// The group of `block`, and its position if it has log blocks.
+    #[inline]
+    fn group_of(&self, block: u32) -> (u32, Option<u32>) {
+        let (group, _) = self.over_group.split(block);
+        let position = self.position_of.get(group as usize);
+        (group, (position != NONE).then_some(position))
+    }
+
+    /// The log block with room of the group of `block`, and the group's position.
+    #[inline]
+    fn log_with_room(
+        &mut self,
+        block: u32,
+        operations: &mut Operations,
+    ) -> Result<(u32, u32), NoSpace> {
+        if let (_, Some(position)) = self.group_of(block)
+            && let Some(log) = self.groups[position as usize].logs.last()
+            && self.store.log.has_room(*log)
+        {
+            return Ok((*log, position));
+        }
+        self.open_log(block, operations)
+    }
+
+    /// Gives the group of `block`, which has no log block with room, another one.
+    fn open_log(&mut self, block: u32, operations: &mut Operations) -> Result<(u32, u32), NoSpace> {
+        let (group, position) = self.group_of(block);
+        let is_full =
+            |position: &u32| self.groups[*position as usize].logs.len() >= self.group_logs;
+        if let Some(position) = position.filter(is_full) {
+            self.reclaim(position, MergeCause::OwnLog, operations)?;
+        } else if self.unused_logs.is_empty()
+            && let Some(oldest) = self.order.front()
+        {
+            self.reclaim(oldest, MergeCause::Room, operations)?;
+        }
+        let log = *self
+            .unused_logs
+            .last()
+            .expect("one was unused or has been reclaimed");
+        self.store.open(log, block, operations)?;
+        self.unused_logs.pop();
+        // Reclaiming may have taken the last log block of the group.
+        let position = match self.group_of(block).1 {
+            Some(position) => position,
+            None => self.enter(group),
+        };
+        self.groups[position as usize].logs.push(log);
+        Ok((log, position))
+    }
+
+    /// Gives `group` a position.
+    fn enter(&mut self, group: u32) -> u32 {
+        let position = self
+            .unused_positions
+            .pop()
+            .expect("groups with log blocks are not more than log blocks");
+        self.groups[position as usize].number = group;
+        *self.position_of.get_mut(group as usize) = position;
+        self.order.push_back(position);
+        position
+    }
+
+    /// Takes a log block from the group at `position`.
+    fn reclaim(
+        &mut self,
+        position: u32,
+        cause: MergeCause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let logs = &self.groups[position as usize].logs;
+        let victim = if self.most_dead {
+            let dead = |log: &u32| self.store.log.programmed(*log) - self.store.log.live(*log);
+            // Of equals `max_by_key` would give the last.
+            logs.iter().rev().copied().max_by_key(dead)
+        } else {
+            logs.first().copied()
+        };
+        let victim = victim.expect("a group with a position has log blocks");
+        self.store.reclaim(victim, cause, |_| None, operations)?;
+        self.give_back(position, victim);
+        self.store.level_wear(operations);
+        Ok(())
+    }
+
+    /// The closed `log` does not belong to the group at `position` any more.
+    fn give_back(&mut self, position: u32, log: u32) {
+        let group = &mut self.groups[position as usize];
+        group.logs.retain(|other| *other != log);
+        self.unused_logs.push(log);
+        if group.logs.is_empty() {
+            *self.position_of.get_mut(group.number as usize) = NONE;
+            self.order.remove(position);
+            self.unused_positions.push(position);
+        }
+    }
+}
+
+impl Element for Sast {
+    const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
+
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        self.store.read(page, operations);
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        if self.store.write_to_data(page, cause, operations)? {
+            return Ok(());
+        }
+        let (log, position) = self.log_with_room(page.block, operations)?;
+        self.store.append(log, page, cause, operations);
+        self.order.move_to_back(position);
+        Ok(())
+    }
+
+    fn trim(&mut self, page: LogicalPage, operations: &mut Operations) {
+        let log = self.store.log.place(page).map(|(log, _)| log);
+        self.store.trim(page);
+        if let Some(log) = log.filter(|log| self.store.log.live(*log) == 0)
+            && let (_, Some(position)) = self.group_of(page.block)
+        {
+            self.store.discard(log, operations);
+            self.give_back(position, log);
+        }
+        self.store.release_empty(page.block);
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.store.is_written(page)
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.store.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.store.blocks
+    }
+
+    /// A word for each logical block and each page of a log block.
+    fn map_bytes(&self) -> u64 {
+        let logs = u64::from(self.store.log.len());
+        self.store.data_map_bytes() + 4 * logs * u64::from(self.store.blocks.pages())
+    }
+
+    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        self.store.report(tell);
+    }
+
+    fn reset_figures(&mut self) {
+        self.store.reset_figures();
+    }
+}

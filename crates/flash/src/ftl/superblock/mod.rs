@@ -1,0 +1,356 @@
+//! Several adjacent logical blocks share their flash blocks, with a page map inside.
+//!
+//! Pages are appended to the open block of their superblock, wherever they belong in it; pages written again
+//! since the last collection go to a block of their own. A superblock that has as many update blocks as it
+//! may collects garbage among its own blocks. (Kang, Jo, Kim and Lee, EMSOFT 2006.)
+//!
+//! Cost: a few words for each page; a collection looks at each block of the superblock, and at each page of
+//! those it moves.
+
+mod collect;
+mod tables;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::lazy::LazyTable;
+use destage_base::parameter::{Kind as ParameterKind, Parameter};
+
+use self::tables::{Initial, LiveAtStart, MapAtStart, NoBlock, OwnerAtStart};
+use super::blocks::parameters as shared;
+use super::blocks::striped::{Element, Striped};
+use super::blocks::{Blocks, LogicalPage, NONE};
+use super::{FtlConfig, FtlRow, NoSpace};
+use crate::divide::Divider;
+use crate::list::List;
+use crate::masks::{First, Masks};
+use crate::nand::BlockSlot;
+use crate::operation::{Cause, Kind, MergeCause, Operations, Transfer};
+
+const SOURCE: &str = "Kang, Jo, Kim and Lee, EMSOFT 2006.";
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "superblock",
+    about: "Adjacent logical blocks share data and update blocks, with a page map inside and garbage collection of their own.",
+    source: SOURCE,
+    parameters: &[
+        Parameter {
+            name: "sb_blocks",
+            kind: ParameterKind::Integer { min: 1, max: 1024 },
+            default: "4",
+            unit: "blocks",
+            about: "Adjacent logical blocks of an element that form a superblock.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "sb_update_blocks",
+            kind: ParameterKind::Integer { min: 1, max: 1024 },
+            default: "2",
+            unit: "blocks",
+            about: "Flash blocks a superblock may have beyond its logical blocks before it collects garbage.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "sb_hotcold",
+            kind: ParameterKind::Flag,
+            default: "true",
+            unit: "",
+            about: "Pages written again since the last collection go to another update block than the rest.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "sb_map_cached",
+            kind: ParameterKind::Flag,
+            default: "true",
+            unit: "",
+            about: "The page map is in RAM; if not, finding a page that has contents reads the spare area it is kept in.",
+            source: SOURCE,
+        },
+        shared::LOG_BLOCKS,
+        shared::SPARE_BLOCKS,
+        shared::WEAR_LEVELLING,
+        shared::LEVELLING_PERIOD,
+        shared::LEVELLING_GAP,
+    ],
+    build: |config| {
+        let geometry = config.geometry;
+        let logical = shared::logical_blocks(
+            geometry.blocks_per_element(),
+            geometry.elements,
+            config.values.integer("log_blocks") as u32,
+            config.values.integer("spare_blocks") as u32,
+        )?;
+        let make = |number| Ok(Superblocks::new(config, number, logical));
+        Ok(Some(Box::new(Striped::new(
+            &geometry, logical, true, make,
+        )?)))
+    },
+};
+
+/// Which open block a page goes to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Cold = 0,
+    Hot = 1,
+}
+
+impl Class {
+    fn other(self) -> Self {
+        match self {
+            Self::Cold => Self::Hot,
+            Self::Hot => Self::Cold,
+        }
+    }
+}
+
+/// One element.
+struct Superblocks {
+    blocks: Blocks,
+    /// Logical page -> physical page.
+    map: LazyTable<MapAtStart>,
+    /// Physical page -> the logical page that was last programmed there.
+    owner: LazyTable<OwnerAtStart>,
+    /// Per physical block: pages that are the newest of their contents.
+    live: LazyTable<LiveAtStart>,
+    /// Per superblock `width` places: its blocks in the order in which it got them.
+    held: LazyTable<Initial>,
+    width: u32,
+    /// Per superblock the open block of each class.
+    open: LazyTable<NoBlock>,
+    /// Per superblock: the pages written since its last collection, if classes are told apart.
+    written: Option<Masks<First>>,
+    /// Superblocks with update blocks, the one written longest ago first.
+    order: List,
+    /// Update blocks, and as many as there may be.
+    updates: u32,
+    updates_max: u32,
+    logical: u32,
+    superblock_blocks: u32,
+    update_blocks: u32,
+    by_superblock: Divider,
+    map_cached: bool,
+    /// Blocks of the superblock being folded.
+    scratch: Vec<BlockSlot>,
+    element: u32,
+    elements: u32,
+}
+
+impl Superblocks {
+    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
+        let (values, geometry) = (config.values, config.geometry);
+        let superblock_blocks = values.integer("sb_blocks") as u32;
+        let update_blocks = values.integer("sb_update_blocks") as u32;
+        let superblocks = logical.div_ceil(superblock_blocks);
+        let width = superblock_blocks + update_blocks;
+        let full = if config.filled { logical } else { 0 };
+        let pages = geometry.data_pages();
+        let initial = Initial {
+            geometry,
+            full,
+            superblock_blocks,
+            width,
+        };
+        let physical = geometry.blocks_per_element() as usize;
+        // With one update block there is nothing to keep apart.
+        let tells_apart = values.flag("sb_hotcold") && update_blocks > 1;
+        let row = superblock_blocks * pages;
+        Self {
+            blocks: Blocks::new(config, full, shared::levelling(values), true),
+            map: LazyTable::new(logical as usize * pages as usize, MapAtStart(initial)),
+            owner: LazyTable::new(physical << geometry.page_bits(), OwnerAtStart(initial)),
+            live: LazyTable::new(physical, LiveAtStart(initial)),
+            held: LazyTable::new(superblocks as usize * width as usize, initial),
+            width,
+            open: LazyTable::new(2 * superblocks as usize, NoBlock),
+            written: tells_apart.then(|| Masks::new(superblocks, row, First(0))),
+            order: List::new(superblocks),
+            updates: 0,
+            updates_max: shared::log_blocks_of(number, geometry.elements, values),
+            logical,
+            superblock_blocks,
+            update_blocks,
+            by_superblock: Divider::new(superblock_blocks),
+            map_cached: values.flag("sb_map_cached"),
+            scratch: Vec::with_capacity(width as usize),
+            element: number,
+            elements: geometry.elements,
+        }
+    }
+
+    fn index(&self, page: LogicalPage) -> u32 {
+        page.block * self.blocks.pages() + page.offset
+    }
+
+    /// The physical page of logical page `index`, if it has contents.
+    fn place(&self, index: u32) -> Option<u32> {
+        let place = self.map.get(index as usize);
+        (place != NONE).then_some(place)
+    }
+
+    /// Logical blocks of `superblock`: the last one may have fewer.
+    fn logical_blocks_of(&self, superblock: u32) -> u32 {
+        let first = superblock * self.superblock_blocks;
+        (self.logical - first).min(self.superblock_blocks)
+    }
+
+    /// The blocks of `superblock`.
+    fn held(&self, superblock: u32) -> impl Iterator<Item = BlockSlot> + '_ {
+        let first = superblock as usize * self.width as usize;
+        (first..first + self.width as usize)
+            .map(|place| self.held.get(place))
+            .take_while(|block| *block != NONE)
+    }
+
+    /// The open block of `class`, if there is one with room.
+    fn open_block(&self, superblock: u32, class: Class) -> Option<BlockSlot> {
+        let block = self.open.get(2 * superblock as usize + class as usize);
+        (block != NONE && self.blocks.programmed(block) < self.blocks.pages()).then_some(block)
+    }
+
+    fn set_open(&mut self, superblock: u32, class: Class, block: BlockSlot) {
+        *self.open.get_mut(2 * superblock as usize + class as usize) = block;
+    }
+
+    /// The class of page `index` of `superblock`, which is written.
+    fn class_of(&self, superblock: u32, index: u32) -> Class {
+        let first = superblock * self.superblock_blocks * self.blocks.pages();
+        match &self.written {
+            Some(written) if written.get(superblock, index - first) => Class::Hot,
+            _ => Class::Cold,
+        }
+    }
+
+    /// A block with room for logical page `index`. Its class is looked up again after a collection, since
+    /// which no page has been written.
+    fn block_with_room(
+        &mut self,
+        superblock: u32,
+        index: u32,
+        operations: &mut Operations,
+    ) -> Result<BlockSlot, NoSpace> {
+        loop {
+            let class = self.class_of(superblock, index);
+            if let Some(open) = self.open_block(superblock, class) {
+                return Ok(open);
+            }
+            let held = self.held(superblock).count() as u32;
+            let logical = self.logical_blocks_of(superblock);
+            if held == logical + self.update_blocks {
+                self.collect(superblock, class.other(), operations)?;
+                continue;
+            }
+            if held >= logical {
+                if self.updates == self.updates_max {
+                    if let Some(open) = self.open_block(superblock, class.other()) {
+                        return Ok(open);
+                    }
+                    let oldest = self.order.front().unwrap_or(superblock);
+                    self.fold(oldest, MergeCause::Room, operations)?;
+                    continue;
+                }
+                self.updates += 1;
+                if !self.order.contains(superblock) {
+                    self.order.push_back(superblock);
+                }
+            }
+            let block = self.blocks.allocate(superblock, operations)?;
+            let place = superblock as usize * self.width as usize + held as usize;
+            *self.held.get_mut(place) = block;
+            self.set_open(superblock, class, block);
+            return Ok(block);
+        }
+    }
+
+    /// The newest copy of logical page `index` is not needed any more; gives the block it was in.
+    fn invalidate(&mut self, index: u32) -> Option<BlockSlot> {
+        let (block, _) = self.blocks.split(self.place(index)?);
+        *self.live.get_mut(block as usize) -= 1;
+        Some(block)
+    }
+
+    /// Logical page `index` now lies in `page` of `block`.
+    fn settle(&mut self, index: u32, block: BlockSlot, page: u32) {
+        let place = self.blocks.ppn(block, page).0;
+        *self.map.get_mut(index as usize) = place;
+        *self.owner.get_mut(place as usize) = index;
+        *self.live.get_mut(block as usize) += 1;
+    }
+
+    /// Reads the map of `superblock`, which lies beside the page it programmed last, if it is not in RAM.
+    fn look_up(&self, superblock: u32, operations: &mut Operations) {
+        if self.map_cached {
+            return;
+        }
+        if let Some(last) = self.held(superblock).last() {
+            let end = self.blocks.programmed(last).min(self.blocks.pages());
+            let page = self.blocks.ppn(last, end - 1);
+            operations.push(Kind::Read, Cause::Map, Transfer::Sector, page);
+        }
+    }
+}
+
+impl Element for Superblocks {
+    fn read(&self, page: LogicalPage, operations: &mut Operations) {
+        if let Some(place) = self.place(self.index(page)) {
+            self.look_up(self.by_superblock.split(page.block).0, operations);
+            let (block, page) = self.blocks.split(place);
+            self.blocks.read(block, page, operations);
+        }
+    }
+
+    fn write(
+        &mut self,
+        page: LogicalPage,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let superblock = self.by_superblock.split(page.block).0;
+        let index = self.index(page);
+        if self.place(index).is_some() {
+            self.look_up(superblock, operations);
+        }
+        if self.order.contains(superblock) {
+            self.order.move_to_back(superblock);
+        }
+        let block = self.block_with_room(superblock, index, operations)?;
+        let slot = self.blocks.programmed(block);
+        self.invalidate(index);
+        self.blocks.program(block, slot, cause, operations);
+        self.settle(index, block, slot);
+        if let Some(written) = &mut self.written {
+            let first = superblock * self.superblock_blocks * self.blocks.pages();
+            written.set(superblock, index - first);
+        }
+        Ok(())
+    }
+
+    fn trim(&mut self, page: LogicalPage, _: &mut Operations) {
+        let index = self.index(page);
+        let Some(block) = self.invalidate(index) else {
+            return;
+        };
+        *self.map.get_mut(index as usize) = NONE;
+        if self.live.get(block as usize) == 0 {
+            self.release_if_empty(self.by_superblock.split(page.block).0);
+        }
+    }
+
+    fn is_written(&self, page: LogicalPage) -> bool {
+        self.place(self.index(page)).is_some()
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    fn blocks_mut(&mut self) -> &mut Blocks {
+        &mut self.blocks
+    }
+
+    /// Block lists; and in RAM, block and page in it for each logical page.
+    fn map_bytes(&self) -> u64 {
+        let cached = if self.map_cached { self.map.len() } else { 0 };
+        4 * u64::from(self.logical + self.updates_max) + 2 * cached as u64
+    }
+}

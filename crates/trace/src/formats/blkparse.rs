@@ -1,0 +1,216 @@
+//! `blkparse`: the events of the Linux block layer, as text in the tool's default form.
+//!
+//! The YCSB/RocksDB trace of SNIA is in this form too. A request is one event of one kind (`trace.event`): D by
+//! default, because that is what the device is given, after merging and splitting. Other events are passed over,
+//! and so are messages, SCSI commands that carry no sectors, and the summary that ends the text. A request that is
+//! put back and issued again counts each time it is issued.
+//!
+//! The letters after the action say what is done. A first F asks for a flush before the request: it becomes a flush
+//! of its own that arrives with it. An F after the R or W is forced unit access.
+
+use super::flush_before;
+use crate::cursor::{Column, Cursor, Problem};
+use crate::decode::{Layout, State, decode, request};
+use crate::error::Fault;
+use crate::format::{Encoding, Format, TimeUnit};
+use crate::options::Event;
+use crate::request::{Operation, Request};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "blkparse",
+    extensions: &["blkparse", "ycsb"],
+    about: "Linux blktrace as blkparse prints it, and the YCSB traces of SNIA: trace.event says which event is the request; flushes, FUA and discards are kept; volume is the device number.",
+    columns: "8 columns: major,minor, processor, number, time in s, process, action, operation, and first sector + sectors",
+    header: None,
+    example: "  8,0    3        1     0.000107515   697  D   W 223490 + 8 [kjournald]",
+    time_unit: TimeUnit::Seconds,
+    sorted: true,
+    epoch: false,
+    encoding: Encoding::Text(decode::<BlkParse>),
+};
+
+const DEVICE: Column = Column {
+    name: "device",
+    expected: "major,minor as two whole numbers, the first below 2^12 and the second below 2^20",
+};
+const PROCESSOR: Column = Column {
+    name: "processor",
+    expected: "a whole number",
+};
+const NUMBER: Column = Column {
+    name: "sequence number",
+    expected: "a whole number",
+};
+const TIME: Column = Column {
+    name: "time",
+    expected: "a decimal number of seconds such as 0.000107515",
+};
+const PROCESS: Column = Column {
+    name: "process",
+    expected: "a whole number",
+};
+const ACTION: Column = Column {
+    name: "action",
+    expected: "one of Q M F G S R D C P U UT I X B A m N",
+};
+const OPERATION: Column = Column {
+    name: "operation",
+    expected: "letters such as R, WS, FWFS, D or FN",
+};
+const SECTOR: Column = Column {
+    name: "first sector",
+    expected: "a whole number of 512-byte sectors",
+};
+const SECTORS: Column = Column {
+    name: "sector count",
+    expected: "a plus sign and a whole number below 2^32",
+};
+
+/// [`State::kind`] once the summary has begun.
+const SUMMARY: u32 = 1;
+
+struct BlkParse;
+
+impl Layout for BlkParse {
+    // The summary stands apart.
+    const BLANKS: bool = true;
+
+    #[inline(always)]
+    fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
+        cursor.skip_blanks();
+        if cursor.peek() == b'C' || cursor.peek() == b'T' || state.kind == SUMMARY {
+            return summary(cursor, state);
+        }
+        let major = cursor.number32(&DEVICE)?;
+        cursor.separator(b',', &DEVICE)?;
+        let minor = cursor.number32(&DEVICE)?;
+        if major >= 1 << 12 || minor >= 1 << 20 {
+            return Err(cursor.bad_field(Fault::TooLarge(DEVICE.name), &DEVICE));
+        }
+        cursor.blanks(&DEVICE)?;
+        cursor.number(&PROCESSOR)?;
+        cursor.blanks(&PROCESSOR)?;
+        cursor.number(&NUMBER)?;
+        cursor.blanks(&NUMBER)?;
+        let arrival = state.time(cursor, &TIME)?;
+        cursor.blanks(&TIME)?;
+        cursor.number(&PROCESS)?;
+        cursor.blanks(&PROCESS)?;
+        let wanted = match (cursor.word(b' '), state.choices.event) {
+            (b"D", event) => event == Event::Issue,
+            (b"Q", event) => event == Event::Queue,
+            (b"C", event) => event == Event::Complete,
+            (
+                b"M" | b"F" | b"G" | b"S" | b"R" | b"P" | b"U" | b"UT" | b"I" | b"X" | b"B" | b"A"
+                | b"m" | b"N",
+                _,
+            ) => false,
+            _ => return Err(cursor.unknown_word(&ACTION)),
+        };
+        cursor.blanks(&ACTION)?;
+        if !wanted {
+            cursor.rest_of_line();
+            return Ok(None);
+        }
+        let Some(asked) = Asked::of(cursor.word(b' ')) else {
+            return Err(cursor.unknown_word(&OPERATION));
+        };
+        let volume = major << 20 | minor;
+        // Without sectors it is a flush, or nothing that is a request.
+        let without_sectors = |state: &State| {
+            if asked.flush {
+                request(state, arrival, volume, (0, 0), Operation::Flush)
+            } else {
+                Ok(None)
+            }
+        };
+        cursor.skip_blanks();
+        if !cursor.peek().is_ascii_digit() {
+            cursor.rest_of_line();
+            return without_sectors(state);
+        }
+        let sector = cursor.number(&SECTOR)?;
+        cursor.blanks(&SECTOR)?;
+        if matches!(cursor.peek(), b'(' | b'[') {
+            // The length of a command that follows in brackets, or the sector of a flush that is done.
+            cursor.rest_of_line();
+            return without_sectors(state);
+        }
+        cursor.separator(b'+', &SECTORS)?;
+        cursor.skip_blanks();
+        let sectors = cursor.number32(&SECTORS)?;
+        match cursor.peek() {
+            b' ' | b'\n' | b'\r' => cursor.rest_of_line(),
+            _ => {
+                return Err(cursor.bad_field(Fault::NotANumber(SECTORS.name), &SECTORS));
+            }
+        }
+        let Some(operation) = asked.operation.filter(|_| sectors > 0 || !asked.flush) else {
+            return without_sectors(state);
+        };
+        let mut made = request(state, arrival, volume, (sector, sectors), operation)?;
+        if let Some(request) = &mut made {
+            request.fua = asked.fua && operation == Operation::Write;
+            if asked.flush {
+                state.ahead = Some(flush_before(request));
+            }
+        }
+        Ok(made)
+    }
+}
+
+/// `CPU0 (8,0):` or `Total (8,0):` begins the summary, of which every line is passed over.
+#[cold]
+fn summary(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
+    if state.kind != SUMMARY {
+        let line = &cursor.bytes[cursor.at..];
+        if !line.starts_with(b"CPU") && !line.starts_with(b"Total") {
+            // Fails with what is wrong.
+            cursor.number(&DEVICE)?;
+        }
+        state.kind = SUMMARY;
+    }
+    cursor.rest_of_line();
+    Ok(None)
+}
+
+/// What the letters of an operation ask for.
+struct Asked {
+    /// A flush before anything else.
+    flush: bool,
+    /// What is done then, if anything.
+    operation: Option<Operation>,
+    fua: bool,
+}
+
+impl Asked {
+    #[inline(always)]
+    fn of(letters: &[u8]) -> Option<Self> {
+        let (flush, rest) = match letters {
+            [b'F', rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        let (operation, rest) = match rest {
+            [b'R', rest @ ..] => (Some(Operation::Read), rest),
+            [b'W', rest @ ..] => (Some(Operation::Write), rest),
+            [b'D', rest @ ..] => (Some(Operation::Trim), rest),
+            [b'N' | b'F', rest @ ..] => (None, rest),
+            [] if flush => (None, rest),
+            _ => return None,
+        };
+        let mut fua = false;
+        for letter in rest {
+            match letter {
+                b'F' => fua = true,
+                // Ahead, barrier, synchronous, metadata, secure erase, unimportant or unknown to this list.
+                b'A' | b'B' | b'S' | b'M' | b'E' | b'U' | b'V' => {}
+                _ => return None,
+            }
+        }
+        Some(Self {
+            flush,
+            operation,
+            fua,
+        })
+    }
+}

@@ -1,0 +1,84 @@
+//! `oraclegeneral`: the common binary form of libCacheSim, with the next access of each object.
+//!
+//! Records of 24 bytes, lowest byte first: time in s, object number, bytes, and the number of the request that asks
+//! for the object next. It says neither what a request does (`trace.missing_op`) nor what an object number
+//! counts (`trace.block_bytes`): both belong to whoever made the file. The next access plays no part in reading.
+
+use crate::cursor::{Column, Problem};
+use crate::decode::State;
+use crate::error::Fault;
+use crate::format::{Encoding, Format, TimeUnit};
+use crate::records::{Binary, Records, Step, bad_field, le32, le64, request};
+use crate::request::{Request, sectors_touched};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "oraclegeneral",
+    extensions: &["oraclegeneral", "oracleGeneral"],
+    about: "libCacheSim oracleGeneral, binary: times in s, made relative to the first request; trace.missing_op says what requests do, trace.block_bytes what an object number counts.",
+    columns: "records of 24 bytes: time in s, object, bytes, next access",
+    header: None,
+    example: "10270000 7b00000000000000 00100000 ffffffffffffffff",
+    time_unit: TimeUnit::Seconds,
+    sorted: true,
+    epoch: true,
+    encoding: Encoding::Binary(Binary::of::<OracleGeneral>(begins)),
+};
+
+const TIME: Column = Column {
+    name: "time",
+    expected: "seconds, not before the first request",
+};
+const OBJECT: Column = Column {
+    name: "object",
+    expected: "a number of blocks of trace.block_bytes that end below 2^64 bytes",
+};
+
+const RECORD_BYTES: usize = 24;
+
+/// Times that do not go back, sizes that are not 0, and next accesses that lie ahead: nothing marks the format, so
+/// all of this has to hold in everything that is looked at.
+fn begins(bytes: &[u8]) -> bool {
+    let mut latest = 0;
+    let mut number = 0;
+    for record in bytes.chunks_exact(RECORD_BYTES).take(64) {
+        number += 1;
+        let (time, next) = (le32(record, 0), le64(record, 16) as i64);
+        let ahead = next == -1 || next >= number;
+        if time < latest || le32(record, 12) == 0 || !ahead {
+            return false;
+        }
+        latest = time;
+    }
+    number > 0
+}
+
+struct OracleGeneral;
+
+impl Records for OracleGeneral {
+    #[inline(always)]
+    fn record(bytes: &[u8], state: &mut State, batch: &mut Vec<Request>) -> Result<Step, Problem> {
+        if bytes.len() < RECORD_BYTES {
+            return Ok(Step::Incomplete);
+        }
+        let bad =
+            |fault, column, field, width| bad_field(fault, column, field, width, RECORD_BYTES);
+        let Some(operation) = state.choices.missing_operation else {
+            // No record would do better.
+            return Err(Problem::line(Fault::NoOperation));
+        };
+        let Some(arrival) = state.whole_epoch_time(u64::from(le32(bytes, 0))) else {
+            return Err(bad(Fault::BackInTime, &TIME, 0, 4));
+        };
+        let range = le64(bytes, 4)
+            .checked_mul(state.choices.block_bytes)
+            .and_then(|offset| sectors_touched(offset, u64::from(le32(bytes, 12))));
+        let Some(range) = range else {
+            return Err(bad(Fault::TooLarge(OBJECT.name), &OBJECT, 4, 8));
+        };
+        batch.push(request(state, arrival, 0, range, operation, RECORD_BYTES)?);
+        Ok(Step::Done {
+            bytes: RECORD_BYTES,
+            count: 1,
+        })
+    }
+}

@@ -1,0 +1,174 @@
+//! From a block of bytes to a batch of requests, for formats that are no text.
+//!
+//! The sibling of [`crate::decode`]: a format implements [`Records`] for one record, and [`decode`] is compiled
+//! once per format around it. A record may be a header without requests or carry many.
+
+use crate::cursor::{Column, Problem};
+use crate::decode::{Outcome, State};
+use crate::error::Fault;
+use crate::request::{Operation, Request, SECTORS_MAX};
+use destage_base::Ticks;
+
+/// How a format writes requests as bytes.
+pub(crate) trait Records {
+    /// Reads the record that `bytes` begin with, and adds its requests to `batch`. `bytes` may end within the
+    /// record: [`Step::Incomplete`] asks for more, and must not have changed anything.
+    fn record(bytes: &[u8], state: &mut State, batch: &mut Vec<Request>) -> Result<Step, Problem>;
+}
+
+/// What became of the bytes at hand.
+pub(crate) enum Step {
+    /// A record of that many bytes is done; it counts as that many.
+    Done {
+        /// Its length in bytes.
+        bytes: usize,
+        /// How far the count of records goes on: 0 for a header.
+        count: u64,
+    },
+    /// There are fewer bytes than the record has.
+    Incomplete,
+}
+
+/// The functions of a format, compiled for it.
+#[derive(Clone, Copy)]
+pub(crate) struct Binary {
+    /// As [`crate::decode::Decode`]; stops before a record that is not there as a whole.
+    pub decode: fn(&[u8], &mut State, &mut Vec<Request>, usize) -> Outcome,
+    /// Where the record starts that a number belongs to.
+    pub locate: fn(&[u8], &mut State, u64) -> usize,
+    /// Whether a file that begins so is in this format: stricter than reading where there is no mark to know it by.
+    pub begins: fn(&[u8]) -> bool,
+    /// Whether a file may end here, between two records.
+    pub ended: fn(&State) -> bool,
+}
+
+impl Binary {
+    /// The functions of `R`.
+    pub const fn of<R: Records>(begins: fn(&[u8]) -> bool) -> Self {
+        Self {
+            decode: decode::<R>,
+            locate: locate::<R>,
+            begins,
+            ended: |_| true,
+        }
+    }
+}
+
+fn decode<R: Records>(
+    block: &[u8],
+    state: &mut State,
+    batch: &mut Vec<Request>,
+    room: usize,
+) -> Outcome {
+    let mut at = 0;
+    let mut problem = None;
+    while at < block.len() && batch.len() < room {
+        let whole = batch.len();
+        match R::record(&block[at..], state, batch) {
+            Ok(Step::Done { bytes, count }) => {
+                at += bytes;
+                state.line += count;
+            }
+            Ok(Step::Incomplete) => break,
+            Err(found) => {
+                batch.truncate(whole);
+                problem = Some(found);
+                break;
+            }
+        }
+    }
+    Outcome {
+        consumed: at,
+        problem,
+    }
+}
+
+/// Cold: walks the block again, from the state before it.
+fn locate<R: Records>(block: &[u8], state: &mut State, number: u64) -> usize {
+    let (mut at, mut batch) = (0, Vec::new());
+    while let Ok(Step::Done { bytes, count }) = R::record(&block[at..], state, &mut batch) {
+        batch.clear();
+        if state.line + count > number {
+            break;
+        }
+        state.line += count;
+        at += bytes;
+    }
+    at
+}
+
+/// A problem with the `width` bytes at `field` of a record that is `record` bytes long.
+#[cold]
+pub(crate) fn bad_field(
+    fault: Fault,
+    column: &'static Column,
+    field: usize,
+    width: usize,
+    record: usize,
+) -> Problem {
+    Problem {
+        fault,
+        field: Some(field),
+        expected: Some(column.expected),
+        width,
+        record: Some(record),
+    }
+}
+
+/// A request at `sector`, checked to end where byte addresses still fit in 64 bits; its record is `record` bytes long.
+#[inline(always)]
+pub(crate) fn request(
+    state: &State,
+    arrival: Ticks,
+    volume: u32,
+    (sector, sectors): (u64, u32),
+    operation: Operation,
+    record: usize,
+) -> Result<Request, Problem> {
+    if sector > SECTORS_MAX - u64::from(sectors) {
+        return Err(Problem {
+            record: Some(record),
+            ..Problem::line(Fault::BeyondAddressSpace)
+        });
+    }
+    Ok(Request {
+        arrival,
+        sector,
+        sectors,
+        volume,
+        line: state.request_line(),
+        operation,
+        fua: false,
+    })
+}
+
+/// The number of two bytes at `at`, lowest first.
+#[inline(always)]
+pub(crate) fn le16(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes(array(bytes, at))
+}
+
+/// The number of four bytes at `at`, lowest first.
+#[inline(always)]
+pub(crate) fn le32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(array(bytes, at))
+}
+
+/// The number of eight bytes at `at`, lowest first.
+#[inline(always)]
+pub(crate) fn le64(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(array(bytes, at))
+}
+
+/// The number of four bytes at `at`, highest first.
+#[inline(always)]
+pub(crate) fn be32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes(array(bytes, at))
+}
+
+#[inline(always)]
+fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    *bytes[at..]
+        .first_chunk()
+        .expect("the caller has seen that the record is whole")
+}

@@ -1,0 +1,58 @@
+//! A part of a trace: by time, volume and address.
+
+use crate::request::{Operation, Request};
+use destage_base::Ticks;
+
+/// What is kept. The default keeps everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// Arrivals from here on, in ticks.
+    pub from: Option<Ticks>,
+    /// Arrivals before this, in ticks.
+    pub until: Option<Ticks>,
+    /// These volumes; all if empty.
+    pub volumes: Vec<u32>,
+    /// Sectors from the first on and before the second. Of a request that goes beyond, the part inside is kept; a flush
+    /// has no address and is always kept.
+    pub sectors: Option<(u64, u64)>,
+}
+
+impl Cut {
+    /// What is kept of `request`, if anything.
+    ///
+    /// ```
+    /// use destage_trace::{Operation, Request, transform::Cut};
+    /// let operation = Operation::Write;
+    /// let request = Request { arrival: 5, sector: 90, sectors: 20, volume: 0, line: 1, operation, fua: false };
+    /// let cut = Cut { sectors: Some((100, 200)), ..Cut::default() };
+    /// let kept = cut.keep(&request).unwrap();
+    /// assert_eq!((kept.sector, kept.sectors), (100, 10));
+    /// ```
+    #[must_use]
+    pub fn keep(&self, request: &Request) -> Option<Request> {
+        let timely = self.from.is_none_or(|from| request.arrival >= from)
+            && self.until.is_none_or(|until| request.arrival < until);
+        let asked_for = self.volumes.is_empty() || self.volumes.contains(&request.volume);
+        if !timely || !asked_for {
+            return None;
+        }
+        let mut kept = *request;
+        if let Some((first, end)) = self.sectors
+            && request.operation != Operation::Flush
+        {
+            kept.sector = request.sector.max(first);
+            let end = request.end().min(end);
+            kept.sectors = end
+                .checked_sub(kept.sector)
+                .filter(|sectors| *sectors > 0)
+                .and_then(|sectors| u32::try_from(sectors).ok())?;
+        }
+        Some(kept)
+    }
+
+    /// Whether nothing after `arrival` can be kept.
+    #[must_use]
+    pub fn is_over(&self, arrival: Ticks) -> bool {
+        self.until.is_some_and(|until| arrival >= until)
+    }
+}

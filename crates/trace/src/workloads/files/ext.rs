@@ -1,0 +1,475 @@
+//! A journalled file system of the ext kind: block groups, each with bitmaps and an inode table, and a journal.
+//!
+//! ```text
+//! group 0: | super block | group descriptors | block bitmap | inode bitmap | inode table | journal | data ...
+//! others:  | copies of both, in some         | block bitmap | inode bitmap | inode table | data ...
+//! ```
+//!
+//! Metadata goes to the disk twice: first, at a commit, its pages are copied to the journal, one after the other;
+//! later, at a checkpoint, each is written where it belongs. Data goes there once, in ascending order and before the
+//! commit that makes it part of a file (`data=ordered`, the default of ext3); what is written twice between two
+//! commits reaches the disk once, and what is removed before the next does not reach it at all.
+//!
+//! Sizes are those that `mke2fs` of e2fsprogs 1.39 chooses: a group has as many pages as a page has bits, there is
+//! an inode of 128 bytes for every 8 KiB, and the journal's size goes by the volume's. Directories are plain lists.
+//! Files lie in the group of their directory (`fs/ext3/ialloc.c`), and their data behind the last allocated.
+
+use super::space::Space;
+use super::{Disk, Entries, Extent, File, FileSystem};
+use std::collections::BTreeSet;
+
+const INODE_BYTES: u64 = 128;
+const BYTES_PER_INODE: u64 = 8192;
+const DESCRIPTOR_BYTES: u64 = 32;
+/// Of a directory, with a name of some 18 characters.
+const ENTRY_BYTES: u64 = 28;
+/// Pages that an inode itself points to.
+const DIRECT_PAGES: u64 = 12;
+/// Bytes of a pointer in an indirect page, and of the tag that a journal's descriptor has for every page.
+const POINTER_BYTES: u64 = 4;
+const TAG_BYTES: u64 = 8;
+
+#[derive(Clone, Debug)]
+struct Group {
+    block_bitmap: u64,
+    inode_bitmap: u64,
+    inode_table: u64,
+    /// The first page behind the tables, and the one after the last.
+    data: u64,
+    end: u64,
+    inodes: Space,
+    /// No page of the group before this one is free.
+    goal: u64,
+    free: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Directory {
+    group: usize,
+    inode: u64,
+    entries: Entries,
+}
+
+/// Where the next copy of metadata goes.
+#[derive(Clone, Debug)]
+struct Journal {
+    first: u64,
+    pages: u64,
+    /// The next page to write; the first holds the journal's own super block.
+    head: u64,
+    /// Pages written since the last checkpoint.
+    used: u64,
+}
+
+/// A volume of the ext kind.
+#[derive(Clone, Debug)]
+pub struct Ext {
+    page_bytes: u64,
+    pages: u64,
+    group_pages: u64,
+    inodes_per_group: u64,
+    space: Space,
+    groups: Vec<Group>,
+    directories: Vec<Directory>,
+    journal: Journal,
+    /// Data since the last commit.
+    pending: Vec<u64>,
+    /// Metadata changed since then.
+    dirty: BTreeSet<u64>,
+    /// Committed, and not yet where it belongs.
+    committed: BTreeSet<u64>,
+    commit_pages: u64,
+    since_commit: u64,
+    checkpoint_commits: u64,
+    commits: u64,
+}
+
+impl Ext {
+    /// A volume of `pages` pages that commits after every `commit_pages` pages of data, and writes metadata to its
+    /// place after every `checkpoint_commits` commits; `None` if it is too small to be one.
+    pub fn new(
+        pages: u64,
+        page_bytes: u64,
+        commit_pages: u64,
+        checkpoint_commits: u64,
+    ) -> Option<Self> {
+        let group_pages = (page_bytes * 8).min(pages);
+        let inodes_per_page = page_bytes / INODE_BYTES;
+        let inodes_per_group = (group_pages * page_bytes / BYTES_PER_INODE)
+            .div_ceil(inodes_per_page)
+            * inodes_per_page;
+        let mut this = Self {
+            page_bytes,
+            pages,
+            group_pages,
+            inodes_per_group,
+            space: Space::new(0),
+            groups: Vec::new(),
+            directories: Vec::new(),
+            journal: Journal {
+                first: 0,
+                pages: journal_pages(pages),
+                head: 1,
+                used: 0,
+            },
+            pending: Vec::new(),
+            dirty: BTreeSet::new(),
+            committed: BTreeSet::new(),
+            commit_pages,
+            since_commit: 0,
+            checkpoint_commits,
+            commits: 0,
+        };
+        this.lay_out().then_some(this)
+    }
+
+    /// Lays out an empty volume. `false` if the journal does not fit in the first group.
+    fn lay_out(&mut self) -> bool {
+        self.space = Space::new(self.pages);
+        self.groups.clear();
+        self.directories.clear();
+        self.pending.clear();
+        self.dirty.clear();
+        self.committed.clear();
+        (self.since_commit, self.commits) = (0, 0);
+        let table_pages = self.inodes_per_group * INODE_BYTES / self.page_bytes;
+        let descriptor_pages =
+            (self.pages.div_ceil(self.group_pages) * DESCRIPTOR_BYTES).div_ceil(self.page_bytes);
+        let mut first = 0;
+        while first < self.pages {
+            let number = self.groups.len() as u64;
+            let end = self.pages.min(first + self.group_pages);
+            let copies = if has_super_block(number) {
+                1 + descriptor_pages
+            } else {
+                0
+            };
+            let block_bitmap = first + copies;
+            let mut data = block_bitmap + 2 + table_pages;
+            if number == 0 {
+                self.journal = Journal {
+                    first: data,
+                    head: 1,
+                    used: 0,
+                    ..self.journal
+                };
+                data += self.journal.pages;
+            }
+            if data >= end {
+                // A last group that has no room for data is left out; a first one means no volume.
+                self.space.take(first, end - first);
+                return number > 0;
+            }
+            self.space.take(first, data - first);
+            self.groups.push(Group {
+                block_bitmap,
+                inode_bitmap: block_bitmap + 1,
+                inode_table: block_bitmap + 2,
+                data,
+                end,
+                inodes: Space::new(self.inodes_per_group),
+                goal: data,
+                free: end - data,
+            });
+            first = end;
+        }
+        true
+    }
+
+    /// The group of a page of data.
+    fn group_of(&self, page: u64) -> usize {
+        (page / self.group_pages) as usize
+    }
+
+    /// Where group `group` is described.
+    fn descriptor_page(&self, group: usize) -> u64 {
+        1 + group as u64 * DESCRIPTOR_BYTES / self.page_bytes
+    }
+
+    fn inode_page(&self, inode: u64) -> u64 {
+        let group = &self.groups[(inode / self.inodes_per_group) as usize];
+        group.inode_table + inode % self.inodes_per_group * INODE_BYTES / self.page_bytes
+    }
+
+    /// Takes up to `pages` pages from `goal` on.
+    fn take(&mut self, goal: u64, pages: u64) -> Extent {
+        let extent = self
+            .space
+            .take_run(goal, pages)
+            .expect("whoever asks for room has made sure that there is some");
+        self.change(extent, |group, extent| {
+            group.free -= extent.pages;
+            if group.goal == extent.first {
+                group.goal = extent.first + extent.pages;
+            }
+        });
+        extent
+    }
+
+    fn release(&mut self, extent: Extent) {
+        for page in extent.first..extent.first + extent.pages {
+            // What is free again need not reach its place any more.
+            self.dirty.remove(&page);
+            self.committed.remove(&page);
+        }
+        self.space.release(extent.first, extent.pages);
+        self.change(extent, |group, extent| {
+            group.free += extent.pages;
+            group.goal = group.goal.min(extent.first);
+        });
+    }
+
+    /// Carries out `change` on every group that `extent` is in; their bitmaps and descriptors change.
+    fn change(&mut self, extent: Extent, change: impl Fn(&mut Group, Extent)) {
+        let (mut first, end) = (extent.first, extent.first + extent.pages);
+        while first < end {
+            let index = self.group_of(first);
+            let descriptor = self.descriptor_page(index);
+            let group = &mut self.groups[index];
+            let pages = end.min(group.end) - first;
+            change(group, Extent { first, pages });
+            self.dirty.extend([group.block_bitmap, descriptor]);
+            first += pages;
+        }
+    }
+
+    /// Takes the first free inode of `group`, or of the next that has one.
+    fn take_inode(&mut self, group: usize) -> u64 {
+        let index = (group..self.groups.len())
+            .chain(0..group)
+            .find(|index| self.groups[*index].inodes.free() > 0)
+            .expect("whoever makes a file has made sure that there is an inode");
+        let group = &mut self.groups[index];
+        let run = group.inodes.take_run(0, 1).expect("one is free");
+        let bitmap = group.inode_bitmap;
+        let inode = index as u64 * self.inodes_per_group + run.first;
+        let descriptor = self.descriptor_page(index);
+        self.dirty
+            .extend([bitmap, descriptor, self.inode_page(inode)]);
+        inode
+    }
+
+    /// Pages and inodes that are free.
+    fn free_inodes(&self) -> u64 {
+        self.groups.iter().map(|group| group.inodes.free()).sum()
+    }
+
+    /// Where a new directory goes: to its predecessor's group, until that is fuller than the average.
+    fn group_for_directory(&self) -> usize {
+        let last = self.directories.last().map_or(0, |last| last.group);
+        let average = self.space.free() / self.groups.len() as u64;
+        if self.groups[last].free >= average / 2 {
+            return last;
+        }
+        let emptiest = (0..self.groups.len()).rev();
+        emptiest
+            .max_by_key(|index| self.groups[*index].free)
+            .unwrap_or(last)
+    }
+
+    /// Writes data to its place, then copies changed metadata to the journal.
+    fn commit(&mut self, disk: &mut Disk) {
+        self.since_commit = 0;
+        disk.write_all(self.space.settle(&mut self.pending));
+        if self.dirty.is_empty() {
+            return;
+        }
+        let changed = self.dirty.len() as u64;
+        let descriptors = changed.div_ceil(self.page_bytes / TAG_BYTES);
+        let pages = descriptors + changed + 1;
+        if self.journal.used + pages >= self.journal.pages {
+            self.checkpoint(disk);
+        }
+        // The last page says that all before it are there, so it is written when they are.
+        for part in [pages - 1, 1] {
+            self.write_journal(part, disk);
+        }
+        self.committed.append(&mut self.dirty);
+        self.commits += 1;
+        if self.commits.is_multiple_of(self.checkpoint_commits) {
+            self.checkpoint(disk);
+        }
+    }
+
+    /// Writes pages of the journal, which starts over at its end.
+    fn write_journal(&mut self, pages: u64, disk: &mut Disk) {
+        let journal = &mut self.journal;
+        journal.used += pages;
+        let mut left = pages;
+        while left > 0 {
+            let part = left.min(journal.pages - journal.head);
+            disk.write_apart(journal.first + journal.head, part);
+            journal.head += part;
+            if journal.head == journal.pages {
+                journal.head = 1;
+            }
+            left -= part;
+        }
+    }
+
+    /// Writes committed metadata to its place, and tells the journal.
+    fn checkpoint(&mut self, disk: &mut Disk) {
+        disk.write_all(std::mem::take(&mut self.committed));
+        disk.write(self.journal.first, 1);
+        self.journal.used = 0;
+    }
+
+    /// The most pages a transaction may change: a quarter of the journal.
+    fn transaction_pages(&self) -> usize {
+        (self.journal.pages / 4) as usize
+    }
+}
+
+/// As `ext2fs_default_journal_size` has it, in pages of a page's size.
+fn journal_pages(pages: u64) -> u64 {
+    match pages {
+        ..32_768 => 1024,
+        32_768..262_144 => 4096,
+        262_144..524_288 => 8192,
+        524_288..1_048_576 => 16_384,
+        _ => 32_768,
+    }
+}
+
+/// Copies of the super block are in groups 0 and 1 and in powers of 3, 5 and 7.
+fn has_super_block(group: u64) -> bool {
+    group <= 1
+        || [3, 5, 7].into_iter().any(|base: u64| {
+            let mut power = base;
+            while power < group {
+                power *= base;
+            }
+            power == group
+        })
+}
+
+impl FileSystem for Ext {
+    fn page_bytes(&self) -> u64 {
+        self.page_bytes
+    }
+
+    fn fits(&self, bytes: u64) -> bool {
+        let pages = bytes.div_ceil(self.page_bytes);
+        // Indirect pages, and a page more for either's entry and for a new directory.
+        let indirect = pages.div_ceil(self.page_bytes / POINTER_BYTES) + 1;
+        pages + indirect + 4 <= self.space.free() && self.free_inodes() >= 2
+    }
+
+    fn make_directory(&mut self) -> usize {
+        let group = self.group_for_directory();
+        let inode = self.take_inode(group);
+        let group = (inode / self.inodes_per_group) as usize;
+        self.directories.push(Directory {
+            group,
+            inode,
+            entries: Entries::default(),
+        });
+        self.directories.len() - 1
+    }
+
+    fn create(&mut self, directory: usize) -> File {
+        let per_page = self.page_bytes / ENTRY_BYTES;
+        let Directory { group, inode, .. } = self.directories[directory];
+        let entry = self.directories[directory].entries.add();
+        if self.directories[directory].entries.lacks(entry, per_page) {
+            let page = self.take(self.groups[group].goal, 1).first;
+            self.directories[directory].entries.pages.push(page);
+        }
+        let page = self.directories[directory].entries.page(entry, per_page);
+        self.dirty.extend([page, self.inode_page(inode)]);
+        File {
+            directory,
+            slot: self.take_inode(group),
+            entry,
+            ..File::default()
+        }
+    }
+
+    fn grow(&mut self, file: &mut File, pages: u64) {
+        let pointers = self.page_bytes / POINTER_BYTES;
+        let mut held = file.pages();
+        while held < pages {
+            let group = self.directories[file.directory].group;
+            let goal = file.end().unwrap_or(self.groups[group].goal);
+            // Up to the next page that has to be pointed to from a page of its own.
+            let until = if held < DIRECT_PAGES {
+                DIRECT_PAGES
+            } else {
+                let behind = held - DIRECT_PAGES;
+                if behind.is_multiple_of(pointers) {
+                    let page = self.take(goal, 1).first;
+                    file.indirect.push(page);
+                }
+                DIRECT_PAGES + (behind / pointers + 1) * pointers
+            };
+            let goal = file.indirect.last().map_or(goal, |page| goal.max(page + 1));
+            let extent = self.take(goal, pages.min(until) - held);
+            held += extent.pages;
+            file.extend(extent);
+            self.dirty.extend(file.indirect.last());
+        }
+    }
+
+    fn touch(&mut self, file: &File) {
+        let page = self.inode_page(file.slot);
+        self.dirty.insert(page);
+    }
+
+    fn put(&mut self, piece: Extent, _: &mut Disk) {
+        self.pending.extend(piece.first..piece.first + piece.pages);
+    }
+
+    fn written(&mut self, pages: u64, disk: &mut Disk) {
+        self.since_commit += pages;
+        if self.since_commit >= self.commit_pages || self.dirty.len() >= self.transaction_pages() {
+            self.commit(disk);
+        }
+    }
+
+    fn remove(&mut self, file: File, disk: &mut Disk) {
+        self.touch(&file);
+        let per_page = self.page_bytes / ENTRY_BYTES;
+        let directory = &mut self.directories[file.directory];
+        directory.entries.remove(file.entry);
+        let page = directory.entries.page(file.entry, per_page);
+        self.dirty.insert(page);
+        for extent in &file.extents {
+            self.release(*extent);
+        }
+        for page in &file.indirect {
+            self.release(Extent {
+                first: *page,
+                pages: 1,
+            });
+        }
+        let group = (file.slot / self.inodes_per_group) as usize;
+        self.groups[group]
+            .inodes
+            .release(file.slot % self.inodes_per_group, 1);
+        self.dirty.insert(self.groups[group].inode_bitmap);
+        self.written(1, disk);
+    }
+
+    fn sync(&mut self, disk: &mut Disk) {
+        self.commit(disk);
+    }
+
+    fn format(&mut self, disk: &mut Disk) {
+        self.lay_out();
+        for group in &self.groups {
+            let first = group.block_bitmap;
+            disk.write(first, group.data - first);
+        }
+    }
+}
+
+#[cfg(test)]
+impl Ext {
+    pub(super) fn inode_page_of(&self, file: &File) -> u64 {
+        self.inode_page(file.slot)
+    }
+
+    pub(super) fn in_journal(&self, page: u64) -> bool {
+        (self.journal.first..self.journal.first + self.journal.pages).contains(&page)
+    }
+}

@@ -1,0 +1,217 @@
+//! FAT: two copies of an allocation table in front, then directories and data in clusters, given out next-fit.
+//!
+//! ```text
+//! | boot | table, copy 1 | table, copy 2 | root directory | clusters ...
+//! ```
+//!
+//! A cluster's table entry says which comes next, so growing a file writes the table's page, twice, and the page of
+//! its directory entry: three places far from the data that are written again and again. Data goes to the disk at
+//! once, as to a medium that may be pulled out.
+//!
+//! Volumes to 2 GiB are FAT16: the smallest cluster, a power of two from one page on, that leaves no more than 65524
+//! clusters. Larger ones are FAT32 with clusters of 4, 8, 16 or 32 KiB by size (Microsoft, "FAT: General Overview of
+//! On-Disk Format", 1.03). A root directory of fixed size stands for FAT32's as well.
+
+use super::space::Space;
+use super::{Disk, Entries, Extent, File, FileSystem};
+use std::collections::BTreeSet;
+
+/// Entries of 32 bytes that one long name takes: two for the name, one for the file.
+const ENTRY_BYTES: u64 = 3 * 32;
+/// 512 entries of 32 bytes.
+const ROOT_BYTES: u64 = 16 << 10;
+const FAT16_CLUSTERS: u64 = 65_524;
+const GIB: u64 = 1 << 30;
+
+/// A FAT volume.
+#[derive(Clone, Debug)]
+pub struct Fat {
+    page_bytes: u64,
+    cluster_pages: u64,
+    table_first: u64,
+    table_pages: u64,
+    entries_per_page: u64,
+    data_first: u64,
+    clusters: Space,
+    cluster_count: u64,
+    /// Where the last allocation ended.
+    next: u64,
+    directories: Vec<Entries>,
+    /// Changed pages of the table's first copy, and of directories.
+    dirty: BTreeSet<u64>,
+    commit_pages: u64,
+    since_commit: u64,
+}
+
+impl Fat {
+    /// A volume of `pages` pages, which writes its metadata back after every `commit_pages` pages of data; `None` if
+    /// it is too small to be one.
+    pub fn new(pages: u64, page_bytes: u64, commit_pages: u64) -> Option<Self> {
+        let bytes = pages * page_bytes;
+        let (mut cluster_bytes, entry_bytes) = match bytes {
+            ..=0x7FFF_FFFF => (page_bytes, 2),
+            0x8000_0000 => (page_bytes.max(32 << 10), 2),
+            _ if bytes <= 8 * GIB => (page_bytes.max(4 << 10), 4),
+            _ if bytes <= 16 * GIB => (page_bytes.max(8 << 10), 4),
+            _ if bytes <= 32 * GIB => (page_bytes.max(16 << 10), 4),
+            _ => (page_bytes.max(32 << 10), 4),
+        };
+        let entries_per_page = page_bytes / entry_bytes;
+        let root_pages = ROOT_BYTES.div_ceil(page_bytes);
+        let (cluster_pages, table_pages, data_first, cluster_count) = loop {
+            let cluster_pages = cluster_bytes / page_bytes;
+            let table_pages = (pages / cluster_pages).div_ceil(entries_per_page);
+            let data_first = 1 + 2 * table_pages + root_pages;
+            let count = pages.checked_sub(data_first)? / cluster_pages;
+            if entry_bytes == 4 || count <= FAT16_CLUSTERS {
+                break (cluster_pages, table_pages, data_first, count);
+            }
+            cluster_bytes *= 2;
+        };
+        if cluster_count == 0 {
+            return None;
+        }
+        let mut this = Self {
+            page_bytes,
+            cluster_pages,
+            table_first: 1,
+            table_pages,
+            entries_per_page,
+            data_first,
+            clusters: Space::new(cluster_count),
+            cluster_count,
+            next: 0,
+            directories: Vec::new(),
+            dirty: BTreeSet::new(),
+            commit_pages,
+            since_commit: 0,
+        };
+        this.clear();
+        Some(this)
+    }
+
+    fn clear(&mut self) {
+        self.clusters = Space::new(self.cluster_count);
+        self.next = 0;
+        let root = 1 + 2 * self.table_pages..self.data_first;
+        self.directories = vec![Entries {
+            pages: root.collect(),
+            ..Entries::default()
+        }];
+        self.dirty.clear();
+        self.since_commit = 0;
+    }
+
+    fn entries_in_page(&self) -> u64 {
+        (self.page_bytes / ENTRY_BYTES).max(1)
+    }
+
+    /// Takes up to `clusters` clusters where the last allocation ended; the table's pages change.
+    fn take(&mut self, clusters: u64) -> Extent {
+        let run = self
+            .clusters
+            .take_run(self.next, clusters)
+            .expect("whoever asks for room has made sure that there is some");
+        self.next = run.first + run.pages;
+        self.change_table(run.first, run.pages);
+        Extent {
+            first: self.data_first + run.first * self.cluster_pages,
+            pages: run.pages * self.cluster_pages,
+        }
+    }
+
+    fn change_table(&mut self, cluster: u64, clusters: u64) {
+        let first = cluster / self.entries_per_page;
+        let last = (cluster + clusters - 1) / self.entries_per_page;
+        self.dirty
+            .extend((first..=last).map(|page| self.table_first + page));
+    }
+}
+
+impl FileSystem for Fat {
+    fn page_bytes(&self) -> u64 {
+        self.page_bytes
+    }
+
+    fn fits(&self, bytes: u64) -> bool {
+        // A directory's first cluster, a cluster more for either's entry, one for the end of the file.
+        let clusters = bytes.div_ceil(self.page_bytes * self.cluster_pages) + 4;
+        clusters <= self.clusters.free()
+    }
+
+    fn make_directory(&mut self) -> usize {
+        self.directories.push(Entries::default());
+        self.directories.len() - 1
+    }
+
+    fn create(&mut self, directory: usize) -> File {
+        let per_page = self.entries_in_page();
+        let entry = self.directories[directory].add();
+        if self.directories[directory].lacks(entry, per_page) {
+            let cluster = self.take(1);
+            self.directories[directory]
+                .pages
+                .extend(cluster.first..cluster.first + cluster.pages);
+        }
+        let file = File {
+            directory,
+            entry,
+            ..File::default()
+        };
+        self.touch(&file);
+        file
+    }
+
+    fn grow(&mut self, file: &mut File, pages: u64) {
+        // Next-fit over the volume, except that a file first goes on where it ends if it can.
+        let mut missing = (pages - file.pages()).div_ceil(self.cluster_pages);
+        while missing > 0 {
+            let extent = self.take(missing);
+            missing -= extent.pages / self.cluster_pages;
+            file.extend(extent);
+        }
+    }
+
+    fn touch(&mut self, file: &File) {
+        let page = self.directories[file.directory].page(file.entry, self.entries_in_page());
+        self.dirty.insert(page);
+    }
+
+    fn put(&mut self, piece: Extent, disk: &mut Disk) {
+        disk.write(piece.first, piece.pages);
+    }
+
+    fn written(&mut self, pages: u64, disk: &mut Disk) {
+        self.since_commit += pages;
+        if self.since_commit >= self.commit_pages {
+            self.sync(disk);
+        }
+    }
+
+    fn remove(&mut self, file: File, disk: &mut Disk) {
+        self.touch(&file);
+        for extent in &file.extents {
+            let cluster = (extent.first - self.data_first) / self.cluster_pages;
+            let clusters = extent.pages / self.cluster_pages;
+            self.clusters.release(cluster, clusters);
+            self.change_table(cluster, clusters);
+        }
+        self.directories[file.directory].remove(file.entry);
+        self.written(1, disk);
+    }
+
+    fn sync(&mut self, disk: &mut Disk) {
+        self.since_commit = 0;
+        let table_end = self.table_first + self.table_pages;
+        let table: Vec<u64> = self.dirty.range(..table_end).copied().collect();
+        disk.write_all(table.iter().copied());
+        disk.write_all(table.iter().map(|page| page + self.table_pages));
+        disk.write_all(self.dirty.range(table_end..).copied());
+        self.dirty.clear();
+    }
+
+    fn format(&mut self, disk: &mut Disk) {
+        self.clear();
+        disk.write(0, self.data_first);
+    }
+}

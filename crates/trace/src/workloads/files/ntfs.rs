@@ -1,0 +1,265 @@
+//! A file system of the NTFS kind: a table of files, a log of changes, a bitmap of what is taken.
+//!
+//! ```text
+//! | boot | bitmap | data ... | file table, growing into its zone | data ... | log | data ... |
+//! ```
+//!
+//! Data waits for the next write-back; what is removed before that never reaches the disk. Then a change of metadata is first said in the log, whose last page is written again each time until it is full; then the pages
+//! that changed are written: of the table, of the bitmap, of directories. A file of at most 700 bytes lies in its own
+//! record of the table.
+//!
+//! The zone of the table begins at a third of the volume and has an eighth of it, kept free for the table; the log is
+//! in the middle and has a hundredth, from 2 to 64 MiB. A record has 1 KiB, a directory's page some 40 names. These
+//! follow what is publicly known of NTFS 3.1; its own rules for finding room are not public, and the first free run
+//! behind the last allocation that holds a whole file stands for them.
+
+use super::space::Space;
+use super::{Disk, Entries, Extent, File, FileSystem};
+use std::collections::BTreeSet;
+
+const RECORD_BYTES: u64 = 1024;
+const RESIDENT_BYTES: u64 = 700;
+/// Of a directory's page, with a name of some 15 characters.
+const ENTRY_BYTES: u64 = 104;
+/// What the log says about one changed page: both what was and what is.
+const LOG_BYTES_PER_CHANGE: u64 = 256;
+const BOOT_BYTES: u64 = 8 << 10;
+/// The log begins with two pages that say where it stands.
+const RESTART_PAGES: u64 = 2;
+const MIB: u64 = 1 << 20;
+
+/// A volume of the NTFS kind.
+#[derive(Clone, Debug)]
+pub struct Ntfs {
+    page_bytes: u64,
+    pages: u64,
+    bitmap_first: u64,
+    table_first: u64,
+    log_first: u64,
+    log_pages: u64,
+    /// Where the next log record goes, in bytes behind the restart pages.
+    log_byte: u64,
+    space: Space,
+    records: Space,
+    record_count: u64,
+    next: u64,
+    directories: Vec<(u64, Entries)>,
+    /// Data since the last write-back, and metadata changed since then.
+    pending: Vec<u64>,
+    dirty: BTreeSet<u64>,
+    /// Changes since the last write-back, for the log.
+    changes: u64,
+    commit_pages: u64,
+    since_commit: u64,
+    checkpoint_commits: u64,
+    commits: u64,
+}
+
+impl Ntfs {
+    /// A volume of `pages` pages that writes metadata back after every `commit_pages` pages of data, and the log's
+    /// restart pages at every `checkpoint_commits`-th time; `None` if it is too small to be one.
+    pub fn new(
+        pages: u64,
+        page_bytes: u64,
+        commit_pages: u64,
+        checkpoint_commits: u64,
+    ) -> Option<Self> {
+        let bytes = pages * page_bytes;
+        let bitmap_first = BOOT_BYTES.div_ceil(page_bytes);
+        let bitmap_pages = pages.div_ceil(page_bytes * 8);
+        let table_first = pages / 3;
+        let table_pages = pages / 8;
+        let log_pages = (bytes / 100).clamp(2 * MIB, 64 * MIB).div_ceil(page_bytes);
+        let log_first = pages / 2;
+        if table_pages == 0
+            || log_pages <= RESTART_PAGES
+            || bitmap_first + bitmap_pages > table_first
+            || log_first + log_pages > pages
+        {
+            return None;
+        }
+        let mut this = Self {
+            page_bytes,
+            pages,
+            bitmap_first,
+            table_first,
+            log_first,
+            log_pages,
+            log_byte: 0,
+            space: Space::new(0),
+            records: Space::new(0),
+            record_count: table_pages * page_bytes / RECORD_BYTES,
+            next: 0,
+            directories: Vec::new(),
+            pending: Vec::new(),
+            dirty: BTreeSet::new(),
+            changes: 0,
+            commit_pages,
+            since_commit: 0,
+            checkpoint_commits,
+            commits: 0,
+        };
+        this.clear();
+        (this.record_count > 0).then_some(this)
+    }
+
+    fn clear(&mut self) {
+        self.space = Space::new(self.pages);
+        let data = self.bitmap_first + self.pages.div_ceil(self.page_bytes * 8);
+        self.space.take(0, data);
+        self.space.take(self.table_first, self.pages / 8);
+        self.space.take(self.log_first, self.log_pages);
+        self.records = Space::new(self.record_count);
+        self.directories.clear();
+        self.pending.clear();
+        self.dirty.clear();
+        (self.next, self.log_byte, self.changes) = (data, 0, 0);
+        (self.since_commit, self.commits) = (0, 0);
+    }
+
+    fn change(&mut self, page: u64) {
+        self.dirty.insert(page);
+        self.changes += 1;
+    }
+
+    fn change_bitmap(&mut self, extent: Extent) {
+        let per_page = self.page_bytes * 8;
+        let last = (extent.first + extent.pages - 1) / per_page;
+        for page in extent.first / per_page..=last {
+            self.change(self.bitmap_first + page);
+        }
+    }
+
+    fn record_page(&self, record: u64) -> u64 {
+        self.table_first + record * RECORD_BYTES / self.page_bytes
+    }
+
+    fn take(&mut self, goal: u64, pages: u64) -> Extent {
+        let extent = self
+            .space
+            .take_whole(goal, pages)
+            .or_else(|| self.space.take_run(goal, pages))
+            .expect("whoever asks for room has made sure that there is some");
+        self.next = extent.first + extent.pages;
+        self.change_bitmap(extent);
+        extent
+    }
+
+    fn take_record(&mut self) -> u64 {
+        let run = self.records.take_run(0, 1);
+        let record = run.expect("whoever makes a file has made sure that there is a record");
+        self.change(self.record_page(record.first));
+        record.first
+    }
+}
+
+impl FileSystem for Ntfs {
+    fn page_bytes(&self) -> u64 {
+        self.page_bytes
+    }
+
+    fn fits(&self, bytes: u64) -> bool {
+        bytes.div_ceil(self.page_bytes) + 2 <= self.space.free() && self.records.free() >= 2
+    }
+
+    fn make_directory(&mut self) -> usize {
+        let record = self.take_record();
+        self.directories.push((record, Entries::default()));
+        self.directories.len() - 1
+    }
+
+    fn create(&mut self, directory: usize) -> File {
+        let per_page = (self.page_bytes / ENTRY_BYTES).max(1);
+        let entry = self.directories[directory].1.add();
+        if self.directories[directory].1.lacks(entry, per_page) {
+            let page = self.take(self.next, 1).first;
+            self.directories[directory].1.pages.push(page);
+            self.change(self.record_page(self.directories[directory].0));
+        }
+        self.change(self.directories[directory].1.page(entry, per_page));
+        File {
+            directory,
+            slot: self.take_record(),
+            entry,
+            ..File::default()
+        }
+    }
+
+    fn grow(&mut self, file: &mut File, pages: u64) {
+        if file.bytes <= RESIDENT_BYTES {
+            return;
+        }
+        let mut missing = pages - file.pages();
+        while missing > 0 {
+            let extent = self.take(file.end().unwrap_or(self.next), missing);
+            missing -= extent.pages;
+            file.extend(extent);
+        }
+    }
+
+    fn touch(&mut self, file: &File) {
+        self.change(self.record_page(file.slot));
+    }
+
+    fn put(&mut self, piece: Extent, _: &mut Disk) {
+        self.pending.extend(piece.first..piece.first + piece.pages);
+    }
+
+    fn written(&mut self, pages: u64, disk: &mut Disk) {
+        self.since_commit += pages;
+        if self.since_commit >= self.commit_pages {
+            self.sync(disk);
+        }
+    }
+
+    fn remove(&mut self, file: File, disk: &mut Disk) {
+        self.touch(&file);
+        let per_page = (self.page_bytes / ENTRY_BYTES).max(1);
+        self.change(
+            self.directories[file.directory]
+                .1
+                .page(file.entry, per_page),
+        );
+        self.directories[file.directory].1.remove(file.entry);
+        for extent in &file.extents {
+            self.space.release(extent.first, extent.pages);
+            self.change_bitmap(*extent);
+        }
+        self.records.release(file.slot, 1);
+        self.written(1, disk);
+    }
+
+    fn sync(&mut self, disk: &mut Disk) {
+        self.since_commit = 0;
+        disk.write_all(self.space.settle(&mut self.pending));
+        if self.dirty.is_empty() {
+            return;
+        }
+        let log_bytes = (self.log_pages - RESTART_PAGES) * self.page_bytes;
+        let mut left = (self.changes * LOG_BYTES_PER_CHANGE).min(log_bytes);
+        while left > 0 {
+            let part = left.min(log_bytes - self.log_byte);
+            let first = self.log_byte / self.page_bytes;
+            let end = (self.log_byte + part).div_ceil(self.page_bytes);
+            disk.write_apart(self.log_first + RESTART_PAGES + first, end - first);
+            self.log_byte = (self.log_byte + part) % log_bytes;
+            left -= part;
+        }
+        self.changes = 0;
+        disk.write_all(std::mem::take(&mut self.dirty));
+        self.commits += 1;
+        if self.commits.is_multiple_of(self.checkpoint_commits) {
+            disk.write_apart(self.log_first, RESTART_PAGES);
+        }
+    }
+
+    fn format(&mut self, disk: &mut Disk) {
+        self.clear();
+        disk.write(0, self.next);
+        disk.write(
+            self.table_first,
+            (16 * RECORD_BYTES).div_ceil(self.page_bytes),
+        );
+        disk.write(self.log_first, self.log_pages);
+    }
+}

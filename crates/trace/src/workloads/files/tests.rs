@@ -1,0 +1,180 @@
+//! What every file system has to keep to, whatever is done with files.
+
+use super::ext::Ext;
+use super::fat::Fat;
+use super::ntfs::Ntfs;
+use super::*;
+use destage_base::Random;
+use std::collections::BTreeMap;
+
+fn all(pages: u64, page_bytes: u64) -> Vec<(&'static str, Box<dyn FileSystem>)> {
+    let mut all: Vec<(&'static str, Box<dyn FileSystem>)> = Vec::new();
+    if let Some(fat) = Fat::new(pages, page_bytes, 12) {
+        all.push(("fat", Box::new(fat)));
+    }
+    if let Some(ext) = Ext::new(pages, page_bytes, 12, 3) {
+        all.push(("ext", Box::new(ext)));
+    }
+    if let Some(ntfs) = Ntfs::new(pages, page_bytes, 12, 3) {
+        all.push(("ntfs", Box::new(ntfs)));
+    }
+    all
+}
+
+/// Files are made, grown, rewritten and removed until the volume is full and beyond.
+#[test]
+fn no_page_belongs_to_two_files_and_none_lies_outside() {
+    for (pages, page_bytes) in [
+        (40, 4096),
+        (1500, 4096),
+        (5000, 512),
+        (40_000, 4096),
+        (3000, 64 << 10),
+    ] {
+        for (name, mut system) in all(pages, page_bytes) {
+            let (mut random, mut disk) = (Random::new(pages), Disk::new(8, 8));
+            let mut files: Vec<File> = Vec::new();
+            let mut directory = system.make_directory();
+            for step in 0..6000 {
+                let most = page_bytes * (1 + random.below(30));
+                let bytes = 1 + random.below(most);
+                match random.below(10) {
+                    0 if system.fits(bytes) => directory = system.make_directory(),
+                    0..6 if system.fits(bytes) => {
+                        let mut file = system.create(directory);
+                        system.append(&mut file, bytes, &mut disk);
+                        assert_eq!(file.bytes, bytes);
+                        files.push(file);
+                    }
+                    6 if system.fits(bytes) && !files.is_empty() => {
+                        let index = random.below(files.len() as u64) as usize;
+                        system.append(&mut files[index], bytes, &mut disk);
+                    }
+                    7 if !files.is_empty() => {
+                        let file = &files[random.below(files.len() as u64) as usize];
+                        system.overwrite(file, 0, file.bytes, &mut disk);
+                        system.read(file, file.bytes - 1, 1, &mut disk);
+                    }
+                    _ if !files.is_empty() => {
+                        let index = random.below(files.len() as u64) as usize;
+                        system.remove(files.swap_remove(index), &mut disk);
+                    }
+                    _ => system.sync(&mut disk),
+                }
+                while let Some(access) = disk.pop() {
+                    assert!(
+                        access.pages > 0 && access.pages <= 8,
+                        "{name} {pages} {step}"
+                    );
+                    assert!(
+                        access.page + access.pages <= pages,
+                        "{name} {pages} {step} {access:?}"
+                    );
+                }
+                if step % 100 == 0 {
+                    let mut owners = BTreeMap::new();
+                    for (index, file) in files.iter().enumerate() {
+                        let data = file
+                            .extents
+                            .iter()
+                            .flat_map(|extent| extent.first..extent.first + extent.pages);
+                        for page in data.chain(file.indirect.iter().copied()) {
+                            assert!(page < pages, "{name} {page}");
+                            assert_eq!(owners.insert(page, index), None, "{name} {pages} {page}");
+                        }
+                    }
+                }
+                if step == 4000 {
+                    files.clear();
+                    system.format(&mut disk);
+                    directory = system.make_directory();
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn data_is_written_where_the_file_is_and_metadata_beside() {
+    for (name, mut system) in all(40_000, 4096) {
+        let mut disk = Disk::new(64, 64);
+        let directory = system.make_directory();
+        let mut file = system.create(directory);
+        system.append(&mut file, 9 * 4096, &mut disk);
+        let first = file.extents[0].first;
+        assert_eq!(file.extents.len(), 1, "{name}");
+        let data = |disk: &mut Disk| {
+            let access = disk.pop().unwrap();
+            (access.page - first, access.pages)
+        };
+        // FAT writes data at once, the others when metadata is due: three pages later.
+        if name == "fat" {
+            assert_eq!(data(&mut disk), (0, 9));
+        }
+        assert!(disk.pop().is_none(), "{name}: nothing is due yet");
+        system.append(&mut file, 2 * 4096 + 1, &mut disk);
+        let expected = if name == "fat" { (9, 3) } else { (0, 12) };
+        assert_eq!(data(&mut disk), expected, "{name}");
+        let metadata: u64 = std::iter::from_fn(|| disk.pop())
+            .map(|access| {
+                assert!(access.page + access.pages <= first || access.page >= first + 12);
+                access.pages
+            })
+            .sum();
+        let expected = match name {
+            // A page of the table in both copies, and one of the directory.
+            "fat" => 3,
+            // A descriptor, both bitmaps, the group's descriptor, the inodes, the directory; a commit.
+            "ext" => 7,
+            // The log; the bitmap, both records in one page, the directory's page.
+            _ => 4,
+        };
+        assert_eq!(metadata, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_journal_goes_round_and_metadata_reaches_its_place_at_checkpoints() {
+    let mut system = Ext::new(40_000, 4096, 1, 5).unwrap();
+    let mut disk = Disk::new(1, 1);
+    let directory = system.make_directory();
+    let mut file = system.create(directory);
+    system.append(&mut file, 4096, &mut disk);
+    while disk.pop().is_some() {}
+    let mut written = BTreeMap::new();
+    let steps = 5000;
+    for _ in 0..steps {
+        system.overwrite(&file, 0, 1, &mut disk);
+        while let Some(access) = disk.pop() {
+            *written.entry(access.page).or_insert(0) += 1;
+        }
+    }
+    assert_eq!(written[&file.extents[0].first], steps);
+    // The inode's page every fifth time; the journal's first page with it.
+    assert_eq!(written[&system.inode_page_of(&file)], steps / 5);
+    // Three pages for each commit, around 4095 of the journal.
+    let journal: u64 = written
+        .iter()
+        .filter(|(page, _)| system.in_journal(**page))
+        .map(|(_, count)| *count)
+        .sum();
+    assert_eq!(journal, steps * 3 + steps / 5);
+    assert_eq!(
+        written
+            .keys()
+            .filter(|page| system.in_journal(**page))
+            .count(),
+        4096
+    );
+}
+
+#[test]
+fn a_gibibyte_of_fat_has_clusters_of_16_kib() {
+    for (pages, cluster_pages) in [(262_144, 4), (32_768, 1), (524_288, 8), (524_289, 1)] {
+        let mut system = Fat::new(pages, 4096, 1).unwrap();
+        let directory = system.make_directory();
+        let mut file = system.create(directory);
+        system.append(&mut file, 1, &mut Disk::new(1, 1));
+        assert_eq!(file.pages(), cluster_pages, "{pages}");
+    }
+}

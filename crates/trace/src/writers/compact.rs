@@ -1,0 +1,126 @@
+//! Requests in this project's own interchange form; the layout stands in `formats/compact.rs`.
+
+use crate::formats::compact::{BLOCK, COLUMNS, MARK, VERSION};
+use crate::request::{Operation, Request};
+use std::io::{self, Write};
+
+/// Writes requests of all kinds, without loss, block by block. The bytes are meant to be packed with zstd.
+pub struct CompactWriter<W: Write> {
+    out: W,
+    waiting: Vec<Request>,
+    block: Vec<u8>,
+    total: u64,
+}
+
+impl<W: Write> CompactWriter<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// If `out` fails.
+    pub fn new(mut out: W) -> io::Result<Self> {
+        out.write_all(MARK)?;
+        out.write_all(&[VERSION])?;
+        Ok(Self {
+            out,
+            waiting: Vec::with_capacity(BLOCK),
+            block: Vec::new(),
+            total: 0,
+        })
+    }
+
+    /// Adds one request.
+    ///
+    /// # Errors
+    /// If `out` fails.
+    pub fn write(&mut self, request: &Request) -> io::Result<()> {
+        self.waiting.push(*request);
+        if self.waiting.len() == BLOCK {
+            self.put_block()?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file, without which it cannot be read, and returns `out`.
+    ///
+    /// # Errors
+    /// If `out` fails.
+    pub fn finish(mut self) -> io::Result<W> {
+        if !self.waiting.is_empty() {
+            self.put_block()?;
+        }
+        self.out.write_all(&0u32.to_le_bytes())?;
+        self.out.write_all(&self.total.to_le_bytes())?;
+        Ok(self.out)
+    }
+
+    fn put_block(&mut self) -> io::Result<()> {
+        let count = self.waiting.len();
+        let first = self.waiting[0];
+        self.total += count as u64;
+        self.block.clear();
+        let count_bytes = u32::try_from(count)
+            .expect("a block is small")
+            .to_le_bytes();
+        self.block.extend(count_bytes);
+        self.block.extend(first.arrival.to_le_bytes());
+        self.block.extend(first.sector.to_le_bytes());
+        let mut columns: [Vec<u64>; COLUMNS] = std::array::from_fn(|_| Vec::with_capacity(count));
+        let (mut arrival, mut end) = (first.arrival, first.sector);
+        for request in self.waiting.drain(..) {
+            let jump = request.sector.wrapping_sub(end).cast_signed();
+            let values = [
+                request.arrival.wrapping_sub(arrival),
+                (jump << 1 ^ jump >> 63).cast_unsigned(),
+                u64::from(request.sectors),
+                u64::from(request.volume),
+                code(&request),
+            ];
+            for (column, value) in columns.iter_mut().zip(values) {
+                column.push(value);
+            }
+            arrival = request.arrival;
+            end = request.end();
+        }
+        for column in &columns {
+            put_column(&mut self.block, column);
+        }
+        self.out.write_all(&self.block)
+    }
+}
+
+/// The operation as a number of the format.
+fn code(request: &Request) -> u64 {
+    let operation = match request.operation {
+        Operation::Read => 0,
+        Operation::Write => 1,
+        Operation::Flush => 2,
+        Operation::Trim => 3,
+    };
+    operation + 4 * u64::from(request.fua)
+}
+
+/// Adds a column: what all values have in common once, and the rest in as few bytes as the largest needs.
+fn put_column(block: &mut Vec<u8>, values: &[u64]) {
+    let base = values.iter().copied().min().unwrap_or(0);
+    let scale = values
+        .iter()
+        .fold(0, |scale, value| {
+            greatest_common_divisor(value - base, scale)
+        })
+        .max(1);
+    let largest = values.iter().map(|value| (value - base) / scale).max();
+    let width = (64 - largest.unwrap_or(0).leading_zeros()).div_ceil(8) as usize;
+    block.push(u8::try_from(width).expect("at most 8"));
+    block.extend(base.to_le_bytes());
+    block.extend(scale.to_le_bytes());
+    for value in values {
+        block.extend(&((value - base) / scale).to_le_bytes()[..width]);
+    }
+}
+
+fn greatest_common_divisor(mut one: u64, mut other: u64) -> u64 {
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
+}

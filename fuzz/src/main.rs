@@ -1,0 +1,108 @@
+//! Mutates the corpus for some seconds: `destage-fuzz CORPUS SECONDS [SEED]`. A finding stops it, and stands in the
+//! corpus from then on.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for developers that says what it found"
+)]
+
+use destage_base::Random;
+use destage_fuzz::check::{format_of, options, survives};
+use destage_fuzz::mutate::mutate;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// An input that takes longer than this is a finding: none has more than 1 MiB.
+const SECONDS_MAX: f64 = 5.0;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let numbers: Vec<u64> = arguments
+        .iter()
+        .skip(1)
+        .flat_map(|text| text.parse())
+        .collect();
+    let ([corpus, ..], [seconds, seed @ ..]) = (&arguments[..], &numbers[..]) else {
+        eprintln!(
+            "destage-fuzz: expected the folder of the corpus, how many seconds to run, and perhaps a seed"
+        );
+        return ExitCode::from(2);
+    };
+    match run(
+        Path::new(corpus),
+        Duration::from_secs(*seconds),
+        seed.first().copied().unwrap_or(1),
+    ) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(text) => {
+            eprintln!("destage-fuzz: {text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(corpus: &Path, time: Duration, seed: u64) -> Result<(), String> {
+    let failed = |cause: std::io::Error| format!("{}: {cause}", corpus.display());
+    let mut paths: Vec<_> = std::fs::read_dir(corpus)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(failed)?
+        .into_iter()
+        .map(|entry| entry.path())
+        .collect();
+    // The order of a folder differs between machines.
+    paths.sort();
+    let mut inputs = Vec::new();
+    for path in &paths {
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        inputs.push((name, std::fs::read(path).map_err(failed)?));
+    }
+    if inputs.is_empty() {
+        return Err(format!("{}: the corpus is empty", corpus.display()));
+    }
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let (mut random, started) = (Random::new(seed), Instant::now());
+    let (mut rounds, mut requests) = (0u64, 0u64);
+    while started.elapsed() < time {
+        let pick = usize::try_from(random.below(inputs.len() as u64)).unwrap_or(0);
+        let (name, content) = &inputs[pick];
+        let mut content = content.clone();
+        mutate(&mut content, &mut random);
+        // Half of them find their format themselves.
+        let format = format_of(name).filter(|_| random.below(2) == 0);
+        let options = options(format, &mut random);
+        let path = folder.path().join(name);
+        std::fs::write(&path, &content).map_err(failed)?;
+        let begun = Instant::now();
+        let outcome = catch_unwind(AssertUnwindSafe(|| survives(&path, &options)));
+        let finding = match outcome {
+            Ok(Ok(read)) => {
+                requests += read;
+                let seconds = begun.elapsed().as_secs_f64();
+                (seconds > SECONDS_MAX).then(|| format!("it took {seconds:.1} s"))
+            }
+            Ok(Err(finding)) => Some(finding),
+            Err(_) => Some("it panicked".to_owned()),
+        };
+        if let Some(finding) = finding {
+            let kept = corpus.join(format!(
+                "{}-found-{seed}-{rounds}",
+                name.split(['-', '.']).next().unwrap_or(name)
+            ));
+            std::fs::write(&kept, &content).map_err(failed)?;
+            return Err(format!("{}: {finding}\n{options:?}", kept.display()));
+        }
+        rounds += 1;
+    }
+    println!(
+        "{rounds} inputs out of {} in {:.0} s, seed {seed}: {requests} requests read, nothing found",
+        inputs.len(),
+        started.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
