@@ -6,7 +6,7 @@ BENCH_PYTHON := $(TARGET)/bench-python/bin/python
 
 FUZZ_SECONDS ?= 600
 
-.PHONY: help setup build demo test check fmt no-std matrix bench fuzz soak-memory clean
+.PHONY: help setup build demo test check fmt no-std matrix bench study fuzz soak-memory clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,10 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	$(TARGET)/release/buffers pairing $(BENCH_PYTHON)
 	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace
+
+study: build ## three workloads over every FTL with three schemes: the table here, the chart of docs/LAYERS.md
+	$(CARGO) build --release --locked --quiet -p destage-benches
+	$(TARGET)/release/layers $(DESTAGE) docs/layers.svg
 
 fuzz: setup ## mutated bytes for every trace reader, for FUZZ_SECONDS (600); a finding joins fuzz/corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz -- fuzz/corpus $(FUZZ_SECONDS)

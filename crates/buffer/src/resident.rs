@@ -420,6 +420,21 @@ mod tests {
     }
 
     #[test]
+    fn freed_slots_are_taken_again_and_the_last_first() {
+        let mut resident = Resident::new(3);
+        for round in 0..3 {
+            let slots = [0, 1, 2].map(|page| enter(&mut resident, 10 * round + page, 0));
+            let expected = if round % 2 == 0 { [0, 1, 2] } else { [2, 1, 0] };
+            assert_eq!(slots, expected.map(Slot));
+            for (page, slot) in (0..).zip(slots) {
+                resident.evict(slot);
+                resident.programmed(Lpn(10 * round + page), slot, 1);
+            }
+        }
+        assert_eq!(resident.status.len(), 3);
+    }
+
+    #[test]
     fn the_newest_copy_is_found_while_an_older_one_is_programmed() {
         let mut resident = Resident::new(2);
         let old = enter(&mut resident, 7, 0);

@@ -1,9 +1,10 @@
 //! `destage trace info`: what a trace is like.
 
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use destage_sim::settings::Origin;
-use destage_trace::statistics::Number;
+use destage_sim::settings::{Config, Origin};
+use destage_trace::statistics::{Number, Shape};
 use destage_trace::{Reader, Statistics};
 use serde_json::{Map, Value, json};
 
@@ -13,6 +14,9 @@ use crate::errors::Failure;
 use crate::input::{self, Facts};
 use crate::interrupt;
 use crate::manifest::Manifest;
+use crate::output::files::PendingFile;
+use crate::output::report::check_distinct;
+use crate::output::shape::html;
 use crate::output::table::{Side, Table};
 use crate::output::{self, json, numbers};
 
@@ -30,17 +34,41 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let config = settings.resolve()?;
     let options = input::read_options(&config, &arguments.reading)?;
 
+    let page_bytes = config.global.integer("flash.page_bytes");
+    let block_pages = block_pages(&config);
+    let plot = arguments
+        .plot
+        .as_ref()
+        .map(|path| plot_file(path, &arguments.trace))
+        .transpose()?;
+    let mut shape = plot.as_ref().map(|_| Shape::new(page_bytes, block_pages));
     let mut reader = Reader::open(&arguments.trace, &options)?;
-    let mut statistics = Statistics::new(config.global.integer("flash.page_bytes"));
+    let mut statistics = Statistics::new(page_bytes);
     let mut batch = Vec::new();
     while reader.fill(&mut batch)? {
         interrupt::check()?;
         batch.iter().for_each(|request| statistics.add(request));
+        if let Some(shape) = &mut shape {
+            batch.iter().for_each(|request| shape.add(request));
+        }
     }
     let facts = Facts::of_reader(&arguments.trace.display().to_string(), &reader);
     facts.warn();
     let rows = statistics.finish().rows();
     let format = reader.format();
+    let digest = facts.digest.clone();
+    let name = facts.name.clone();
+    let manifest = Manifest::new(vec![facts], config.global.integer("sim.seed"), started);
+    if let (Some(mut file), Some(shape)) = (plot, shape) {
+        file.put(&html(
+            &name,
+            &manifest,
+            &rows,
+            &shape,
+            (page_bytes, block_pages),
+        ))?;
+        file.commit()?;
+    }
 
     if arguments.json {
         let values = rows.iter().map(|row| {
@@ -51,7 +79,6 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
             (row.name.to_owned(), value)
         });
         let values: Map<String, Value> = values.collect();
-        let manifest = Manifest::new(vec![facts], config.global.integer("sim.seed"), started);
         let document = json!({ "manifest": manifest.single(), "statistics": values });
         return output::print(&json::text(&document));
     }
@@ -63,15 +90,32 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         };
         table.row([row.name, &value, row.unit, row.about]);
     }
-    let digest = facts
-        .digest
+    let digest = digest
         .map(|digest| format!("sha256 {digest}\n"))
         .unwrap_or_default();
     output::print(&format!(
         "{}: {}, times in {}\n{digest}\n{}",
-        facts.name,
+        name,
         format.name,
         options.time_unit.unwrap_or(format.time_unit).name(),
         table.text()
     ))
+}
+
+/// Begins the file of charts.
+fn plot_file(path: &PathBuf, trace: &Path) -> Result<PendingFile, Failure> {
+    if path.extension().is_none_or(|ending| ending != "html") {
+        return Err(Failure::input(format!(
+            "--plot {}: charts are written as one page; expected a name that ends in .html",
+            path.display()
+        )));
+    }
+    check_distinct(&[("--plot", path)], &[trace])?;
+    PendingFile::create(path)
+}
+
+/// Pages of a block that hold data.
+fn block_pages(config: &Config) -> u64 {
+    let summary = u64::from(config.global.flag("flash.summary_page"));
+    config.global.integer("flash.pages_per_block") - summary
 }

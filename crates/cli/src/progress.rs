@@ -45,9 +45,9 @@ impl Progress {
                 let bar = ProgressBar::with_draw_target(total, hidden);
                 let template = match total {
                     Some(_) => {
-                        "{elapsed} [{bar:40}] {human_pos} of {human_len} requests, {rate}, {eta} left"
+                        "{msg}{elapsed} [{bar:40}] {human_pos} of {human_len} requests, {rate}, {eta} left"
                     }
-                    None => "{elapsed} {spinner} {human_pos} requests, {rate}",
+                    None => "{msg}{elapsed} {spinner} {human_pos} requests, {rate}",
                 };
                 if let Ok(style) = ProgressStyle::with_template(template) {
                     let rate = |state: &ProgressState, text: &mut dyn Write| {
@@ -96,6 +96,36 @@ impl Progress {
                     let rate = done as f64 / seconds;
                     say(&format!(
                         "destage: {done}{of} requests in {seconds:.0} s, {rate:.0}/s"
+                    ));
+                }
+            }
+        }
+    }
+
+    /// Before the first request: `done` of `total` page writes that bring the device into its state.
+    pub(crate) fn prepare(&self, done: u64, total: u64) {
+        match &self.style {
+            Style::None => {}
+            Style::Bar { bar, shown } => {
+                let percent = 100 * done / total;
+                bar.set_message(if done == total {
+                    String::new()
+                } else {
+                    format!("filling the device: {percent} % of {total} pages ")
+                });
+                if self.started.elapsed() >= PATIENCE && !shown.swap(true, Ordering::Relaxed) {
+                    bar.set_draw_target(ProgressDrawTarget::stderr());
+                }
+            }
+            Style::Lines(last) => {
+                let Ok(mut last) = last.try_lock() else {
+                    return;
+                };
+                if done == total || last.elapsed() >= PATIENCE {
+                    *last = Instant::now();
+                    let seconds = self.started.elapsed().as_secs_f64();
+                    say(&format!(
+                        "destage: device overwritten at random: {done} of {total} pages in {seconds:.0} s"
                     ));
                 }
             }

@@ -58,6 +58,11 @@ impl Observer for Watch<'_> {
         }
     }
 
+    fn preparing(&mut self, done: u64, total: u64) -> bool {
+        self.progress.prepare(done, total);
+        !interrupt::asked()
+    }
+
     fn progress(&mut self, requests: u64) -> bool {
         self.progress.advance(requests.saturating_sub(self.seen));
         self.seen = requests;

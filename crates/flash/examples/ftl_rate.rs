@@ -56,7 +56,7 @@ fn main() {
                 println!(
                     "{:12} {stream:7} {pages_per_block:5} {:7} {:13.1} {:8.1} {:8.4} {:9.3}",
                     row.name,
-                    u64::from(pages_per_block) * u64::from(blocks) >> 18,
+                    (u64::from(pages_per_block) * u64::from(blocks)) >> 18,
                     writes as f64 / seconds / 1e6,
                     seconds * 1e9 / writes as f64,
                     tally.merges.iter().sum::<u64>() as f64 / writes as f64,

@@ -65,7 +65,12 @@ impl<R: FullRows> Masks<R> {
 
     #[inline]
     fn index(&self, row: u32, bit: u32) -> usize {
-        row as usize * self.per_row as usize + (bit / WORD) as usize
+        self.index_of_word(row, bit / WORD)
+    }
+
+    #[inline]
+    fn index_of_word(&self, row: u32, word: u32) -> usize {
+        row as usize * self.per_row as usize + word as usize
     }
 
     fn row(&self, row: u32) -> impl Iterator<Item = u64> + '_ {
@@ -89,6 +94,16 @@ impl<R: FullRows> Masks<R> {
         before
     }
 
+    /// Sets the bits of `row` from `first` to before `end`.
+    pub fn set_range(&mut self, row: u32, first: u32, end: u32) {
+        for word in first / WORD..end.div_ceil(WORD) {
+            let start = word * WORD;
+            let from = u64::MAX << first.saturating_sub(start);
+            let to = u64::MAX >> (start + WORD).saturating_sub(end);
+            *self.words.get_mut(self.index_of_word(row, word)) |= from & to;
+        }
+    }
+
     /// Clears `bit` of `row`; says whether it was set before.
     #[inline]
     pub fn clear(&mut self, row: u32, bit: u32) -> bool {
@@ -107,9 +122,9 @@ impl<R: FullRows> Masks<R> {
         }
     }
 
-    /// Sets those bits of `row` that are set in `other_row` of `other`, whose rows are as long.
+    /// Sets those bits of `row` that are set in `other_row` of `other`, whose rows are not longer.
     pub fn set_all_of<O: FullRows>(&mut self, row: u32, other: &Masks<O>, other_row: u32) {
-        debug_assert_eq!(self.per_row, other.per_row, "rows of one length");
+        debug_assert!(other.per_row <= self.per_row, "a longer row");
         let first = self.index(row, 0);
         for (index, bits) in (first..).zip(other.row(other_row)) {
             *self.words.get_mut(index) |= bits;
@@ -201,7 +216,12 @@ mod tests {
                         }
                         masks.set_all_of(row, &other, 1);
                     }
-                    2..20 => {
+                    2 => {
+                        let end = bit + random.below(u64::from(bits - bit) + 1) as u32;
+                        masks.set_range(row, bit, end);
+                        model[bit as usize..end as usize].fill(true);
+                    }
+                    3..20 => {
                         assert_eq!(masks.clear(row, bit), model[bit as usize]);
                         model[bit as usize] = false;
                     }

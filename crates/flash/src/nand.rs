@@ -149,6 +149,23 @@ impl Nand {
         }
     }
 
+    /// Programs the pages of the erased `block` that are set in `row` of `pages`.
+    ///
+    /// # Panics
+    /// If the block is not erased.
+    pub fn program_row<R: FullRows>(&mut self, block: BlockSlot, pages: &Masks<R>, row: u32) {
+        let state = self.blocks.get_mut(block as usize);
+        assert!(
+            state.programmed == 0,
+            "program of pages in block {block}, which is programmed up to page {}",
+            state.programmed
+        );
+        state.programmed = pages.end(row) as u16;
+        if let Some(programmed) = &mut self.any_order {
+            programmed.set_all_of(block, pages, row);
+        }
+    }
+
     /// Whether `page` of `block` may be programmed now.
     #[must_use]
     #[inline]

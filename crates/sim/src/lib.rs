@@ -9,6 +9,7 @@
 //! | [`paging`], [`source`], [`operation`] | requests become pages, and pages operations |
 //! | [`foresight`] | what has to be known before a run begins |
 //! | [`latencies`], [`metrics`] | what was measured becomes what is reported |
+//! | [`precondition`] | what the device holds before the first request |
 //! | [`observer`] | logs, progress, interruption |
 //! | [`error`] | what can be wrong with a user's input |
 
@@ -24,6 +25,7 @@ pub mod observer;
 pub mod operation;
 pub mod paging;
 pub mod parameters;
+pub mod precondition;
 pub mod profiles;
 pub mod run;
 pub mod settings;

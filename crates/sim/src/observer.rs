@@ -49,6 +49,12 @@ pub trait Observer {
     fn erases(&mut self, element: u32, block: u32, erases: u32) {
         let _ = (element, block, erases);
     }
+    /// Called while the device is brought into its state before the first request, with page writes done and
+    /// page writes to do, and once when all are done; `false` stops the run.
+    fn preparing(&mut self, done: u64, total: u64) -> bool {
+        let _ = (done, total);
+        true
+    }
     /// Called every few thousand requests with the number taken so far; `false` stops the run.
     fn progress(&mut self, requests: u64) -> bool {
         let _ = requests;

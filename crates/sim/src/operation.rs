@@ -26,11 +26,15 @@ pub enum Work {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageOperation {
     page: Lpn,
-    /// Kind in the lowest 4 bits, then 28 bits of request or destage number, then 32 bits of slot.
+    /// Kind in the lowest 3 bits, one that says whether a write is long, then 28 bits of request or destage number, then 32 bits of slot.
     packed: u64,
 }
 
-const KIND_BITS: u32 = 4;
+const KIND_BITS: u32 = 3;
+/// The bit of long writes.
+const LONG: u64 = 1 << KIND_BITS;
+/// Where the number begins.
+const NUMBER_AT: u32 = KIND_BITS + 1;
 const NUMBER_BITS: u32 = 28;
 
 impl PageOperation {
@@ -54,8 +58,22 @@ impl PageOperation {
             "{number} requests or destages in flight"
         );
         let packed =
-            kind | u64::from(number) << KIND_BITS | u64::from(slot) << (KIND_BITS + NUMBER_BITS);
+            kind | u64::from(number) << NUMBER_AT | u64::from(slot) << (NUMBER_AT + NUMBER_BITS);
         Self { page, packed }
+    }
+
+    /// The same as part of a [long write](destage_flash::Ftl::write_long), if it is one.
+    #[inline]
+    #[must_use]
+    pub fn with_long(mut self, is_long: bool) -> Self {
+        self.packed = self.packed & !LONG | if is_long { LONG } else { 0 };
+        self
+    }
+
+    /// Whether it is part of a long write.
+    #[inline]
+    pub fn is_long(self) -> bool {
+        self.packed & LONG != 0
     }
 
     /// Which page.
@@ -67,8 +85,8 @@ impl PageOperation {
     /// For whom.
     #[inline]
     pub fn work(self) -> Work {
-        let number = (self.packed >> KIND_BITS) as u32 & ((1 << NUMBER_BITS) - 1);
-        let slot = Slot((self.packed >> (KIND_BITS + NUMBER_BITS)) as u32);
+        let number = (self.packed >> NUMBER_AT) as u32 & ((1 << NUMBER_BITS) - 1);
+        let slot = Slot((self.packed >> (NUMBER_AT + NUMBER_BITS)) as u32);
         match self.packed & ((1 << KIND_BITS) - 1) {
             0 => Work::HostRead(number),
             1 => Work::HostWrite(number),
@@ -105,8 +123,11 @@ mod tests {
             Work::PadRead(7),
             Work::PadWrite(largest),
         ] {
-            let operation = PageOperation::new(Lpn(u64::MAX), work);
-            assert_eq!((operation.page(), operation.work()), (Lpn(u64::MAX), work));
+            for is_long in [false, true] {
+                let operation = PageOperation::new(Lpn(u64::MAX), work).with_long(is_long);
+                assert_eq!((operation.page(), operation.work()), (Lpn(u64::MAX), work));
+                assert_eq!(operation.is_long(), is_long);
+            }
         }
     }
 }

@@ -337,10 +337,10 @@ pub const PARAMETERS: &[Parameter] = &[
     ),
     row(
         "sim.precondition",
-        Kind::Choice(&["sequential_fill", "none"]),
+        Kind::Text,
         "sequential_fill",
         "",
-        "Contents of the device before the first request: every page written once in order, or nothing.",
+        "Contents of the device before the first request: none; sequential_fill, every page written once in order; or random_fill:k, that and then k times as many overwrites as there are pages, of random pages.",
         DISKSIM,
     ),
     row(

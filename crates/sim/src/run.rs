@@ -19,6 +19,7 @@ use crate::host::{Attribution, Scheduler};
 use crate::metrics::{MergeCost, Metrics, Scope, collect};
 use crate::observer::Observer;
 use crate::paging::{AddressMap, Align, Paging};
+use crate::precondition::{Precondition, Preparation};
 use crate::settings::Config;
 use crate::source::Source;
 use crate::untimed::{CountedFlash, Untimed, UntimedConfig};
@@ -111,11 +112,15 @@ impl Config {
             parallel_units: self.global.integer("flash.parallel_units") as u32,
             endurance: self.global.integer("flash.endurance") as u32,
             retire: self.global.text("flash.wearout") == "retire",
-            filled: self.global.text("sim.precondition") == "sequential_fill",
+            filled: self.precondition().fills(),
             seed: self.global.integer("sim.seed"),
             values: &self.ftl,
         })
         .map_err(SimError::Config)
+    }
+
+    fn precondition(&self) -> Precondition {
+        Precondition::read(self.global.text("sim.precondition")).unwrap_or(Precondition::None)
     }
 
     /// The buffer; none for `nocache` and for a capacity of no page.
@@ -236,7 +241,15 @@ pub fn run<'a>(
 ) -> Result<(RunResult, Source<'a>), SimError> {
     let timed = config.is_timed();
     let geometry = config.geometry();
-    let ftl = config.ftl()?;
+    let mut ftl = config.ftl()?;
+    if let (Some(ftl), Precondition::RandomFill(passes)) = (&mut ftl, config.precondition()) {
+        let preparation = Preparation {
+            ftl: ftl.as_mut(),
+            blocks_per_element: geometry.blocks_per_element(),
+            seed: config.global.integer("sim.seed"),
+        };
+        preparation.overwrite(passes, observer)?;
+    }
     let scope = Scope {
         timed,
         flash: ftl.is_some(),

@@ -13,6 +13,7 @@ use destage_flash::ftl::FtlRow;
 
 use crate::error::SimError;
 use crate::parameters::PARAMETERS;
+use crate::precondition::{self, Precondition};
 use crate::profiles;
 
 /// Where a setting was written.
@@ -312,6 +313,13 @@ impl Config {
         if !page.is_multiple_of(512) {
             return Err(SimError::Config(format!(
                 "flash.page_bytes = {page}: expected a multiple of 512"
+            )));
+        }
+        let precondition = self.global.text("sim.precondition");
+        if Precondition::read(precondition).is_none() {
+            return Err(SimError::Config(format!(
+                "sim.precondition = {precondition:?}: expected {}",
+                precondition::EXPECTED
             )));
         }
         let capacity = self.global.integer("buffer.capacity_bytes");

@@ -69,9 +69,10 @@ impl CountedFlash {
         }
     }
 
-    fn account(&mut self) -> Ticks {
+    /// Counts the operations of a step; the map took `map_time` meanwhile.
+    fn account(&mut self, map_time: Ticks) -> Ticks {
         self.tally.add(&self.operations);
-        let time = self.timing.serial(self.operations.all());
+        let time = self.timing.serial(self.operations.all()).max(map_time);
         self.serial_time += time;
         time
     }
@@ -80,7 +81,8 @@ impl CountedFlash {
         if let Some(ftl) = &mut self.ftl {
             self.operations.clear();
             ftl.read(page, &mut self.operations);
-            self.account();
+            let map_time = ftl.map_time(false);
+            self.account(map_time);
         }
     }
 
@@ -88,12 +90,19 @@ impl CountedFlash {
         if let Some(ftl) = &mut self.ftl {
             self.operations.clear();
             ftl.trim(page, &mut self.operations);
-            self.account();
+            let map_time = ftl.map_time(true);
+            self.account(map_time);
         }
     }
 
+    /// Whether `pages` that follow one another are a [long write](Ftl::write_long).
+    fn is_long(&self, pages: usize) -> bool {
+        let least = self.ftl.as_ref().and_then(|ftl| ftl.long_write_pages());
+        least.is_some_and(|least| pages >= least as usize)
+    }
+
     /// Cleans what is due, then writes.
-    fn write(&mut self, page: Lpn, cause: Cause) -> Result<(), NoSpace> {
+    fn write(&mut self, page: Lpn, cause: Cause, is_long: bool) -> Result<(), NoSpace> {
         let Some(ftl) = &mut self.ftl else {
             return Ok(());
         };
@@ -110,14 +119,19 @@ impl CountedFlash {
                 return Err(only_cleans(element, cleaned));
             }
             self.cleanings += 1;
-            self.clean_time += self.account();
+            self.clean_time += self.account(0);
         }
         let Some(ftl) = &mut self.ftl else {
             return Ok(());
         };
         self.operations.clear();
-        ftl.write(page, cause, &mut self.operations)?;
-        self.account();
+        if is_long {
+            ftl.write_long(page, cause, &mut self.operations)?;
+        } else {
+            ftl.write(page, cause, &mut self.operations)?;
+        }
+        let map_time = ftl.map_time(true);
+        self.account(map_time);
         Ok(())
     }
 
@@ -127,10 +141,14 @@ impl CountedFlash {
             return Ok(());
         }
         if record.pads.is_empty() {
-            return record
+            let mut runs = record
                 .pages
-                .iter()
-                .try_for_each(|dirty| self.write(dirty.page, Cause::Host));
+                .chunk_by(|one, next| is_next(one.page, next.page));
+            return runs.try_for_each(|run| {
+                let is_long = self.is_long(run.len());
+                run.iter()
+                    .try_for_each(|dirty| self.write(dirty.page, Cause::Host, is_long))
+            });
         }
         record
             .pads
@@ -142,9 +160,12 @@ impl CountedFlash {
             .chain(record.pads.iter().map(|pad| (pad.page, Cause::Pad)))
             .collect();
         programs.sort_by_key(|(page, _)| *page);
-        programs
-            .into_iter()
-            .try_for_each(|(page, cause)| self.write(page, cause))
+        let mut runs = programs.chunk_by(|(one, _), (next, _)| is_next(*one, *next));
+        runs.try_for_each(|run| {
+            let is_long = self.is_long(run.len());
+            run.iter()
+                .try_for_each(|(page, cause)| self.write(*page, *cause, is_long))
+        })
     }
 
     fn totals(&self) -> Totals {
@@ -338,11 +359,12 @@ impl<'a> Untimed<'a> {
     }
 
     fn write_past(&mut self, span: &Span) -> Result<(), SimError> {
+        let is_long = self.flash.is_long(span.pages as usize);
         for offset in 0..span.pages {
             self.fill_partial(span, offset);
             let page = self.page(span, offset);
             self.flash
-                .write(page, Cause::Host)
+                .write(page, Cause::Host, is_long)
                 .map_err(|full| self.device_full(full))?;
         }
         Ok(())
@@ -418,6 +440,11 @@ impl<'a> Untimed<'a> {
             explanation: full.explanation.into(),
         }
     }
+}
+
+/// Whether `next` is the page after `one`.
+pub(crate) fn is_next(one: Lpn, next: Lpn) -> bool {
+    one.0 + 1 == next.0
 }
 
 /// The record of a write request that goes past the buffer.

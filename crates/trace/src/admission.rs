@@ -50,9 +50,9 @@ impl Admission {
         batch: &mut Vec<Request>,
         mut bad: impl FnMut(&Request, Fault) -> bool,
     ) {
-        let first = self.clean(batch);
-        let mut kept = first;
-        for index in first..batch.len() {
+        let clean = self.clean(batch);
+        let mut kept = clean;
+        for index in clean..batch.len() {
             let mut request = batch[index];
             match self.check(&mut request) {
                 Ok(true) => {

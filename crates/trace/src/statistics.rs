@@ -4,8 +4,10 @@
 //! their addresses are equal.
 
 mod pages;
+mod shape;
 mod summary;
 
+pub use shape::{Grid, Histogram, Shape};
 pub use summary::{Number, Row, Summary};
 
 use crate::request::{Operation, Request, SECTOR_BYTES};

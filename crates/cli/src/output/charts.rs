@@ -13,6 +13,8 @@ const LEFT: f64 = 62.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 46.0;
+/// Places that are named below the axis, at most.
+const LABELS_MAX: usize = 12;
 
 /// Colours that stay apart for readers who see few of them; the dashes repeat them.
 const COLOURS: [&str; 8] = [
@@ -81,8 +83,19 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> String {
     let values = series
         .iter()
         .flat_map(|series| series.values.iter().flatten());
-    let scale = Scale::fitting(values);
-    let mut text = open(frame, &scale);
+    lines_on(&Scale::fitting(values), frame, series)
+}
+
+/// A line per series of amounts that are compared with the whole: from zero.
+pub(crate) fn shares(frame: &Frame<'_>, series: &[Series]) -> String {
+    let values = series
+        .iter()
+        .flat_map(|series| series.values.iter().flatten());
+    lines_on(&Scale::linear(values), frame, series)
+}
+
+fn lines_on(scale: &Scale, frame: &Frame<'_>, series: &[Series]) -> String {
+    let mut text = open(frame, scale);
     let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
     let x = |index: usize| LEFT + (index as f64 + 0.5) * step;
     for series in series {
@@ -94,7 +107,7 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> String {
         };
         if series.level {
             if let Some(value) = series.values.iter().flatten().next() {
-                let (y, shown) = (y_of(&scale, *value), numbers::real(*value));
+                let (y, shown) = (y_of(scale, *value), numbers::real(*value));
                 text.push_str(&format!(
                     "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"7 4\"><title>{name}: {shown}</title></line>\n",
                     WIDTH - RIGHT
@@ -110,7 +123,7 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> String {
             .collect();
         let path: Vec<String> = points
             .iter()
-            .map(|(index, value)| format!("{:.1},{:.1}", x(*index), y_of(&scale, *value)))
+            .map(|(index, value)| format!("{:.1},{:.1}", x(*index), y_of(scale, *value)))
             .collect();
         text.push_str(&format!(
             "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n",
@@ -121,7 +134,7 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> String {
             text.push_str(&format!(
                 "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\" fill=\"{colour}\"><title>{name}, {}: {}</title></circle>\n",
                 x(index),
-                y_of(&scale, value),
+                y_of(scale, value),
                 escape(&frame.places[index]),
                 numbers::real(value)
             ));
@@ -182,8 +195,10 @@ fn open(frame: &Frame<'_>, scale: &Scale) -> String {
         .map(|place| place.chars().count())
         .max()
         .unwrap_or(0);
-    let slanted = longest as f64 * 7.0 > step;
-    for (index, place) in frame.places.iter().enumerate() {
+    // Of many places only some are named below; each still names its marks.
+    let every = frame.places.len().div_ceil(LABELS_MAX);
+    let slanted = longest as f64 * 7.0 > step * every as f64;
+    for (index, place) in frame.places.iter().enumerate().step_by(every.max(1)) {
         let (x, y) = (LEFT + (index as f64 + 0.5) * step, HEIGHT - BOTTOM + 17.0);
         let (anchor, turn) = match slanted {
             true => ("end", format!(" transform=\"rotate(-28 {x:.1} {y:.1})\"")),

@@ -288,7 +288,8 @@ fn table(records: &[Record]) -> String {
     text
 }
 
-fn page(title: &str, manifest: &Manifest, body: &str) -> String {
+/// A page of its own: `body` below `title` and what the manifest says.
+pub(crate) fn page(title: &str, manifest: &Manifest, body: &str) -> String {
     let (title, line) = (escape(title), escape(&manifest.line()));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p class=\"manifest\">{line}</p>\n{body}</body>\n</html>\n"

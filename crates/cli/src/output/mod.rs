@@ -3,11 +3,13 @@
 pub(crate) mod charts;
 pub(crate) mod csv;
 pub(crate) mod files;
+pub(crate) mod heatmap;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod numbers;
 pub(crate) mod report;
 pub(crate) mod scale;
+pub(crate) mod shape;
 pub(crate) mod summary;
 pub(crate) mod table;
 

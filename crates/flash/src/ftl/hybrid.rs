@@ -9,6 +9,8 @@
 //! Cost: a few words for each page written, a step per page of the block for a rewrite.
 
 use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
 
 use destage_base::lazy::{Initial, LazyTable};
 
@@ -17,7 +19,6 @@ use super::blocks::parameters as shared;
 use super::blocks::striped::{Element, Striped};
 use super::blocks::{Blocks, LogicalPage};
 use super::{FtlConfig, FtlRow, NoSpace};
-use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
 
@@ -86,8 +87,8 @@ struct Hybrid {
     data: DataBlocks,
     slots: LazyTable<InitialSlots>,
     open: Option<Rewrite>,
-    /// Its only row: the offsets that were written to the new block of the open rewrite.
-    moved: Masks<First>,
+    /// By offset: whether the page was written to the new block of the open rewrite.
+    moved: Vec<bool>,
     batch: bool,
     element: u32,
     elements: u32,
@@ -107,7 +108,7 @@ impl Hybrid {
             data: DataBlocks::new(&config.geometry, logical, config.filled, Copies::Valid),
             slots: LazyTable::new(logical as usize * pages as usize, slots),
             open: None,
-            moved: Masks::new(1, pages, First(0)),
+            moved: vec![false; pages as usize],
             batch: values.flag("batch"),
             element: number,
             elements: config.geometry.elements,
@@ -126,7 +127,7 @@ impl Hybrid {
     /// The open rewrite, if the newest copy of `page` is one it has not moved yet.
     fn still_in_old_block(&self, page: LogicalPage) -> Option<Rewrite> {
         self.open
-            .filter(|open| open.block == page.block && !self.moved.get(0, page.offset))
+            .filter(|open| open.block == page.block && !self.moved[page.offset as usize])
     }
 
     /// The newest copy of `page`, if it has contents, is not needed any more; says whether the open rewrite
@@ -175,7 +176,7 @@ impl Hybrid {
         operations: &mut Operations,
     ) {
         self.append(to, page, cause, operations);
-        self.moved.set(0, page.offset);
+        self.moved[page.offset as usize] = true;
         if let Some(open) = &mut self.open {
             open.next = page.offset + 1;
             if !self.batch || open.left == 0 {
@@ -195,7 +196,7 @@ impl Hybrid {
             let end = first + open.left;
             let page = |offset| LogicalPage { block, offset };
             let old_slots = (0..self.blocks.pages())
-                .filter(|offset| !self.moved.get(0, *offset))
+                .filter(|offset| !self.moved[*offset as usize])
                 .filter_map(|offset| self.slot_of(page(offset)));
             let moves = old_slots
                 .zip(first..)
@@ -203,18 +204,18 @@ impl Hybrid {
             let transfer = self.blocks.move_transfer([from].into_iter(), to);
             operations.push_moves(Cause::Copy, transfer, open.left, moves);
             self.blocks.nand.program_run(to, end, first..end);
-            let mut new = first;
-            for offset in 0..self.blocks.pages() {
-                let index = self.index(page(offset));
-                if self.moved.get(0, offset) || self.slots.get(index) == NO_SLOT {
-                    continue;
+            self.data.set_newest_range(block, first, end);
+            let mut new = first as u16;
+            let index = self.index(page(0));
+            for (offset, moved) in self.moved.iter().enumerate() {
+                let slot = self.slots.get_mut(index + offset);
+                if !moved && *slot != NO_SLOT {
+                    *slot = new;
+                    new += 1;
                 }
-                *self.slots.get_mut(index) = new as u16;
-                self.data.set_newest(block, new);
-                new += 1;
             }
         }
-        self.moved.clear_row(0);
+        self.moved.fill(false);
         self.blocks.erase(from, 0, Cause::Copy, operations);
         operations.push_merge(Merge {
             block: u64::from(block) * u64::from(self.elements) + u64::from(self.element),

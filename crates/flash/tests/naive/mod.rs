@@ -3,9 +3,11 @@
 
 pub mod bast;
 pub mod block;
+pub mod dftl;
 pub mod fast;
 pub mod hybrid;
 pub mod last;
+pub mod page;
 pub mod replacement;
 pub mod sast;
 pub mod superblock;

@@ -7,7 +7,7 @@ use destage_buffer::{Buffer, ReadStep, Step};
 use super::{Active, Engine, IdleTime, Outcome};
 use crate::operation::{PageOperation, Work};
 use crate::paging::Span;
-use crate::untimed::bypass_record;
+use crate::untimed::{bypass_record, is_next};
 
 impl Engine<'_> {
     /// Presents the pages of write `id` one by one. All of them are taken in at once, so that their victims
@@ -188,6 +188,9 @@ impl Engine<'_> {
         let issued = &mut self.issued[id];
         issued.writes_left = (record.pages.len() + record.pads.len()) as u32;
         merge_programs(id, record, &mut issued.programs);
+        if let Some(least) = self.elements.ftl().long_write_pages() {
+            mark_long(&mut issued.programs, least);
+        }
         let reads: Vec<Lpn> = record
             .pads
             .iter()
@@ -281,5 +284,15 @@ fn merge_programs(id: u32, record: &Destage, programs: &mut Vec<PageOperation>) 
             .map(|pad| PageOperation::new(pad.page, Work::PadWrite(id)));
         programs.extend(pads);
         programs.sort_by_key(|operation| operation.page());
+    }
+}
+
+/// Marks the programs of pages that follow one another, `least` of them or more, as long writes.
+fn mark_long(programs: &mut [PageOperation], least: u32) {
+    for run in programs.chunk_by_mut(|one, next| is_next(one.page(), next.page())) {
+        let is_long = run.len() >= least as usize;
+        for program in run {
+            *program = program.with_long(is_long);
+        }
     }
 }

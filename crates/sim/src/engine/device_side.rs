@@ -71,10 +71,13 @@ impl Engine<'_> {
 
     /// All pages of a write go to the flash.
     pub(super) fn write_past(&mut self, id: u32, span: &Span) -> Outcome {
+        let long_pages = self.elements.ftl().long_write_pages();
+        let is_long = long_pages.is_some_and(|least| span.pages >= least);
         for offset in 0..span.pages {
             self.fill_partial(id, span, offset)?;
             let page = self.page(span, offset);
-            self.submit(id, PageOperation::new(page, Work::HostWrite(id)))?;
+            let program = PageOperation::new(page, Work::HostWrite(id));
+            self.submit(id, program.with_long(is_long))?;
         }
         Ok(())
     }

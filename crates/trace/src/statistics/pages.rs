@@ -34,7 +34,7 @@ impl PageSet {
 
 /// A multiply per word hashed, and the better bits moved down at the end.
 #[derive(Debug, Default)]
-struct Mix(u64);
+pub(super) struct Mix(u64);
 
 impl Hasher for Mix {
     fn write(&mut self, bytes: &[u8]) {

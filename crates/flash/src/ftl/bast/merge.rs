@@ -97,10 +97,7 @@ fn rewrite(
     let sources = [Some(log.block), old].into_iter().flatten();
     let transfer = blocks.move_transfer(sources, target);
     operations.push_moves(Cause::Copy, transfer, count, moves);
-    let end = data.copied().end(owner);
-    blocks
-        .nand
-        .program_run(target, end, data.copied().ones(owner));
+    blocks.nand.program_row(target, data.copied(), owner);
     data.put(owner, target);
     if let Some(old) = old {
         blocks.erase(old, 0, Cause::Copy, operations);

@@ -129,6 +129,14 @@ impl DataBlocks {
         }
     }
 
+    /// The newest copies of the pages from `first` to before `end` are in the data block of `logical` as well.
+    pub fn set_newest_range(&mut self, logical: u32, first: u32, end: u32) {
+        self.newest.set_range(logical, first, end);
+        if let Some(programmed) = &mut self.programmed {
+            programmed.set_range(logical, first, end);
+        }
+    }
+
     /// No newest copy is in the data block of `logical`.
     pub fn clear_all_newest(&mut self, logical: u32) {
         self.newest.clear_row(logical);
@@ -165,13 +173,11 @@ impl DataBlocks {
             return;
         };
         let count = self.copied().count(logical);
-        let offsets = || self.copied().ones(logical);
-        let moves = offsets().map(|offset| (blocks.ppn(cold, offset), blocks.ppn(worn, offset)));
+        let offsets = self.copied().ones(logical);
+        let moves = offsets.map(|offset| (blocks.ppn(cold, offset), blocks.ppn(worn, offset)));
         let transfer = blocks.move_transfer([cold].into_iter(), worn);
         operations.push_moves(Cause::Wear, transfer, count, moves);
-        blocks
-            .nand
-            .program_run(worn, self.copied().end(logical), offsets());
+        blocks.nand.program_row(worn, self.copied(), logical);
         blocks.erase(cold, 0, Cause::Wear, operations);
     }
 }

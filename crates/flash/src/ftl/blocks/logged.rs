@@ -350,9 +350,7 @@ impl Logged {
             }
         };
         let copied = self.data.copied();
-        self.blocks
-            .nand
-            .program_run(target, copied.end(block), copied.ones(block));
+        self.blocks.nand.program_row(target, copied, block);
         self.log.forget(block);
         let erases = match self.data.put(block, target) {
             Some(old) => {

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use destage_base::Ticks;
 
 use super::element::Element;
-use super::wear_aware;
+use super::{greedy_wear, levelling, wear_aware};
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
 use crate::operation::{Cause, Kind, Operations, Transfer};
@@ -21,11 +21,21 @@ pub enum Policy {
     Greedy,
     /// As greedy, but a worn block gets cold data instead of becoming free.
     WearAware,
+    /// The one with most to gain for what has to be moved, and unchanged for long.
+    CostBenefit,
+    /// The one closed first.
+    Fifo,
+    /// The one with the fewest valid pages of some drawn at random.
+    DChoices,
+    /// As greedy, but a worn block is passed over, the more probably the more it is worn.
+    GreedyWear,
 }
 
 /// What a cleaning needs to know besides the element.
-pub(super) struct Rules<'a> {
+pub(in crate::ftl) struct Rules<'a> {
     pub policy: Policy,
+    /// With [`Policy::GreedyWear`]: a worn block receives cold data when it is cleaned.
+    pub migrates: bool,
     /// To date erases, for wear-aware cleaning only.
     pub timing: &'a Timing,
     pub now: Ticks,
@@ -33,7 +43,7 @@ pub(super) struct Rules<'a> {
 
 /// With copy-back: cleans at most one block in each of the element's units, which work side by side.
 /// `pointers` holds where each unit looks next. Says whether any was cleaned.
-pub(super) fn clean_planes(
+pub(in crate::ftl) fn clean_pools(
     element: &mut Element,
     pointers: &mut [u32],
     rules: &Rules<'_>,
@@ -44,40 +54,57 @@ pub(super) fn clean_planes(
     for (unit, pointer) in pointers.iter_mut().enumerate() {
         let low = (0..planes)
             .map(|step| (*pointer as usize + step) % planes)
-            .find(|offset| element.pools[unit * planes + offset].free <= element.low_water);
+            .find(|offset| element.asides[unit * planes + offset].due);
         let Some(offset) = low else { continue };
         *pointer = ((offset + 1) % planes) as u32;
         if cleaned {
             operations.next_lane();
         }
         let plane = (unit * planes + offset) as u32;
-        cleaned |= match rules.policy {
-            Policy::Greedy => match element.victims.fewest_valid(plane) {
-                Some(victim) => {
-                    clean_block(
-                        element,
-                        victim,
-                        plane as usize,
-                        rules,
-                        operations,
-                        &mut Vec::new(),
-                    )?;
-                    true
-                }
-                None => false,
-            },
-            Policy::WearAware => wear_aware::clean_plane(element, plane, rules, operations)?,
-        };
+        cleaned |= clean_pool(element, plane, rules, operations)?;
     }
+    levelling::level(element, operations);
     Ok(cleaned)
 }
 
-/// Without copy-back: cleans blocks until enough are free, fewest valid pages first, as one busy period.
+/// Cleans one block of `pool`, by the policy; says whether there was one.
+fn clean_pool(
+    element: &mut Element,
+    pool: u32,
+    rules: &Rules<'_>,
+    operations: &mut Operations,
+) -> Result<bool, NoSpace> {
+    if rules.policy == Policy::WearAware {
+        return wear_aware::clean_plane(element, pool, rules, operations);
+    }
+    let victim = if rules.policy == Policy::GreedyWear {
+        greedy_wear::victim(element, pool)
+    } else {
+        let blocks = &element.blocks;
+        let valid = |block: u32| blocks.get(block as usize).valid;
+        element.victims.first(pool, valid)
+    };
+    let Some(victim) = victim else {
+        return Ok(false);
+    };
+    if rules.migrates && wear_aware::is_worn(element, victim) {
+        let cold = wear_aware::coldest(element, pool, rules).filter(|cold| *cold != victim);
+        if let Some(cold) = cold {
+            wear_aware::exchange(element, victim, cold, rules, operations)?;
+            return Ok(true);
+        }
+    }
+    let pool = pool as usize;
+    clean_block(element, victim, pool, rules, operations, &mut Vec::new())?;
+    Ok(true)
+}
+
+/// By the reference's rule without copy-back: cleans blocks until enough are free, fewest valid pages first, as one busy period.
 ///
 /// Counts as they were at the start decide the order. Moves leave the counts of other candidates alone, so
 /// the table of victims still has them; only a block that the moves fill is different, and is kept apart
 /// under its count at the start until the end.
-pub(super) fn clean_element(
+pub(in crate::ftl) fn clean_element(
     element: &mut Element,
     rules: &Rules<'_>,
     operations: &mut Operations,
@@ -110,7 +137,7 @@ pub(super) fn clean_element(
                 filled.push((count, number(*block, element), *block));
             }
         }
-        if element.pools[0].free > element.low_water + 1 {
+        if element.pools[0].free >= element.marks.high {
             break;
         }
     }
@@ -118,6 +145,7 @@ pub(super) fn clean_element(
         let valid = element.blocks.get(block as usize).valid;
         element.victims.insert(block, valid);
     }
+    element.settle(0);
     Ok(last.is_some())
 }
 
@@ -141,7 +169,7 @@ fn next_victim(
 
 /// Moves the valid pages of `block` to `pool`, in ascending order, and erases it. Blocks that the moves fill
 /// are added to `sealed`.
-pub(super) fn clean_block(
+pub(in crate::ftl) fn clean_block(
     element: &mut Element,
     block: u32,
     pool: usize,
@@ -160,7 +188,7 @@ pub(super) fn clean_block(
 }
 
 /// Moves the valid pages of `block` away; returns where in `operations` the last move begins.
-pub(super) fn empty_block(
+pub(in crate::ftl) fn empty_block(
     element: &mut Element,
     block: u32,
     pool: usize,
@@ -175,18 +203,20 @@ pub(super) fn empty_block(
                 continue;
             };
             last_step = operations.all().len();
-            element.make_active(pool)?;
-            let target = element.pools[pool].active_block;
-            let transfer = if element.plane_of(target) == element.plane_of(block) {
+            let stream = element.stream_of_move(page);
+            let target = element.next_of(pool, stream)?;
+            let target_block = target.0 >> element.shape.page_bits;
+            let transfer = if element.moves_are_free(block, target_block) {
                 Transfer::None
             } else {
                 Transfer::TwoPages
             };
+            element.log_move(page);
             element.invalidate(page);
             operations.push(Kind::Read, Cause::Copy, Transfer::None, Ppn(ppn));
-            operations.push(Kind::Program, Cause::Copy, transfer, element.next_of(pool));
-            if element.program(pool, page, operations) {
-                sealed.push(target);
+            operations.push(Kind::Program, Cause::Copy, transfer, target);
+            if element.program(pool, stream, page, operations) {
+                sealed.push(target_block);
             }
         }
     }

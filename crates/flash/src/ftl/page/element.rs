@@ -3,131 +3,51 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use destage_base::Ticks;
 use destage_base::lazy::{Initial, LazyTable};
+use destage_base::{Random, Ticks};
 
 use super::free::FreeBlocks;
-use super::victims::Victims;
+use super::levelling::ByWear;
+use super::shape::{InitialBlock, InitialMap, InitialOwner, NONE, Shape};
+use super::victims::{Order, Victims};
 use crate::divide::Divider;
 use crate::ftl::NoSpace;
+use crate::ftl::blocks::WearLevelling;
 use crate::geometry::Geometry;
 use crate::nand::{Nand, Ppn};
 use crate::operation::{Cause, Kind, Operations, Transfer};
 
-/// No physical page, or no logical page.
-pub(super) const NONE: u32 = u32::MAX;
+/// Whose pages share blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::ftl) enum Stream {
+    /// What is written from above.
+    Host,
+    /// What cleaning moves, if it has blocks of its own.
+    Moves,
+    /// The layer's own pages.
+    Map,
+}
 
-/// The numbers of an element that every table's initial rule needs.
+/// The block a stream's next page goes to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
-    pub planes: u32,
-    pub blocks_per_plane: u32,
-    /// Blocks of each plane that hold the exported pages at the start.
-    pub usable_per_plane: u32,
-    pub pages_per_block: u32,
-    pub data_pages: u32,
-    pub page_bits: u32,
-    /// Logical pages all have contents before the first request, or none has.
-    pub filled: bool,
+struct Open {
+    block: u32,
+    /// Next page of the block; the number of data pages once it is sealed.
+    page: u32,
 }
 
-impl Shape {
-    pub fn new(geometry: &Geometry, usable_per_plane: u32, filled: bool) -> Self {
-        Self {
-            planes: geometry.planes,
-            blocks_per_plane: geometry.blocks_per_plane,
-            usable_per_plane,
-            pages_per_block: geometry.pages_per_block,
-            data_pages: geometry.data_pages(),
-            page_bits: geometry.page_bits(),
-            filled,
-        }
-    }
-
-    /// Blocks of each plane that are full at the start.
-    pub fn full_per_plane(&self) -> u32 {
-        if self.filled {
-            self.usable_per_plane
-        } else {
-            0
-        }
-    }
-
-    /// Logical pages of the element.
-    pub fn pages(&self) -> u32 {
-        self.usable_per_plane * self.planes * self.data_pages
-    }
-}
-
-/// Logical page -> physical page at the start: in order, blocks striped over planes.
-pub(super) struct InitialMap(Shape);
-impl Initial for InitialMap {
-    type Entry = u32;
-    fn at(&self, index: usize) -> u32 {
-        if !self.0.filled {
-            return NONE;
-        }
-        let page = index as u32;
-        let (block, offset) = (page / self.0.data_pages, page % self.0.data_pages);
-        let slot = block % self.0.planes * self.0.blocks_per_plane + block / self.0.planes;
-        slot << self.0.page_bits | offset
-    }
-}
-
-/// Physical page -> logical page at the start: the inverse.
-pub(super) struct InitialOwner(Shape);
-impl Initial for InitialOwner {
-    type Entry = u32;
-    fn at(&self, index: usize) -> u32 {
-        let (slot, offset) = (
-            index as u32 >> self.0.page_bits,
-            index as u32 & ((1 << self.0.page_bits) - 1),
-        );
-        let (plane, index) = (
-            slot / self.0.blocks_per_plane,
-            slot % self.0.blocks_per_plane,
-        );
-        if index >= self.0.full_per_plane() || offset >= self.0.data_pages {
-            return NONE;
-        }
-        (index * self.0.planes + plane) * self.0.data_pages + offset
-    }
-}
-
-/// What the FTL knows of a block; what is programmed and how worn it is, the NAND knows.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
-    /// Rank of its allocation in the element, from 1; 0 for a free block.
-    pub sequence: u32,
-    /// Pages that hold the newest copy of their logical page.
-    pub valid: u16,
-}
-
-pub(super) struct InitialBlock(Shape);
-impl Initial for InitialBlock {
-    type Entry = Block;
-    fn at(&self, slot: usize) -> Block {
-        let (plane, index) = (
-            slot as u32 / self.0.blocks_per_plane,
-            slot as u32 % self.0.blocks_per_plane,
-        );
-        if index < self.0.full_per_plane() {
-            Block {
-                sequence: index * self.0.planes + plane + 1,
-                valid: self.0.data_pages as u16,
-            }
-        } else {
-            Block {
-                sequence: 0,
-                valid: 0,
-            }
-        }
-    }
+/// How many free blocks a pool is to have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::ftl) struct Marks {
+    /// Cleaning is due once there are fewer.
+    pub low: u32,
+    /// It is not any more once there are that many.
+    pub high: u32,
 }
 
 /// Blocks among which the next page of a stream is placed: a plane, or without copy-back the element.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pool {
+pub(in crate::ftl) struct Pool {
     pub first_block: u32,
     pub blocks: u32,
     pub active_block: u32,
@@ -139,6 +59,19 @@ pub(super) struct Pool {
     pub free: u32,
     /// Where the search for a free block goes on.
     pub pointer: u32,
+    /// Valid pages, where they are limited by [`Element::most_valid`].
+    valid: u32,
+}
+
+/// What of a pool not every write looks at.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ftl) struct Aside {
+    /// The blocks that the streams besides [`Stream::Host`] go to.
+    open: [Open; 2],
+    /// Cleaning is due.
+    pub due: bool,
+    /// Erases so far.
+    pub erased: u64,
 }
 
 impl Pool {
@@ -151,38 +84,52 @@ impl Pool {
 
 /// The write that is about to replace a page, as far as the choice of a pool depends on it.
 #[derive(Clone, Copy)]
-pub(super) struct Old {
-    block: u32,
+pub(in crate::ftl) struct Old {
+    pub block: u32,
     page: u32,
     sequence: u32,
 }
 
 /// All state of one element.
-pub(super) struct Element {
+pub(in crate::ftl) struct Element {
     pub shape: Shape,
     pub map: LazyTable<InitialMap>,
     pub owner: LazyTable<InitialOwner>,
     pub blocks: LazyTable<InitialBlock>,
     pub nand: Nand,
     pub free: FreeBlocks,
+    /// The same by wear, where that counts.
+    pub by_wear: Option<ByWear>,
     pub victims: Victims,
     pub pools: Vec<Pool>,
-    /// Free blocks at or under which a pool asks for cleaning.
-    pub low_water: u32,
-    /// How many pools are at or under `low_water`; kept so that the usual "none" costs one comparison.
-    pub low_pools: u32,
+    /// For each pool.
+    pub asides: Vec<Aside>,
+    pub marks: Marks,
+    /// How many pools are due for cleaning; kept so that the usual "none" costs one comparison.
+    pub due_pools: u32,
     pub plane_divider: Divider,
     /// Erases a block survives.
     pub endurance: u32,
+    /// Erases after which a block is not used any more.
+    retire_at: u32,
+    /// Valid pages a pool may hold so that cleaning can always reach its high mark; no limit in the
+    /// reference, which may get stuck, or where no choice of pools can exceed it.
+    most_valid: u32,
+    separate_moves: bool,
+    free_inside_planes: bool,
+    /// Draws of [`super::Policy::GreedyWear`].
+    pub random: Random,
     next_sequence: u32,
     /// Where the search for the next pool begins.
     write_pointer: u32,
     summary_page: bool,
     /// When each block was last erased; kept only for wear-aware cleaning.
     pub last_erase: Option<LazyTable<NeverErased>>,
+    /// Logical pages that cleaning and levelling have moved, where somebody wants to know.
+    pub moved: Option<Vec<u32>>,
 }
 
-pub(super) struct NeverErased;
+pub(in crate::ftl) struct NeverErased;
 impl Initial for NeverErased {
     type Entry = Ticks;
     fn at(&self, _: usize) -> Ticks {
@@ -192,72 +139,128 @@ impl Initial for NeverErased {
 
 /// How an element's pools and tables are to be made.
 #[derive(Clone, Copy)]
-pub(super) struct Layout {
+pub(in crate::ftl) struct Layout {
     pub shape: Shape,
+    /// Planes are pools; otherwise the element is one.
     pub copy_back: bool,
-    pub low_water: u32,
+    pub marks: Marks,
+    pub order: Order,
+    /// What cleaning moves has blocks of its own.
+    pub separate_moves: bool,
+    /// The first open block counts as free, as in the reference simulator without copy-back.
+    pub counts_first_open: bool,
+    /// A page that moves inside its plane does not cross the bus.
+    pub free_inside_planes: bool,
+    /// No pool gets more data than it can be cleaned with.
+    pub limits_pools: bool,
     pub endurance: u32,
+    /// Blocks are not used any more once they have been erased that often.
+    pub retire: bool,
+    pub seed: u64,
     pub keeps_erase_times: bool,
+    pub levelling: WearLevelling,
+    /// Logical pages that move are remembered.
+    pub logs_moves: bool,
 }
 
 impl Element {
     pub fn new(geometry: &Geometry, layout: &Layout) -> Self {
         let shape = layout.shape;
         let blocks = geometry.blocks_per_element();
-        let full = shape.full_per_plane();
+        let full = shape.full_blocks();
         let mut free = FreeBlocks::none(blocks);
         for plane in 0..shape.planes {
-            for index in full..shape.blocks_per_plane {
+            for index in shape.full_in(plane)..shape.blocks_per_plane {
                 free.set(plane * shape.blocks_per_plane + index, true);
             }
         }
-        let mut victims = Victims::none(shape.planes, shape.blocks_per_plane);
-        victims.fill(full, shape.data_pages as u16);
+        let (pools, planes) = match layout.copy_back {
+            true => (shape.planes, 1),
+            false => (1, shape.planes),
+        };
+        let mut victims = Victims::none(
+            layout.order,
+            pools,
+            blocks / pools,
+            planes,
+            shape.data_pages,
+        );
+        for number in 0..full {
+            let block = shape.slot(number);
+            victims.insert(block, shape.initially_valid(block));
+        }
 
         let mut element = Self {
             shape,
-            map: LazyTable::new(shape.pages() as usize, InitialMap(shape)),
+            map: LazyTable::new(shape.mapped_pages() as usize, InitialMap(shape)),
             owner: LazyTable::new((blocks as usize) << shape.page_bits, InitialOwner(shape)),
             blocks: LazyTable::new(blocks as usize, InitialBlock(shape)),
-            nand: Nand::new(geometry, full * shape.planes),
+            nand: Nand::new(geometry, full),
             free,
+            by_wear: None,
             victims,
             pools: Vec::new(),
-            low_water: layout.low_water,
-            low_pools: 0,
+            asides: Vec::new(),
+            marks: layout.marks,
+            due_pools: 0,
             plane_divider: Divider::new(shape.blocks_per_plane),
             endurance: layout.endurance,
-            next_sequence: full * shape.planes + 1,
+            retire_at: if layout.retire {
+                layout.endurance
+            } else {
+                u32::MAX
+            },
+            most_valid: u32::MAX,
+            separate_moves: layout.separate_moves,
+            free_inside_planes: layout.free_inside_planes,
+            random: Random::new(layout.seed),
+            next_sequence: full + 1,
             write_pointer: 0,
             summary_page: geometry.summary_page,
             last_erase: layout
                 .keeps_erase_times
                 .then(|| LazyTable::new(blocks as usize, NeverErased)),
+            moved: layout.logs_moves.then(Vec::new),
         };
-        if layout.copy_back {
-            for plane in 0..shape.planes {
-                let first = plane * shape.blocks_per_plane;
-                element.add_pool(
-                    first,
-                    shape.blocks_per_plane,
-                    shape.blocks_per_plane - full - 1,
-                );
+        for pool in 0..pools {
+            let first = pool * (blocks / pools);
+            let full = match layout.copy_back {
+                true => shape.full_in(pool),
+                false => full,
+            };
+            let open = u32::from(!layout.counts_first_open);
+            element.add_pool(first, blocks / pools, blocks / pools - full - open);
+        }
+        element.by_wear = ByWear::new(pools, layout.levelling);
+        if element.by_wear.is_some() {
+            for block in 0..blocks {
+                element.set_free(block, element.free.contains(block));
             }
-        } else {
-            // The reference simulator marks the first active block used without lowering the count.
-            element.add_pool(0, blocks, blocks - full * shape.planes);
+        }
+        if layout.limits_pools {
+            let open = 1 + u32::from(layout.separate_moves) + u32::from(shape.map_pages > 0);
+            element.most_valid = (blocks / pools - open - layout.marks.high) * shape.data_pages;
+            for number in 0..full {
+                let block = shape.slot(number);
+                let pool = element.pool_of(block);
+                element.pools[pool].valid += u32::from(shape.initially_valid(block));
+            }
         }
         element
     }
 
     /// A pool whose first free block is open from the start.
     fn add_pool(&mut self, first_block: u32, blocks: u32, free: u32) {
-        let active = first_block + self.shape.full_per_plane();
+        let active = self
+            .free
+            .first_in(first_block, first_block + blocks)
+            .unwrap_or(first_block);
         self.free.set(active, false);
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         self.blocks.get_mut(active as usize).sequence = sequence;
-        self.low_pools += u32::from(free <= self.low_water);
+        let due = free < self.marks.low;
+        self.due_pools += u32::from(due);
         self.pools.push(Pool {
             first_block,
             blocks,
@@ -266,7 +269,23 @@ impl Element {
             active_sequence: sequence,
             free,
             pointer: first_block,
+            valid: 0,
         });
+        // Sealed already: a block is taken with the first page.
+        let sealed = Open {
+            block: active,
+            page: self.shape.data_pages,
+        };
+        self.asides.push(Aside {
+            open: [sealed; 2],
+            due,
+            erased: 0,
+        });
+    }
+
+    #[inline]
+    fn limits_pools(&self) -> bool {
+        self.most_valid != u32::MAX
     }
 
     /// The pool of `block`.
@@ -281,6 +300,27 @@ impl Element {
     #[inline]
     pub fn plane_of(&self, block: u32) -> u32 {
         self.plane_divider.split(block).0
+    }
+
+    /// Whether a page that moves from block `from` to block `to` does not cross the bus.
+    pub fn moves_are_free(&self, from: u32, to: u32) -> bool {
+        self.free_inside_planes && self.plane_of(from) == self.plane_of(to)
+    }
+
+    /// Reads `page`, and says whether it has contents.
+    #[inline]
+    pub fn read(&self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
+        let ppn = self.map.get(page as usize);
+        if ppn == NONE {
+            return false;
+        }
+        let (block, place) = (
+            ppn >> self.shape.page_bits,
+            ppn & ((1 << self.shape.page_bits) - 1),
+        );
+        self.nand.read(block, place);
+        operations.push(Kind::Read, cause, Transfer::Page, Ppn(ppn));
+        true
     }
 
     /// Where the present copy of `page` is, for [`Element::choose_pool`].
@@ -320,16 +360,28 @@ impl Element {
         }
         let chosen = match old {
             Some(old) if same_plane => self.plane_of(old.block) as usize,
-            Some(old) => self
-                .roomiest(&given, |pool| {
-                    pool.active_sequence > old.sequence
-                        || (pool.active_block == old.block && pool.active_page > old.page)
+            Some(old) => {
+                let home = self.plane_of(old.block) as usize;
+                let fits = |index, pool: &Pool| {
+                    !self.limits_pools()
+                        || pool.valid + given(index) < self.most_valid
+                        || index == home
+                };
+                self.roomiest(&given, |index, pool| {
+                    (pool.active_sequence > old.sequence
+                        || (pool.active_block == old.block && pool.active_page > old.page))
+                        && fits(index, pool)
                 })
                 // Every active block was erased while still pointed at: any pool may open a new one.
-                .or_else(|| self.roomiest(&given, |_| true))
-                .unwrap_or(0),
+                .or_else(|| self.roomiest(&given, fits))
+                .unwrap_or(home)
+            }
             None if same_plane => (page / self.shape.data_pages % self.shape.planes) as usize,
-            None => self.roomiest(&given, |_| true).unwrap_or(0),
+            None => self
+                .roomiest(&given, |index, pool| {
+                    !self.limits_pools() || pool.valid + given(index) < self.most_valid
+                })
+                .unwrap_or(0),
         };
         self.write_pointer = if chosen + 1 == count {
             0
@@ -343,7 +395,7 @@ impl Element {
     fn roomiest(
         &self,
         given: impl Fn(usize) -> u32,
-        eligible: impl Fn(&Pool) -> bool,
+        eligible: impl Fn(usize, &Pool) -> bool,
     ) -> Option<usize> {
         let start = self.write_pointer as usize;
         // Chosen pool and its room; the room of "none" is below every room.
@@ -355,7 +407,7 @@ impl Element {
             .map(|(step, pool)| (start + step, pool));
         for (index, pool) in after.chain(before.iter().enumerate()) {
             let room = i64::from(pool.room(self.shape.pages_per_block)) - i64::from(given(index));
-            if eligible(pool) && room > best.1 {
+            if eligible(index, pool) && room > best.1 {
                 best = (index, room);
             }
         }
@@ -380,26 +432,80 @@ impl Element {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        self.make_active(pool)?;
+        let target = self.next_of(pool, Stream::Host)?;
         self.invalidate(page);
-        operations.push(Kind::Program, cause, Transfer::Page, self.next_of(pool));
-        Ok(self.program(pool, page, operations))
+        operations.push(Kind::Program, cause, Transfer::Page, target);
+        Ok(self.program(pool, Stream::Host, page, operations))
     }
 
-    /// The physical page that [`Element::program`] will program in `pool`, whose active block has room.
-    #[inline]
-    pub fn next_of(&self, pool: usize) -> Ppn {
-        let pool = &self.pools[pool];
-        Ppn(pool.active_block << self.shape.page_bits | pool.active_page)
-    }
-
-    /// Makes sure `pool` has an active block with a free page.
-    #[inline]
-    pub fn make_active(&mut self, pool: usize) -> Result<(), NoSpace> {
-        if self.pools[pool].active_page == self.shape.data_pages {
-            self.open_block(pool)?;
-        }
+    /// Writes page `page` of the map; its old copy becomes invalid.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free.
+    pub fn write_map(
+        &mut self,
+        page: u32,
+        same_plane: bool,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let page = self.shape.pages() + page;
+        let old = self.old_copy(page);
+        let pool = self.choose_pool(page, old, same_plane, |_| 0);
+        let target = self.next_of(pool, Stream::Map)?;
+        self.invalidate(page);
+        operations.push(Kind::Program, Cause::Map, Transfer::Page, target);
+        self.program(pool, Stream::Map, page, operations);
         Ok(())
+    }
+
+    /// Reads page `page` of the map, and says whether it was ever written.
+    pub fn read_map(&self, page: u32, operations: &mut Operations) -> bool {
+        self.read(self.shape.pages() + page, Cause::Map, operations)
+    }
+
+    /// Remembers that `page` moved, if somebody wants to know.
+    pub fn log_move(&mut self, page: u32) {
+        let logical = self.shape.pages();
+        if let Some(moved) = self.moved.as_mut().filter(|_| page < logical) {
+            moved.push(page);
+        }
+    }
+
+    /// The stream that cleaning moves `page` to.
+    pub fn stream_of_move(&self, page: u32) -> Stream {
+        if page >= self.shape.pages() {
+            Stream::Map
+        } else if self.separate_moves {
+            Stream::Moves
+        } else {
+            Stream::Host
+        }
+    }
+
+    /// The physical page that [`Element::program`] will program in `pool` next, in a block opened for it if
+    /// the last one is full.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free.
+    #[inline]
+    pub fn next_of(&mut self, pool: usize, stream: Stream) -> Result<Ppn, NoSpace> {
+        if self.open_page(pool, stream).page == self.shape.data_pages {
+            self.open_block(pool, stream)?;
+        }
+        let open = self.open_page(pool, stream);
+        Ok(Ppn(open.block << self.shape.page_bits | open.page))
+    }
+
+    #[inline]
+    fn open_page(&self, pool: usize, stream: Stream) -> Open {
+        match stream {
+            Stream::Host => Open {
+                block: self.pools[pool].active_block,
+                page: self.pools[pool].active_page,
+            },
+            Stream::Moves => self.asides[pool].open[0],
+            Stream::Map => self.asides[pool].open[1],
+        }
     }
 
     /// The logical page whose newest copy is at `ppn`, if there is one: the page last put there, unless it
@@ -419,45 +525,70 @@ impl Element {
         let block = ppn >> self.shape.page_bits;
         let state = self.blocks.get_mut(block as usize);
         state.valid -= 1;
-        self.victims.lower(block, state.valid);
+        self.victims.lower(block);
+        if self.limits_pools() {
+            let pool = self.pool_of(block);
+            self.pools[pool].valid -= 1;
+        }
     }
 
-    /// Puts logical `page` on the active page of `pool` and says whether that sealed the block.
+    /// Puts logical `page` on the page that [`Element::next_of`] named, and says whether that sealed the
+    /// block.
     #[inline]
-    pub fn program(&mut self, pool: usize, page: u32, operations: &mut Operations) -> bool {
+    pub fn program(
+        &mut self,
+        pool: usize,
+        stream: Stream,
+        page: u32,
+        operations: &mut Operations,
+    ) -> bool {
         let data_pages = self.shape.data_pages;
-        let pool = &mut self.pools[pool];
-        let block = pool.active_block;
-        let ppn = block << self.shape.page_bits | pool.active_page;
-        self.nand.program(block, pool.active_page);
+        let Open { block, page: place } = self.open_page(pool, stream);
+        let ppn = block << self.shape.page_bits | place;
+        self.nand.program(block, place);
         *self.map.get_mut(page as usize) = ppn;
         *self.owner.get_mut(ppn as usize) = page;
         let state = self.blocks.get_mut(block as usize);
         state.valid += 1;
         let valid = state.valid;
-        pool.active_page += 1;
-        let sealed = pool.active_page == data_pages;
+        match stream {
+            Stream::Host => self.pools[pool].active_page += 1,
+            Stream::Moves => self.asides[pool].open[0].page += 1,
+            Stream::Map => self.asides[pool].open[1].page += 1,
+        }
+        if self.limits_pools() {
+            self.pools[pool].valid += 1;
+        }
+        let sealed = place + 1 == data_pages;
         if sealed {
             if self.summary_page {
                 self.nand.program(block, data_pages);
                 let summary = Ppn(block << self.shape.page_bits | data_pages);
                 operations.push(Kind::Program, Cause::Map, Transfer::Sector, summary);
             }
-            if self.nand.block(block).erases < self.endurance {
-                self.victims.insert(block, valid);
-            }
+            self.offer(block, valid);
         }
         sealed
     }
 
+    /// `block`, full and with `valid` valid pages, may be cleaned from now on, unless it is worn out.
+    pub fn offer(&mut self, block: u32, valid: u16) {
+        if self.nand.block(block).erases < self.retire_at {
+            self.victims.insert(block, valid);
+        }
+    }
+
     #[cold]
-    fn open_block(&mut self, index: usize) -> Result<(), NoSpace> {
+    fn open_block(&mut self, index: usize, stream: Stream) -> Result<(), NoSpace> {
         let pool = &mut self.pools[index];
         let end = pool.first_block + pool.blocks;
-        let found = self
-            .free
-            .first_in(pool.pointer, end)
-            .or_else(|| self.free.first_in(pool.first_block, pool.pointer));
+        let found = match &self.by_wear {
+            Some(by_wear) => by_wear.least(index),
+            None => self
+                .free
+                .first_in(pool.pointer, end)
+                .or_else(|| self.free.first_in(pool.first_block, pool.pointer)),
+        };
         let Some(block) = found else {
             return Err(NoSpace {
                 explanation: format!(
@@ -467,30 +598,80 @@ impl Element {
                 .into(),
             });
         };
-        self.free.set(block, false);
         pool.pointer = if block + 1 == end {
             pool.first_block
         } else {
             block + 1
         };
         pool.free -= 1;
-        self.low_pools += u32::from(pool.free == self.low_water);
-        pool.active_block = block;
-        pool.active_page = 0;
-        pool.active_sequence = self.next_sequence;
+        let aside = &mut self.asides[index];
+        if pool.free < self.marks.low && !aside.due {
+            aside.due = true;
+            self.due_pools += 1;
+        }
+        self.set_free(block, false);
+        let pool = &mut self.pools[index];
+        let open = Open { block, page: 0 };
+        match stream {
+            Stream::Host => {
+                pool.active_block = block;
+                pool.active_page = 0;
+                pool.active_sequence = self.next_sequence;
+            }
+            Stream::Moves => self.asides[index].open[0] = open,
+            Stream::Map => self.asides[index].open[1] = open,
+        }
         self.blocks.get_mut(block as usize).sequence = self.next_sequence;
         self.next_sequence += 1;
         Ok(())
     }
 
+    /// The free blocks of `pool` are to be above the low mark only, after a cleaning that could not do more.
+    pub fn settle(&mut self, pool: usize) {
+        let (pool, aside) = (&self.pools[pool], &mut self.asides[pool]);
+        if aside.due && pool.free >= self.marks.low {
+            aside.due = false;
+            self.due_pools -= 1;
+        }
+    }
+
+    /// `block` is free, or not any more.
+    pub fn set_free(&mut self, block: u32, free: bool) {
+        self.free.set(block, free);
+        let pool = self.pool_of(block);
+        if let Some(by_wear) = &mut self.by_wear {
+            by_wear.set(pool, block, self.nand.block(block).erases, free);
+        }
+    }
+
+    /// Blocks of `pool`, and their remaining lives summed up.
+    pub fn life_of_pool(&self, pool: usize) -> (u64, u64) {
+        let blocks = u64::from(self.pools[pool].blocks);
+        let lives = blocks * u64::from(self.endurance);
+        (blocks, lives.saturating_sub(self.asides[pool].erased))
+    }
+
+    /// Forgets all erases so far.
+    pub fn reset_wear(&mut self) {
+        if let Some(by_wear) = &mut self.by_wear {
+            by_wear.reset();
+        }
+        self.nand.reset_wear();
+        self.asides.iter_mut().for_each(|aside| aside.erased = 0);
+    }
+
     /// Erases `block`, which holds no valid page, and makes it free.
     pub fn erase(&mut self, block: u32, at: Ticks) {
         self.erase_keeping(block, at);
+        self.set_free(block, true);
         let index = self.pool_of(block);
         let pool = &mut self.pools[index];
-        self.free.set(block, true);
-        self.low_pools -= u32::from(pool.free == self.low_water);
         pool.free += 1;
+        let aside = &mut self.asides[index];
+        if aside.due && pool.free >= self.marks.high {
+            aside.due = false;
+            self.due_pools -= 1;
+        }
     }
 
     /// Erases `block` without making it free: it receives other contents at once.
@@ -499,10 +680,14 @@ impl Element {
         state.sequence = 0;
         self.nand.erase(block, u32::from(state.valid));
         self.victims.remove(block);
+        if let Some(by_wear) = &mut self.by_wear {
+            by_wear.count_erase();
+        }
         if let Some(times) = &mut self.last_erase {
             *times.get_mut(block as usize) = at;
         }
         let pool = self.pool_of(block);
+        self.asides[pool].erased += 1;
         let pool = &mut self.pools[pool];
         if pool.active_block == block {
             pool.active_sequence = 0;

@@ -27,6 +27,11 @@ impl FreeBlocks {
         }
     }
 
+    /// Whether `block` is free.
+    pub fn contains(&self, block: u32) -> bool {
+        self.words[(block / 64) as usize] >> (block % 64) & 1 == 1
+    }
+
     /// The first free block in `from .. end`.
     pub fn first_in(&self, from: u32, end: u32) -> Option<u32> {
         if from >= end {

@@ -7,152 +7,35 @@
 //! Cost: O(planes) per page write, two dense look-ups; cleaning O(blocks per plane / 64 + pages moved).
 
 mod cleaning;
-mod element;
+pub(super) mod element;
 mod free;
+mod greedy_wear;
+mod levelling;
+pub(super) mod parameters;
+mod shape;
 #[cfg(test)]
 mod tests;
 mod victims;
 mod wear_aware;
 
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::parameter::{Kind as ParameterKind, Parameter};
 use destage_base::{Lpn, Ticks};
 
 pub use self::cleaning::Policy;
-use self::cleaning::{Rules, clean_element, clean_planes};
-use self::element::{Element, Layout, NONE, Shape};
-use super::{Ftl, FtlRow, NoSpace};
+use self::cleaning::{Rules, clean_element, clean_pools};
+use self::element::Element;
+pub(super) use self::parameters::ROW;
+pub use self::parameters::{AllocationPool, PageConfig};
+use self::shape::NONE;
+use super::{Ftl, NoSpace};
 use crate::batch::{Batch, Entry};
 use crate::divide::Divider;
-use crate::geometry::Geometry;
 use crate::nand::{Ppn, Wear};
 use crate::operation::{Cause, Kind, Operations, Transfer};
-use crate::timing::Timing;
-
-const SOURCE: &str = "Agrawal et al., USENIX ATC 2008, as released for DiskSim 4.0.";
-
-/// The registry row.
-pub(super) const ROW: FtlRow = FtlRow {
-    name: "page",
-    about: "Page mapping: pages striped over elements, writes to the plane with most room, cleaning.",
-    source: SOURCE,
-    parameters: &[
-        Parameter {
-            name: "reserve_percent",
-            kind: ParameterKind::Number {
-                min: 0.0,
-                max: 99.0,
-            },
-            default: "15",
-            unit: "%",
-            about: "Share of each plane's blocks that is not offered to the host.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "min_free_percent",
-            kind: ParameterKind::Number {
-                min: 0.0,
-                max: 99.0,
-            },
-            default: "5",
-            unit: "%",
-            about: "Share of free blocks at or under which cleaning starts.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "allocation_pool",
-            kind: ParameterKind::Choice(&["element", "plane"]),
-            default: "element",
-            unit: "",
-            about: "Planes a write may choose from: all of its element, or only that of the page's present copy.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "cleaning",
-            kind: ParameterKind::Choice(&["greedy", "wear_aware"]),
-            default: "greedy",
-            unit: "",
-            about: "Which block is cleaned: fewest valid pages, or the same with worn blocks given cold data.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "background_cleaning",
-            kind: ParameterKind::Flag,
-            default: "false",
-            unit: "",
-            about: "Look for cleaning also when no request waits at the element.",
-            source: SOURCE,
-        },
-    ],
-    build: |config| {
-        let values = config.values;
-        let ftl = PageFtl::new(&PageConfig {
-            geometry: config.geometry,
-            timing: config.timing,
-            reserve_percent: values.number("reserve_percent"),
-            min_free_percent: values.number("min_free_percent"),
-            copy_back: config.copy_back,
-            parallel_units: config.parallel_units,
-            allocation_pool: match values.text("allocation_pool") {
-                "plane" => AllocationPool::Plane,
-                _ => AllocationPool::Element,
-            },
-            cleaning: match values.text("cleaning") {
-                "wear_aware" => Policy::WearAware,
-                _ => Policy::Greedy,
-            },
-            background_cleaning: values.flag("background_cleaning"),
-            endurance: if config.retire {
-                config.endurance
-            } else {
-                u32::MAX
-            },
-            filled: config.filled,
-        })?;
-        Ok(Some(Box::new(ftl)))
-    },
-};
-
-/// Among which planes a write may choose.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AllocationPool {
-    /// All planes of the element.
-    Element,
-    /// The plane of the page's present copy.
-    Plane,
-}
-
-/// Everything that shapes a page-mapped device.
-#[derive(Clone, Copy, Debug)]
-pub struct PageConfig {
-    /// Counts.
-    pub geometry: Geometry,
-    /// Times, to date erases for wear-aware cleaning.
-    pub timing: Timing,
-    /// Share of each plane's blocks not offered to the host, in percent.
-    pub reserve_percent: f64,
-    /// Share of free blocks at or under which cleaning starts, in percent.
-    pub min_free_percent: f64,
-    /// Pages move inside their plane, without crossing the bus.
-    pub copy_back: bool,
-    /// Groups of planes of an element that work side by side.
-    pub parallel_units: u32,
-    /// Among which planes a write may choose.
-    pub allocation_pool: AllocationPool,
-    /// Victim choice.
-    pub cleaning: Policy,
-    /// Clean also when nothing waits.
-    pub background_cleaning: bool,
-    /// Erases a block survives.
-    pub endurance: u32,
-    /// All logical pages have contents before the first request.
-    pub filled: bool,
-}
 
 /// The page-mapped device. See the [module](self).
 pub struct PageFtl {
@@ -180,38 +63,7 @@ impl PageFtl {
     /// A sentence naming the keys that contradict each other.
     pub fn new(config: &PageConfig) -> Result<Self, String> {
         let geometry = config.geometry;
-        geometry.check()?;
-        let share = |percent: f64, of: u32| (f64::from(of) * percent / 100.0) as u32;
-        let reserved = share(config.reserve_percent, geometry.blocks_per_plane);
-        if reserved >= geometry.blocks_per_plane {
-            return Err(format!(
-                "ftl.reserve_percent = {} leaves none of {} blocks per plane for data",
-                config.reserve_percent, geometry.blocks_per_plane
-            ));
-        }
-        if reserved == 0 {
-            return Err(format!(
-                "ftl.reserve_percent = {} of {} blocks per plane is less than one block; a page-mapped device needs one to write to",
-                config.reserve_percent, geometry.blocks_per_plane
-            ));
-        }
-        let blocks = if config.copy_back {
-            geometry.blocks_per_plane
-        } else {
-            geometry.blocks_per_element()
-        };
-        let low_water = share(config.min_free_percent, blocks);
-        let spare = if config.copy_back {
-            reserved - 1
-        } else {
-            reserved * geometry.planes
-        };
-        if spare <= low_water {
-            return Err(format!(
-                "ftl.min_free_percent = {} asks to clean whenever {low_water} or fewer blocks are free, but ftl.reserve_percent = {} leaves only {spare}: cleaning would never end",
-                config.min_free_percent, config.reserve_percent
-            ));
-        }
+        let shape = config.layout(0)?.shape;
         let units = if config.copy_back {
             config.parallel_units
         } else {
@@ -223,31 +75,16 @@ impl PageFtl {
                 geometry.planes
             ));
         }
-        if config.cleaning == Policy::WearAware && !config.copy_back {
-            return Err("ftl.cleaning = wear_aware needs flash.copy_back = true".into());
-        }
-        let shape = Shape::new(
-            &geometry,
-            geometry.blocks_per_plane - reserved,
-            config.filled,
-        );
         let pages = u64::from(shape.pages()) * u64::from(geometry.elements);
         if pages >= u64::from(u32::MAX) {
             return Err(format!(
                 "the device has {pages} pages; at most 2^32 - 2 are supported"
             ));
         }
-        let layout = Layout {
-            shape,
-            copy_back: config.copy_back,
-            low_water,
-            endurance: config.endurance,
-            keeps_erase_times: config.cleaning == Policy::WearAware,
-        };
         Ok(Self {
             elements: (0..geometry.elements)
-                .map(|_| Element::new(&geometry, &layout))
-                .collect(),
+                .map(|number| Ok(Element::new(&geometry, &config.layout(number)?)))
+                .collect::<Result<_, String>>()?,
             cleaning_pointers: vec![vec![0; units as usize]; geometry.elements as usize],
             stripe: Divider::new(geometry.elements),
             pages,
@@ -257,9 +94,14 @@ impl PageFtl {
         })
     }
 
+    /// An element, for a layer built upon this one.
+    pub(super) fn element_mut(&mut self, element: usize) -> &mut Element {
+        &mut self.elements[element]
+    }
+
     /// Element, and page within it: consecutive pages go to consecutive elements.
     #[inline]
-    fn locate(&self, page: Lpn) -> (usize, u32) {
+    pub(super) fn locate(&self, page: Lpn) -> (usize, u32) {
         let (within, element) = self.stripe.split(page.0 as u32);
         (element as usize, within)
     }
@@ -277,10 +119,7 @@ impl Ftl for PageFtl {
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) {
         let (element, within) = self.locate(page);
-        let ppn = self.elements[element].map.get(within as usize);
-        if ppn != NONE {
-            operations.push(Kind::Read, Cause::Host, Transfer::Page, Ppn(ppn));
-        }
+        self.elements[element].read(within, Cause::Host, operations);
     }
 
     fn write(
@@ -320,17 +159,18 @@ impl Ftl for PageFtl {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         // Asked before every operation, and almost never due.
-        if self.elements[element as usize].low_pools == 0 {
+        if self.elements[element as usize].due_pools == 0 {
             return Ok(false);
         }
         let rules = Rules {
             policy: self.config.cleaning,
+            migrates: self.config.migrates && self.config.cleaning == Policy::GreedyWear,
             timing: &self.config.timing,
             now,
         };
         let state = &mut self.elements[element as usize];
-        if self.config.copy_back {
-            clean_planes(
+        if !self.config.cleans_by_snapshot() {
+            clean_pools(
                 state,
                 &mut self.cleaning_pointers[element as usize],
                 &rules,
@@ -366,15 +206,15 @@ impl Ftl for PageFtl {
         batch.entries.clear();
 
         for (index, page) in reads.iter().enumerate() {
-            let ppn = state.map.get(stripe.split(page.0 as u32).0 as usize);
+            let within = stripe.split(page.0 as u32).0;
             // A page without contents has no plane and costs the first unit a transfer of zeros.
-            let plane = if ppn == NONE {
-                0
-            } else {
-                state.plane_of(ppn >> state.shape.page_bits)
-            };
+            let plane = state
+                .old_copy(within)
+                .map_or(0, |old| state.plane_of(old.block));
             queues[plane as usize / planes_per_unit].push((index, plane as usize));
-            operations.push(Kind::Read, Cause::Host, Transfer::Page, Ppn(ppn));
+            if !state.read(within, Cause::Host, operations) {
+                operations.push(Kind::Read, Cause::Host, Transfer::Page, Ppn(0));
+            }
         }
         in_rounds(queues, |index, _, starts_round| {
             batch.entries.push(Entry {
@@ -433,7 +273,7 @@ impl Ftl for PageFtl {
 
     fn reset_counters(&mut self) {
         for element in &mut self.elements {
-            element.nand.reset_wear();
+            element.reset_wear();
         }
     }
 

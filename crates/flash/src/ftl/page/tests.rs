@@ -5,8 +5,12 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Random};
 
-use super::element::{Element, NONE};
+use super::element::Element;
+use super::shape::{NONE, Shape};
 use super::*;
+use crate::ftl::blocks::WearLevelling;
+use crate::geometry::Geometry;
+use crate::timing::Timing;
 
 const TIMING: Timing = Timing {
     read: 25,
@@ -33,14 +37,44 @@ fn config(units: u32, copy_back: bool, cleaning: Policy) -> PageConfig {
         parallel_units: units,
         allocation_pool: AllocationPool::Element,
         cleaning,
+        draws: 3,
+        reference_ties: true,
+        separate_moves: false,
+        gc_low: 0,
+        gc_high: 0,
+        migrates: true,
+        levelling: WearLevelling::None,
+        mappings_per_page: None,
         background_cleaning: false,
         endurance: 1_000_000,
+        retire: true,
         filled: true,
+        seed: 1,
     }
 }
 
 fn every_kind() -> Vec<PageConfig> {
     let mut configs = Vec::new();
+    for cleaning in [
+        Policy::Greedy,
+        Policy::WearAware,
+        Policy::CostBenefit,
+        Policy::Fifo,
+        Policy::DChoices,
+        Policy::GreedyWear,
+    ] {
+        for (units, copy_back) in [(1, true), (2, true), (1, false)] {
+            if copy_back || cleaning != Policy::WearAware {
+                configs.push(PageConfig {
+                    reference_ties: false,
+                    separate_moves: true,
+                    endurance: 200,
+                    retire: false,
+                    ..config(units, copy_back, cleaning)
+                });
+            }
+        }
+    }
     for filled in [true, false] {
         for pool in [AllocationPool::Element, AllocationPool::Plane] {
             for (units, copy_back, cleaning) in [
@@ -98,12 +132,16 @@ fn check(element: &Element, shape: &Shape) {
             pool.free
         );
     }
-    let low = element
-        .pools
-        .iter()
-        .filter(|pool| pool.free <= element.low_water)
-        .count();
-    assert_eq!(element.low_pools as usize, low);
+    for (pool, aside) in element.pools.iter().zip(&element.asides) {
+        let (low, high) = (element.marks.low, element.marks.high);
+        assert!(if aside.due {
+            pool.free < high
+        } else {
+            pool.free >= low
+        });
+    }
+    let due = element.asides.iter().filter(|aside| aside.due).count();
+    assert_eq!(element.due_pools as usize, due);
 }
 
 #[test]
@@ -125,7 +163,10 @@ fn maps_stay_inverse_under_every_kind_of_device() {
             let element = ftl.element_of(page);
             now += 1;
             operations.clear();
+            let mut times = 0;
             while ftl.clean(element, now, &mut operations).unwrap() {
+                times += 1;
+                assert!(times < 1000, "{config:?} at {step} {page:?}");
                 now += TIMING.parallel(&operations);
                 operations.clear();
             }
@@ -275,7 +316,7 @@ fn clean_by_snapshot(
     rules: &Rules<'_>,
     operations: &mut Operations,
 ) -> bool {
-    if element.low_pools == 0 {
+    if element.due_pools == 0 {
         return false;
     }
     let shape = element.shape;
@@ -295,11 +336,12 @@ fn clean_by_snapshot(
         if element.victims.contains(block) {
             cleaning::clean_block(element, block, 0, rules, operations, &mut Vec::new()).unwrap();
             cleaned = true;
-            if element.pools[0].free > element.low_water + 1 {
+            if element.pools[0].free >= element.marks.high {
                 break;
             }
         }
     }
+    element.settle(0);
     cleaned
 }
 
@@ -336,6 +378,7 @@ fn cleaning_without_copy_back_follows_the_snapshot() {
             while ours.clean(element, 1, &mut our_operations).unwrap() {}
             let rules = Rules {
                 policy: Policy::Greedy,
+                migrates: false,
                 timing: &TIMING,
                 now: 1,
             };

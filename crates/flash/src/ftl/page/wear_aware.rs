@@ -10,7 +10,8 @@
 use alloc::vec::Vec;
 
 use super::cleaning::{Rules, clean_block, empty_block};
-use super::element::{Element, NONE};
+use super::element::Element;
+use super::shape::NONE;
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
 use crate::operation::{Cause, Kind, Operations, Transfer};
@@ -19,7 +20,7 @@ use crate::operation::{Cause, Kind, Operations, Transfer};
 const WORN_PERCENT: u64 = 85;
 
 /// Cleans one block of `plane`, or exchanges a worn block with a cold one. Says whether it could.
-pub(super) fn clean_plane(
+pub(in crate::ftl) fn clean_plane(
     element: &mut Element,
     plane: u32,
     rules: &Rules<'_>,
@@ -70,12 +71,18 @@ fn remaining_life(element: &Element, block: u32) -> u64 {
     )
 }
 
-/// The full block with data that was erased longest ago; the first of equals.
-fn coldest(element: &Element, plane: u32, rules: &Rules<'_>) -> Option<u32> {
+/// Whether `block` has clearly less life left than its pool's mean.
+pub(in crate::ftl) fn is_worn(element: &Element, block: u32) -> bool {
+    let (blocks, life_sum) = element.life_of_pool(element.pool_of(block));
+    remaining_life(element, block) * blocks * 100 < WORN_PERCENT * life_sum
+}
+
+/// The full block of `pool` with data that was erased longest ago; the first of equals.
+pub(in crate::ftl) fn coldest(element: &Element, pool: u32, rules: &Rules<'_>) -> Option<u32> {
     let shape = element.shape;
     let times = element.last_erase.as_ref()?;
-    let first = plane * shape.blocks_per_plane;
-    (first..first + shape.blocks_per_plane)
+    let pool = &element.pools[pool as usize];
+    (pool.first_block..pool.first_block + pool.blocks)
         .filter(|block| {
             // An open block is still being written and cannot change its place.
             u32::from(element.nand.block(*block).programmed) >= shape.data_pages
@@ -86,7 +93,7 @@ fn coldest(element: &Element, plane: u32, rules: &Rules<'_>) -> Option<u32> {
 }
 
 /// Cleans `worn`, moves the contents of `cold` into it page for page, and frees `cold`.
-fn exchange(
+pub(in crate::ftl) fn exchange(
     element: &mut Element,
     worn: u32,
     cold: u32,
@@ -100,29 +107,49 @@ fn exchange(
     let erased = rules.now + rules.timing.serial(&operations.all()[last_step..]);
     element.erase_keeping(worn, erased);
 
-    let state = element.blocks.get(cold as usize);
-    let (from, to) = (
-        cold << element.shape.page_bits,
-        worn << element.shape.page_bits,
+    move_contents(element, cold, worn, operations);
+    clean_block(element, cold, pool, rules, operations, &mut Vec::new())
+}
+
+/// Moves the contents of `from` into the erased block `to`, page for page.
+pub(in crate::ftl) fn move_contents(
+    element: &mut Element,
+    from: u32,
+    to: u32,
+    operations: &mut Operations,
+) {
+    let state = element.blocks.get(from as usize);
+    let transfer = if element.moves_are_free(from, to) {
+        Transfer::None
+    } else {
+        Transfer::TwoPages
+    };
+    let (source, target) = (
+        from << element.shape.page_bits,
+        to << element.shape.page_bits,
     );
     for offset in 0..element.shape.data_pages {
-        let page = element.valid_at(from + offset);
-        *element.owner.get_mut((to + offset) as usize) = page.unwrap_or(NONE);
+        let page = element.valid_at(source + offset);
+        *element.owner.get_mut((target + offset) as usize) = page.unwrap_or(NONE);
         let Some(page) = page else { continue };
-        element.nand.program(worn, offset);
-        *element.map.get_mut(page as usize) = to + offset;
-        operations.push(Kind::Read, Cause::Wear, Transfer::None, Ppn(from + offset));
-        operations.push(Kind::Program, Cause::Wear, Transfer::None, Ppn(to + offset));
+        element.log_move(page);
+        element.nand.program(to, offset);
+        *element.map.get_mut(page as usize) = target + offset;
+        operations.push(
+            Kind::Read,
+            Cause::Wear,
+            Transfer::None,
+            Ppn(source + offset),
+        );
+        operations.push(Kind::Program, Cause::Wear, transfer, Ppn(target + offset));
     }
-    *element.blocks.get_mut(worn as usize) = state;
+    *element.blocks.get_mut(to as usize) = state;
+    let pool = element.pool_of(to);
     let pointing = &mut element.pools[pool];
-    if pointing.active_block == worn {
+    if pointing.active_block == to && pointing.active_page == element.shape.data_pages {
         // Sealed, and emptied before: it now counts as old as the data it holds.
         pointing.active_sequence = state.sequence;
     }
-    if element.nand.block(worn).erases < element.endurance {
-        element.victims.insert(worn, state.valid);
-    }
-    element.blocks.get_mut(cold as usize).valid = 0;
-    clean_block(element, cold, pool, rules, operations, &mut Vec::new())
+    element.offer(to, state.valid);
+    element.blocks.get_mut(from as usize).valid = 0;
 }

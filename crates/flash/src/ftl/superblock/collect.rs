@@ -131,12 +131,19 @@ impl Superblocks {
             }
             let place = self.blocks.ppn(source, page).0;
             let owner = self.owner.get(place as usize);
-            if owner != NONE && self.map.get(owner as usize) == place {
-                self.invalidate(owner);
-                self.settle(owner, target, to);
+            if owner == NONE {
+                continue;
+            }
+            let mapped = self.map.get_mut(owner as usize);
+            if *mapped == place {
+                let new = self.blocks.ppn(target, to).0;
+                *mapped = new;
+                *self.owner.get_mut(new as usize) = owner;
                 to += 1;
             }
         }
+        *self.live.get_mut(source as usize) -= count as u16;
+        *self.live.get_mut(target as usize) += count as u16;
         count
     }
 

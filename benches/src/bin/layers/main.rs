@@ -1,0 +1,174 @@
+//! The study of translation layers: three workloads over every layer with three schemes, as a table and a chart.
+//!
+//! `layers PATH_TO_DESTAGE CHART.svg`; `make study` calls it. Results are those of `destage compare`, and the
+//! same on any machine.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program whose results are what it prints"
+)]
+
+mod chart;
+
+use std::error::Error;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use serde_json::Value;
+
+/// Title and what `--workload` is given.
+const WORKLOADS: [(&str, &str); 3] = [
+    ("untar", "standin-untar-ext3"),
+    (
+        "skewed",
+        "zipf:requests=400000,footprint_pages=131072,write_percent=100",
+    ),
+    (
+        "uniform",
+        "uniform:requests=200000,footprint_pages=131072,write_percent=100",
+    ),
+];
+const SCHEMES: [&str; 3] = ["lru", "bplru", "epo"];
+/// Layers, each with as many log or spare blocks as the others, where it has any.
+const LAYERS: [&str; 11] = [
+    "block",
+    "hybrid",
+    "replacement:log_blocks=16",
+    "bast:log_blocks=16",
+    "fast:log_blocks=16",
+    "sast:log_blocks=16",
+    "last:log_blocks=16",
+    "superblock:log_blocks=16",
+    "page",
+    "dftl",
+    "hat",
+];
+/// 1 GiB in 8 elements of 512 blocks of 64 pages of 4 KiB; costs by operation counts.
+const DEVICE: [&str; 8] = [
+    "flash.elements=8",
+    "flash.planes_per_element=1",
+    "flash.blocks_per_plane=512",
+    "flash.pages_per_block=64",
+    "flash.copy_back=false",
+    "sim.costing=op_count",
+    "sim.drain=true",
+    "trace.addr_map=modulo",
+];
+const SIZE: &str = "4MiB";
+
+/// What one run is judged by.
+#[derive(Clone, Copy)]
+pub struct Cell {
+    /// Host megabytes per second of flash time.
+    pub throughput: f64,
+    /// Flash programs per page the host wrote.
+    pub amplification: f64,
+    /// Erases.
+    pub erases: u64,
+}
+
+/// Cells by workload, layer and scheme.
+pub type Grid = Vec<Vec<Vec<Cell>>>;
+
+/// The word a layer is called by, without its settings.
+pub fn name(layer: &str) -> &str {
+    layer.split(':').next().unwrap_or(layer)
+}
+
+fn compare(program: &Path, workload: &str) -> Result<Vec<Vec<Cell>>, Box<dyn Error>> {
+    let mut command = Command::new(program);
+    command.args(["compare", "--workload", workload, "--json", "--sizes", SIZE]);
+    command.args(["--buffers", &SCHEMES.join(",")]);
+    command.args(["--ftls", &LAYERS.join(",")]);
+    for setting in DEVICE {
+        command.args(["--set", setting]);
+    }
+    let output = command.output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    let result: Value = serde_json::from_slice(&output.stdout)?;
+    let runs = result["runs"].as_array().ok_or("no runs")?;
+    let cell = |layer: &str, scheme: &str| -> Result<Cell, Box<dyn Error>> {
+        let run = runs
+            .iter()
+            .find(|run| {
+                run["parameters"]["ftl.kind"] == name(layer)
+                    && run["parameters"]["buffer.kind"] == scheme
+            })
+            .ok_or_else(|| format!("no run of {scheme} over {layer}"))?;
+        let real = |metric: &str| {
+            run["metrics"][metric]
+                .as_f64()
+                .ok_or_else(|| format!("{scheme} over {layer} has no {metric}"))
+        };
+        Ok(Cell {
+            throughput: real("throughput.op_model_mb_per_s")?,
+            amplification: real("waf.host")?,
+            erases: real("flash.erases")? as u64,
+        })
+    };
+    LAYERS
+        .iter()
+        .map(|layer| SCHEMES.iter().map(|scheme| cell(layer, scheme)).collect())
+        .collect()
+}
+
+fn print(grid: &Grid) {
+    let mut header = String::from("| layer |");
+    for (title, _) in WORKLOADS {
+        for scheme in SCHEMES {
+            header += &format!(" {title} {scheme} |");
+        }
+    }
+    println!("{header}\n|---|{}", "--:|".repeat(9));
+    for (row, layer) in LAYERS.iter().enumerate() {
+        let mut line = format!("| {} |", name(layer));
+        for of_workload in grid {
+            let cells = &of_workload[row];
+            let best = cells.iter().map(|cell| cell.throughput).fold(0.0, f64::max);
+            for cell in cells {
+                let mark = if cell.throughput == best { "**" } else { "" };
+                line += &format!(
+                    " {mark}{:.2}{mark} ({:.2}) |",
+                    cell.throughput, cell.amplification
+                );
+            }
+        }
+        println!("{line}");
+    }
+    println!("\nErases, in thousands:\n");
+    println!("{header}\n|---|{}", "--:|".repeat(9));
+    for (row, layer) in LAYERS.iter().enumerate() {
+        let cells = grid.iter().flat_map(|of_workload| &of_workload[row]);
+        let erases: String = cells
+            .map(|cell| format!(" {:.1} |", cell.erases as f64 / 1e3))
+            .collect();
+        println!("| {} |{erases}", name(layer));
+    }
+}
+
+fn study(program: &Path, chart: &Path) -> Result<(), Box<dyn Error>> {
+    let grid: Grid = WORKLOADS
+        .iter()
+        .map(|(_, workload)| compare(program, workload))
+        .collect::<Result<_, _>>()?;
+    print(&grid);
+    let titles = WORKLOADS.map(|(title, _)| title);
+    chart::draw(chart, &titles, &LAYERS.map(name), &SCHEMES, &grid)
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [program, chart] = &arguments[..] else {
+        eprintln!("usage: layers PATH_TO_DESTAGE CHART.svg");
+        return ExitCode::from(2);
+    };
+    match study(Path::new(program), Path::new(chart)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("layers: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

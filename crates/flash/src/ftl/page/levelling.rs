@@ -1,0 +1,98 @@
+//! Levelling of wear: which free block is taken first, and when cold data moves into a worn block.
+
+use alloc::collections::BTreeSet;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::element::Element;
+use super::wear_aware::move_contents;
+use crate::ftl::blocks::WearLevelling;
+use crate::nand::Ppn;
+use crate::operation::{Cause, Kind, Operations, Transfer};
+
+/// The free blocks of each pool, least worn first; of equals the lowest number.
+pub(in crate::ftl) struct ByWear {
+    pools: Vec<BTreeSet<(u32, u32)>>,
+    /// Erases of the element between two looks, and how much wear has to differ; none if data stays.
+    levelling: Option<(u32, u32)>,
+    erases_to_look: u32,
+}
+
+impl ByWear {
+    /// No free blocks yet; `None` if wear plays no part.
+    pub fn new(pools: u32, levelling: WearLevelling) -> Option<Self> {
+        let levelling = match levelling {
+            WearLevelling::None => return None,
+            WearLevelling::Dynamic => None,
+            WearLevelling::Static { period, gap } => Some((period, gap)),
+        };
+        Some(Self {
+            pools: vec![BTreeSet::new(); pools as usize],
+            levelling,
+            erases_to_look: levelling.map_or(u32::MAX, |(period, _)| period),
+        })
+    }
+
+    /// `block` of `pool`, erased `erases` times, is free, or not any more.
+    pub fn set(&mut self, pool: usize, block: u32, erases: u32, free: bool) {
+        if free {
+            self.pools[pool].insert((erases, block));
+        } else {
+            self.pools[pool].remove(&(erases, block));
+        }
+    }
+
+    /// The least worn free block of `pool`.
+    pub fn least(&self, pool: usize) -> Option<u32> {
+        self.pools[pool].first().map(|(_, block)| *block)
+    }
+
+    /// All blocks count as never erased.
+    pub fn reset(&mut self) {
+        for pool in &mut self.pools {
+            *pool = pool.iter().map(|(_, block)| (0, *block)).collect();
+        }
+    }
+
+    /// A block was erased.
+    pub fn count_erase(&mut self) {
+        self.erases_to_look = self.erases_to_look.saturating_sub(1);
+    }
+}
+
+/// In each pool, if a look is due: moves the data of the least worn block into the most worn free one, if they
+/// differ enough.
+pub(in crate::ftl) fn level(element: &mut Element, operations: &mut Operations) {
+    let Some(by_wear) = &mut element.by_wear else {
+        return;
+    };
+    let Some((period, gap)) = by_wear.levelling.filter(|_| by_wear.erases_to_look == 0) else {
+        return;
+    };
+    by_wear.erases_to_look = period;
+    for pool in 0..element.pools.len() {
+        let most = element
+            .by_wear
+            .as_ref()
+            .and_then(|by_wear| by_wear.pools[pool].last().copied());
+        let Some((erases, worn)) = most else { continue };
+        let state = element.pools[pool];
+        let coldest = (state.first_block..state.first_block + state.blocks)
+            .filter(|block| element.victims.contains(*block))
+            .map(|block| (element.nand.block(block).erases, block))
+            .min();
+        let Some((fewest, cold)) = coldest else {
+            continue;
+        };
+        if erases <= fewest.saturating_add(gap) {
+            continue;
+        }
+        element.set_free(worn, false);
+        move_contents(element, cold, worn, operations);
+        let first = Ppn(cold << element.shape.page_bits);
+        operations.push(Kind::Erase, Cause::Wear, Transfer::None, first);
+        // As many blocks are free as before.
+        element.erase_keeping(cold, 0);
+        element.set_free(cold, true);
+    }
+}

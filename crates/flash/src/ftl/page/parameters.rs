@@ -1,0 +1,408 @@
+//! What shapes a page-mapped device: the registry row, and the numbers that follow from it.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+
+use destage_base::parameter::{Kind as ParameterKind, Parameter};
+
+use super::PageFtl;
+use super::cleaning::Policy;
+use super::element::{Layout, Marks};
+use super::shape::Shape;
+use super::victims::Order;
+use crate::ftl::blocks::WearLevelling;
+use crate::ftl::blocks::parameters as shared;
+use crate::ftl::{FtlConfig, FtlRow};
+use crate::geometry::Geometry;
+use crate::timing::Timing;
+
+const SOURCE: &str = "Agrawal et al., USENIX ATC 2008, as released for DiskSim 4.0.";
+
+const OURS: &str = "ours";
+
+pub(in crate::ftl) const RESERVE_PERCENT: Parameter = Parameter {
+    name: "reserve_percent",
+    kind: ParameterKind::Number {
+        min: 0.0,
+        max: 99.0,
+    },
+    default: "15",
+    unit: "%",
+    about: "Share of each plane's blocks that is not offered to the host.",
+    source: SOURCE,
+};
+pub(in crate::ftl) const MIN_FREE_PERCENT: Parameter = Parameter {
+    name: "min_free_percent",
+    kind: ParameterKind::Number {
+        min: 0.0,
+        max: 99.0,
+    },
+    default: "5",
+    unit: "%",
+    about: "Share of free blocks at or under which cleaning starts.",
+    source: SOURCE,
+};
+pub(in crate::ftl) const ALLOCATION_POOL: Parameter = Parameter {
+    name: "allocation_pool",
+    kind: ParameterKind::Choice(&["element", "plane"]),
+    default: "element",
+    unit: "",
+    about: "Planes a write may choose from: all of its element, or only that of the page's present copy.",
+    source: SOURCE,
+};
+pub(in crate::ftl) const CLEANING: Parameter = Parameter {
+    name: "cleaning",
+    kind: ParameterKind::Choice(&[
+        "greedy",
+        "wear_aware",
+        "cost_benefit",
+        "fifo",
+        "d_choices",
+        "greedy_wear",
+    ]),
+    default: "greedy",
+    unit: "",
+    about: "Which block is cleaned: fewest valid pages; the same with worn blocks given cold data; best age, gain and cost; closed first; fewest valid pages of some drawn; fewest valid pages with worn blocks passed over.",
+    source: "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013",
+};
+pub(in crate::ftl) const D: Parameter = Parameter {
+    name: "d",
+    kind: ParameterKind::Integer {
+        min: 1,
+        max: u32::MAX as u64,
+    },
+    default: "10",
+    unit: "blocks",
+    about: "How many blocks cleaning=d_choices draws, each from all.",
+    source: "Van Houdt, SIGMETRICS 2013",
+};
+pub(in crate::ftl) const VICTIM_TIES: Parameter = Parameter {
+    name: "victim_ties",
+    kind: ParameterKind::Choice(&["oldest", "reference"]),
+    default: "oldest",
+    unit: "",
+    about: "Of blocks with equally few valid pages cleaning=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when cleaning began).",
+    source: "oldest: ours; reference: as released for DiskSim 4.0",
+};
+pub(in crate::ftl) const SEPARATE_GC_BLOCK: Parameter = Parameter {
+    name: "separate_gc_block",
+    kind: ParameterKind::Flag,
+    default: "true",
+    unit: "",
+    about: "Pages that cleaning moves fill blocks of their own, not those of new data.",
+    source: "ours; false: as released for DiskSim 4.0",
+};
+pub(in crate::ftl) const GC_LOW: Parameter = Parameter {
+    name: "gc_low",
+    kind: ParameterKind::Integer {
+        min: 0,
+        max: u32::MAX as u64,
+    },
+    default: "0",
+    unit: "blocks",
+    about: "Cleaning starts when fewer blocks of a pool are free; 0: one more than min_free_percent of the pool, rounded down.",
+    source: OURS,
+};
+pub(in crate::ftl) const GC_HIGH: Parameter = Parameter {
+    name: "gc_high",
+    kind: ParameterKind::Integer {
+        min: 0,
+        max: u32::MAX as u64,
+    },
+    default: "0",
+    unit: "blocks",
+    about: "Cleaning ends when so many blocks of a pool are free; 0: gc_low with copy-back, one more without.",
+    source: OURS,
+};
+pub(in crate::ftl) const WL_MIGRATE: Parameter = Parameter {
+    name: "wl_migrate",
+    kind: ParameterKind::Flag,
+    default: "false",
+    unit: "",
+    about: "With cleaning=greedy_wear: a worn block that is cleaned receives the coldest block's contents.",
+    source: SOURCE,
+};
+pub(in crate::ftl) const BACKGROUND_CLEANING: Parameter = Parameter {
+    name: "background_cleaning",
+    kind: ParameterKind::Flag,
+    default: "false",
+    unit: "",
+    about: "Look for cleaning also when no request waits at the element.",
+    source: SOURCE,
+};
+
+/// The registry row.
+pub(in crate::ftl) const ROW: FtlRow = FtlRow {
+    name: "page",
+    about: "Page mapping: pages striped over elements, writes to the plane with most room, cleaning.",
+    source: SOURCE,
+    parameters: &[
+        RESERVE_PERCENT,
+        MIN_FREE_PERCENT,
+        ALLOCATION_POOL,
+        CLEANING,
+        D,
+        VICTIM_TIES,
+        SEPARATE_GC_BLOCK,
+        GC_LOW,
+        GC_HIGH,
+        WL_MIGRATE,
+        shared::WEAR_LEVELLING,
+        shared::LEVELLING_PERIOD,
+        shared::LEVELLING_GAP,
+        BACKGROUND_CLEANING,
+    ],
+    build: |config| {
+        let values = config.values;
+        let policy = match config.values.text("cleaning") {
+            "wear_aware" => Policy::WearAware,
+            "cost_benefit" => Policy::CostBenefit,
+            "fifo" => Policy::Fifo,
+            "d_choices" => Policy::DChoices,
+            "greedy_wear" => Policy::GreedyWear,
+            _ => Policy::Greedy,
+        };
+        let ftl = PageFtl::new(&PageConfig {
+            parallel_units: config.parallel_units,
+            cleaning: policy,
+            draws: values.integer("d") as u32,
+            reference_ties: values.text("victim_ties") == "reference",
+            migrates: values.flag("wl_migrate"),
+            ..PageConfig::greedy(config)
+        })?;
+        Ok(Some(Box::new(ftl)))
+    },
+};
+
+/// Among which planes a write may choose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AllocationPool {
+    /// All planes of the element.
+    Element,
+    /// The plane of the page's present copy.
+    Plane,
+}
+
+/// Everything that shapes a page-mapped device.
+#[derive(Clone, Copy, Debug)]
+pub struct PageConfig {
+    /// Counts.
+    pub geometry: Geometry,
+    /// Times, to date erases for wear-aware cleaning.
+    pub timing: Timing,
+    /// Share of each plane's blocks not offered to the host, in percent.
+    pub reserve_percent: f64,
+    /// Share of free blocks at or under which cleaning starts, in percent.
+    pub min_free_percent: f64,
+    /// Pages move inside their plane, without crossing the bus.
+    pub copy_back: bool,
+    /// Groups of planes of an element that work side by side.
+    pub parallel_units: u32,
+    /// Among which planes a write may choose.
+    pub allocation_pool: AllocationPool,
+    /// Victim choice.
+    pub cleaning: Policy,
+    /// Blocks that [`Policy::DChoices`] draws.
+    pub draws: u32,
+    /// Equally good victims are told apart as the reference simulator does, not by age.
+    pub reference_ties: bool,
+    /// What cleaning moves has blocks of its own.
+    pub separate_moves: bool,
+    /// Free blocks of a pool below which cleaning starts; 0: derived from `min_free_percent`.
+    pub gc_low: u32,
+    /// Free blocks of a pool at which it ends; 0: derived from `gc_low`.
+    pub gc_high: u32,
+    /// Under [`Policy::GreedyWear`] worn blocks receive cold data.
+    pub migrates: bool,
+    /// Who levels wear besides.
+    pub levelling: WearLevelling,
+    /// The map lies in flash, so many mappings in each page; otherwise in RAM.
+    pub mappings_per_page: Option<u32>,
+    /// Clean also when nothing waits.
+    pub background_cleaning: bool,
+    /// Erases a block survives.
+    pub endurance: u32,
+    /// A block erased that often is not used any more.
+    pub retire: bool,
+    /// All logical pages have contents before the first request.
+    pub filled: bool,
+    /// Fixes the random choices of policies that make any.
+    pub seed: u64,
+}
+
+impl PageConfig {
+    /// What the parameters that all page-mapped layers share say; greedy cleaning.
+    pub(in crate::ftl) fn greedy(config: &FtlConfig<'_>) -> Self {
+        let values = config.values;
+        Self {
+            geometry: config.geometry,
+            timing: config.timing,
+            reserve_percent: values.number("reserve_percent"),
+            min_free_percent: values.number("min_free_percent"),
+            copy_back: config.copy_back,
+            parallel_units: 1,
+            allocation_pool: match values.text("allocation_pool") {
+                "plane" => AllocationPool::Plane,
+                _ => AllocationPool::Element,
+            },
+            cleaning: Policy::Greedy,
+            draws: 1,
+            reference_ties: false,
+            separate_moves: values.flag("separate_gc_block"),
+            gc_low: values.integer("gc_low") as u32,
+            gc_high: values.integer("gc_high") as u32,
+            migrates: false,
+            levelling: shared::levelling(values),
+            mappings_per_page: None,
+            background_cleaning: values.flag("background_cleaning"),
+            endurance: config.endurance,
+            retire: config.retire,
+            filled: config.filled,
+            seed: config.seed,
+        }
+    }
+
+    /// Pages of an element that hold its map, if the map lies in flash.
+    fn map_pages(&self, logical_pages: u32) -> u32 {
+        self.mappings_per_page
+            .map_or(0, |mappings| logical_pages.div_ceil(mappings))
+    }
+
+    /// How the elements are to be made.
+    ///
+    /// # Errors
+    /// A sentence naming the keys that contradict each other.
+    pub(super) fn layout(&self, number: u32) -> Result<Layout, String> {
+        let geometry = self.geometry;
+        geometry.check()?;
+        let reserved = share(self.reserve_percent, geometry.blocks_per_plane);
+        if reserved >= geometry.blocks_per_plane {
+            return Err(format!(
+                "ftl.reserve_percent = {} leaves none of {} blocks per plane for data",
+                self.reserve_percent, geometry.blocks_per_plane
+            ));
+        }
+        if reserved == 0 {
+            return Err(format!(
+                "ftl.reserve_percent = {} of {} blocks per plane is less than one block; a page-mapped device needs one to write to",
+                self.reserve_percent, geometry.blocks_per_plane
+            ));
+        }
+        if self.cleaning == Policy::WearAware && !self.copy_back {
+            return Err("ftl.cleaning = wear_aware needs flash.copy_back = true".into());
+        }
+        let data_blocks = (geometry.blocks_per_plane - reserved) * geometry.planes;
+        let known_there = matches!(self.cleaning, Policy::Greedy | Policy::WearAware);
+        let by_reference = self.reference_ties && known_there;
+        let has_map = self.mappings_per_page.is_some();
+        Ok(Layout {
+            shape: Shape::new(
+                &geometry,
+                data_blocks,
+                self.map_pages(data_blocks * geometry.data_pages()),
+                self.filled,
+            ),
+            copy_back: self.copy_back,
+            marks: self.marks(reserved)?,
+            order: match self.cleaning {
+                Policy::Greedy if self.reference_ties => Order::FewestNumbered,
+                Policy::WearAware => Order::FewestNumbered,
+                Policy::Greedy | Policy::GreedyWear => Order::FewestClosed,
+                Policy::CostBenefit => Order::Aged,
+                Policy::Fifo => Order::Closed,
+                Policy::DChoices => Order::Drawn {
+                    draws: self.draws,
+                    seed: self.seed.wrapping_add(u64::from(number)),
+                },
+            },
+            separate_moves: self.separate_moves,
+            counts_first_open: by_reference && !self.copy_back,
+            free_inside_planes: by_reference || self.copy_back,
+            limits_pools: !by_reference
+                && self.copy_back
+                && self.geometry.planes > 1
+                && self.allocation_pool == AllocationPool::Element,
+            endurance: self.endurance,
+            retire: self.retire,
+            seed: self.seed.wrapping_add(u64::from(number)),
+            logs_moves: has_map,
+            keeps_erase_times: self.cleaning == Policy::WearAware || self.migrates,
+            levelling: self.levelling,
+        })
+    }
+
+    /// Whether a cleaning goes on, as one busy time, until the high mark is reached, in the order of the
+    /// counts at its start.
+    pub(super) fn cleans_by_snapshot(&self) -> bool {
+        self.reference_ties && self.cleaning == Policy::Greedy && !self.copy_back
+    }
+
+    /// When a pool of which `reserved` blocks in each plane are not offered is cleaned, and how far.
+    fn marks(&self, reserved: u32) -> Result<Marks, String> {
+        let planes = match self.copy_back {
+            true => 1,
+            false => self.geometry.planes,
+        };
+        let blocks = planes * self.geometry.blocks_per_plane;
+        // A victim all of whose pages are valid needs a whole block to go to; so does what cleaning moves,
+        // if it has blocks of its own.
+        let may_be_full = !matches!(self.cleaning, Policy::Greedy | Policy::WearAware);
+        let mut least = 1 + u32::from(may_be_full || self.separate_moves);
+        if self.mappings_per_page.is_some() {
+            // Cleaning may write a page of the map for each page it moves.
+            least = LEAST_WITH_MAP;
+        }
+        let low = match self.gc_low {
+            0 => (share(self.min_free_percent, blocks) + 1).max(least),
+            low if low < least => {
+                return Err(format!(
+                    "ftl.gc_low = {low} leaves no free block for what cleaning moves; with ftl.separate_gc_block, ftl.cleaning other than greedy and wear_aware, or a map in flash, it is at least {least}"
+                ));
+            }
+            low => low,
+        };
+        let high = match self.gc_high {
+            0 => low + u32::from(!self.copy_back),
+            high if high < low => {
+                return Err(format!(
+                    "ftl.gc_high = {high} is less than ftl.gc_low = {low}: cleaning would end before it starts"
+                ));
+            }
+            high => high,
+        };
+        let has_map = self.mappings_per_page.is_some();
+        let open = 1 + u32::from(self.separate_moves) + u32::from(has_map);
+        let data_blocks = (self.geometry.blocks_per_plane - reserved) * planes;
+        let data_pages = self.geometry.data_pages();
+        let map_blocks = self
+            .map_pages(data_blocks * data_pages)
+            .div_ceil(data_pages);
+        // The reference ends when nothing is left to clean, so its high mark need not be reached.
+        let goal = match self.cleans_by_snapshot() {
+            true => low - 1,
+            false => high,
+        };
+        let spare = (reserved * planes).saturating_sub(open + map_blocks);
+        if spare < goal || reserved * planes <= open {
+            return Err(format!(
+                "cleaning keeps {goal} blocks free (ftl.min_free_percent = {}, ftl.gc_low = {}, ftl.gc_high = {}) {open} open (ftl.separate_gc_block = {}) and {map_blocks} for its map, but ftl.reserve_percent = {} sets aside only {} of {blocks}: cleaning would never end",
+                self.min_free_percent,
+                self.gc_low,
+                self.gc_high,
+                self.separate_moves,
+                self.reserve_percent,
+                reserved * planes,
+            ));
+        }
+        Ok(Marks { low, high })
+    }
+}
+
+/// Free blocks at which cleaning starts at the latest where the map lies in flash.
+const LEAST_WITH_MAP: u32 = 4;
+
+/// So many percent of `of`, rounded down.
+fn share(percent: f64, of: u32) -> u32 {
+    (f64::from(of) * percent / 100.0) as u32
+}

@@ -1,0 +1,136 @@
+//! The counts of an element, and what its tables hold before the first request.
+
+use destage_base::lazy::Initial;
+
+use crate::geometry::Geometry;
+
+/// No physical page, or no logical page.
+pub(in crate::ftl) const NONE: u32 = u32::MAX;
+
+/// The numbers of an element that every table's initial rule needs.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ftl) struct Shape {
+    pub planes: u32,
+    pub blocks_per_plane: u32,
+    /// Blocks that hold the logical pages of a filled device, planes taken in turn.
+    pub data_blocks: u32,
+    /// Pages the layer keeps for itself; they are numbered behind the logical pages, and lie behind them.
+    pub map_pages: u32,
+    pub pages_per_block: u32,
+    pub data_pages: u32,
+    pub page_bits: u32,
+    /// Logical pages all have contents before the first request, or none has.
+    pub filled: bool,
+}
+
+impl Shape {
+    pub fn new(geometry: &Geometry, data_blocks: u32, map_pages: u32, filled: bool) -> Self {
+        Self {
+            planes: geometry.planes,
+            blocks_per_plane: geometry.blocks_per_plane,
+            data_blocks,
+            map_pages,
+            pages_per_block: geometry.pages_per_block,
+            data_pages: geometry.data_pages(),
+            page_bits: geometry.page_bits(),
+            filled,
+        }
+    }
+
+    /// Logical pages of the element.
+    pub fn pages(&self) -> u32 {
+        self.data_blocks * self.data_pages
+    }
+
+    /// Pages that are mapped: the logical ones, and those the layer keeps for itself.
+    pub fn mapped_pages(&self) -> u32 {
+        self.pages() + self.map_pages
+    }
+
+    /// Blocks that are full at the start, planes taken in turn. The last may hold fewer pages.
+    pub fn full_blocks(&self) -> u32 {
+        if self.filled {
+            self.mapped_pages().div_ceil(self.data_pages)
+        } else {
+            0
+        }
+    }
+
+    /// Blocks of `plane` that are full at the start.
+    pub fn full_in(&self, plane: u32) -> u32 {
+        (self.full_blocks() + self.planes - 1 - plane) / self.planes
+    }
+
+    /// The block that comes at `number` if planes are taken in turn.
+    pub fn slot(&self, number: u32) -> u32 {
+        number % self.planes * self.blocks_per_plane + number / self.planes
+    }
+
+    /// Place of block `slot` in an order that takes planes in turn.
+    fn number(&self, slot: u32) -> u32 {
+        let (plane, index) = (slot / self.blocks_per_plane, slot % self.blocks_per_plane);
+        index * self.planes + plane
+    }
+
+    /// Valid pages of block `slot` at the start.
+    pub fn initially_valid(&self, slot: u32) -> u16 {
+        let number = self.number(slot);
+        if number >= self.full_blocks() {
+            return 0;
+        }
+        (self.mapped_pages() - number * self.data_pages).min(self.data_pages) as u16
+    }
+}
+
+/// Logical page -> physical page at the start: in order, blocks striped over planes.
+pub(in crate::ftl) struct InitialMap(pub Shape);
+impl Initial for InitialMap {
+    type Entry = u32;
+    fn at(&self, index: usize) -> u32 {
+        if !self.0.filled {
+            return NONE;
+        }
+        let page = index as u32;
+        let (block, offset) = (page / self.0.data_pages, page % self.0.data_pages);
+        self.0.slot(block) << self.0.page_bits | offset
+    }
+}
+
+/// Physical page -> logical page at the start: the inverse.
+pub(in crate::ftl) struct InitialOwner(pub Shape);
+impl Initial for InitialOwner {
+    type Entry = u32;
+    fn at(&self, index: usize) -> u32 {
+        let (slot, offset) = (
+            index as u32 >> self.0.page_bits,
+            index as u32 & ((1 << self.0.page_bits) - 1),
+        );
+        let page = self.0.number(slot) * self.0.data_pages + offset;
+        let holds = self.0.filled && offset < self.0.data_pages && page < self.0.mapped_pages();
+        if holds { page } else { NONE }
+    }
+}
+
+/// What the FTL knows of a block; what is programmed and how worn it is, the NAND knows.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::ftl) struct Block {
+    /// Rank of its allocation in the element, from 1; 0 for a free block.
+    pub sequence: u32,
+    /// Pages that hold the newest copy of their logical page.
+    pub valid: u16,
+}
+
+pub(in crate::ftl) struct InitialBlock(pub Shape);
+impl Initial for InitialBlock {
+    type Entry = Block;
+    fn at(&self, slot: usize) -> Block {
+        let valid = self.0.initially_valid(slot as u32);
+        Block {
+            sequence: match valid {
+                0 => 0,
+                _ => self.0.number(slot as u32) + 1,
+            },
+            valid,
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Which sealed block is the best bargain: much to gain, little to move, and left alone for long.
+//!
+//! Rosenblum and Ousterhout's cost-benefit rule for cleaning logs (ACM TOCS 10(1), 1992), in the form of
+//! Kawaguchi et al. (USENIX 1995): the largest `age (1 - u) / 2u`, `u` the share of valid pages.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+const NONE: u32 = u32::MAX;
+
+/// Candidates in one list per pool and count of valid pages, in the order of their last change.
+///
+/// A block that loses a page goes to the end of the next list, so the first of each list is the oldest with
+/// its count: the best bargain is one of these. Cost: an overwrite relinks one block, a cleaning looks at
+/// one block per count.
+pub struct Aged {
+    /// Before and after each block in its list; of a block in no list, itself before.
+    links: Vec<(u32, u32)>,
+    /// First and last of each list: pool-major, one for each count from 0 to all pages.
+    ends: Vec<(u32, u32)>,
+    /// When each candidate was closed or last lost a page, and when it was closed, in changes of the element.
+    times: Vec<(u64, u64)>,
+    valid: Vec<u16>,
+    counts: usize,
+    blocks_per_pool: u32,
+    /// Blocks closed and pages lost so far.
+    changes: u64,
+}
+
+impl Aged {
+    /// No candidates yet, in `pools` of `blocks_per_pool` blocks with `pages` pages that hold data.
+    pub fn none(pools: u32, blocks_per_pool: u32, pages: u32) -> Self {
+        let blocks = pools * blocks_per_pool;
+        let counts = pages as usize + 1;
+        Self {
+            links: (0..blocks).map(|block| (block, NONE)).collect(),
+            ends: vec![(NONE, NONE); pools as usize * counts],
+            times: vec![(0, 0); blocks as usize],
+            valid: vec![0; blocks as usize],
+            counts,
+            blocks_per_pool,
+            changes: 0,
+        }
+    }
+
+    /// `block` was closed with `valid` valid pages.
+    pub fn insert(&mut self, block: u32, valid: u16) {
+        self.changes += 1;
+        self.times[block as usize] = (self.changes, self.changes);
+        self.valid[block as usize] = valid;
+        self.link(block);
+    }
+
+    /// A page of `block` is not valid any more.
+    #[inline]
+    pub fn lower(&mut self, block: u32) {
+        self.changes += 1;
+        if !self.contains(block) {
+            return;
+        }
+        self.unlink(block);
+        self.times[block as usize].0 = self.changes;
+        self.valid[block as usize] -= 1;
+        self.link(block);
+    }
+
+    /// `block` is no candidate any more.
+    pub fn remove(&mut self, block: u32) {
+        if self.contains(block) {
+            self.unlink(block);
+        }
+    }
+
+    /// Whether `block` is a candidate.
+    pub fn contains(&self, block: u32) -> bool {
+        self.links[block as usize].0 != block
+    }
+
+    /// The best bargain of `pool`; of equals the one closed first.
+    pub fn best(&self, pool: u32) -> Option<u32> {
+        let lists = pool as usize * self.counts..(pool as usize + 1) * self.counts;
+        let all = self.counts as u128 - 1;
+        let mut best: Option<(u128, u128, u64, u32)> = None;
+        for (valid, (first, _)) in self.ends[lists].iter().enumerate() {
+            if *first == NONE {
+                continue;
+            }
+            if valid == 0 {
+                // Nothing to move: no bargain is better.
+                return Some(*first);
+            }
+            let (changed, closed) = self.times[*first as usize];
+            let gain = u128::from(self.changes - changed) * (all - valid as u128);
+            let cost = valid as u128;
+            let better = best.is_none_or(|(other_gain, other_cost, other_closed, _)| {
+                let (ours, theirs) = (gain * other_cost, other_gain * cost);
+                ours > theirs || (ours == theirs && closed < other_closed)
+            });
+            if better {
+                best = Some((gain, cost, closed, *first));
+            }
+        }
+        best.map(|(.., block)| block)
+    }
+
+    fn list_of(&self, block: u32) -> usize {
+        let pool = (block / self.blocks_per_pool) as usize;
+        pool * self.counts + usize::from(self.valid[block as usize])
+    }
+
+    fn link(&mut self, block: u32) {
+        let list = self.list_of(block);
+        let (first, last) = self.ends[list];
+        self.links[block as usize] = (last, NONE);
+        if last == NONE {
+            self.ends[list] = (block, block);
+        } else {
+            self.links[last as usize].1 = block;
+            self.ends[list] = (first, block);
+        }
+    }
+
+    fn unlink(&mut self, block: u32) {
+        let list = self.list_of(block);
+        let (before, after) = self.links[block as usize];
+        match before {
+            NONE => self.ends[list].0 = after,
+            before => self.links[before as usize].1 = after,
+        }
+        match after {
+            NONE => self.ends[list].1 = before,
+            after => self.links[after as usize].0 = before,
+        }
+        self.links[block as usize] = (block, NONE);
+    }
+}

@@ -1,0 +1,174 @@
+//! The sealed blocks of an element, kept so that each policy finds its victim without looking at all.
+
+mod aged;
+mod drawn;
+mod fewest;
+
+use alloc::vec::Vec;
+
+use self::aged::Aged;
+use self::drawn::Drawn;
+use self::fewest::Closed;
+pub use self::fewest::Fewest;
+use crate::list::List;
+
+/// How candidates are ordered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// By valid pages, then by block number.
+    FewestNumbered,
+    /// By valid pages, then by when they were closed.
+    FewestClosed,
+    /// By when they were closed.
+    Closed,
+    /// By cost and benefit.
+    Aged,
+    /// By valid pages among so many drawn at random.
+    Drawn {
+        /// How many.
+        draws: u32,
+        /// Fixes the draws.
+        seed: u64,
+    },
+}
+
+enum Table {
+    FewestNumbered(Fewest<u16>),
+    FewestClosed(Fewest<Closed>),
+    /// A list per pool, of blocks counted from the pool's first.
+    Closed(Vec<List>),
+    Aged(Aged),
+    Drawn(Drawn),
+}
+
+/// All candidates of an element: sealed blocks that are not worn out.
+pub struct Victims {
+    table: Table,
+    blocks_per_pool: u32,
+    /// Blocks closed so far.
+    closings: u64,
+}
+
+impl Victims {
+    /// No candidates yet, in `pools` of `blocks_per_pool` blocks, each in `planes` planes, of `pages` pages
+    /// that hold data.
+    pub fn none(order: Order, pools: u32, blocks_per_pool: u32, planes: u32, pages: u32) -> Self {
+        Self {
+            table: match order {
+                Order::FewestNumbered => {
+                    Table::FewestNumbered(Fewest::none(pools * planes, blocks_per_pool / planes))
+                }
+                Order::FewestClosed => Table::FewestClosed(Fewest::none(pools, blocks_per_pool)),
+                Order::Closed => {
+                    Table::Closed((0..pools).map(|_| List::new(blocks_per_pool)).collect())
+                }
+                Order::Aged => Table::Aged(Aged::none(pools, blocks_per_pool, pages)),
+                Order::Drawn { draws, seed } => {
+                    Table::Drawn(Drawn::none(pools, blocks_per_pool, draws, seed))
+                }
+            },
+            blocks_per_pool,
+            closings: 0,
+        }
+    }
+
+    /// `block` was closed with `valid` valid pages.
+    pub fn insert(&mut self, block: u32, valid: u16) {
+        self.closings += 1;
+        match &mut self.table {
+            Table::FewestNumbered(table) => table.insert(block, valid),
+            Table::FewestClosed(table) => table.insert(block, Closed::new(valid, self.closings)),
+            Table::Closed(lists) => lists[(block / self.blocks_per_pool) as usize]
+                .push_back(block % self.blocks_per_pool),
+            Table::Aged(table) => table.insert(block, valid),
+            Table::Drawn(table) => table.insert(block, self.closings),
+        }
+    }
+
+    /// A page of `block`, candidate or not, is not valid any more.
+    #[inline]
+    pub fn lower(&mut self, block: u32) {
+        match &mut self.table {
+            Table::FewestNumbered(table) => table.lower(block),
+            Table::FewestClosed(table) => table.lower(block),
+            Table::Aged(table) => table.lower(block),
+            Table::Closed(_) | Table::Drawn(_) => {}
+        }
+    }
+
+    /// `block` is no candidate any more, if it was one.
+    pub fn remove(&mut self, block: u32) {
+        match &mut self.table {
+            Table::FewestNumbered(table) => {
+                table.remove(block);
+            }
+            Table::FewestClosed(table) => {
+                table.remove(block);
+            }
+            Table::Closed(lists) => {
+                let list = &mut lists[(block / self.blocks_per_pool) as usize];
+                let index = block % self.blocks_per_pool;
+                if list.contains(index) {
+                    list.remove(index);
+                }
+            }
+            Table::Aged(table) => table.remove(block),
+            Table::Drawn(table) => table.remove(block),
+        }
+    }
+
+    /// Whether `block` is a candidate.
+    pub fn contains(&self, block: u32) -> bool {
+        match &self.table {
+            Table::FewestNumbered(table) => table.contains(block),
+            Table::FewestClosed(table) => table.contains(block),
+            Table::Closed(lists) => lists[(block / self.blocks_per_pool) as usize]
+                .contains(block % self.blocks_per_pool),
+            Table::Aged(table) => table.contains(block),
+            Table::Drawn(table) => table.contains(block),
+        }
+    }
+
+    /// The candidate of `pool` that comes first; `valid` tells the valid pages of a block.
+    pub fn first(&mut self, pool: u32, valid: impl Fn(u32) -> u16) -> Option<u32> {
+        match &mut self.table {
+            Table::FewestNumbered(table) => table.first(pool),
+            Table::FewestClosed(table) => table.first(pool),
+            Table::Closed(lists) => lists[pool as usize]
+                .front()
+                .map(|block| block + pool * self.blocks_per_pool),
+            Table::Aged(table) => table.best(pool),
+            Table::Drawn(table) => table.draw(pool, valid),
+        }
+    }
+
+    /// The first of what `skips` lets pass, in the order of the table; the very first if it lets none.
+    pub fn first_but(&mut self, pool: u32, mut skips: impl FnMut(u32) -> bool) -> Option<u32> {
+        let Table::FewestClosed(table) = &mut self.table else {
+            return None;
+        };
+        let mut skipped = Vec::new();
+        let mut found = None;
+        while let Some(block) = table.first(pool) {
+            if !skips(block) {
+                found = Some(block);
+                break;
+            }
+            skipped.push((block, table.remove(block)));
+        }
+        let very_first = skipped.first().map(|(block, _)| *block);
+        for (block, key) in skipped {
+            table.insert(block, key);
+        }
+        found.or(very_first)
+    }
+
+    /// The candidate of all planes with the fewest valid pages; of equals the lowest block number, which
+    /// counts across planes first. With that count and number. Only of an order by number.
+    pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
+        match &self.table {
+            Table::FewestNumbered(table) => table.fewest_valid_of_all(),
+            _ => None,
+        }
+    }
+}

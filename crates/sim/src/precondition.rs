@@ -1,0 +1,111 @@
+//! What the device holds before the first request.
+
+use destage_base::{Lpn, Random};
+use destage_flash::{Cause, Ftl, Operations};
+
+use crate::elements::{cleaning_limit, only_cleans};
+use crate::error::SimError;
+use crate::observer::Observer;
+
+/// What a value of `sim.precondition` may be, for an error to say.
+pub const EXPECTED: &str =
+    "none, sequential_fill, or random_fill:k with k passes of random overwrites from 1 to 1000";
+
+/// Page writes between two calls of [`Observer::preparing`].
+const PROGRESS_STEP: u64 = 1 << 16;
+
+/// Contents before the first request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Precondition {
+    /// Nothing.
+    None,
+    /// Every page, written once in order.
+    SequentialFill,
+    /// That, and then so many times as many overwrites as there are pages, of pages drawn evenly.
+    RandomFill(u64),
+}
+
+impl Precondition {
+    /// Reads a value of `sim.precondition`; `None` if it is not one of [`EXPECTED`].
+    ///
+    /// ```
+    /// use destage_sim::precondition::Precondition;
+    /// assert_eq!(Precondition::read("random_fill:2"), Some(Precondition::RandomFill(2)));
+    /// assert_eq!(Precondition::read("random_fill"), None);
+    /// ```
+    #[must_use]
+    pub fn read(text: &str) -> Option<Self> {
+        match text {
+            "none" => Some(Self::None),
+            "sequential_fill" => Some(Self::SequentialFill),
+            _ => {
+                let passes = text.strip_prefix("random_fill:")?.parse().ok()?;
+                (1..=1000)
+                    .contains(&passes)
+                    .then_some(Self::RandomFill(passes))
+            }
+        }
+    }
+
+    /// Whether every page has contents when the device is made.
+    #[must_use]
+    pub fn fills(self) -> bool {
+        self != Self::None
+    }
+}
+
+/// The device that is brought into its state.
+pub(crate) struct Preparation<'a> {
+    pub ftl: &'a mut dyn Ftl,
+    pub blocks_per_element: u32,
+    pub seed: u64,
+}
+
+impl Preparation<'_> {
+    /// Overwrites random pages, `passes` times as many as there are, and forgets what that cost.
+    ///
+    /// # Errors
+    /// If the device has no room for it, or `observer` wants to stop.
+    pub fn overwrite(mut self, passes: u64, observer: &mut dyn Observer) -> Result<(), SimError> {
+        let pages = self.ftl.pages();
+        let total = pages.saturating_mul(passes);
+        let mut random = Random::new(self.seed);
+        let mut operations = Operations::default();
+        for done in 0..total {
+            if done % PROGRESS_STEP == 0 && !observer.preparing(done, total) {
+                return Err(SimError::Interrupted);
+            }
+            let page = Lpn(random.below(pages));
+            self.write(page, &mut operations)
+                .map_err(|explanation| {
+                    SimError::Config(format!(
+                        "sim.precondition = random_fill:{passes}: the device is full after {done} of {total} page writes: {explanation}"
+                    ))
+                })?;
+        }
+        self.ftl.reset_counters();
+        if observer.preparing(total, total) {
+            Ok(())
+        } else {
+            Err(SimError::Interrupted)
+        }
+    }
+
+    /// Cleans what is due, then writes `page`. All of it happens at the start of time.
+    fn write(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), Box<str>> {
+        let element = self.ftl.element_of(page);
+        for cleaned in 0.. {
+            operations.clear();
+            let due = self.ftl.clean(element, 0, operations);
+            if !due.map_err(|full| full.explanation)? {
+                break;
+            }
+            if cleaned > cleaning_limit(self.blocks_per_element) {
+                return Err(only_cleans(element, cleaned).explanation);
+            }
+        }
+        operations.clear();
+        let written = self.ftl.write(page, Cause::Host, operations);
+        written.map_err(|full| full.explanation)
+    }
+}

@@ -1,0 +1,320 @@
+//! What a trace looks like: distributions of sizes, gaps and distances, and where in time and space requests fall.
+//!
+//! Distances are BPAC's (Wu et al., section 3): between two writes of a page at virtual times v1 and v2, counted in
+//! page writes, v2 - v1 - 1; of a block likewise, with every page write in it. BPAC measures them of what is
+//! buffered, so its own figures depend on the buffer; these are the trace's.
+
+use super::pages::Mix;
+use crate::request::{Operation, Request, SECTOR_BYTES};
+use destage_base::Ticks;
+use std::collections::{BTreeSet, HashMap};
+use std::hash::BuildHasherDefault;
+
+type Table<V> = HashMap<(u32, u64), V, BuildHasherDefault<Mix>>;
+
+/// Counts by powers of two: of 0, of 1, of 2 to 3, of 4 to 7 and so on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    counts: [u64; 65],
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self { counts: [0; 65] }
+    }
+}
+
+impl Histogram {
+    /// Counts `value`.
+    pub fn add(&mut self, value: u64) {
+        self.counts[(u64::BITS - value.leading_zeros()) as usize] += 1;
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.iter().sum()
+    }
+
+    /// From the first count that is not 0 to the last: the largest value it stands for, and how many values are at most
+    /// that large.
+    ///
+    /// ```
+    /// use destage_trace::statistics::Histogram;
+    /// let mut histogram = Histogram::default();
+    /// [1, 5, 6].into_iter().for_each(|value| histogram.add(value));
+    /// assert_eq!(histogram.cumulative(), [(1, 1), (3, 1), (7, 3)]);
+    /// ```
+    #[must_use]
+    pub fn cumulative(&self) -> Vec<(u64, u64)> {
+        let (mut sum, total) = (0, self.total());
+        let mut rows = Vec::new();
+        for (bin, count) in self.counts.iter().enumerate() {
+            let is_full = sum == total;
+            sum += count;
+            if sum > 0 && !is_full {
+                let largest = u64::MAX.checked_shr(64 - bin as u32).unwrap_or(0);
+                rows.push((largest, sum));
+            }
+        }
+        rows
+    }
+}
+
+/// Counts over two axes of which neither length is known beforehand: whenever one is outgrown, its cells double.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// A cell is 2^this wide and high.
+    shifts: [u32; 2],
+    cells: Vec<u64>,
+}
+
+impl Grid {
+    /// Cells along the first axis and the second.
+    pub const SIZE: [usize; 2] = [128, 64];
+
+    fn new() -> Self {
+        Self {
+            shifts: [0; 2],
+            cells: vec![0; Self::SIZE[0] * Self::SIZE[1]],
+        }
+    }
+
+    fn add(&mut self, place: [u64; 2]) {
+        for (axis, (value, size)) in place.into_iter().zip(Self::SIZE).enumerate() {
+            while value >> self.shifts[axis] >= size as u64 {
+                self.double(axis);
+            }
+        }
+        let [x, y] = [0, 1].map(|axis| (place[axis] >> self.shifts[axis]) as usize);
+        self.cells[y * Self::SIZE[0] + x] += 1;
+    }
+
+    fn double(&mut self, axis: usize) {
+        let old = std::mem::replace(&mut self.cells, vec![0; Self::SIZE[0] * Self::SIZE[1]]);
+        for (index, count) in old.into_iter().enumerate() {
+            let mut place = [index % Self::SIZE[0], index / Self::SIZE[0]];
+            place[axis] /= 2;
+            self.cells[place[1] * Self::SIZE[0] + place[0]] += count;
+        }
+        self.shifts[axis] += 1;
+    }
+
+    /// The count of a cell.
+    #[must_use]
+    pub fn count(&self, x: usize, y: usize) -> u64 {
+        self.cells[y * Self::SIZE[0] + x]
+    }
+
+    /// Units along each axis in a cell.
+    #[must_use]
+    pub fn cell(&self) -> [u64; 2] {
+        self.shifts.map(|shift| 1 << shift)
+    }
+}
+
+/// Collects the look of a trace, request by request. Pages of different volumes are different pages.
+#[derive(Debug)]
+pub struct Shape {
+    page_sectors: u64,
+    block_pages: u64,
+    /// Sizes of reads and writes, in sectors.
+    pub sizes: [Histogram; 2],
+    /// Gaps between arrivals, in us.
+    pub gaps: Histogram,
+    /// Distances between two writes of a page, in page writes (PIRD).
+    pub page_distances: Histogram,
+    /// Distances between two page writes in a block, in page writes (BIRD).
+    pub block_distances: Histogram,
+    /// Starts of reads and writes over time in us and address in pages. Volumes lie over one another.
+    pub places: [Grid; 2],
+    /// Page writes so far.
+    clock: u64,
+    /// Of each page written: the clock at its last write, and how often it was written.
+    pages: Table<(u64, u64)>,
+    blocks: Table<u64>,
+    last: Option<Ticks>,
+    first: Ticks,
+    growth: Vec<(u64, u64)>,
+}
+
+const TICKS_PER_MICROSECOND: Ticks = 10_000;
+
+impl Shape {
+    /// For pages of `page_bytes` bytes and blocks of `block_pages` pages.
+    ///
+    /// # Panics
+    /// If `page_bytes` is not a positive multiple of 512, or `block_pages` is 0.
+    #[must_use]
+    pub fn new(page_bytes: u64, block_pages: u64) -> Self {
+        assert!(
+            page_bytes > 0 && page_bytes.is_multiple_of(SECTOR_BYTES) && block_pages > 0,
+            "blocks of {block_pages} pages of {page_bytes} bytes"
+        );
+        Self {
+            page_sectors: page_bytes / SECTOR_BYTES,
+            block_pages,
+            sizes: [Histogram::default(), Histogram::default()],
+            gaps: Histogram::default(),
+            page_distances: Histogram::default(),
+            block_distances: Histogram::default(),
+            places: [Grid::new(), Grid::new()],
+            clock: 0,
+            pages: Table::default(),
+            blocks: Table::default(),
+            last: None,
+            first: 0,
+            growth: Vec::new(),
+        }
+    }
+
+    /// Takes one more request.
+    pub fn add(&mut self, request: &Request) {
+        match self.last {
+            Some(last) => {
+                let gap = request.arrival.saturating_sub(last);
+                self.gaps.add(gap / TICKS_PER_MICROSECOND);
+            }
+            None => self.first = request.arrival,
+        }
+        self.last = Some(request.arrival);
+        let kind = match request.operation {
+            Operation::Read => 0,
+            Operation::Write => 1,
+            Operation::Flush | Operation::Trim => return,
+        };
+        if request.sectors == 0 {
+            return;
+        }
+        self.sizes[kind].add(u64::from(request.sectors));
+        let first = request.sector / self.page_sectors;
+        let time = request.arrival.saturating_sub(self.first) / TICKS_PER_MICROSECOND;
+        self.places[kind].add([time, first]);
+        if request.operation == Operation::Write {
+            for page in first..=(request.end() - 1) / self.page_sectors {
+                self.page_write(request.volume, page);
+            }
+        }
+    }
+
+    fn page_write(&mut self, volume: u32, page: u64) {
+        self.clock += 1;
+        let clock = self.clock;
+        let block = (volume, page / self.block_pages);
+        if let Some(last) = self.blocks.insert(block, clock) {
+            self.block_distances.add(clock - last - 1);
+        }
+        let (last, writes) = self.pages.entry((volume, page)).or_insert((clock, 0));
+        if *writes > 0 {
+            self.page_distances.add(clock - *last - 1);
+        }
+        *last = clock;
+        *writes += 1;
+        if clock.is_power_of_two() {
+            self.growth.push((clock, self.pages.len() as u64));
+        }
+    }
+
+    /// After 1, 2, 4 and so on page writes, and after all: how many different pages were written.
+    #[must_use]
+    pub fn footprint(&self) -> Vec<(u64, u64)> {
+        let mut rows = self.growth.clone();
+        if self.clock > 0 && !self.clock.is_power_of_two() {
+            rows.push((self.clock, self.pages.len() as u64));
+        }
+        rows
+    }
+
+    /// Of the 1, 2, 4 and so on pages written most often, and of all: how many blocks they lie in, and how many page
+    /// writes are theirs. Pages written equally often are ranked by volume and number.
+    #[must_use]
+    pub fn hot_pages(&self) -> Vec<(u64, u64, u64)> {
+        let mut ranked: Vec<(u64, u32, u64)> = self
+            .pages
+            .iter()
+            .map(|((volume, page), (_, writes))| (u64::MAX - writes, *volume, *page))
+            .collect();
+        ranked.sort_unstable();
+        let (mut blocks, mut rows, mut sum) = (BTreeSet::new(), Vec::new(), 0);
+        for (rank, (inverse, volume, page)) in (1..).zip(&ranked) {
+            blocks.insert((*volume, page / self.block_pages));
+            sum += u64::MAX - inverse;
+            if u64::is_power_of_two(rank) || rank == ranked.len() as u64 {
+                rows.push((rank, blocks.len() as u64, sum));
+            }
+        }
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn write(sector: u64, sectors: u32) -> Request {
+        Request {
+            arrival: 0,
+            sector,
+            sectors,
+            volume: 0,
+            line: 1,
+            operation: Operation::Write,
+            fua: false,
+        }
+    }
+
+    #[test]
+    fn distances_count_the_page_writes_between() {
+        // The worked example: references at 10 and 34 are 23 apart, consecutive ones 0.
+        let mut shape = Shape::new(4096, 4);
+        for time in 1..=34 {
+            let page = if time == 10 || time == 34 {
+                1000
+            } else {
+                time * 4
+            };
+            shape.add(&write(page * 8, 8));
+        }
+        assert_eq!(shape.page_distances.cumulative(), [(31, 1)]);
+        assert_eq!(shape.block_distances.cumulative(), [(31, 1)]);
+        shape.add(&write(34 * 8, 8));
+        shape.add(&write(1000 * 8, 16));
+        let expected = [(1, 1), (3, 1), (7, 1), (15, 1), (31, 2)];
+        assert_eq!(shape.page_distances.cumulative(), expected);
+        // Pages 1000 and 1001 share a block.
+        assert_eq!(shape.block_distances.cumulative()[0], (0, 1));
+    }
+
+    #[test]
+    fn hot_pages_are_ranked_and_their_blocks_counted_once() {
+        let mut shape = Shape::new(512, 4);
+        for (page, times) in [(0, 5), (1, 4), (9, 4), (2, 1), (20, 1)] {
+            for _ in 0..times {
+                shape.add(&write(page, 1));
+            }
+        }
+        assert_eq!(
+            shape.hot_pages(),
+            [(1, 1, 5), (2, 1, 9), (4, 2, 14), (5, 3, 15)]
+        );
+        assert_eq!(shape.footprint(), [(1, 1), (2, 1), (4, 1), (8, 2), (15, 5)]);
+    }
+
+    #[test]
+    fn a_grid_keeps_every_count_when_it_grows() {
+        let mut grid = Grid::new();
+        let places = [
+            [0, 0],
+            [127, 63],
+            [128, 3],
+            [1 << 40, 1 << 30],
+            [5, 1 << 30],
+        ];
+        places.into_iter().for_each(|place| grid.add(place));
+        assert_eq!(grid.cell(), [1 << 34, 1 << 25]);
+        assert_eq!(
+            (grid.count(0, 0), grid.count(64, 32), grid.count(0, 32)),
+            (3, 1, 1)
+        );
+    }
+}
