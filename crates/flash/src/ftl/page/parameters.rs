@@ -386,7 +386,7 @@ impl PageConfig {
         let spare = (reserved * planes).saturating_sub(open + map_blocks);
         if spare < goal || reserved * planes <= open {
             return Err(format!(
-                "cleaning keeps {goal} blocks free (ftl.min_free_percent = {}, ftl.gc_low = {}, ftl.gc_high = {}) {open} open (ftl.separate_gc_block = {}) and {map_blocks} for its map, but ftl.reserve_percent = {} sets aside only {} of {blocks}: cleaning would never end",
+                "cleaning keeps {goal} blocks free (ftl.min_free_percent = {}, ftl.gc_low = {}, ftl.gc_high = {}), {open} open (ftl.separate_gc_block = {}) and {map_blocks} for its map, but ftl.reserve_percent = {} sets aside only {} of {blocks}: cleaning would never end",
                 self.min_free_percent,
                 self.gc_low,
                 self.gc_high,
