@@ -109,7 +109,7 @@ impl Dftl {
             mappings_per_page: Some(mappings),
             ..PageConfig::greedy(config)
         };
-        let data = PageFtl::new(&settings)?;
+        let data = PageFtl::new(&settings.with_moves(values))?;
         let pages = (data.pages() / u64::from(geometry.elements)) as u32;
         let entries = values.integer("cmt_entries") as u32;
         let segments = values.text("cmt_policy") == "slru";

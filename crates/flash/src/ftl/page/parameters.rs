@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-use destage_base::parameter::{Kind as ParameterKind, Parameter};
+use destage_base::parameter::{Kind as ParameterKind, Parameter, Values};
 
 use super::PageFtl;
 use super::cleaning::Policy;
@@ -87,10 +87,10 @@ pub(in crate::ftl) const VICTIM_TIES: Parameter = Parameter {
 };
 pub(in crate::ftl) const SEPARATE_GC_BLOCK: Parameter = Parameter {
     name: "separate_gc_block",
-    kind: ParameterKind::Flag,
-    default: "true",
+    kind: ParameterKind::Choice(&["auto", "true", "false"]),
+    default: "auto",
     unit: "",
-    about: "Pages that cleaning moves fill blocks of their own, not those of new data.",
+    about: "Pages that cleaning moves fill blocks of their own, not those of new data; auto: if the reserve has room for that.",
     source: "ours; false: as released for DiskSim 4.0",
 };
 pub(in crate::ftl) const GC_LOW: Parameter = Parameter {
@@ -163,14 +163,15 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             "greedy_wear" => Policy::GreedyWear,
             _ => Policy::Greedy,
         };
-        let ftl = PageFtl::new(&PageConfig {
+        let settings = PageConfig {
             parallel_units: config.parallel_units,
             cleaning: policy,
             draws: values.integer("d") as u32,
             reference_ties: values.text("victim_ties") == "reference",
             migrates: values.flag("wl_migrate"),
             ..PageConfig::greedy(config)
-        })?;
+        };
+        let ftl = PageFtl::new(&settings.with_moves(values))?;
         Ok(Some(Box::new(ftl)))
     },
 };
@@ -249,7 +250,7 @@ impl PageConfig {
             cleaning: Policy::Greedy,
             draws: 1,
             reference_ties: false,
-            separate_moves: values.flag("separate_gc_block"),
+            separate_moves: values.text("separate_gc_block") == "true",
             gc_low: values.integer("gc_low") as u32,
             gc_high: values.integer("gc_high") as u32,
             migrates: false,
@@ -260,6 +261,23 @@ impl PageConfig {
             retire: config.retire,
             filled: config.filled,
             seed: config.seed,
+        }
+    }
+
+    /// The same, with blocks of their own for what cleaning moves where that is left open and there is room.
+    pub(in crate::ftl) fn with_moves(self, values: &Values) -> Self {
+        let separate = Self {
+            separate_moves: true,
+            ..self
+        };
+        let has_room = || {
+            let reserved = share(self.reserve_percent, self.geometry.blocks_per_plane);
+            reserved < self.geometry.blocks_per_plane && separate.marks(reserved).is_ok()
+        };
+        if values.text("separate_gc_block") == "auto" && has_room() {
+            separate
+        } else {
+            self
         }
     }
 
@@ -289,12 +307,15 @@ impl PageConfig {
                 self.reserve_percent, geometry.blocks_per_plane
             ));
         }
+        let reserved = match self.marks(reserved) {
+            Ok(_) => reserved,
+            Err(_) => reserved.max(self.least_reserved()),
+        };
         if self.cleaning == Policy::WearAware && !self.copy_back {
             return Err("ftl.cleaning = wear_aware needs flash.copy_back = true".into());
         }
         let data_blocks = (geometry.blocks_per_plane - reserved) * geometry.planes;
-        let known_there = matches!(self.cleaning, Policy::Greedy | Policy::WearAware);
-        let by_reference = self.reference_ties && known_there;
+        let by_reference = self.is_reference();
         let has_map = self.mappings_per_page.is_some();
         Ok(Layout {
             shape: Shape::new(
@@ -338,6 +359,45 @@ impl PageConfig {
         self.reference_ties && self.cleaning == Policy::Greedy && !self.copy_back
     }
 
+    /// Whether everything is as in the reference simulator, as far as that knows the policy.
+    fn is_reference(&self) -> bool {
+        self.reference_ties && matches!(self.cleaning, Policy::Greedy | Policy::WearAware)
+    }
+
+    /// Free blocks without which cleaning cannot go on.
+    fn least_free(&self) -> u32 {
+        // A victim all of whose pages are valid needs a whole block to go to; so does what cleaning moves,
+        // if it has blocks of its own.
+        let may_be_full = !matches!(self.cleaning, Policy::Greedy | Policy::WearAware);
+        if self.mappings_per_page.is_some() {
+            // Cleaning may write a page of the map for each page it moves.
+            return LEAST_WITH_MAP;
+        }
+        1 + u32::from(may_be_full || self.separate_moves)
+    }
+
+    /// Blocks of a pool that are open for writing.
+    fn open_blocks(&self) -> u32 {
+        1 + u32::from(self.separate_moves) + u32::from(self.mappings_per_page.is_some())
+    }
+
+    /// Blocks of each plane without which nothing can be cleaned: a small device sets aside so many, whatever
+    /// share of it they are. The reference simulator knows no such rule.
+    fn least_reserved(&self) -> u32 {
+        if self.is_reference() {
+            return 0;
+        }
+        let geometry = self.geometry;
+        let (planes, more) = match self.copy_back {
+            true => (1, 0),
+            false => (geometry.planes, 1),
+        };
+        let data_pages = geometry.data_pages();
+        let map_pages = self.map_pages(geometry.blocks_per_plane * planes * data_pages);
+        let needed = self.open_blocks() + map_pages.div_ceil(data_pages) + self.least_free() + more;
+        needed.div_ceil(planes).min(geometry.blocks_per_plane - 1)
+    }
+
     /// When a pool of which `reserved` blocks in each plane are not offered is cleaned, and how far.
     fn marks(&self, reserved: u32) -> Result<Marks, String> {
         let planes = match self.copy_back {
@@ -345,14 +405,7 @@ impl PageConfig {
             false => self.geometry.planes,
         };
         let blocks = planes * self.geometry.blocks_per_plane;
-        // A victim all of whose pages are valid needs a whole block to go to; so does what cleaning moves,
-        // if it has blocks of its own.
-        let may_be_full = !matches!(self.cleaning, Policy::Greedy | Policy::WearAware);
-        let mut least = 1 + u32::from(may_be_full || self.separate_moves);
-        if self.mappings_per_page.is_some() {
-            // Cleaning may write a page of the map for each page it moves.
-            least = LEAST_WITH_MAP;
-        }
+        let least = self.least_free();
         let low = match self.gc_low {
             0 => (share(self.min_free_percent, blocks) + 1).max(least),
             low if low < least => {
@@ -371,8 +424,7 @@ impl PageConfig {
             }
             high => high,
         };
-        let has_map = self.mappings_per_page.is_some();
-        let open = 1 + u32::from(self.separate_moves) + u32::from(has_map);
+        let open = self.open_blocks();
         let data_blocks = (self.geometry.blocks_per_plane - reserved) * planes;
         let data_pages = self.geometry.data_pages();
         let map_blocks = self
