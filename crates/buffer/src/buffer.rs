@@ -41,6 +41,7 @@ use crate::background::Lowering;
 use crate::config::{BufferConfig, Release};
 use crate::counts::Counts;
 use crate::destage::{Cause, Destage, DirtyPage, Grouping, Slot};
+use crate::displaced::Displaced;
 use crate::padding::pad;
 use crate::page_map::Position;
 use crate::resident::{Evicted, Resident, State};
@@ -61,7 +62,8 @@ struct Pending {
 pub struct Buffer {
     config: BufferConfig,
     scheme: Box<dyn Scheme>,
-    resident: Resident,
+    pub(crate) resident: Resident,
+    pub(crate) displaced: Displaced,
     allocates_reads: bool,
     request: u64,
     request_pages: u32,
@@ -102,6 +104,7 @@ impl Buffer {
         let lowering = config.background.map(Lowering::new);
         Self {
             resident: Resident::growing(prepared, slots),
+            displaced: Displaced::of(&*scheme, &config),
             allocates_reads: scheme.allocates_reads(),
             config,
             scheme,
@@ -142,6 +145,7 @@ impl Buffer {
         self.request += 1;
         self.request_pages = pages;
         self.request_bypasses = false;
+        self.displaced.clear();
     }
 
     /// Writes one page.
@@ -488,6 +492,7 @@ impl Buffer {
             let dirty = if !self.victim.keep {
                 let dirty = self.resident.evict(entry.slot) == Evicted::Dirty;
                 self.counts.clean_drops += u64::from(!dirty);
+                self.displaced.note(&self.resident, entry.slot);
                 dirty
             } else if state == State::Dirty {
                 self.resident.write_back(entry.slot);

@@ -17,6 +17,7 @@
 //! | [`heap`] | an order by key, for schemes that need more than lists |
 //! | [`clusters`] | the buffered pages by logical block, for block-level schemes |
 //! | [`groups`] | pages in groups of a scheme's own making |
+//! | [`displaced`] | whose programs a page waits for that needs its own place |
 //! | [`padding`] | which pages complete a cluster |
 //!
 //! No bytes, no clock, no files: payload lives in the caller's memory at [`Slot`](destage::Slot)
@@ -30,6 +31,7 @@ pub mod clusters;
 pub mod config;
 pub mod counts;
 pub mod destage;
+pub mod displaced;
 pub mod groups;
 pub mod heap;
 pub mod order;

@@ -177,6 +177,12 @@ pub trait Scheme {
         false
     }
 
+    /// Whether a page that entered waits until what was in its place is programmed, however many slots are
+    /// free elsewhere; the same for a scheme's whole life.
+    fn waits_for_its_place(&self) -> bool {
+        false
+    }
+
     /// Whether the buffer takes every page, whatever its capacity; the same for a scheme's whole life.
     fn is_unbounded(&self) -> bool {
         false

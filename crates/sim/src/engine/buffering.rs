@@ -1,7 +1,7 @@
 //! The buffer's side of a run: pages are presented one by one, and records become programs.
 
 use destage_base::Lpn;
-use destage_buffer::destage::{Cause, Destage};
+use destage_buffer::destage::{Cause, Destage, Slot};
 use destage_buffer::{Buffer, ReadStep, Step};
 
 use super::{Active, Engine, IdleTime, Outcome};
@@ -77,12 +77,38 @@ impl Engine<'_> {
             step = buffer.place(now, &self.elements);
         }
         debug_assert!(step != Step::Wait, "with staging every page is taken in");
+        self.wait_for_room(id);
+        Ok(())
+    }
+
+    /// Lets request `id` wait for what the page it placed last needs, if that is not there yet.
+    fn wait_for_room(&mut self, id: u32) {
+        if let Some(buffer) = &mut self.buffer
+            && buffer.waits_for_its_place()
+        {
+            while let Some(slot) = buffer.next_displaced() {
+                self.place_waiters.insert(slot.0, id);
+                self.active[id].remaining += 1;
+            }
+            return;
+        }
         let over = self.buffer.as_ref().map_or(0, Buffer::over_capacity);
         if over as usize > self.slot_waiters.len() {
             self.slot_waiters.push_back(id);
             self.active[id].remaining += 1;
         }
-        Ok(())
+    }
+
+    /// A program of `slot` is done: the page that waits for just this slot may have it now.
+    pub(super) fn hand_out_place(&mut self, slot: Slot) -> Outcome {
+        let leaves = |buffer: &Buffer| buffer.is_leaving(slot);
+        if self.place_waiters.is_empty() || self.buffer.as_ref().is_some_and(leaves) {
+            return Ok(());
+        }
+        match self.place_waiters.remove(&slot.0) {
+            Some(id) => self.lower(id),
+            None => Ok(()),
+        }
     }
 
     /// Gives slots that have become free to the pages that wait for one, in order.

@@ -150,6 +150,7 @@ impl Engine<'_> {
                     buffer.programmed(page, keep, self.events.now());
                 }
                 self.program_done(record)?;
+                self.hand_out_place(slot)?;
                 self.hand_out_slots()
             }
             Work::PadWrite(record) => self.program_done(record),

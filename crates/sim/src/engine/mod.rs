@@ -12,7 +12,7 @@ mod event;
 mod host_side;
 mod idle;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use destage_base::Ticks;
 use destage_buffer::Buffer;
@@ -87,6 +87,8 @@ pub struct Engine<'a> {
 
     /// Requests of the pages that have no slot yet, in order of the pages.
     slot_waiters: VecDeque<u32>,
+    /// By slot, the request of the page that waits for just this one.
+    place_waiters: BTreeMap<u32, u32>,
     issued: Slab<Issued>,
     idle: Option<Idle>,
 
@@ -125,6 +127,7 @@ impl<'a> Engine<'a> {
             dispatched: VecDeque::new(),
             done: VecDeque::new(),
             slot_waiters: VecDeque::new(),
+            place_waiters: BTreeMap::new(),
             issued: Slab::default(),
             idle,
             measured: Measured::default(),

@@ -5,7 +5,7 @@
 //! The rules are in `cache`. Cost: O(ways + log n) per page, O(packages) per step.
 
 use super::cache::{
-    CLEAN_AT, IDLE_US, INDEX, Idle, PACKAGES_PER_PIECE, READ_TOUCH, ROUND, SCOPE, WAYS, build,
+    CLEAN_AT, IDLE_US, INDEX, Idle, PACKAGES_PER_PIECE, READ_TOUCH, ROOM, ROUND, SCOPE, WAYS, build,
 };
 use super::dirty::Rule;
 use crate::registry::SchemeRow;
@@ -25,6 +25,7 @@ pub const ROW: SchemeRow = SchemeRow {
         ROUND,
         SCOPE,
         CLEAN_AT,
+        ROOM,
         READ_TOUCH,
     ],
     build: |config| build(config, Rule::Frequency, Idle::Distributed),

@@ -7,7 +7,7 @@
 //! The rules are in `cache`. Cost: O(ways) per page, O(packages) per step.
 
 use super::cache::{
-    CLEAN_AT, IDLE_US, INDEX, Idle, PACKAGES_PER_PIECE, READ_TOUCH, ROUND, SCOPE, WAYS, build,
+    CLEAN_AT, IDLE_US, INDEX, Idle, PACKAGES_PER_PIECE, READ_TOUCH, ROOM, ROUND, SCOPE, WAYS, build,
 };
 use super::dirty::Rule;
 use crate::registry::SchemeRow;
@@ -27,6 +27,7 @@ pub const ROW: SchemeRow = SchemeRow {
         ROUND,
         SCOPE,
         CLEAN_AT,
+        ROOM,
         READ_TOUCH,
     ],
     build: |config| build(config, Rule::Recency, Idle::Distributed),

@@ -120,6 +120,16 @@ pub const CLEAN_AT: Parameter = Parameter {
     source: SOURCE,
 };
 
+/// What a page waits for that replaced another.
+pub const ROOM: Parameter = Parameter {
+    name: "apu_room",
+    kind: Kind::Choice(&["cache", "line"]),
+    default: "cache",
+    unit: "",
+    about: "What a page waits for whose line is being programmed: a free slot anywhere in the cache, or that very line.",
+    source: "Ours; the APU cache's text does not say.",
+};
+
 /// What a scheme does with idle time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Idle {
@@ -162,6 +172,8 @@ pub struct SetCache {
     rule: Option<IdleRule>,
     /// An idle line stays out of the way until it is programmed.
     clean_at_completion: bool,
+    /// A page waits for its own line.
+    room_is_a_line: bool,
 }
 
 /// Makes a variant. Parameters its row does not have stay at their defaults.
@@ -214,6 +226,7 @@ pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Option<Box<dyn S
         idle,
         rule,
         clean_at_completion: !is(config.values, CLEAN_AT, "issue"),
+        room_is_a_line: is(config.values, ROOM, "line"),
         places,
     }))
 }
@@ -312,6 +325,10 @@ impl Scheme for SetCache {
             Some(rule) if rule.groups > 1 => self.places.piece_of(self.places.package_of(page)),
             _ => 0,
         }
+    }
+
+    fn waits_for_its_place(&self) -> bool {
+        self.room_is_a_line
     }
 
     fn cleaned(&mut self, entry: Entry) {

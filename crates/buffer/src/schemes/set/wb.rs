@@ -6,7 +6,7 @@
 //!
 //! The rules are in `cache`. Cost: O(ways) per page.
 
-use super::cache::{INDEX, Idle, PACKAGES_PER_PIECE, READ_TOUCH, WAYS, build};
+use super::cache::{INDEX, Idle, PACKAGES_PER_PIECE, READ_TOUCH, ROOM, WAYS, build};
 use super::dirty::Rule;
 use crate::registry::SchemeRow;
 
@@ -17,6 +17,6 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Write-back cache in sets; room is made line by line, idle time is not used.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
-    parameters: &[WAYS, PACKAGES_PER_PIECE, INDEX, READ_TOUCH],
+    parameters: &[WAYS, PACKAGES_PER_PIECE, INDEX, ROOM, READ_TOUCH],
     build: |config| build(config, Rule::Recency, Idle::Nothing),
 };

@@ -1,0 +1,64 @@
+//! The slots that pages pushed out of their place still hold, for schemes in which that very place is needed.
+//!
+//! In most buffers a page may be anywhere, so a request waits until the buffer as a whole is down to its
+//! capacity. In a cache of sets a page has a line to go to; whoever insists on that line
+//! ([`Scheme::waits_for_its_place`]) waits for the programs of what was in it, even while lines of other
+//! sets are empty.
+
+use alloc::vec::Vec;
+
+use crate::buffer::Buffer;
+use crate::config::{BufferConfig, Release};
+use crate::destage::Slot;
+use crate::resident::{Resident, State};
+use crate::scheme::Scheme;
+
+/// Slots of pages that left to make room during the current request, and are still being programmed.
+pub(crate) struct Displaced {
+    /// Whether anybody waits for them.
+    watched: bool,
+    slots: Vec<Slot>,
+}
+
+impl Displaced {
+    pub(crate) fn of(scheme: &dyn Scheme, config: &BufferConfig) -> Self {
+        Self {
+            watched: scheme.waits_for_its_place() && config.release == Release::Complete,
+            slots: Vec::new(),
+        }
+    }
+
+    /// Another request begins.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        self.slots.clear();
+    }
+
+    /// The page in `slot` has been evicted.
+    #[inline]
+    pub(crate) fn note(&mut self, resident: &Resident, slot: Slot) {
+        if self.watched && resident.state(slot) == State::Leaving {
+            self.slots.push(slot);
+        }
+    }
+}
+
+impl Buffer {
+    /// Whether a page waits for the programs of what was in its place, [`next_displaced`](Self::next_displaced),
+    /// and not for [`over_capacity`](Self::over_capacity).
+    #[must_use]
+    pub fn waits_for_its_place(&self) -> bool {
+        self.displaced.watched
+    }
+
+    /// Takes a slot that the page placed last has to wait for, until [`is_leaving`](Self::is_leaving) says no.
+    pub fn next_displaced(&mut self) -> Option<Slot> {
+        self.displaced.slots.pop()
+    }
+
+    /// Whether `slot` holds a page that is no longer buffered and not yet programmed.
+    #[must_use]
+    pub fn is_leaving(&self, slot: Slot) -> bool {
+        self.resident.state(slot) == State::Leaving
+    }
+}
