@@ -253,9 +253,7 @@ impl Nand {
 #[cold]
 #[inline(never)]
 fn illegal_program(block: BlockSlot, page: u32, programmed: u16) -> ! {
-    panic!(
-        "program of page {page} in block {block}, which is programmed up to page {programmed}"
-    )
+    panic!("program of page {page} in block {block}, which is programmed up to page {programmed}")
 }
 
 /// Erase counts of a set of blocks, as integer sums.

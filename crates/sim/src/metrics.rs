@@ -160,6 +160,11 @@ pub const METRICS: &[MetricRow] = &[
         "",
         "Figures only the chosen scheme has, such as thresholds it learnt; see its page in docs/schemes.",
     ),
+    row(
+        "sim.precondition_pages",
+        "pages",
+        "Page writes that made the device's contents before the first request; nothing else counts them.",
+    ),
     row("flash.reads", "", "Page reads."),
     row("flash.programs", "", "Page programs."),
     row("flash.erases", "", "Block erases."),
@@ -342,6 +347,8 @@ pub struct Scope {
     pub timed: bool,
     /// The run had flash.
     pub flash: bool,
+    /// Page writes that made the device's contents before the first request.
+    pub prepared_pages: u64,
     /// Its FTL merges blocks, and what that is charged.
     pub merges: Option<MergeCost>,
     /// Bytes of a page.
@@ -426,6 +433,9 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
 fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     let totals = &measured.totals;
     let programs: u64 = totals.tally.programs.iter().sum();
+    if scope.prepared_pages > 0 {
+        metrics.count("sim.precondition_pages", scope.prepared_pages);
+    }
     metrics.count("flash.reads", totals.tally.reads.iter().sum());
     metrics.count("flash.programs", programs);
     metrics.count("flash.erases", totals.tally.erases.iter().sum());

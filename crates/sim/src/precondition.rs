@@ -47,6 +47,16 @@ impl Precondition {
         }
     }
 
+    /// How often all pages are written, once in order or as many of them at random.
+    #[must_use]
+    pub fn passes(self) -> u64 {
+        match self {
+            Self::None => 0,
+            Self::SequentialFill => 1,
+            Self::RandomFill(passes) => passes + 1,
+        }
+    }
+
     /// Whether every page has contents when the device is made.
     #[must_use]
     pub fn fills(self) -> bool {

@@ -253,6 +253,9 @@ pub fn run<'a>(
     let scope = Scope {
         timed,
         flash: ftl.is_some(),
+        prepared_pages: ftl.as_ref().map_or(0, |ftl| {
+            config.precondition().passes().saturating_mul(ftl.pages())
+        }),
         merges: ftl
             .as_ref()
             .is_some_and(|ftl| ftl.has_merges())

@@ -280,7 +280,7 @@ impl Element {
 
     /// Writes logical `page` to `pool` for the host; its old copy becomes invalid. Says whether the
     /// block was sealed.
-    #[inline]
+    #[inline(always)]
     pub fn write(
         &mut self,
         pool: usize,
@@ -390,7 +390,7 @@ impl Element {
 
     /// Puts logical `page` on the page that [`Element::next_of`] named, and says whether that sealed the
     /// block.
-    #[inline]
+    #[inline(always)]
     pub fn program(
         &mut self,
         pool: usize,
