@@ -239,3 +239,16 @@ fn static_wear_levelling_keeps_wear_together_where_cold_data_does_not_move() {
     }
     assert!(levelled > 0, "no layer levels wear");
 }
+
+#[test]
+fn pages_striped_in_runs_are_where_they_were_written() {
+    for name in ["page", "dftl", "hat"] {
+        for setup in devices(name) {
+            let setup = setup.with("stride", "5");
+            exercise(&mut Device::new(&setup), 11, 20_000);
+        }
+        let refusal = devices(name)[0].clone().with("stride", "1000").build();
+        let refusal = refusal.err().expect("a refusal");
+        assert!(refusal.starts_with("ftl.stride = 1000"), "{refusal}");
+    }
+}

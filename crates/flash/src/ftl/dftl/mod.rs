@@ -70,6 +70,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         page::RESERVE_PERCENT,
         page::MIN_FREE_PERCENT,
         page::ALLOCATION_POOL,
+        page::STRIDE,
         page::SEPARATE_GC_BLOCK,
         page::GC_LOW,
         page::GC_HIGH,

@@ -13,6 +13,7 @@ mod greedy_wear;
 mod levelling;
 pub(super) mod parameters;
 mod shape;
+mod stripe;
 #[cfg(test)]
 mod tests;
 mod victims;
@@ -31,9 +32,9 @@ use self::element::Element;
 pub(super) use self::parameters::ROW;
 pub use self::parameters::{AllocationPool, PageConfig};
 use self::shape::NONE;
+use self::stripe::Stripe;
 use super::{Ftl, NoSpace};
 use crate::batch::{Batch, Entry};
-use crate::divide::Divider;
 use crate::nand::{Ppn, Wear};
 use crate::operation::{Cause, Kind, Operations, Transfer};
 
@@ -42,7 +43,7 @@ pub struct PageFtl {
     elements: Vec<Element>,
     /// Per element and unit: the plane (within the unit) at which cleaning looks first.
     cleaning_pointers: Vec<Vec<u32>>,
-    stripe: Divider,
+    stripe: Stripe,
     pages: u64,
     units: u32,
     config: PageConfig,
@@ -75,7 +76,16 @@ impl PageFtl {
                 geometry.planes
             ));
         }
-        let pages = u64::from(shape.pages()) * u64::from(geometry.elements);
+        // What is left of an element behind its last whole run of the stripe is not offered.
+        let pages_of_element = shape.pages() - shape.pages() % config.stride;
+        if pages_of_element == 0 {
+            return Err(format!(
+                "ftl.stride = {} is more than the {} logical pages of an element",
+                config.stride,
+                shape.pages()
+            ));
+        }
+        let pages = u64::from(pages_of_element) * u64::from(geometry.elements);
         if pages >= u64::from(u32::MAX) {
             return Err(format!(
                 "the device has {pages} pages; at most 2^32 - 2 are supported"
@@ -86,7 +96,7 @@ impl PageFtl {
                 .map(|number| Ok(Element::new(&geometry, &config.layout(number)?)))
                 .collect::<Result<_, String>>()?,
             cleaning_pointers: vec![vec![0; units as usize]; geometry.elements as usize],
-            stripe: Divider::new(geometry.elements),
+            stripe: Stripe::new(geometry.elements, config.stride),
             pages,
             units,
             config: *config,

@@ -85,6 +85,17 @@ pub(in crate::ftl) const VICTIM_TIES: Parameter = Parameter {
     about: "Of blocks with equally few valid pages cleaning=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when cleaning began).",
     source: "oldest: ours; reference: as released for DiskSim 4.0",
 };
+pub(in crate::ftl) const STRIDE: Parameter = Parameter {
+    name: "stride",
+    kind: ParameterKind::Integer {
+        min: 1,
+        max: u32::MAX as u64,
+    },
+    default: "1",
+    unit: "pages",
+    about: "Consecutive pages that live on one element before the next has its turn.",
+    source: "Agrawal et al., USENIX ATC 2008",
+};
 pub(in crate::ftl) const SEPARATE_GC_BLOCK: Parameter = Parameter {
     name: "separate_gc_block",
     kind: ParameterKind::Choice(&["auto", "true", "false"]),
@@ -141,6 +152,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
         RESERVE_PERCENT,
         MIN_FREE_PERCENT,
         ALLOCATION_POOL,
+        STRIDE,
         CLEANING,
         D,
         VICTIM_TIES,
@@ -200,6 +212,8 @@ pub struct PageConfig {
     pub copy_back: bool,
     /// Groups of planes of an element that work side by side.
     pub parallel_units: u32,
+    /// Consecutive pages on one element.
+    pub stride: u32,
     /// Among which planes a write may choose.
     pub allocation_pool: AllocationPool,
     /// Victim choice.
@@ -243,6 +257,7 @@ impl PageConfig {
             min_free_percent: values.number("min_free_percent"),
             copy_back: config.copy_back,
             parallel_units: 1,
+            stride: values.integer("stride") as u32,
             allocation_pool: match values.text("allocation_pool") {
                 "plane" => AllocationPool::Plane,
                 _ => AllocationPool::Element,

@@ -35,6 +35,7 @@ fn config(units: u32, copy_back: bool, cleaning: Policy) -> PageConfig {
         min_free_percent: 10.0,
         copy_back,
         parallel_units: units,
+        stride: 1,
         allocation_pool: AllocationPool::Element,
         cleaning,
         draws: 3,
