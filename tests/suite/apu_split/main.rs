@@ -160,6 +160,11 @@ fn the_simulator_counts_what_the_naive_drive_counts() {
         counts(true, &line),
         [911_340, 1_420_115, 3_162_357, 4_381_581]
     );
+    let pipelined = ["buffer.apu_room=line", "buffer.apu_round=pipelined"];
+    assert_eq!(
+        counts(true, &pipelined),
+        [911_340, 1_420_115, 3_162_357, 4_381_581]
+    );
     let shallow = ["buffer.apu_room=line", "host.queue_depth=1"];
     assert_eq!(
         counts(true, &shallow),
