@@ -6,10 +6,10 @@ BENCH_PYTHON := $(TARGET)/bench-python/bin/python
 
 FUZZ_SECONDS ?= 600
 
-.PHONY: help setup build demo test check fmt no-std matrix bench study fuzz clean
+.PHONY: help setup build demo test check fmt no-std matrix bench study fuzz soak-memory clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## say what is needed and what will be fetched
 	@command -v $(CARGO) >/dev/null || { echo "destage needs Rust 1.90 or newer: https://rustup.rs"; exit 1; }
@@ -58,6 +58,9 @@ study: build ## three workloads over every FTL with three schemes: the table her
 
 fuzz: setup ## mutated bytes for every trace reader, for FUZZ_SECONDS (600); a finding joins fuzz/corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz -- fuzz/corpus $(FUZZ_SECONDS)
+
+soak-memory: setup ## 10 GB of generated trace through a run: the peak of memory does not depend on the length
+	DESTAGE_SOAK_BYTES=10000000000 $(CARGO) test --release --locked -p destage-cli --test memory -- --nocapture
 
 clean: ## remove what was built
 	$(CARGO) clean

@@ -60,7 +60,7 @@ fn everything_in_the_corpus_is_survived() {
 fn a_short_run_survives_and_reads_something() {
     let (folder, mut random) = (tempfile::tempdir().unwrap(), Random::new(2));
     let mut read = 0;
-    for round in 0..20 {
+    for round in 0..60 {
         for path in corpus() {
             let mut content = std::fs::read(&path).unwrap();
             mutate(&mut content, &mut random);

@@ -117,11 +117,9 @@ impl Nand {
             None => page >= u32::from(state.programmed),
             Some(programmed) => !programmed.set(block, page),
         };
-        assert!(
-            legal && page < u32::from(self.pages_per_block),
-            "program of page {page} in block {block}, which is programmed up to page {}",
-            state.programmed
-        );
+        if !legal || page >= u32::from(self.pages_per_block) {
+            illegal_program(block, page, state.programmed);
+        }
         state.programmed = state.programmed.max(page as u16 + 1);
     }
 
@@ -249,6 +247,15 @@ impl Nand {
         }
         wear
     }
+}
+
+/// Out of line, so that the check costs the usual program a comparison and no more.
+#[cold]
+#[inline(never)]
+fn illegal_program(block: BlockSlot, page: u32, programmed: u16) -> ! {
+    panic!(
+        "program of page {page} in block {block}, which is programmed up to page {programmed}"
+    )
 }
 
 /// Erase counts of a set of blocks, as integer sums.

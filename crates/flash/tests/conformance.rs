@@ -174,3 +174,68 @@ fn every_short_sequence_on_two_blocks_of_two_pages() {
         }
     }
 }
+
+#[test]
+fn copying_all_pages_of_a_filled_device_is_copying_the_needed_ones() {
+    let rows = FTLS.iter().filter(|row| {
+        row.parameters
+            .iter()
+            .any(|parameter| parameter.name == "merge_copies")
+    });
+    for row in rows {
+        let setup = &devices(row.name)[0];
+        let run = |copies: &str| {
+            let mut device = Device::new(&setup.clone().with("merge_copies", copies));
+            let mut random = Random::new(3);
+            for _ in 0..20_000 {
+                let page = random.below(device.pages());
+                device.write(page);
+            }
+            (device.tally, device.merges)
+        };
+        assert_eq!(run("valid"), run("all"), "{}", row.name);
+    }
+}
+
+/// Erases of the most and of the least worn block after a cold half and a hot page.
+fn spread_of_wear(setup: &Setup) -> u32 {
+    let mut device = Device::new(setup);
+    let hot = device.pages().div_ceil(4);
+    let mut random = Random::new(5);
+    for _ in 0..60_000 {
+        let page = random.below(hot);
+        device.write(page);
+    }
+    device.check();
+    let (mut least, mut most) = (u32::MAX, 0);
+    device.ftl.erases(&mut |_, _, erases| {
+        least = least.min(erases);
+        most = most.max(erases);
+    });
+    most - least
+}
+
+#[test]
+fn static_wear_levelling_keeps_wear_together_where_cold_data_does_not_move() {
+    let rows = FTLS.iter().filter(|row| {
+        row.parameters
+            .iter()
+            .any(|parameter| parameter.name == "wl_period")
+    });
+    let mut levelled = 0;
+    for row in rows {
+        let setup = devices(row.name)[0]
+            .clone()
+            .with("wl_period", "20")
+            .with("wl_gap", "4");
+        let without = spread_of_wear(&setup);
+        let with = spread_of_wear(&setup.with("wl", "static"));
+        assert!(
+            4 * with < without,
+            "{}: erases differ by {without} without levelling and by {with} with it",
+            row.name
+        );
+        levelled += 1;
+    }
+    assert!(levelled > 0, "no layer levels wear");
+}

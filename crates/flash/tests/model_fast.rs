@@ -26,7 +26,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         };
         let blocks = logical + logs + 2;
         let mut setup = Setup::new("fast", elements as u32, blocks as u32, pages as u32)
-            .with("log_blocks", &(logs * elements).to_string())
+            .with("log_blocks", &logs.to_string())
             .with("partial", if rules.partial { "true" } else { "false" })
             .with(
                 "sw_mismatch",

@@ -33,6 +33,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
             blocks,
             pages,
             logical_blocks,
+            map_pages: 0,
             filled: random.below(2) == 0,
             policy,
             separate,
@@ -68,4 +69,37 @@ fn a_million_operations_cost_what_the_naive_model_says() {
 /// A share of which `reserved` blocks of `blocks` are the whole part.
 fn percent(reserved: usize, blocks: usize) -> String {
     format!("{:.9}", (reserved as f64 + 0.5) / blocks as f64 * 100.0)
+}
+
+/// Contents that levelling moves are followed page by page, on a device small and worn enough that it happens often.
+#[test]
+fn levelled_devices_keep_what_was_written() {
+    for settings in [
+        vec![("wl", "static"), ("wl_period", "7"), ("wl_gap", "3")],
+        vec![("cleaning", "greedy_wear"), ("wl_migrate", "true")],
+        vec![("cleaning", "wear_aware")],
+    ] {
+        for copy_back in [true, false] {
+            let mut setup = Setup::new("page", 2, 24, 4).with("reserve_percent", "40");
+            for (name, value) in &settings {
+                setup = setup.with(name, value);
+            }
+            setup.geometry.planes = 2;
+            setup.copy_back = copy_back;
+            setup.endurance = 600;
+            if setup.build().is_err() {
+                assert_eq!((settings[0].1, copy_back), ("wear_aware", false));
+                continue;
+            }
+            let mut device = kit::Device::new(&setup);
+            let mut random = Random::new(3);
+            let pages = device.pages();
+            for _ in 0..40_000 {
+                device.write(random.below(pages / 8));
+            }
+            device.check();
+            let wear = destage_flash::Cause::Wear as usize;
+            assert!(device.tally.programs[wear] > 0, "{setup:?}");
+        }
+    }
 }

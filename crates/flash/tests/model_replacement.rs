@@ -27,10 +27,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
             blocks as u32,
             rules.pages as u32,
         )
-        .with(
-            "log_blocks",
-            &(rules.replacements as u64 * rules.elements).to_string(),
-        )
+        .with("log_blocks", &rules.replacements.to_string())
         .with("chain_blocks", &rules.chain.to_string())
         .with("in_order", if rules.in_order { "true" } else { "false" });
         setup.filled = rules.filled;

@@ -28,7 +28,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         };
         let blocks = logical + logs + 2;
         let mut setup = Setup::new("sast", elements as u32, blocks as u32, pages as u32)
-            .with("log_blocks", &(logs * elements).to_string())
+            .with("log_blocks", &logs.to_string())
             .with("group_blocks", &rules.group_blocks.to_string())
             .with("group_log_blocks", &rules.group_logs.to_string())
             .with("partial", if rules.partial { "true" } else { "false" })
@@ -93,13 +93,12 @@ fn groups_of_one_block_with_one_log_block_are_bast() {
 fn one_group_with_all_log_blocks_is_fast_without_its_sequential_one() {
     for (pages, elements) in [(4, 1), (2, 2), (16, 3), (8, 1)] {
         let sast = Setup::new("sast", elements, 24, pages)
-            .with("log_blocks", &(3 * elements).to_string())
+            .with("log_blocks", "3")
             .with("spare_blocks", "3")
             .with("group_blocks", "100")
             .with("group_log_blocks", "4")
             .with("log_victim", "fifo");
-        let fast =
-            Setup::new("fast", elements, 24, pages).with("log_blocks", &(4 * elements).to_string());
+        let fast = Setup::new("fast", elements, 24, pages).with("log_blocks", "4");
         let is_allowed = |page| page % u64::from(pages) != 0;
         assert_equal(&sast, &fast, u64::from(pages), is_allowed);
     }

@@ -32,10 +32,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         )
         .with("sb_blocks", &rules.blocks.to_string())
         .with("sb_update_blocks", &rules.updates.to_string())
-        .with(
-            "log_blocks",
-            &(rules.all_updates as u64 * rules.elements).to_string(),
-        )
+        .with("log_blocks", &rules.all_updates.to_string())
         .with("sb_hotcold", word(rules.hot_cold))
         .with("sb_map_cached", word(rules.map_cached));
         setup.filled = rules.filled;

@@ -43,6 +43,8 @@ pub struct Elements {
     batch: Batch,
     batch_lists: BatchLists,
     parallel_units: u32,
+    /// Of a read, and of a write or trim.
+    map_time: [Ticks; 2],
     background: bool,
     cleaning_limit: u32,
     busy_elements: u32,
@@ -103,6 +105,7 @@ impl Elements {
     /// Idle elements over `ftl`.
     pub fn new(ftl: Box<dyn Ftl>, timing: Timing, elements: u32, blocks_per_element: u32) -> Self {
         let parallel_units = ftl.parallel_units();
+        let map_time = [false, true].map(|write| ftl.map_time(write));
         let background = ftl.cleans_in_background();
         Self {
             ftl,
@@ -112,6 +115,7 @@ impl Elements {
             batch: Batch::default(),
             batch_lists: BatchLists::default(),
             parallel_units,
+            map_time,
             background,
             cleaning_limit: cleaning_limit(blocks_per_element),
             busy_elements: 0,
@@ -204,8 +208,12 @@ impl Elements {
             (None, Work::Trim(_)) => self.ftl.trim(operation.page(), &mut self.operations),
             (None, _) => self.ftl.read(operation.page(), &mut self.operations),
         }
-        // A page operation is one lane.
-        let cost = self.timing.serial(self.operations.all());
+        // A page operation is one lane; the map is used while the flash works.
+        let writes = operation.write_cause().is_some() || matches!(operation.work(), Work::Trim(_));
+        let cost = self
+            .timing
+            .serial(self.operations.all())
+            .max(self.map_time[usize::from(writes)]);
         self.tally.add(&self.operations);
         self.serial_time += cost;
         state.cleanings_in_a_row = 0;

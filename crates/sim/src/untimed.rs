@@ -69,9 +69,10 @@ impl CountedFlash {
         }
     }
 
-    fn account(&mut self) -> Ticks {
+    /// Counts the operations of a step; the map took `map_time` meanwhile.
+    fn account(&mut self, map_time: Ticks) -> Ticks {
         self.tally.add(&self.operations);
-        let time = self.timing.serial(self.operations.all());
+        let time = self.timing.serial(self.operations.all()).max(map_time);
         self.serial_time += time;
         time
     }
@@ -80,7 +81,8 @@ impl CountedFlash {
         if let Some(ftl) = &mut self.ftl {
             self.operations.clear();
             ftl.read(page, &mut self.operations);
-            self.account();
+            let map_time = ftl.map_time(false);
+            self.account(map_time);
         }
     }
 
@@ -88,7 +90,8 @@ impl CountedFlash {
         if let Some(ftl) = &mut self.ftl {
             self.operations.clear();
             ftl.trim(page, &mut self.operations);
-            self.account();
+            let map_time = ftl.map_time(true);
+            self.account(map_time);
         }
     }
 
@@ -116,7 +119,7 @@ impl CountedFlash {
                 return Err(only_cleans(element, cleaned));
             }
             self.cleanings += 1;
-            self.clean_time += self.account();
+            self.clean_time += self.account(0);
         }
         let Some(ftl) = &mut self.ftl else {
             return Ok(());
@@ -127,7 +130,8 @@ impl CountedFlash {
         } else {
             ftl.write(page, cause, &mut self.operations)?;
         }
-        self.account();
+        let map_time = ftl.map_time(true);
+        self.account(map_time);
         Ok(())
     }
 

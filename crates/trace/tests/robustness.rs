@@ -89,7 +89,7 @@ fn random_bytes() {
 fn mutated_lines() {
     let (folder, mut random) = (Folder::new(), Random::new(2));
     let mut read = 0;
-    for round in 0..FORMATS.len() * 1000 {
+    for round in 0..FORMATS.len() * 400 {
         let format = &FORMATS[round % FORMATS.len()];
         let mut content = format.example_file(4);
         for _ in 0..random.below(4) {
@@ -112,7 +112,7 @@ fn mutated_lines() {
         read += usize::from(survives(&path, &options, &content));
     }
     // Many mutations leave some line whole; if nothing is ever read, this tests nothing.
-    assert!(read > FORMATS.len() * 100, "{read}");
+    assert!(read > FORMATS.len() * 40, "{read}");
 }
 
 #[test]

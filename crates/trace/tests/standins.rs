@@ -33,19 +33,28 @@ use Figure::{
     HitPermille, NearPermille, Unique, UniquePerMyriad, WriteBytes, WritePermille, Written,
 };
 
-/// The workload and parameters that differ from its defaults; per figure what is published, and what it has.
-const TABLE: &[(&str, &[(&str, &str)], &[(Figure, u64, u64)])] = &[
-    ("standin-mp3-fat", &[], &[(Unique, 105_469, 105_953)]),
-    ("standin-p2p", &[], &[(Unique, 154_786, 154_825)]),
+/// A workload, and parameters that differ from its defaults.
+type Setting = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// Per figure what is published, and what the workload has.
+type Figures = &'static [(Figure, u64, u64)];
+
+const TABLE: &[(Setting, Figures)] = &[
+    (("standin-mp3-fat", &[]), &[(Unique, 105_469, 105_965)]),
+    (("standin-p2p", &[]), &[(Unique, 154_786, 154_857)]),
     (
-        "standin-financial1",
-        &[("write_percent", "100"), ("requests", "1000000")],
+        (
+            "standin-financial1",
+            &[("write_percent", "100"), ("requests", "1000000")],
+        ),
         &[(Written, 1_930_249, 1_925_890), (Unique, 113_561, 113_834)],
     ),
-    ("standin-financial1", &[], &[(WritePermille, 770, 770)]),
+    (("standin-financial1", &[]), &[(WritePermille, 770, 770)]),
     (
-        "standin-financial1",
-        &[("write_percent", "59.2"), ("requests", "10000")],
+        (
+            "standin-financial1",
+            &[("write_percent", "59.2"), ("requests", "10000")],
+        ),
         &[
             (Written, 12_406, 11_335),
             (Unique, 3_734, 3_911),
@@ -55,31 +64,29 @@ const TABLE: &[(&str, &[(&str, &str)], &[(Figure, u64, u64)])] = &[
         ],
     ),
     (
-        "standin-financial2",
-        &[("write_percent", "100"), ("requests", "650000")],
+        (
+            "standin-financial2",
+            &[("write_percent", "100"), ("requests", "650000")],
+        ),
         &[(Written, 1_029_983, 1_028_445), (Unique, 98_239, 98_296)],
     ),
     (
-        "standin-cello-d3",
-        &[],
+        ("standin-cello-d3", &[]),
         &[(Written, 1_516_588, 1_523_197), (Unique, 267_894, 267_681)],
     ),
     (
-        "standin-cello-d8",
-        &[],
+        ("standin-cello-d8", &[]),
         &[(Written, 2_315_396, 2_321_452), (Unique, 249_387, 248_602)],
     ),
     (
-        "standin-tpcc",
-        &[("requests", "2616")],
+        ("standin-tpcc", &[("requests", "2616")]),
         &[
-            (UniquePerMyriad, 9_855, 9_991),
-            (WriteBytes, 10_240, 10_785),
+            (UniquePerMyriad, 9_855, 9_871),
+            (WriteBytes, 10_240, 10_694),
         ],
     ),
     (
-        "standin-iozone",
-        &[],
+        ("standin-iozone", &[]),
         &[
             (Written, 8_997_978, 9_004_216),
             (Unique, 271_320, 262_146),
@@ -90,8 +97,7 @@ const TABLE: &[(&str, &[(&str, &str)], &[(Figure, u64, u64)])] = &[
         ],
     ),
     (
-        "standin-postmark-reads",
-        &[],
+        ("standin-postmark-reads", &[]),
         &[
             (WritePermille, 168, 171),
             (Written, 2_181_870, 2_093_798),
@@ -101,8 +107,7 @@ const TABLE: &[(&str, &[(&str, &str)], &[(Figure, u64, u64)])] = &[
         ],
     ),
     (
-        "standin-source-control",
-        &[],
+        ("standin-source-control", &[]),
         &[
             (WritePermille, 700, 700),
             (WriteBytes, 57_344, 57_444),
@@ -110,8 +115,7 @@ const TABLE: &[(&str, &[(&str, &str)], &[(Figure, u64, u64)])] = &[
         ],
     ),
     (
-        "standin-on-board-cache",
-        &[],
+        ("standin-on-board-cache", &[]),
         &[(WriteBytes, 2_097_408, 2_091_527)],
     ),
 ];
@@ -211,7 +215,7 @@ fn residuals_are_what_the_documentation_says() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/workloads.md");
     let page = std::fs::read_to_string(page).unwrap_or_default();
     let mut wrong = Vec::new();
-    for (name, settings, figures) in TABLE {
+    for ((name, settings), figures) in TABLE {
         let measured = Measured::new(name, settings);
         for (figure, published, expected) in *figures {
             let has = measured.figure(*figure);

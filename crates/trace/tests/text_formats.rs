@@ -269,7 +269,7 @@ fn diskmon_may_be_exported_with_other_separators_and_a_header() {
 
 #[test]
 fn flushes_are_added_on_request() {
-    let content = "0.0 0 0 8 0\n1.0 0 8 8 0\n2.0 0 0 8 1\n3.0 0 0 8 0\n30.0 0 0 8 1\n31.0 0 0 8 0\n32.0 0 0 8 0\n";
+    let content = "0.0 0 0 8 0\n1.0 0 8 8 0\n2.0 0 0 8 1\n3.0 0 0 8 0\n12.0 0 0 8 1\n21.0 0 0 8 1\n30.0 0 0 8 1\n31.0 0 0 8 0\n32.0 0 0 8 0\n";
     let kinds = |options: &ReadOptions| {
         let requests = read(content, options);
         let shown: Vec<(u64, Operation)> = requests

@@ -55,7 +55,7 @@ pub fn draw(
             .caption(workload, text(18))
             .margin(8)
             .x_label_area_size(30)
-            .y_label_area_size(64)
+            .y_label_area_size(80)
             .build_cartesian_2d(0.0..layers.len() as f64, (least..most).log_scale())?;
         chart
             .configure_mesh()
@@ -64,7 +64,8 @@ pub fn draw(
             .light_line_style(BLACK.mix(0.05))
             .bold_line_style(BLACK.mix(0.15))
             .y_desc("MB/s, logarithmic")
-            .y_label_formatter(&|rate| format!("{rate}"))
+            .y_label_formatter(&|rate| format!("{rate:.2}"))
+            .y_labels(6)
             .label_style(text(14))
             .draw()?;
         let share = 0.8 / schemes.len() as f64;

@@ -48,15 +48,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let elements = geometry.elements;
-        let log_blocks = config.values.integer("log_blocks") as u32;
-        shared::require_two_logs(log_blocks, elements)?;
-        let logical = shared::logical_blocks(
-            geometry.blocks_per_element(),
-            elements,
-            log_blocks,
-            config.values.integer("spare_blocks") as u32,
-        )?;
+        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
         let make = |number| Ok(Fast::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -77,7 +69,7 @@ pub(super) struct Fast {
 
 impl Fast {
     fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
-        let logs = shared::log_blocks_of(number, config.geometry.elements, config.values);
+        let logs = shared::log_blocks(config.values);
         Self {
             store: Logged::new(config, number, logical, logs),
             current: logs - 1,

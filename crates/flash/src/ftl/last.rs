@@ -70,14 +70,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let log_blocks = config.values.integer("log_blocks") as u32;
-        shared::require_two_logs(log_blocks, geometry.elements)?;
-        let logical = shared::logical_blocks(
-            geometry.blocks_per_element(),
-            geometry.elements,
-            log_blocks,
-            config.values.integer("spare_blocks") as u32,
-        )?;
+        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
         let make = |number| Ok(Last::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -174,7 +167,7 @@ impl Last {
     fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
         let values = config.values;
         let pages = config.geometry.data_pages();
-        let logs = shared::log_blocks_of(number, config.geometry.elements, values);
+        let logs = shared::log_blocks(values);
         let share = u64::from(logs) * values.integer("seq_log_percent") / 100;
         let bound = (share as u32).clamp(1, logs - 1);
         let random_pages = u64::from(logs - bound) * u64::from(pages);

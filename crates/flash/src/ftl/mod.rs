@@ -15,7 +15,9 @@ use crate::timing::Timing;
 mod bast;
 mod block;
 mod blocks;
+mod dftl;
 mod fast;
+mod hat;
 mod hybrid;
 mod last;
 mod page;
@@ -123,6 +125,13 @@ pub trait Ftl {
         unreachable!("called only for FTLs with parallel units")
     }
 
+    /// Ticks the map takes for a read, or for a write or trim, beside the flash: the operation takes at least
+    /// as long.
+    fn map_time(&self, write: bool) -> Ticks {
+        let _ = write;
+        0
+    }
+
     /// Whether blocks are merged here: then a run without merges has none, and is not without the word.
     fn has_merges(&self) -> bool {
         false
@@ -204,6 +213,8 @@ pub const FTLS: &[FtlRow] = &[
     sast::ROW,
     last::ROW,
     superblock::ROW,
+    dftl::ROW,
+    hat::ROW,
 ];
 
 /// The translation layer called `name`.

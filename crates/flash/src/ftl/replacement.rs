@@ -54,12 +54,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(
-            geometry.blocks_per_element(),
-            geometry.elements,
-            config.values.integer("log_blocks") as u32,
-            config.values.integer("spare_blocks") as u32,
-        )?;
+        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
         let make = |number| Ok(Replacement::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -110,7 +105,7 @@ impl Replacement {
     fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
         let values = config.values;
         let geometry = config.geometry;
-        let replacements = shared::log_blocks_of(number, geometry.elements, values);
+        let replacements = shared::log_blocks(values);
         let full = if config.filled { logical } else { 0 };
         let levelling = shared::levelling(values);
         let unbound = Link {

@@ -70,12 +70,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(
-            geometry.blocks_per_element(),
-            geometry.elements,
-            config.values.integer("log_blocks") as u32,
-            config.values.integer("spare_blocks") as u32,
-        )?;
+        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
         let make = |number| Ok(Sast::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -118,7 +113,7 @@ pub(super) struct Sast {
 impl Sast {
     fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
         let values = config.values;
-        let logs = shared::log_blocks_of(number, config.geometry.elements, values);
+        let logs = shared::log_blocks(values);
         let group_blocks = values.integer("group_blocks") as u32;
         let groups = logical.div_ceil(group_blocks);
         Self {

@@ -25,7 +25,14 @@ pub const TIMING: Timing = Timing {
 /// Settings that bring the large tables of `layer` down to devices of a hundred pages.
 pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
     match layer {
-        "page" => &[("reserve_percent", "50"), ("min_free_percent", "10")],
+        "page" | "hat" => &[("reserve_percent", "50"), ("min_free_percent", "10")],
+        "dftl" => &[
+            ("reserve_percent", "88"),
+            ("min_free_percent", "1"),
+            ("separate_gc_block", "false"),
+            ("cmt_entries", "6"),
+            ("mappings_per_page", "8"),
+        ],
         _ if has_log_blocks(layer) => &[("log_blocks", "6")],
         _ => &[],
     }
@@ -139,6 +146,9 @@ impl Setup {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Content {
     Erased,
+    /// Of a device filled before: nobody has said whether something is there. It may be read as a map, and it
+    /// may be programmed.
+    Unknown,
     /// A version of a logical page; versions count from 1, and 0 is what was there at the start.
     Data {
         page: u64,
@@ -245,7 +255,7 @@ impl Device {
             let block_pages = 1 << self.page_bits;
             for (block, pages) in element.pages.chunks_mut(block_pages).enumerate() {
                 if pages.iter().all(|content| *content == Content::Internal) {
-                    pages.fill(Content::Erased);
+                    pages.fill(Content::Unknown);
                 } else {
                     element.ends[block] = block_pages as u32;
                 }
@@ -277,7 +287,7 @@ impl Device {
     /// Reads `page` and checks that it gives the last write, or nothing if there is none.
     pub fn read(&mut self, page: u64) {
         let place = self.place_read(page);
-        let element = place.map_or(0, |(element, _)| element);
+        let element = self.ftl.element_of(Lpn(page));
         self.tally.add(&self.operations);
         let operations = std::mem::take(&mut self.operations);
         self.carry_out(element, &operations, None);
@@ -401,10 +411,10 @@ impl Device {
         let at = operation.at.0;
         let (block, page) = (at >> self.page_bits, at & ((1 << self.page_bits) - 1));
         let state = &mut self.elements[element as usize];
-        assert_eq!(
-            state.pages[at as usize],
-            Content::Erased,
-            "{operation:?} is programmed"
+        let before = state.pages[at as usize];
+        assert!(
+            matches!(before, Content::Erased | Content::Unknown),
+            "{operation:?} is programmed: {before:?}"
         );
         assert!(
             !self.in_order || page >= state.ends[block as usize],

@@ -3,6 +3,7 @@
 
 pub mod bast;
 pub mod block;
+pub mod dftl;
 pub mod fast;
 pub mod hybrid;
 pub mod last;

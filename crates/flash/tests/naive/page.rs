@@ -22,6 +22,8 @@ pub struct Rules {
     pub pages: usize,
     /// Blocks of each element that hold the logical pages.
     pub logical_blocks: usize,
+    /// Pages of the map in each element, behind the logical pages; they have blocks of their own.
+    pub map_pages: usize,
     pub filled: bool,
     pub policy: Policy,
     pub separate: bool,
@@ -52,23 +54,25 @@ impl Block {
     }
 }
 
-struct Element {
+pub struct Element {
     rules: Rules,
     blocks: Vec<Block>,
     host: Option<usize>,
     moves: Option<usize>,
+    map: Option<usize>,
     /// Where the search for a free block goes on.
     pointer: usize,
     clock: u64,
     /// Sealed blocks; the last takes the place of one that leaves.
     drawn_from: Vec<usize>,
     random: Random,
-    counts: Counts,
+    pub counts: Counts,
     erases_to_look: u64,
+    due: bool,
 }
 
 impl Element {
-    fn new(rules: Rules, number: u64) -> Self {
+    pub fn new(rules: Rules, number: u64) -> Self {
         let mut element = Self {
             rules,
             blocks: vec![
@@ -80,19 +84,20 @@ impl Element {
             ],
             host: None,
             moves: None,
+            map: None,
             pointer: 0,
             clock: 0,
             drawn_from: Vec::new(),
             random: Random::new(rules.seed + number),
             counts: Counts::default(),
+            due: false,
             erases_to_look: rules.levelling.map_or(0, |(period, _)| period),
         };
         if rules.filled {
-            for block in 0..rules.logical_blocks {
+            let all: Vec<_> = (0..element.map_first() + rules.map_pages as u64).collect();
+            for (block, pages) in all.chunks(rules.pages).enumerate() {
                 element.blocks[block].free = false;
-                let first = (block * rules.pages) as u64;
-                element.blocks[block].pages =
-                    (first..first + rules.pages as u64).map(Some).collect();
+                element.blocks[block].pages = pages.iter().copied().map(Some).collect();
                 element.close(block);
             }
         }
@@ -100,6 +105,17 @@ impl Element {
         element.host = Some(element.open());
         element.pointer = 0;
         element
+    }
+
+    pub fn holds(&self, page: u64) -> bool {
+        self.blocks
+            .iter()
+            .any(|block| block.pages.contains(&Some(page)))
+    }
+
+    /// The first page of the map.
+    pub fn map_first(&self) -> u64 {
+        (self.rules.logical_blocks * self.rules.pages) as u64
     }
 
     fn open(&mut self) -> usize {
@@ -128,7 +144,7 @@ impl Element {
         self.blocks.iter().filter(|block| block.free).count()
     }
 
-    fn forget(&mut self, page: u64) {
+    pub fn forget(&mut self, page: u64) {
         for block in &mut self.blocks {
             for place in &mut block.pages {
                 if *place == Some(page) {
@@ -140,9 +156,14 @@ impl Element {
         }
     }
 
-    fn put(&mut self, page: u64, moved: bool) {
+    pub fn put(&mut self, page: u64, moved: bool) {
+        let is_map = page >= self.map_first();
         let separate = moved && self.rules.separate;
-        let open = if separate { self.moves } else { self.host };
+        let open = match (is_map, separate) {
+            (true, _) => self.map,
+            (_, true) => self.moves,
+            _ => self.host,
+        };
         let block = open.unwrap_or_else(|| self.open());
         self.forget(page);
         self.blocks[block].pages.push(Some(page));
@@ -151,10 +172,10 @@ impl Element {
             self.close(block);
         }
         let open = (!full).then_some(block);
-        if separate {
-            self.moves = open;
-        } else {
-            self.host = open;
+        match (is_map, separate) {
+            (true, _) => self.map = open,
+            (_, true) => self.moves = open,
+            _ => self.host = open,
         }
     }
 
@@ -229,18 +250,28 @@ impl Element {
     }
 
     fn clean(&mut self) {
-        if self.free() >= self.rules.low {
-            return;
+        while self.clean_step().is_some() {}
+    }
+
+    /// Cleans one block if that is due; gives the logical pages that moved.
+    pub fn clean_step(&mut self) -> Option<Vec<u64>> {
+        self.due |= self.free() < self.rules.low;
+        if !self.due {
+            return None;
         }
-        while self.free() < self.rules.high {
-            let victim = self.victim();
-            for page in self.blocks[victim].pages.clone().into_iter().flatten() {
-                self.put(page, true);
-                self.counts.copies += 1;
-            }
-            self.erase(victim);
-            self.level();
+        let victim = self.victim();
+        let pages = self.blocks[victim].pages.clone().into_iter().flatten();
+        let mut moved: Vec<u64> = pages.collect();
+        for page in &moved {
+            self.put(*page, true);
+            self.counts.copies += 1;
         }
+        self.erase(victim);
+        // Enough is free, even if what follows a move takes a block again.
+        self.due = self.free() < self.rules.high;
+        self.level();
+        moved.retain(|page| *page < self.map_first());
+        Some(moved)
     }
 
     fn erase(&mut self, block: usize) {
@@ -272,6 +303,7 @@ impl Element {
         let (Some(worn), Some(cold)) = (worn, cold) else {
             return;
         };
+        // (Moves by levelling are of no interest to a map: it is not used with one here.)
         if self.blocks[worn].erases > self.blocks[cold].erases + gap {
             self.blocks[worn].pages = self.blocks[cold].pages.clone();
             self.blocks[worn].free = false;
@@ -310,8 +342,7 @@ impl Model for Page {
 
     fn read(&mut self, page: u64) {
         let (element, page) = self.locate(page);
-        let holds = |block: &Block| block.pages.contains(&Some(page));
-        element.counts.reads += u64::from(element.blocks.iter().any(holds));
+        element.counts.reads += u64::from(element.holds(page));
     }
 
     fn trim(&mut self, page: u64) {

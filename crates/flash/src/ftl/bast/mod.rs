@@ -70,12 +70,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(
-            geometry.blocks_per_element(),
-            geometry.elements,
-            config.values.integer("log_blocks") as u32,
-            config.values.integer("spare_blocks") as u32,
-        )?;
+        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
         let make = |number| Ok(Bast::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -121,7 +116,7 @@ impl Bast {
     fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
         let values = config.values;
         let geometry = config.geometry;
-        let logs = shared::log_blocks_of(number, geometry.elements, values);
+        let logs = shared::log_blocks(values);
         let full = if config.filled { logical } else { 0 };
         let in_place = values.text("log_place") == "offset";
         let pages = geometry.data_pages();

@@ -21,7 +21,7 @@ pub const SPARE_BLOCKS: Parameter = Parameter {
     source: "ours",
 };
 
-/// Log blocks of the device.
+/// Log blocks of each element.
 pub const LOG_BLOCKS: Parameter = Parameter {
     name: "log_blocks",
     kind: Kind::Integer {
@@ -30,17 +30,17 @@ pub const LOG_BLOCKS: Parameter = Parameter {
     },
     default: "7",
     unit: "blocks",
-    about: "Log blocks of the device, spread evenly over its elements; each element needs one at least.",
+    about: "Log blocks of each element: a merge occupies the element its blocks are on, so they are not lent.",
     source: "7: BPLRU (FAST 2008); 50 in BPAC (2012)",
 };
 
-/// Log blocks of the device, where each element has one for sequential writes and at least one for others.
+/// Log blocks of each element, one of them for sequential writes and at least one for others.
 pub const TWO_LOG_BLOCKS: Parameter = Parameter {
     kind: Kind::Integer {
         min: 2,
         max: u32::MAX as u64,
     },
-    about: "Log blocks of the device, spread evenly over its elements; each element needs one for sequential writes and one for others at least.",
+    about: "Log blocks of each element, of which sequential writes have one or more and others one or more.",
     ..LOG_BLOCKS
 };
 
@@ -150,23 +150,9 @@ pub fn levelling(values: &Values) -> WearLevelling {
     }
 }
 
-/// Log blocks of each element, largest number first.
-pub fn log_blocks_of(element: u32, elements: u32, values: &Values) -> u32 {
-    let all = values.integer("log_blocks") as u32;
-    all / elements + u32::from(element < all % elements)
-}
-
-/// Refuses `log_blocks` that give an element less than two, of which one is for sequential writes.
-///
-/// # Errors
-/// A sentence naming the keys.
-pub fn require_two_logs(log_blocks: u32, elements: u32) -> Result<(), String> {
-    if log_blocks / 2 < elements {
-        return Err(format!(
-            "ftl.log_blocks = {log_blocks} is less than two for each of flash.elements = {elements}: one for sequential and one for other writes"
-        ));
-    }
-    Ok(())
+/// Log blocks of each element.
+pub fn log_blocks(values: &Values) -> u32 {
+    values.integer("log_blocks") as u32
 }
 
 /// Logical blocks of each element where there are no log blocks: all that are not spare.
@@ -188,22 +174,12 @@ pub fn logical_blocks_without_log(
 /// Logical blocks of each element: all that are neither log nor spare.
 ///
 /// # Errors
-/// A sentence naming the keys, if none is left or an element gets no log block.
-pub fn logical_blocks(
-    blocks_per_element: u32,
-    elements: u32,
-    log_blocks: u32,
-    spare_blocks: u32,
-) -> Result<u32, String> {
-    if log_blocks < elements {
-        return Err(format!(
-            "ftl.log_blocks = {log_blocks} is less than one for each of flash.elements = {elements}"
-        ));
-    }
-    let aside = log_blocks.div_ceil(elements).saturating_add(spare_blocks);
-    match blocks_per_element.checked_sub(aside) {
+/// A sentence naming the keys, if none is left.
+pub fn logical_blocks(blocks_per_element: u32, values: &Values) -> Result<u32, String> {
+    let (logs, spare) = (log_blocks(values), values.integer("spare_blocks") as u32);
+    match blocks_per_element.checked_sub(logs.saturating_add(spare)) {
         None | Some(0) => Err(format!(
-            "an element has {blocks_per_element} blocks; ftl.log_blocks = {log_blocks} over {elements} elements and ftl.spare_blocks = {spare_blocks} leave none of them for data"
+            "an element has {blocks_per_element} blocks; ftl.log_blocks = {logs} and ftl.spare_blocks = {spare} leave none of them for data"
         )),
         Some(logical) => Ok(logical),
     }

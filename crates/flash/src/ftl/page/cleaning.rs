@@ -32,7 +32,7 @@ pub enum Policy {
 }
 
 /// What a cleaning needs to know besides the element.
-pub(super) struct Rules<'a> {
+pub(in crate::ftl) struct Rules<'a> {
     pub policy: Policy,
     /// With [`Policy::GreedyWear`]: a worn block receives cold data when it is cleaned.
     pub migrates: bool,
@@ -43,7 +43,7 @@ pub(super) struct Rules<'a> {
 
 /// With copy-back: cleans at most one block in each of the element's units, which work side by side.
 /// `pointers` holds where each unit looks next. Says whether any was cleaned.
-pub(super) fn clean_pools(
+pub(in crate::ftl) fn clean_pools(
     element: &mut Element,
     pointers: &mut [u32],
     rules: &Rules<'_>,
@@ -104,7 +104,7 @@ fn clean_pool(
 /// Counts as they were at the start decide the order. Moves leave the counts of other candidates alone, so
 /// the table of victims still has them; only a block that the moves fill is different, and is kept apart
 /// under its count at the start until the end.
-pub(super) fn clean_element(
+pub(in crate::ftl) fn clean_element(
     element: &mut Element,
     rules: &Rules<'_>,
     operations: &mut Operations,
@@ -169,7 +169,7 @@ fn next_victim(
 
 /// Moves the valid pages of `block` to `pool`, in ascending order, and erases it. Blocks that the moves fill
 /// are added to `sealed`.
-pub(super) fn clean_block(
+pub(in crate::ftl) fn clean_block(
     element: &mut Element,
     block: u32,
     pool: usize,
@@ -188,7 +188,7 @@ pub(super) fn clean_block(
 }
 
 /// Moves the valid pages of `block` away; returns where in `operations` the last move begins.
-pub(super) fn empty_block(
+pub(in crate::ftl) fn empty_block(
     element: &mut Element,
     block: u32,
     pool: usize,
@@ -197,13 +197,13 @@ pub(super) fn empty_block(
 ) -> Result<usize, NoSpace> {
     let mut last_step = operations.all().len();
     let first = block << element.shape.page_bits;
-    let stream = element.stream_of_moves();
     if element.blocks.get(block as usize).valid > 0 {
         for ppn in first..first + element.shape.data_pages {
             let Some(page) = element.valid_at(ppn) else {
                 continue;
             };
             last_step = operations.all().len();
+            let stream = element.stream_of_move(page);
             let target = element.next_of(pool, stream)?;
             let target_block = target.0 >> element.shape.page_bits;
             let transfer = if element.moves_are_free(block, target_block) {
@@ -211,6 +211,7 @@ pub(super) fn empty_block(
             } else {
                 Transfer::TwoPages
             };
+            element.log_move(page);
             element.invalidate(page);
             operations.push(Kind::Read, Cause::Copy, Transfer::None, Ppn(ppn));
             operations.push(Kind::Program, Cause::Copy, transfer, target);

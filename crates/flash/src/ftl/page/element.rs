@@ -6,20 +6,21 @@ use alloc::vec::Vec;
 use destage_base::lazy::{Initial, LazyTable};
 use destage_base::{Random, Ticks};
 
+mod build;
+
+pub(in crate::ftl) use self::build::Layout;
 use super::free::FreeBlocks;
 use super::levelling::ByWear;
 use super::shape::{InitialBlock, InitialMap, InitialOwner, NONE, Shape};
-use super::victims::{Order, Victims};
+use super::victims::Victims;
 use crate::divide::Divider;
 use crate::ftl::NoSpace;
-use crate::ftl::blocks::WearLevelling;
-use crate::geometry::Geometry;
 use crate::nand::{Nand, Ppn};
 use crate::operation::{Cause, Kind, Operations, Transfer};
 
 /// Whose pages share blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Stream {
+pub(in crate::ftl) enum Stream {
     /// What is written from above.
     Host,
     /// What cleaning moves, if it has blocks of its own.
@@ -38,7 +39,7 @@ struct Open {
 
 /// How many free blocks a pool is to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Marks {
+pub(in crate::ftl) struct Marks {
     /// Cleaning is due once there are fewer.
     pub low: u32,
     /// It is not any more once there are that many.
@@ -47,7 +48,7 @@ pub(super) struct Marks {
 
 /// Blocks among which the next page of a stream is placed: a plane, or without copy-back the element.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pool {
+pub(in crate::ftl) struct Pool {
     pub first_block: u32,
     pub blocks: u32,
     pub active_block: u32,
@@ -65,7 +66,7 @@ pub(super) struct Pool {
 
 /// What of a pool not every write looks at.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Aside {
+pub(in crate::ftl) struct Aside {
     /// The blocks that the streams besides [`Stream::Host`] go to.
     open: [Open; 2],
     /// Cleaning is due.
@@ -84,14 +85,14 @@ impl Pool {
 
 /// The write that is about to replace a page, as far as the choice of a pool depends on it.
 #[derive(Clone, Copy)]
-pub(super) struct Old {
+pub(in crate::ftl) struct Old {
     pub block: u32,
     page: u32,
     sequence: u32,
 }
 
 /// All state of one element.
-pub(super) struct Element {
+pub(in crate::ftl) struct Element {
     pub shape: Shape,
     pub map: LazyTable<InitialMap>,
     pub owner: LazyTable<InitialOwner>,
@@ -125,9 +126,11 @@ pub(super) struct Element {
     summary_page: bool,
     /// When each block was last erased; kept only for wear-aware cleaning.
     pub last_erase: Option<LazyTable<NeverErased>>,
+    /// Logical pages that cleaning and levelling have moved, where somebody wants to know.
+    pub moved: Option<Vec<u32>>,
 }
 
-pub(super) struct NeverErased;
+pub(in crate::ftl) struct NeverErased;
 impl Initial for NeverErased {
     type Entry = Ticks;
     fn at(&self, _: usize) -> Ticks {
@@ -135,149 +138,7 @@ impl Initial for NeverErased {
     }
 }
 
-/// How an element's pools and tables are to be made.
-#[derive(Clone, Copy)]
-pub(super) struct Layout {
-    pub shape: Shape,
-    /// Planes are pools; otherwise the element is one.
-    pub copy_back: bool,
-    pub marks: Marks,
-    pub order: Order,
-    /// What cleaning moves has blocks of its own.
-    pub separate_moves: bool,
-    /// The first open block counts as free, as in the reference simulator without copy-back.
-    pub counts_first_open: bool,
-    /// A page that moves inside its plane does not cross the bus.
-    pub free_inside_planes: bool,
-    /// No pool gets more data than it can be cleaned with.
-    pub limits_pools: bool,
-    pub endurance: u32,
-    /// Blocks are not used any more once they have been erased that often.
-    pub retire: bool,
-    pub seed: u64,
-    pub keeps_erase_times: bool,
-    pub levelling: WearLevelling,
-}
-
 impl Element {
-    pub fn new(geometry: &Geometry, layout: &Layout) -> Self {
-        let shape = layout.shape;
-        let blocks = geometry.blocks_per_element();
-        let full = shape.full_blocks();
-        let mut free = FreeBlocks::none(blocks);
-        for plane in 0..shape.planes {
-            for index in shape.full_in(plane)..shape.blocks_per_plane {
-                free.set(plane * shape.blocks_per_plane + index, true);
-            }
-        }
-        let (pools, planes) = match layout.copy_back {
-            true => (shape.planes, 1),
-            false => (1, shape.planes),
-        };
-        let mut victims = Victims::none(
-            layout.order,
-            pools,
-            blocks / pools,
-            planes,
-            shape.data_pages,
-        );
-        for number in 0..full {
-            let block = shape.slot(number);
-            victims.insert(block, shape.initially_valid(block));
-        }
-
-        let mut element = Self {
-            shape,
-            map: LazyTable::new(shape.mapped_pages() as usize, InitialMap(shape)),
-            owner: LazyTable::new((blocks as usize) << shape.page_bits, InitialOwner(shape)),
-            blocks: LazyTable::new(blocks as usize, InitialBlock(shape)),
-            nand: Nand::new(geometry, full),
-            free,
-            by_wear: None,
-            victims,
-            pools: Vec::new(),
-            asides: Vec::new(),
-            marks: layout.marks,
-            due_pools: 0,
-            plane_divider: Divider::new(shape.blocks_per_plane),
-            endurance: layout.endurance,
-            retire_at: if layout.retire {
-                layout.endurance
-            } else {
-                u32::MAX
-            },
-            most_valid: u32::MAX,
-            separate_moves: layout.separate_moves,
-            free_inside_planes: layout.free_inside_planes,
-            random: Random::new(layout.seed),
-            next_sequence: full + 1,
-            write_pointer: 0,
-            summary_page: geometry.summary_page,
-            last_erase: layout
-                .keeps_erase_times
-                .then(|| LazyTable::new(blocks as usize, NeverErased)),
-        };
-        for pool in 0..pools {
-            let first = pool * (blocks / pools);
-            let full = match layout.copy_back {
-                true => shape.full_in(pool),
-                false => full,
-            };
-            let open = u32::from(!layout.counts_first_open);
-            element.add_pool(first, blocks / pools, blocks / pools - full - open);
-        }
-        element.by_wear = ByWear::new(pools, layout.levelling);
-        if element.by_wear.is_some() {
-            for block in 0..blocks {
-                element.set_free(block, element.free.contains(block));
-            }
-        }
-        if layout.limits_pools {
-            let open = 1 + u32::from(layout.separate_moves);
-            element.most_valid = (blocks / pools - open - layout.marks.high) * shape.data_pages;
-            for number in 0..full {
-                let block = shape.slot(number);
-                let pool = element.pool_of(block);
-                element.pools[pool].valid += u32::from(shape.initially_valid(block));
-            }
-        }
-        element
-    }
-
-    /// A pool whose first free block is open from the start.
-    fn add_pool(&mut self, first_block: u32, blocks: u32, free: u32) {
-        let active = self
-            .free
-            .first_in(first_block, first_block + blocks)
-            .unwrap_or(first_block);
-        self.free.set(active, false);
-        let sequence = self.next_sequence;
-        self.next_sequence += 1;
-        self.blocks.get_mut(active as usize).sequence = sequence;
-        let due = free < self.marks.low;
-        self.due_pools += u32::from(due);
-        self.pools.push(Pool {
-            first_block,
-            blocks,
-            active_block: active,
-            active_page: 0,
-            active_sequence: sequence,
-            free,
-            pointer: first_block,
-            valid: 0,
-        });
-        // Sealed already: a block is taken with the first page.
-        let sealed = Open {
-            block: active,
-            page: self.shape.data_pages,
-        };
-        self.asides.push(Aside {
-            open: [sealed; 2],
-            due,
-            erased: 0,
-        });
-    }
-
     #[inline]
     fn limits_pools(&self) -> bool {
         self.most_valid != u32::MAX
@@ -433,9 +294,44 @@ impl Element {
         Ok(self.program(pool, Stream::Host, page, operations))
     }
 
-    /// The stream of what cleaning moves.
-    pub fn stream_of_moves(&self) -> Stream {
-        if self.separate_moves {
+    /// Writes page `page` of the map; its old copy becomes invalid.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free.
+    pub fn write_map(
+        &mut self,
+        page: u32,
+        same_plane: bool,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let page = self.shape.pages() + page;
+        let old = self.old_copy(page);
+        let pool = self.choose_pool(page, old, same_plane, |_| 0);
+        let target = self.next_of(pool, Stream::Map)?;
+        self.invalidate(page);
+        operations.push(Kind::Program, Cause::Map, Transfer::Page, target);
+        self.program(pool, Stream::Map, page, operations);
+        Ok(())
+    }
+
+    /// Reads page `page` of the map, and says whether it was ever written.
+    pub fn read_map(&self, page: u32, operations: &mut Operations) -> bool {
+        self.read(self.shape.pages() + page, Cause::Map, operations)
+    }
+
+    /// Remembers that `page` moved, if somebody wants to know.
+    pub fn log_move(&mut self, page: u32) {
+        let logical = self.shape.pages();
+        if let Some(moved) = self.moved.as_mut().filter(|_| page < logical) {
+            moved.push(page);
+        }
+    }
+
+    /// The stream that cleaning moves `page` to.
+    pub fn stream_of_move(&self, page: u32) -> Stream {
+        if page >= self.shape.pages() {
+            Stream::Map
+        } else if self.separate_moves {
             Stream::Moves
         } else {
             Stream::Host

@@ -10,7 +10,7 @@ const LIMITED_PERCENT: u64 = 80;
 
 /// The block of `pool` to clean: the first in the greedy order that is not passed over; the greedy choice if
 /// all are.
-pub(super) fn victim(element: &mut Element, pool: u32) -> Option<u32> {
+pub(in crate::ftl) fn victim(element: &mut Element, pool: u32) -> Option<u32> {
     let (blocks, life_sum) = element.life_of_pool(pool as usize);
     let threshold = LIMITED_PERCENT * life_sum;
     let (nand, random, endurance) = (&element.nand, &mut element.random, element.endurance);

@@ -11,7 +11,7 @@ use crate::nand::Ppn;
 use crate::operation::{Cause, Kind, Operations, Transfer};
 
 /// The free blocks of each pool, least worn first; of equals the lowest number.
-pub(super) struct ByWear {
+pub(in crate::ftl) struct ByWear {
     pools: Vec<BTreeSet<(u32, u32)>>,
     /// Erases of the element between two looks, and how much wear has to differ; none if data stays.
     levelling: Option<(u32, u32)>,
@@ -62,7 +62,7 @@ impl ByWear {
 
 /// In each pool, if a look is due: moves the data of the least worn block into the most worn free one, if they
 /// differ enough.
-pub(super) fn level(element: &mut Element, operations: &mut Operations) {
+pub(in crate::ftl) fn level(element: &mut Element, operations: &mut Operations) {
     let Some(by_wear) = &mut element.by_wear else {
         return;
     };

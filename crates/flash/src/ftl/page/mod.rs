@@ -7,11 +7,11 @@
 //! Cost: O(planes) per page write, two dense look-ups; cleaning O(blocks per plane / 64 + pages moved).
 
 mod cleaning;
-mod element;
+pub(super) mod element;
 mod free;
 mod greedy_wear;
 mod levelling;
-mod parameters;
+pub(super) mod parameters;
 mod shape;
 #[cfg(test)]
 mod tests;
@@ -94,9 +94,14 @@ impl PageFtl {
         })
     }
 
+    /// An element, for a layer built upon this one.
+    pub(super) fn element_mut(&mut self, element: usize) -> &mut Element {
+        &mut self.elements[element]
+    }
+
     /// Element, and page within it: consecutive pages go to consecutive elements.
     #[inline]
-    fn locate(&self, page: Lpn) -> (usize, u32) {
+    pub(super) fn locate(&self, page: Lpn) -> (usize, u32) {
         let (within, element) = self.stripe.split(page.0 as u32);
         (element as usize, within)
     }

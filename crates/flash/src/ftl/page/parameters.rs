@@ -4,16 +4,16 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-use destage_base::parameter::{Kind as ParameterKind, Parameter};
+use destage_base::parameter::{Kind as ParameterKind, Parameter, Values};
 
 use super::PageFtl;
 use super::cleaning::Policy;
 use super::element::{Layout, Marks};
 use super::shape::Shape;
 use super::victims::Order;
-use crate::ftl::FtlRow;
 use crate::ftl::blocks::WearLevelling;
 use crate::ftl::blocks::parameters as shared;
+use crate::ftl::{FtlConfig, FtlRow};
 use crate::geometry::Geometry;
 use crate::timing::Timing;
 
@@ -21,160 +21,157 @@ const SOURCE: &str = "Agrawal et al., USENIX ATC 2008, as released for DiskSim 4
 
 const OURS: &str = "ours";
 
+pub(in crate::ftl) const RESERVE_PERCENT: Parameter = Parameter {
+    name: "reserve_percent",
+    kind: ParameterKind::Number {
+        min: 0.0,
+        max: 99.0,
+    },
+    default: "15",
+    unit: "%",
+    about: "Share of each plane's blocks that is not offered to the host.",
+    source: SOURCE,
+};
+pub(in crate::ftl) const MIN_FREE_PERCENT: Parameter = Parameter {
+    name: "min_free_percent",
+    kind: ParameterKind::Number {
+        min: 0.0,
+        max: 99.0,
+    },
+    default: "5",
+    unit: "%",
+    about: "Share of free blocks at or under which cleaning starts.",
+    source: SOURCE,
+};
+pub(in crate::ftl) const ALLOCATION_POOL: Parameter = Parameter {
+    name: "allocation_pool",
+    kind: ParameterKind::Choice(&["element", "plane"]),
+    default: "element",
+    unit: "",
+    about: "Planes a write may choose from: all of its element, or only that of the page's present copy.",
+    source: SOURCE,
+};
+pub(in crate::ftl) const CLEANING: Parameter = Parameter {
+    name: "cleaning",
+    kind: ParameterKind::Choice(&[
+        "greedy",
+        "wear_aware",
+        "cost_benefit",
+        "fifo",
+        "d_choices",
+        "greedy_wear",
+    ]),
+    default: "greedy",
+    unit: "",
+    about: "Which block is cleaned: fewest valid pages; the same with worn blocks given cold data; best age, gain and cost; closed first; fewest valid pages of some drawn; fewest valid pages with worn blocks passed over.",
+    source: "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013",
+};
+pub(in crate::ftl) const D: Parameter = Parameter {
+    name: "d",
+    kind: ParameterKind::Integer {
+        min: 1,
+        max: u32::MAX as u64,
+    },
+    default: "10",
+    unit: "blocks",
+    about: "How many blocks cleaning=d_choices draws, each from all.",
+    source: "Van Houdt, SIGMETRICS 2013",
+};
+pub(in crate::ftl) const VICTIM_TIES: Parameter = Parameter {
+    name: "victim_ties",
+    kind: ParameterKind::Choice(&["oldest", "reference"]),
+    default: "oldest",
+    unit: "",
+    about: "Of blocks with equally few valid pages cleaning=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when cleaning began).",
+    source: "oldest: ours; reference: as released for DiskSim 4.0",
+};
+pub(in crate::ftl) const SEPARATE_GC_BLOCK: Parameter = Parameter {
+    name: "separate_gc_block",
+    kind: ParameterKind::Choice(&["auto", "true", "false"]),
+    default: "auto",
+    unit: "",
+    about: "Pages that cleaning moves fill blocks of their own, not those of new data; auto: if the reserve has room for that.",
+    source: "ours; false: as released for DiskSim 4.0",
+};
+pub(in crate::ftl) const GC_LOW: Parameter = Parameter {
+    name: "gc_low",
+    kind: ParameterKind::Integer {
+        min: 0,
+        max: u32::MAX as u64,
+    },
+    default: "0",
+    unit: "blocks",
+    about: "Cleaning starts when fewer blocks of a pool are free; 0: one more than min_free_percent of the pool, rounded down.",
+    source: OURS,
+};
+pub(in crate::ftl) const GC_HIGH: Parameter = Parameter {
+    name: "gc_high",
+    kind: ParameterKind::Integer {
+        min: 0,
+        max: u32::MAX as u64,
+    },
+    default: "0",
+    unit: "blocks",
+    about: "Cleaning ends when so many blocks of a pool are free; 0: gc_low with copy-back, one more without.",
+    source: OURS,
+};
+pub(in crate::ftl) const WL_MIGRATE: Parameter = Parameter {
+    name: "wl_migrate",
+    kind: ParameterKind::Flag,
+    default: "false",
+    unit: "",
+    about: "With cleaning=greedy_wear: a worn block that is cleaned receives the coldest block's contents.",
+    source: SOURCE,
+};
+pub(in crate::ftl) const BACKGROUND_CLEANING: Parameter = Parameter {
+    name: "background_cleaning",
+    kind: ParameterKind::Flag,
+    default: "false",
+    unit: "",
+    about: "Look for cleaning also when no request waits at the element.",
+    source: SOURCE,
+};
+
 /// The registry row.
 pub(in crate::ftl) const ROW: FtlRow = FtlRow {
     name: "page",
     about: "Page mapping: pages striped over elements, writes to the plane with most room, cleaning.",
     source: SOURCE,
     parameters: &[
-        Parameter {
-            name: "reserve_percent",
-            kind: ParameterKind::Number {
-                min: 0.0,
-                max: 99.0,
-            },
-            default: "15",
-            unit: "%",
-            about: "Share of each plane's blocks that is not offered to the host.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "min_free_percent",
-            kind: ParameterKind::Number {
-                min: 0.0,
-                max: 99.0,
-            },
-            default: "5",
-            unit: "%",
-            about: "Share of free blocks at or under which cleaning starts.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "allocation_pool",
-            kind: ParameterKind::Choice(&["element", "plane"]),
-            default: "element",
-            unit: "",
-            about: "Planes a write may choose from: all of its element, or only that of the page's present copy.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "cleaning",
-            kind: ParameterKind::Choice(&[
-                "greedy",
-                "wear_aware",
-                "cost_benefit",
-                "fifo",
-                "d_choices",
-                "greedy_wear",
-            ]),
-            default: "greedy",
-            unit: "",
-            about: "Which block is cleaned: fewest valid pages; the same with worn blocks given cold data; best age, gain and cost; closed first; fewest valid pages of some drawn; fewest valid pages with worn blocks passed over.",
-            source: "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013",
-        },
-        Parameter {
-            name: "d",
-            kind: ParameterKind::Integer {
-                min: 1,
-                max: u32::MAX as u64,
-            },
-            default: "10",
-            unit: "blocks",
-            about: "How many blocks cleaning=d_choices draws, each from all.",
-            source: "Van Houdt, SIGMETRICS 2013",
-        },
-        Parameter {
-            name: "victim_ties",
-            kind: ParameterKind::Choice(&["oldest", "reference"]),
-            default: "oldest",
-            unit: "",
-            about: "Of blocks with equally few valid pages cleaning=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when cleaning began).",
-            source: "oldest: ours; reference: as released for DiskSim 4.0",
-        },
-        Parameter {
-            name: "separate_gc_block",
-            kind: ParameterKind::Flag,
-            default: "true",
-            unit: "",
-            about: "Pages that cleaning moves fill blocks of their own, not those of new data.",
-            source: "ours; false: as released for DiskSim 4.0",
-        },
-        Parameter {
-            name: "gc_low",
-            kind: ParameterKind::Integer {
-                min: 0,
-                max: u32::MAX as u64,
-            },
-            default: "0",
-            unit: "blocks",
-            about: "Cleaning starts when fewer blocks of a pool are free; 0: one more than min_free_percent of the pool, rounded down.",
-            source: OURS,
-        },
-        Parameter {
-            name: "gc_high",
-            kind: ParameterKind::Integer {
-                min: 0,
-                max: u32::MAX as u64,
-            },
-            default: "0",
-            unit: "blocks",
-            about: "Cleaning ends when so many blocks of a pool are free; 0: gc_low with copy-back, one more without.",
-            source: OURS,
-        },
-        Parameter {
-            name: "wl_migrate",
-            kind: ParameterKind::Flag,
-            default: "false",
-            unit: "",
-            about: "With cleaning=greedy_wear: a worn block that is cleaned receives the coldest block's contents.",
-            source: SOURCE,
-        },
+        RESERVE_PERCENT,
+        MIN_FREE_PERCENT,
+        ALLOCATION_POOL,
+        CLEANING,
+        D,
+        VICTIM_TIES,
+        SEPARATE_GC_BLOCK,
+        GC_LOW,
+        GC_HIGH,
+        WL_MIGRATE,
         shared::WEAR_LEVELLING,
         shared::LEVELLING_PERIOD,
         shared::LEVELLING_GAP,
-        Parameter {
-            name: "background_cleaning",
-            kind: ParameterKind::Flag,
-            default: "false",
-            unit: "",
-            about: "Look for cleaning also when no request waits at the element.",
-            source: SOURCE,
-        },
+        BACKGROUND_CLEANING,
     ],
     build: |config| {
         let values = config.values;
-        let ftl = PageFtl::new(&PageConfig {
-            geometry: config.geometry,
-            timing: config.timing,
-            reserve_percent: values.number("reserve_percent"),
-            min_free_percent: values.number("min_free_percent"),
-            copy_back: config.copy_back,
+        let policy = match config.values.text("cleaning") {
+            "wear_aware" => Policy::WearAware,
+            "cost_benefit" => Policy::CostBenefit,
+            "fifo" => Policy::Fifo,
+            "d_choices" => Policy::DChoices,
+            "greedy_wear" => Policy::GreedyWear,
+            _ => Policy::Greedy,
+        };
+        let settings = PageConfig {
             parallel_units: config.parallel_units,
-            allocation_pool: match values.text("allocation_pool") {
-                "plane" => AllocationPool::Plane,
-                _ => AllocationPool::Element,
-            },
-            cleaning: match values.text("cleaning") {
-                "wear_aware" => Policy::WearAware,
-                "cost_benefit" => Policy::CostBenefit,
-                "fifo" => Policy::Fifo,
-                "d_choices" => Policy::DChoices,
-                "greedy_wear" => Policy::GreedyWear,
-                _ => Policy::Greedy,
-            },
+            cleaning: policy,
             draws: values.integer("d") as u32,
             reference_ties: values.text("victim_ties") == "reference",
-            separate_moves: values.flag("separate_gc_block"),
-            gc_low: values.integer("gc_low") as u32,
-            gc_high: values.integer("gc_high") as u32,
             migrates: values.flag("wl_migrate"),
-            levelling: shared::levelling(values),
-            background_cleaning: values.flag("background_cleaning"),
-            endurance: config.endurance,
-            retire: config.retire,
-            filled: config.filled,
-            seed: config.seed,
-        })?;
+            ..PageConfig::greedy(config)
+        };
+        let ftl = PageFtl::new(&settings.with_moves(values))?;
         Ok(Some(Box::new(ftl)))
     },
 };
@@ -221,6 +218,8 @@ pub struct PageConfig {
     pub migrates: bool,
     /// Who levels wear besides.
     pub levelling: WearLevelling,
+    /// The map lies in flash, so many mappings in each page; otherwise in RAM.
+    pub mappings_per_page: Option<u32>,
     /// Clean also when nothing waits.
     pub background_cleaning: bool,
     /// Erases a block survives.
@@ -234,6 +233,60 @@ pub struct PageConfig {
 }
 
 impl PageConfig {
+    /// What the parameters that all page-mapped layers share say; greedy cleaning.
+    pub(in crate::ftl) fn greedy(config: &FtlConfig<'_>) -> Self {
+        let values = config.values;
+        Self {
+            geometry: config.geometry,
+            timing: config.timing,
+            reserve_percent: values.number("reserve_percent"),
+            min_free_percent: values.number("min_free_percent"),
+            copy_back: config.copy_back,
+            parallel_units: 1,
+            allocation_pool: match values.text("allocation_pool") {
+                "plane" => AllocationPool::Plane,
+                _ => AllocationPool::Element,
+            },
+            cleaning: Policy::Greedy,
+            draws: 1,
+            reference_ties: false,
+            separate_moves: values.text("separate_gc_block") == "true",
+            gc_low: values.integer("gc_low") as u32,
+            gc_high: values.integer("gc_high") as u32,
+            migrates: false,
+            levelling: shared::levelling(values),
+            mappings_per_page: None,
+            background_cleaning: values.flag("background_cleaning"),
+            endurance: config.endurance,
+            retire: config.retire,
+            filled: config.filled,
+            seed: config.seed,
+        }
+    }
+
+    /// The same, with blocks of their own for what cleaning moves where that is left open and there is room.
+    pub(in crate::ftl) fn with_moves(self, values: &Values) -> Self {
+        let separate = Self {
+            separate_moves: true,
+            ..self
+        };
+        let has_room = || {
+            let reserved = share(self.reserve_percent, self.geometry.blocks_per_plane);
+            reserved < self.geometry.blocks_per_plane && separate.marks(reserved).is_ok()
+        };
+        if values.text("separate_gc_block") == "auto" && has_room() {
+            separate
+        } else {
+            self
+        }
+    }
+
+    /// Pages of an element that hold its map, if the map lies in flash.
+    fn map_pages(&self, logical_pages: u32) -> u32 {
+        self.mappings_per_page
+            .map_or(0, |mappings| logical_pages.div_ceil(mappings))
+    }
+
     /// How the elements are to be made.
     ///
     /// # Errors
@@ -254,16 +307,21 @@ impl PageConfig {
                 self.reserve_percent, geometry.blocks_per_plane
             ));
         }
+        let reserved = match self.marks(reserved) {
+            Ok(_) => reserved,
+            Err(_) => reserved.max(self.least_reserved()),
+        };
         if self.cleaning == Policy::WearAware && !self.copy_back {
             return Err("ftl.cleaning = wear_aware needs flash.copy_back = true".into());
         }
-        let known_there = matches!(self.cleaning, Policy::Greedy | Policy::WearAware);
-        let by_reference = self.reference_ties && known_there;
+        let data_blocks = (geometry.blocks_per_plane - reserved) * geometry.planes;
+        let by_reference = self.is_reference();
+        let has_map = self.mappings_per_page.is_some();
         Ok(Layout {
             shape: Shape::new(
                 &geometry,
-                (geometry.blocks_per_plane - reserved) * geometry.planes,
-                0,
+                data_blocks,
+                self.map_pages(data_blocks * geometry.data_pages()),
                 self.filled,
             ),
             copy_back: self.copy_back,
@@ -289,6 +347,7 @@ impl PageConfig {
             endurance: self.endurance,
             retire: self.retire,
             seed: self.seed.wrapping_add(u64::from(number)),
+            logs_moves: has_map,
             keeps_erase_times: self.cleaning == Policy::WearAware || self.migrates,
             levelling: self.levelling,
         })
@@ -300,6 +359,45 @@ impl PageConfig {
         self.reference_ties && self.cleaning == Policy::Greedy && !self.copy_back
     }
 
+    /// Whether everything is as in the reference simulator, as far as that knows the policy.
+    fn is_reference(&self) -> bool {
+        self.reference_ties && matches!(self.cleaning, Policy::Greedy | Policy::WearAware)
+    }
+
+    /// Free blocks without which cleaning cannot go on.
+    fn least_free(&self) -> u32 {
+        // A victim all of whose pages are valid needs a whole block to go to; so does what cleaning moves,
+        // if it has blocks of its own.
+        let may_be_full = !matches!(self.cleaning, Policy::Greedy | Policy::WearAware);
+        if self.mappings_per_page.is_some() {
+            // Cleaning may write a page of the map for each page it moves.
+            return LEAST_WITH_MAP;
+        }
+        1 + u32::from(may_be_full || self.separate_moves)
+    }
+
+    /// Blocks of a pool that are open for writing.
+    fn open_blocks(&self) -> u32 {
+        1 + u32::from(self.separate_moves) + u32::from(self.mappings_per_page.is_some())
+    }
+
+    /// Blocks of each plane without which nothing can be cleaned: a small device sets aside so many, whatever
+    /// share of it they are. The reference simulator knows no such rule.
+    fn least_reserved(&self) -> u32 {
+        if self.is_reference() {
+            return 0;
+        }
+        let geometry = self.geometry;
+        let (planes, more) = match self.copy_back {
+            true => (1, 0),
+            false => (geometry.planes, 1),
+        };
+        let data_pages = geometry.data_pages();
+        let map_pages = self.map_pages(geometry.blocks_per_plane * planes * data_pages);
+        let needed = self.open_blocks() + map_pages.div_ceil(data_pages) + self.least_free() + more;
+        needed.div_ceil(planes).min(geometry.blocks_per_plane - 1)
+    }
+
     /// When a pool of which `reserved` blocks in each plane are not offered is cleaned, and how far.
     fn marks(&self, reserved: u32) -> Result<Marks, String> {
         let planes = match self.copy_back {
@@ -307,15 +405,12 @@ impl PageConfig {
             false => self.geometry.planes,
         };
         let blocks = planes * self.geometry.blocks_per_plane;
-        // A victim all of whose pages are valid needs a whole block to go to; so does what cleaning moves,
-        // if it has blocks of its own.
-        let may_be_full = !matches!(self.cleaning, Policy::Greedy | Policy::WearAware);
-        let least = 1 + u32::from(may_be_full || self.separate_moves);
+        let least = self.least_free();
         let low = match self.gc_low {
             0 => (share(self.min_free_percent, blocks) + 1).max(least),
             low if low < least => {
                 return Err(format!(
-                    "ftl.gc_low = {low} leaves no free block for what cleaning moves; with ftl.separate_gc_block, or ftl.cleaning other than greedy and wear_aware, it is at least {least}"
+                    "ftl.gc_low = {low} leaves no free block for what cleaning moves; with ftl.separate_gc_block, ftl.cleaning other than greedy and wear_aware, or a map in flash, it is at least {least}"
                 ));
             }
             low => low,
@@ -329,16 +424,21 @@ impl PageConfig {
             }
             high => high,
         };
-        let open = 1 + u32::from(self.separate_moves);
+        let open = self.open_blocks();
+        let data_blocks = (self.geometry.blocks_per_plane - reserved) * planes;
+        let data_pages = self.geometry.data_pages();
+        let map_blocks = self
+            .map_pages(data_blocks * data_pages)
+            .div_ceil(data_pages);
         // The reference ends when nothing is left to clean, so its high mark need not be reached.
         let goal = match self.cleans_by_snapshot() {
             true => low - 1,
             false => high,
         };
-        let spare = (reserved * planes).saturating_sub(open);
+        let spare = (reserved * planes).saturating_sub(open + map_blocks);
         if spare < goal || reserved * planes <= open {
             return Err(format!(
-                "cleaning keeps {goal} blocks free (ftl.min_free_percent = {}, ftl.gc_low = {}, ftl.gc_high = {}) and {open} open (ftl.separate_gc_block = {}), but ftl.reserve_percent = {} sets aside only {} of {blocks}: cleaning would never end",
+                "cleaning keeps {goal} blocks free (ftl.min_free_percent = {}, ftl.gc_low = {}, ftl.gc_high = {}), {open} open (ftl.separate_gc_block = {}) and {map_blocks} for its map, but ftl.reserve_percent = {} sets aside only {} of {blocks}: cleaning would never end",
                 self.min_free_percent,
                 self.gc_low,
                 self.gc_high,
@@ -350,6 +450,9 @@ impl PageConfig {
         Ok(Marks { low, high })
     }
 }
+
+/// Free blocks at which cleaning starts at the latest where the map lies in flash.
+const LEAST_WITH_MAP: u32 = 4;
 
 /// So many percent of `of`, rounded down.
 fn share(percent: f64, of: u32) -> u32 {

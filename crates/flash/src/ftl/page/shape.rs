@@ -5,11 +5,11 @@ use destage_base::lazy::Initial;
 use crate::geometry::Geometry;
 
 /// No physical page, or no logical page.
-pub(super) const NONE: u32 = u32::MAX;
+pub(in crate::ftl) const NONE: u32 = u32::MAX;
 
 /// The numbers of an element that every table's initial rule needs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(in crate::ftl) struct Shape {
     pub planes: u32,
     pub blocks_per_plane: u32,
     /// Blocks that hold the logical pages of a filled device, planes taken in turn.
@@ -83,7 +83,7 @@ impl Shape {
 }
 
 /// Logical page -> physical page at the start: in order, blocks striped over planes.
-pub(super) struct InitialMap(pub Shape);
+pub(in crate::ftl) struct InitialMap(pub Shape);
 impl Initial for InitialMap {
     type Entry = u32;
     fn at(&self, index: usize) -> u32 {
@@ -97,7 +97,7 @@ impl Initial for InitialMap {
 }
 
 /// Physical page -> logical page at the start: the inverse.
-pub(super) struct InitialOwner(pub Shape);
+pub(in crate::ftl) struct InitialOwner(pub Shape);
 impl Initial for InitialOwner {
     type Entry = u32;
     fn at(&self, index: usize) -> u32 {
@@ -113,14 +113,14 @@ impl Initial for InitialOwner {
 
 /// What the FTL knows of a block; what is programmed and how worn it is, the NAND knows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
+pub(in crate::ftl) struct Block {
     /// Rank of its allocation in the element, from 1; 0 for a free block.
     pub sequence: u32,
     /// Pages that hold the newest copy of their logical page.
     pub valid: u16,
 }
 
-pub(super) struct InitialBlock(pub Shape);
+pub(in crate::ftl) struct InitialBlock(pub Shape);
 impl Initial for InitialBlock {
     type Entry = Block;
     fn at(&self, slot: usize) -> Block {

@@ -44,6 +44,7 @@ fn config(units: u32, copy_back: bool, cleaning: Policy) -> PageConfig {
         gc_high: 0,
         migrates: true,
         levelling: WearLevelling::None,
+        mappings_per_page: None,
         background_cleaning: false,
         endurance: 1_000_000,
         retire: true,

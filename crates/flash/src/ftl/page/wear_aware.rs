@@ -20,7 +20,7 @@ use crate::operation::{Cause, Kind, Operations, Transfer};
 const WORN_PERCENT: u64 = 85;
 
 /// Cleans one block of `plane`, or exchanges a worn block with a cold one. Says whether it could.
-pub(super) fn clean_plane(
+pub(in crate::ftl) fn clean_plane(
     element: &mut Element,
     plane: u32,
     rules: &Rules<'_>,
@@ -72,13 +72,13 @@ fn remaining_life(element: &Element, block: u32) -> u64 {
 }
 
 /// Whether `block` has clearly less life left than its pool's mean.
-pub(super) fn is_worn(element: &Element, block: u32) -> bool {
+pub(in crate::ftl) fn is_worn(element: &Element, block: u32) -> bool {
     let (blocks, life_sum) = element.life_of_pool(element.pool_of(block));
     remaining_life(element, block) * blocks * 100 < WORN_PERCENT * life_sum
 }
 
 /// The full block of `pool` with data that was erased longest ago; the first of equals.
-pub(super) fn coldest(element: &Element, pool: u32, rules: &Rules<'_>) -> Option<u32> {
+pub(in crate::ftl) fn coldest(element: &Element, pool: u32, rules: &Rules<'_>) -> Option<u32> {
     let shape = element.shape;
     let times = element.last_erase.as_ref()?;
     let pool = &element.pools[pool as usize];
@@ -93,7 +93,7 @@ pub(super) fn coldest(element: &Element, pool: u32, rules: &Rules<'_>) -> Option
 }
 
 /// Cleans `worn`, moves the contents of `cold` into it page for page, and frees `cold`.
-pub(super) fn exchange(
+pub(in crate::ftl) fn exchange(
     element: &mut Element,
     worn: u32,
     cold: u32,
@@ -112,7 +112,7 @@ pub(super) fn exchange(
 }
 
 /// Moves the contents of `from` into the erased block `to`, page for page.
-pub(super) fn move_contents(
+pub(in crate::ftl) fn move_contents(
     element: &mut Element,
     from: u32,
     to: u32,
@@ -132,6 +132,7 @@ pub(super) fn move_contents(
         let page = element.valid_at(source + offset);
         *element.owner.get_mut((target + offset) as usize) = page.unwrap_or(NONE);
         let Some(page) = page else { continue };
+        element.log_move(page);
         element.nand.program(to, offset);
         *element.map.get_mut(page as usize) = target + offset;
         operations.push(

@@ -75,12 +75,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(
-            geometry.blocks_per_element(),
-            geometry.elements,
-            config.values.integer("log_blocks") as u32,
-            config.values.integer("spare_blocks") as u32,
-        )?;
+        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
         let make = |number| Ok(Superblocks::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -166,7 +161,7 @@ impl Superblocks {
             written: tells_apart.then(|| Masks::new(superblocks, row, First(0))),
             order: List::new(superblocks),
             updates: 0,
-            updates_max: shared::log_blocks_of(number, geometry.elements, values),
+            updates_max: shared::log_blocks(values),
             logical,
             superblock_blocks,
             update_blocks,

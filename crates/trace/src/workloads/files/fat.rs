@@ -8,7 +8,7 @@
 //! its directory entry: three places far from the data that are written again and again. Data goes to the disk at
 //! once, as to a medium that may be pulled out.
 //!
-//! Volumes to 2 GiB are FAT16: the smallest cluster, a power of two from one page on, that leaves no more than 65524
+//! Volumes below 2 GiB are FAT16: the smallest cluster, a power of two from one page on, that leaves no more than 65524
 //! clusters. Larger ones are FAT32 with clusters of 4, 8, 16 or 32 KiB by size (Microsoft, "FAT: General Overview of
 //! On-Disk Format", 1.03). A root directory of fixed size stands for FAT32's as well.
 
@@ -50,21 +50,23 @@ impl Fat {
         let bytes = pages * page_bytes;
         let (mut cluster_bytes, entry_bytes) = match bytes {
             ..=0x7FFF_FFFF => (page_bytes, 2),
-            0x8000_0000 => (page_bytes.max(32 << 10), 2),
             _ if bytes <= 8 * GIB => (page_bytes.max(4 << 10), 4),
             _ if bytes <= 16 * GIB => (page_bytes.max(8 << 10), 4),
             _ if bytes <= 32 * GIB => (page_bytes.max(16 << 10), 4),
             _ => (page_bytes.max(32 << 10), 4),
         };
-        while entry_bytes == 2 && bytes / cluster_bytes > FAT16_CLUSTERS {
-            cluster_bytes *= 2;
-        }
-        let cluster_pages = cluster_bytes / page_bytes;
         let entries_per_page = page_bytes / entry_bytes;
-        let table_pages = (pages / cluster_pages).div_ceil(entries_per_page);
         let root_pages = ROOT_BYTES.div_ceil(page_bytes);
-        let data_first = 1 + 2 * table_pages + root_pages;
-        let cluster_count = pages.checked_sub(data_first)? / cluster_pages;
+        let (cluster_pages, table_pages, data_first, cluster_count) = loop {
+            let cluster_pages = cluster_bytes / page_bytes;
+            let table_pages = (pages / cluster_pages).div_ceil(entries_per_page);
+            let data_first = 1 + 2 * table_pages + root_pages;
+            let count = pages.checked_sub(data_first)? / cluster_pages;
+            if entry_bytes == 4 || count <= FAT16_CLUSTERS {
+                break (cluster_pages, table_pages, data_first, count);
+            }
+            cluster_bytes *= 2;
+        };
         if cluster_count == 0 {
             return None;
         }

@@ -145,14 +145,9 @@ mod tests {
                         .count() as u64
                 };
                 let expected = if whole {
-                    // Starts of runs only, in the order they are met: a run that begins before the goal counts from it.
                     order
                         .clone()
-                        .find(|unit| {
-                            let wrapped = *unit < goal;
-                            let length = run(*unit);
-                            length >= most || (wrapped && length >= most)
-                        })
+                        .find(|unit| run(*unit) >= most)
                         .map(|first| (first, most))
                 } else {
                     order

@@ -167,3 +167,14 @@ fn a_journal_goes_round_and_metadata_reaches_its_place_at_checkpoints() {
         4096
     );
 }
+
+#[test]
+fn a_gibibyte_of_fat_has_clusters_of_16_kib() {
+    for (pages, cluster_pages) in [(262_144, 4), (32_768, 1), (500_000, 8), (524_288, 1)] {
+        let mut system = Fat::new(pages, 4096, 1).unwrap();
+        let directory = system.make_directory();
+        let mut file = system.create(directory);
+        system.append(&mut file, 1, &mut Disk::new(1, 1));
+        assert_eq!(file.pages(), cluster_pages, "{pages}");
+    }
+}

@@ -13,8 +13,8 @@ pub(in super::super) const WORKLOAD: Workload = Workload {
             ..REQUESTS
         },
         Parameter {
-            default: "262144",
-            source: "BPLRU (FAST 2008), section 4: a device of 1 GB",
+            default: "261120",
+            source: "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take",
             ..FOOTPRINT_PAGES
         },
         uniform::WORKLOAD.parameters[2],

@@ -7,11 +7,11 @@ use crate::error::TraceError;
 use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Values};
 
-/// Gibibyte volumes, as the device of the BPLRU paper.
+/// A volume that fills the device of the BPLRU paper.
 pub(super) const VOLUME_PAGES: Parameter = Parameter {
-    default: "262144",
+    default: "261120",
     about: "Size of the volume.",
-    source: "BPLRU (FAST 2008), section 4: a device of 1 GB",
+    source: "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take",
     ..FOOTPRINT_PAGES
 };
 pub(super) const BLOCK_BYTES: Parameter = Parameter {

@@ -165,7 +165,7 @@ row! {
     MEAN_REQUEST_SECTORS = "21", "EPO (2011), section IV.A: mean write above 10 KB";
     ALIGN_SECTORS = "16", "database pages of 8 KiB";
     REWRITE_PERCENT = "1.5", "the same trace: 7879 different pages of 7995";
-    RECENT_REQUESTS = "65536", "";
+    RECENT_REQUESTS = "1024", "";
     RECENCY_SKEW = "0.5", "";
     SEQUENTIAL_PERCENT = "0", "";
 }

@@ -1,0 +1,146 @@
+//! Every workload through the command line: listed, shown, generated, simulated, refused.
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+mod common;
+
+use common::Place;
+
+fn names(place: &Place) -> Vec<String> {
+    let rows = place.json(&["list", "workloads", "--json"]);
+    let rows = rows.as_array().unwrap().iter();
+    rows.map(|row| row["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn every_workload_generates_the_trace_that_a_run_of_it_sees() {
+    let place = Place::new();
+    for name in names(&place) {
+        let workload = format!("{name}:requests=700");
+        place.succeed(&[
+            "trace",
+            "generate",
+            "--workload",
+            &workload,
+            "-o",
+            "t.disksim",
+        ]);
+        let lines = place.read("t.disksim").lines().count();
+        assert_eq!(lines, 700, "{name}");
+        let buffer_alone = ["--ftl", "none", "--size", "1MiB", "--json"];
+        let direct = [&["run", "--workload", &workload][..], &buffer_alone].concat();
+        let read = [&["run", "t.disksim"][..], &buffer_alone].concat();
+        assert_eq!(
+            place.json(&direct)["metrics"],
+            place.json(&read)["metrics"],
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn every_parameter_of_every_workload_is_shown_and_can_be_given_its_default() {
+    let place = Place::new();
+    for name in names(&place) {
+        let shown = place.json(&["show", "workload", &name, "--json"]);
+        let pairs: Vec<String> = shown["parameters"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| {
+                let key = row["name"].as_str().unwrap();
+                let key = key.strip_prefix("workload.").unwrap_or(key);
+                match key {
+                    "requests" => "requests=50".to_owned(),
+                    _ => match &row["default"] {
+                        serde_json::Value::String(text) => format!("{key}={text}"),
+                        number => format!("{key}={number}"),
+                    },
+                }
+            })
+            .collect();
+        let generate = |workload: &str, file: &str| {
+            place.succeed(&["trace", "generate", "--workload", workload, "-o", file]);
+            place.read(file)
+        };
+        assert_eq!(
+            generate(&format!("{name}:{}", pairs.join(",")), "a.csv"),
+            generate(&format!("{name}:requests=50"), "b.csv"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn stand_ins_for_the_bplru_paper_fit_on_its_device() {
+    let place = Place::new();
+    for name in [
+        "standin-office-install",
+        "standin-browser-cache",
+        "standin-pcmark",
+        "standin-iometer-random",
+        "standin-mp3-fat",
+        "standin-p2p",
+        "standin-untar-ext3",
+        "standin-kernel-compile-ext3",
+        "standin-postmark",
+    ] {
+        let workload = format!("{name}:requests=20000");
+        let info = ["run", "--workload", &workload, "--profile", "bplru-mlc"];
+        // Addresses beyond the device would be refused.
+        place.succeed(&[&info[..], &["--ftl", "none", "--json"]].concat());
+    }
+}
+
+#[test]
+fn what_contradicts_itself_is_refused_by_name_and_leaves_no_file() {
+    let place = Place::new();
+    for (workload, expected) in [
+        (
+            "looping:loop_pages=200000",
+            "workload looping: loop_pages=200000",
+        ),
+        (
+            "standin-untar-ext3:footprint_pages=100",
+            "workload standin-untar-ext3: footprint_pages=100",
+        ),
+        (
+            "standin-p2p:chunk_bytes=10GiB",
+            "workload standin-p2p: chunk_bytes=10737418240",
+        ),
+        (
+            "standin-pcmark:hot_percent=90,append_percent=9",
+            "workload standin-pcmark: remove_percent=10",
+        ),
+        (
+            "standin-postmark:min_file_bytes=10000",
+            "workload standin-postmark: min_file_bytes=10000",
+        ),
+        (
+            "standin-iometer-random:page_bytes=1000",
+            "workload standin-iometer-random: page_bytes=1000",
+        ),
+        (
+            "standin-iozone:direct_passes=0,cached_passes=0",
+            "workload standin-iozone: direct_passes=0",
+        ),
+        (
+            "standin-postmark:file_system=xfs",
+            "file_system: \"xfs\": expected one of fat, ext3, ntfs",
+        ),
+        (
+            "bursts:burst_requests=0",
+            "burst_requests: \"0\": expected a number from 1",
+        ),
+        ("financial1", "no such workload"),
+    ] {
+        let outcome = place.run(&["trace", "generate", "--workload", workload, "-o", "x.csv"]);
+        assert_eq!(outcome.status, 2, "{workload}: {}", outcome.errors);
+        assert!(
+            outcome.errors.contains(expected),
+            "{workload}: {}",
+            outcome.errors
+        );
+        assert!(place.files().is_empty(), "{workload}: {:?}", place.files());
+    }
+}

@@ -1,0 +1,205 @@
+//! The mappings that are in RAM: which they are, which have changed, and which leaves next.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::lazy::{Initial, LazyTable};
+
+use crate::list::List;
+
+const NONE: u32 = u32::MAX;
+
+struct NotCached;
+impl Initial for NotCached {
+    type Entry = u32;
+    fn at(&self, _: usize) -> u32 {
+        NONE
+    }
+}
+
+/// A mapping in RAM.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    page: u32,
+    dirty: bool,
+    protected: bool,
+    /// Changed mappings of the same map page, before and after.
+    dirty_before: u32,
+    dirty_after: u32,
+}
+
+/// The cached mapping table of an element: two segments in order of use, or one.
+pub struct Cache {
+    slots: Vec<Entry>,
+    slot_of: LazyTable<NotCached>,
+    probation: List,
+    protected: List,
+    protected_count: usize,
+    /// Slots of the protected segment; 0 for plain least recently used.
+    protected_limit: usize,
+    capacity: usize,
+    unused: Vec<u32>,
+    /// Of each map page, one of its changed mappings.
+    dirty: Vec<u32>,
+    mappings_per_page: u32,
+}
+
+impl Cache {
+    /// An empty cache of `capacity` mappings for `pages` logical pages; with `segments` half of it is kept for
+    /// mappings used again.
+    pub fn new(capacity: u32, pages: u32, mappings_per_page: u32, segments: bool) -> Self {
+        // A cache larger than the map is never full.
+        let slots = capacity.min(pages);
+        Self {
+            slots: Vec::new(),
+            slot_of: LazyTable::new(pages as usize, NotCached),
+            probation: List::new(slots),
+            protected: List::new(slots),
+            protected_count: 0,
+            protected_limit: if segments { capacity as usize / 2 } else { 0 },
+            capacity: slots as usize,
+            unused: Vec::new(),
+            dirty: vec![NONE; pages.div_ceil(mappings_per_page) as usize],
+            mappings_per_page,
+        }
+    }
+
+    /// The page of the map that `page` is in.
+    pub fn map_page(&self, page: u32) -> u32 {
+        page / self.mappings_per_page
+    }
+
+    fn slot(&self, page: u32) -> Option<u32> {
+        let slot = self.slot_of.get(page as usize);
+        (slot != NONE).then_some(slot)
+    }
+
+    /// Whether the mapping of `page` is in RAM; then it was used just now.
+    pub fn touch(&mut self, page: u32) -> bool {
+        let Some(slot) = self.slot(page) else {
+            return false;
+        };
+        if self.slots[slot as usize].protected {
+            self.protected.move_to_back(slot);
+        } else if self.protected_limit == 0 {
+            self.probation.move_to_back(slot);
+        } else {
+            self.probation.remove(slot);
+            self.protected.push_back(slot);
+            self.slots[slot as usize].protected = true;
+            self.protected_count += 1;
+            if self.protected_count > self.protected_limit {
+                self.demote();
+            }
+        }
+        true
+    }
+
+    /// The mapping protected longest goes back on probation, as the latest there.
+    fn demote(&mut self) {
+        if let Some(slot) = self.protected.front() {
+            self.protected.remove(slot);
+            self.probation.push_back(slot);
+            self.slots[slot as usize].protected = false;
+            self.protected_count -= 1;
+        }
+    }
+
+    /// The mapping that has to leave before another can come in: its page, and whether it has changed.
+    pub fn leaving(&self) -> Option<(u32, bool)> {
+        if self.slots.len() - self.unused.len() < self.capacity {
+            return None;
+        }
+        let slot = self.probation.front().or_else(|| self.protected.front())?;
+        let entry = self.slots[slot as usize];
+        Some((entry.page, entry.dirty))
+    }
+
+    /// The mapping of `page`, unchanged, leaves.
+    pub fn remove(&mut self, page: u32) {
+        let Some(slot) = self.slot(page) else { return };
+        if self.slots[slot as usize].protected {
+            self.protected.remove(slot);
+            self.protected_count -= 1;
+        } else {
+            self.probation.remove(slot);
+        }
+        *self.slot_of.get_mut(page as usize) = NONE;
+        self.unused.push(slot);
+    }
+
+    /// The mapping of `page` comes in, on probation; there is room.
+    pub fn insert(&mut self, page: u32) {
+        let entry = Entry {
+            page,
+            dirty: false,
+            protected: false,
+            dirty_before: NONE,
+            dirty_after: NONE,
+        };
+        let slot = match self.unused.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = entry;
+                slot
+            }
+            None => {
+                self.slots.push(entry);
+                self.slots.len() as u32 - 1
+            }
+        };
+        *self.slot_of.get_mut(page as usize) = slot;
+        self.probation.push_back(slot);
+    }
+
+    /// The mapping of `page` has changed; says whether it is in RAM.
+    pub fn change(&mut self, page: u32) -> bool {
+        let Some(slot) = self.slot(page) else {
+            return false;
+        };
+        if !self.slots[slot as usize].dirty {
+            let map_page = self.map_page(page) as usize;
+            let first = core::mem::replace(&mut self.dirty[map_page], slot);
+            if first != NONE {
+                self.slots[first as usize].dirty_before = slot;
+            }
+            let entry = &mut self.slots[slot as usize];
+            entry.dirty = true;
+            entry.dirty_before = NONE;
+            entry.dirty_after = first;
+        }
+        true
+    }
+
+    /// The mapping of `page` is written.
+    pub fn clean(&mut self, page: u32) {
+        let Some(slot) = self
+            .slot(page)
+            .filter(|slot| self.slots[*slot as usize].dirty)
+        else {
+            return;
+        };
+        let Entry {
+            dirty_before,
+            dirty_after,
+            ..
+        } = self.slots[slot as usize];
+        self.slots[slot as usize].dirty = false;
+        match dirty_before {
+            NONE => {
+                let map_page = self.map_page(page) as usize;
+                self.dirty[map_page] = dirty_after;
+            }
+            before => self.slots[before as usize].dirty_after = dirty_after,
+        }
+        if dirty_after != NONE {
+            self.slots[dirty_after as usize].dirty_before = dirty_before;
+        }
+    }
+
+    /// All mappings in `map_page` are written.
+    pub fn clean_all(&mut self, map_page: u32) {
+        while let Some(slot) = Some(self.dirty[map_page as usize]).filter(|slot| *slot != NONE) {
+            self.clean(self.slots[slot as usize].page);
+        }
+    }
+}

@@ -1,0 +1,330 @@
+//! Page mapping whose map lies in flash; the mappings in use are in RAM.
+//!
+//! Gupta, Kim and Urgaonkar, "DFTL: a flash translation layer employing demand-based selective caching of
+//! page-level address mappings", ASPLOS 2009. Data goes where `page` puts it; pages of the map are written to
+//! blocks of their own, found through a directory in RAM, and cleaned like any other.
+
+mod cache;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::parameter::{Kind as ParameterKind, Parameter};
+use destage_base::{Lpn, Ticks};
+
+use self::cache::Cache;
+use super::blocks::parameters as shared;
+use super::page::PageFtl;
+use super::page::parameters::{self as page, AllocationPool, PageConfig};
+use super::{Ftl, FtlConfig, FtlRow, NoSpace};
+use crate::nand::Wear;
+use crate::operation::{Cause, Operations};
+
+const SOURCE: &str = "Gupta et al., ASPLOS 2009.";
+const OURS: &str = "ours";
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "dftl",
+    about: "Page mapping with the map in flash and the mappings in use in RAM; greedy cleaning.",
+    source: SOURCE,
+    parameters: &[
+        Parameter {
+            name: "cmt_entries",
+            kind: ParameterKind::Integer {
+                min: 1,
+                max: u32::MAX as u64,
+            },
+            default: "8192",
+            unit: "mappings",
+            about: "Mappings in RAM, spread evenly over the elements; each element has one at least.",
+            source: OURS,
+        },
+        Parameter {
+            name: "cmt_policy",
+            kind: ParameterKind::Choice(&["slru", "lru"]),
+            default: "slru",
+            unit: "",
+            about: "Which mapping leaves: the one used longest ago, of those used once first (half of RAM is kept for the others); or of all.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "batch_update",
+            kind: ParameterKind::Flag,
+            default: "true",
+            unit: "",
+            about: "With a changed mapping that leaves, all changed mappings of the same map page are written.",
+            source: SOURCE,
+        },
+        Parameter {
+            name: "mappings_per_page",
+            kind: ParameterKind::Integer {
+                min: 0,
+                max: 1 << 20,
+            },
+            default: "0",
+            unit: "mappings",
+            about: "Mappings in a page of the map; 0: as many of 4 bytes as fit.",
+            source: SOURCE,
+        },
+        page::RESERVE_PERCENT,
+        page::MIN_FREE_PERCENT,
+        page::ALLOCATION_POOL,
+        page::SEPARATE_GC_BLOCK,
+        page::GC_LOW,
+        page::GC_HIGH,
+        shared::WEAR_LEVELLING,
+        shared::LEVELLING_PERIOD,
+        shared::LEVELLING_GAP,
+        page::BACKGROUND_CLEANING,
+    ],
+    build: |config| Ok(Some(Box::new(Dftl::new(config)?))),
+};
+
+/// The device. See the [module](self).
+struct Dftl {
+    data: PageFtl,
+    /// For each element.
+    caches: Vec<Cache>,
+    batch_update: bool,
+    same_plane: bool,
+    /// What went wrong in a read or trim, which cannot say so; told at the next chance.
+    failed: Option<NoSpace>,
+    map_pages: u64,
+    cmt_entries: u64,
+    hits: u64,
+    misses: u64,
+    scratch: Vec<u32>,
+}
+
+impl Dftl {
+    fn new(config: &FtlConfig<'_>) -> Result<Self, alloc::string::String> {
+        let values = config.values;
+        let geometry = config.geometry;
+        let mappings = match values.integer("mappings_per_page") as u32 {
+            0 => (geometry.page_bytes / 4) as u32,
+            given => given,
+        };
+        let settings = PageConfig {
+            mappings_per_page: Some(mappings),
+            ..PageConfig::greedy(config)
+        };
+        let data = PageFtl::new(&settings.with_moves(values))?;
+        let pages = (data.pages() / u64::from(geometry.elements)) as u32;
+        let entries = values.integer("cmt_entries") as u32;
+        let segments = values.text("cmt_policy") == "slru";
+        let share = |element: u32| {
+            let more = u32::from(element < entries % geometry.elements);
+            (entries / geometry.elements + more).max(1)
+        };
+        Ok(Self {
+            data,
+            caches: (0..geometry.elements)
+                .map(|element| Cache::new(share(element), pages, mappings, segments))
+                .collect(),
+            batch_update: values.flag("batch_update"),
+            same_plane: settings.allocation_pool == AllocationPool::Plane,
+            failed: None,
+            map_pages: u64::from(pages.div_ceil(mappings)) * u64::from(geometry.elements),
+            cmt_entries: u64::from(entries.max(geometry.elements)),
+            hits: 0,
+            misses: 0,
+            scratch: Vec::new(),
+        })
+    }
+
+    /// Brings the mapping of `page` of `element` into RAM.
+    fn look_up(
+        &mut self,
+        element: usize,
+        page: u32,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let cache = &mut self.caches[element];
+        if cache.touch(page) {
+            self.hits += 1;
+            return Ok(());
+        }
+        self.misses += 1;
+        if let Some((leaving, dirty)) = cache.leaving() {
+            if dirty {
+                self.write_back(element, leaving, operations)?;
+            }
+            self.caches[element].remove(leaving);
+        }
+        let cache = &mut self.caches[element];
+        let map_page = cache.map_page(page);
+        self.data
+            .element_mut(element)
+            .read_map(map_page, operations);
+        cache.insert(page);
+        Ok(())
+    }
+
+    /// Writes the changed mapping of `page`, and with it those beside it.
+    fn write_back(
+        &mut self,
+        element: usize,
+        page: u32,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let map_page = self.caches[element].map_page(page);
+        self.rewrite(element, map_page, operations)?;
+        if self.batch_update {
+            self.caches[element].clean_all(map_page);
+        } else {
+            self.caches[element].clean(page);
+        }
+        Ok(())
+    }
+
+    /// Reads a page of the map, if it was ever written, and writes it anew.
+    fn rewrite(
+        &mut self,
+        element: usize,
+        map_page: u32,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let same_plane = self.same_plane;
+        let state = self.data.element_mut(element);
+        state.read_map(map_page, operations);
+        state.write_map(map_page, same_plane, operations)
+    }
+
+    /// Cleans what is due on `element` before a read or a trim, which may write the map.
+    fn make_room(&mut self, element: usize, operations: &mut Operations) -> Result<(), NoSpace> {
+        while self.clean_once(element, 0, operations)? {}
+        Ok(())
+    }
+
+    /// One step of cleaning, and the map brought up to date with it.
+    fn clean_once(
+        &mut self,
+        element: usize,
+        now: Ticks,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        if !self.data.clean(element as u32, now, operations)? {
+            return Ok(false);
+        }
+        let Some(moved) = self.data.element_mut(element).moved.as_mut() else {
+            return Ok(true);
+        };
+        let mut map_pages = core::mem::take(&mut self.scratch);
+        core::mem::swap(moved, &mut map_pages);
+        // Mappings in RAM are changed there; of the others, those in a page of the map are written together.
+        let cache = &mut self.caches[element];
+        map_pages.retain(|page| !cache.change(*page));
+        map_pages
+            .iter_mut()
+            .for_each(|page| *page = cache.map_page(*page));
+        map_pages.sort_unstable();
+        map_pages.dedup();
+        let written = map_pages
+            .iter()
+            .try_for_each(|map_page| self.rewrite(element, *map_page, operations));
+        map_pages.clear();
+        self.scratch = map_pages;
+        written.map(|()| true)
+    }
+
+    /// `page` of `element` has a new place.
+    fn change(&mut self, element: usize, page: u32) {
+        self.caches[element].change(page);
+    }
+}
+
+impl Ftl for Dftl {
+    fn pages(&self) -> u64 {
+        self.data.pages()
+    }
+
+    fn element_of(&self, page: Lpn) -> u32 {
+        self.data.element_of(page)
+    }
+
+    fn read(&mut self, page: Lpn, operations: &mut Operations) {
+        let (element, within) = self.data.locate(page);
+        let ready = self
+            .make_room(element, operations)
+            .and_then(|()| self.look_up(element, within, operations));
+        match ready {
+            Ok(()) => self.data.read(page, operations),
+            Err(full) => self.failed = Some(full),
+        }
+    }
+
+    fn write(
+        &mut self,
+        page: Lpn,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let (element, within) = self.data.locate(page);
+        self.look_up(element, within, operations)?;
+        self.data.write(page, cause, operations)?;
+        self.change(element, within);
+        Ok(())
+    }
+
+    /// A write of the mapping.
+    fn trim(&mut self, page: Lpn, operations: &mut Operations) {
+        let (element, within) = self.data.locate(page);
+        let ready = self
+            .make_room(element, operations)
+            .and_then(|()| self.look_up(element, within, operations));
+        match ready {
+            Ok(()) => {
+                self.data.trim(page, operations);
+                self.change(element, within);
+            }
+            Err(full) => self.failed = Some(full),
+        }
+    }
+
+    fn is_written(&self, page: Lpn) -> bool {
+        self.data.is_written(page)
+    }
+
+    fn clean(
+        &mut self,
+        element: u32,
+        now: Ticks,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        match self.failed.take() {
+            Some(full) => Err(full),
+            None => self.clean_once(element as usize, now, operations),
+        }
+    }
+
+    fn cleans_in_background(&self) -> bool {
+        self.data.cleans_in_background()
+    }
+
+    fn wear(&self) -> Wear {
+        self.data.wear()
+    }
+
+    fn erases(&self, tell: &mut dyn FnMut(u32, u32, u32)) {
+        self.data.erases(tell);
+    }
+
+    fn reset_counters(&mut self) {
+        self.data.reset_counters();
+        self.hits = 0;
+        self.misses = 0;
+    }
+
+    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+        let all = self.hits + self.misses;
+        if all > 0 {
+            tell("cmt_hit_ratio", self.hits as f64 / all as f64);
+        }
+    }
+
+    /// The directory, and a page number and its place for each mapping in RAM.
+    fn map_bytes(&self) -> u64 {
+        4 * self.map_pages + 8 * self.cmt_entries
+    }
+}

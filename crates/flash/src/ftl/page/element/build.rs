@@ -1,0 +1,163 @@
+//! How an element is made.
+
+use alloc::vec::Vec;
+
+use destage_base::Random;
+use destage_base::lazy::LazyTable;
+
+use super::{Aside, Element, Marks, NeverErased, Open, Pool};
+use crate::divide::Divider;
+use crate::ftl::blocks::WearLevelling;
+use crate::ftl::page::free::FreeBlocks;
+use crate::ftl::page::levelling::ByWear;
+use crate::ftl::page::shape::{InitialBlock, InitialMap, InitialOwner, Shape};
+use crate::ftl::page::victims::{Order, Victims};
+use crate::geometry::Geometry;
+use crate::nand::Nand;
+
+/// How an element's pools and tables are to be made.
+#[derive(Clone, Copy)]
+pub(in crate::ftl) struct Layout {
+    pub shape: Shape,
+    /// Planes are pools; otherwise the element is one.
+    pub copy_back: bool,
+    pub marks: Marks,
+    pub order: Order,
+    /// What cleaning moves has blocks of its own.
+    pub separate_moves: bool,
+    /// The first open block counts as free, as in the reference simulator without copy-back.
+    pub counts_first_open: bool,
+    /// A page that moves inside its plane does not cross the bus.
+    pub free_inside_planes: bool,
+    /// No pool gets more data than it can be cleaned with.
+    pub limits_pools: bool,
+    pub endurance: u32,
+    /// Blocks are not used any more once they have been erased that often.
+    pub retire: bool,
+    pub seed: u64,
+    pub keeps_erase_times: bool,
+    pub levelling: WearLevelling,
+    /// Logical pages that move are remembered.
+    pub logs_moves: bool,
+}
+
+impl Element {
+    pub fn new(geometry: &Geometry, layout: &Layout) -> Self {
+        let shape = layout.shape;
+        let blocks = geometry.blocks_per_element();
+        let full = shape.full_blocks();
+        let mut free = FreeBlocks::none(blocks);
+        for plane in 0..shape.planes {
+            for index in shape.full_in(plane)..shape.blocks_per_plane {
+                free.set(plane * shape.blocks_per_plane + index, true);
+            }
+        }
+        let (pools, planes) = match layout.copy_back {
+            true => (shape.planes, 1),
+            false => (1, shape.planes),
+        };
+        let mut victims = Victims::none(
+            layout.order,
+            pools,
+            blocks / pools,
+            planes,
+            shape.data_pages,
+        );
+        for number in 0..full {
+            let block = shape.slot(number);
+            victims.insert(block, shape.initially_valid(block));
+        }
+
+        let mut element = Self {
+            shape,
+            map: LazyTable::new(shape.mapped_pages() as usize, InitialMap(shape)),
+            owner: LazyTable::new((blocks as usize) << shape.page_bits, InitialOwner(shape)),
+            blocks: LazyTable::new(blocks as usize, InitialBlock(shape)),
+            nand: Nand::new(geometry, full),
+            free,
+            by_wear: None,
+            victims,
+            pools: Vec::new(),
+            asides: Vec::new(),
+            marks: layout.marks,
+            due_pools: 0,
+            plane_divider: Divider::new(shape.blocks_per_plane),
+            endurance: layout.endurance,
+            retire_at: if layout.retire {
+                layout.endurance
+            } else {
+                u32::MAX
+            },
+            most_valid: u32::MAX,
+            separate_moves: layout.separate_moves,
+            free_inside_planes: layout.free_inside_planes,
+            random: Random::new(layout.seed),
+            next_sequence: full + 1,
+            write_pointer: 0,
+            summary_page: geometry.summary_page,
+            last_erase: layout
+                .keeps_erase_times
+                .then(|| LazyTable::new(blocks as usize, NeverErased)),
+            moved: layout.logs_moves.then(Vec::new),
+        };
+        for pool in 0..pools {
+            let first = pool * (blocks / pools);
+            let full = match layout.copy_back {
+                true => shape.full_in(pool),
+                false => full,
+            };
+            let open = u32::from(!layout.counts_first_open);
+            element.add_pool(first, blocks / pools, blocks / pools - full - open);
+        }
+        element.by_wear = ByWear::new(pools, layout.levelling);
+        if element.by_wear.is_some() {
+            for block in 0..blocks {
+                element.set_free(block, element.free.contains(block));
+            }
+        }
+        if layout.limits_pools {
+            let open = 1 + u32::from(layout.separate_moves) + u32::from(shape.map_pages > 0);
+            element.most_valid = (blocks / pools - open - layout.marks.high) * shape.data_pages;
+            for number in 0..full {
+                let block = shape.slot(number);
+                let pool = element.pool_of(block);
+                element.pools[pool].valid += u32::from(shape.initially_valid(block));
+            }
+        }
+        element
+    }
+
+    /// A pool whose first free block is open from the start.
+    fn add_pool(&mut self, first_block: u32, blocks: u32, free: u32) {
+        let active = self
+            .free
+            .first_in(first_block, first_block + blocks)
+            .unwrap_or(first_block);
+        self.free.set(active, false);
+        let sequence = self.next_sequence;
+        self.next_sequence += 1;
+        self.blocks.get_mut(active as usize).sequence = sequence;
+        let due = free < self.marks.low;
+        self.due_pools += u32::from(due);
+        self.pools.push(Pool {
+            first_block,
+            blocks,
+            active_block: active,
+            active_page: 0,
+            active_sequence: sequence,
+            free,
+            pointer: first_block,
+            valid: 0,
+        });
+        // Sealed already: a block is taken with the first page.
+        let sealed = Open {
+            block: active,
+            page: self.shape.data_pages,
+        };
+        self.asides.push(Aside {
+            open: [sealed; 2],
+            due,
+            erased: 0,
+        });
+    }
+}

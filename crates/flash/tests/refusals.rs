@@ -1,0 +1,67 @@
+//! Layers that map by block say what is wrong with a device: too small from the start, or worn out on the way.
+
+mod kit;
+
+use destage_base::{Lpn, Random};
+use destage_flash::ftl::FtlConfig;
+use destage_flash::{Cause, Operations};
+
+use kit::{Setup, TIMING};
+
+const LAYERS: [&str; 5] = ["block", "hybrid", "replacement", "bast", "superblock"];
+
+#[test]
+fn a_device_without_a_block_for_data_is_refused_by_the_names_of_its_keys() {
+    for layer in LAYERS {
+        let needed = if matches!(layer, "block" | "hybrid") {
+            2
+        } else {
+            2 + 7
+        };
+        let refusal = Setup::new(layer, 1, needed, 4).build().err();
+        let refusal = refusal.unwrap_or_else(|| panic!("{layer} needs more blocks"));
+        assert!(refusal.contains("ftl.spare_blocks = 2"), "{refusal}");
+        assert!(Setup::new(layer, 1, needed + 1, 4).build().is_ok());
+    }
+}
+
+#[test]
+fn a_device_whose_blocks_retire_ends_by_saying_so() {
+    for layer in LAYERS {
+        let setup = Setup::new(layer, 1, 20, 4);
+        let built = (setup.row().build)(&FtlConfig {
+            geometry: setup.geometry,
+            timing: TIMING,
+            copy_back: false,
+            parallel_units: 1,
+            endurance: 5,
+            retire: true,
+            filled: true,
+            seed: 1,
+            values: &setup.values(),
+        });
+        let mut ftl = built.expect("a device").expect("with flash");
+        let mut random = Random::new(1);
+        let mut operations = Operations::default();
+        let mut written = 0;
+        let full = loop {
+            assert!(written < 1_000_000, "{layer} never wears out");
+            let page = Lpn(random.below(ftl.pages()));
+            operations.clear();
+            match ftl.write(page, Cause::Host, &mut operations) {
+                Ok(()) => written += 1,
+                Err(full) => break full,
+            }
+        };
+        assert!(
+            full.explanation.contains("flash.endurance = 5"),
+            "{layer}: {}",
+            full.explanation
+        );
+        assert!(ftl.wear().max <= 5, "{layer}: {:?}", ftl.wear());
+        for page in 0..ftl.pages() {
+            operations.clear();
+            ftl.read(Lpn(page), &mut operations);
+        }
+    }
+}
