@@ -16,17 +16,17 @@ use crate::lines::{Found, LINES, Lines, PACKAGES, Split};
 const PROGRAM: Ticks = 3024 * TICKS_PER_US / 10;
 const IDLE: Ticks = 2 * TICKS_PER_MS;
 
-/// What a request of the host waits for once its data is in.
+/// What a request of the host waits for, once its data is in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waits {
     /// Its own on-demand updates.
-    ForUpdates,
+    Updates,
     /// Those, and write-backs that still run of lines its pages take.
-    ForItsLines,
-    /// Until the cache holds no more pages than it has lines, those under program included.
-    ForAnyLine,
-    /// As before, but each page enters only once the one before it has its slot.
-    ForAnyLineByPage,
+    ItsLines,
+    /// Room in any line: that the cache holds no more pages than it has lines, those under program included.
+    AnyLine,
+    /// The same, but each page enters only once the one before it has its slot.
+    AnyLineByPage,
 }
 
 /// What happens to a round of idle work when a request arrives.
@@ -139,7 +139,7 @@ pub fn updates(requests: &[Request], split: Split, assumptions: Assumptions) -> 
         let first = (request.sector / 8) as usize;
         for page in first..first + (request.sectors / 8) as usize {
             let (line, found) = lines.write(page);
-            let runs = assumptions.waits != Waits::ForUpdates && written_back[line] > now;
+            let runs = assumptions.waits != Waits::Updates && written_back[line] > now;
             let end = match found {
                 Found::Itself => continue,
                 Found::Dirty => {
@@ -153,18 +153,17 @@ pub fn updates(requests: &[Request], split: Split, assumptions: Assumptions) -> 
                     None
                 }
             };
-            let waits_for_just_that =
-                matches!(assumptions.waits, Waits::ForUpdates | Waits::ForItsLines);
+            let waits_for_just_that = matches!(assumptions.waits, Waits::Updates | Waits::ItsLines);
             if let Some(end) = end {
                 let waiter = waits_for_just_that.then_some(id);
                 drive.leaving.push(Reverse((end, waiter)));
                 waiter.into_iter().for_each(|id| drive.wait(id));
             }
-            if assumptions.waits == Waits::ForAnyLine && drive.over() > drive.waiting.len() {
+            if assumptions.waits == Waits::AnyLine && drive.over() > drive.waiting.len() {
                 drive.waiting.push_back(id);
                 drive.wait(id);
             }
-            while assumptions.waits == Waits::ForAnyLineByPage && drive.over() > 0 {
+            while assumptions.waits == Waits::AnyLineByPage && drive.over() > 0 {
                 now = now.max(drive.end_one());
             }
         }

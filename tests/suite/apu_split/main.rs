@@ -33,7 +33,8 @@ fn requests() -> Option<Vec<Request>> {
     let path = shared()?.join("traces/iozone-100k.disksim.zst");
     let read = read_all(&path, &ReadOptions::default());
     let requests = read.unwrap_or_else(|error| panic!("{error}")).requests;
-    let whole = |request: &Request| request.sector % 8 == 0 && request.sectors % 8 == 0;
+    let whole =
+        |request: &Request| request.sector.is_multiple_of(8) && request.sectors.is_multiple_of(8);
     assert!(requests.iter().all(whole), "a page is written in part");
     Some(requests)
 }
@@ -96,7 +97,7 @@ fn one_assumption_at_a_time_leads_from_the_coarse_model_to_the_simulator() {
     let coarse = Assumptions {
         sector: COARSE_SECTOR,
         depth: 1,
-        waits: Waits::ForUpdates,
+        waits: Waits::Updates,
         interrupted: Interrupted::Vanishes,
     };
     let held = Assumptions {
@@ -104,7 +105,7 @@ fn one_assumption_at_a_time_leads_from_the_coarse_model_to_the_simulator() {
         ..coarse
     };
     let lines = Assumptions {
-        waits: Waits::ForItsLines,
+        waits: Waits::ItsLines,
         ..held
     };
     let bus = Assumptions {
@@ -113,7 +114,7 @@ fn one_assumption_at_a_time_leads_from_the_coarse_model_to_the_simulator() {
     };
     let deep = Assumptions { depth: 20, ..bus };
     let pooled = Assumptions {
-        waits: Waits::ForAnyLine,
+        waits: Waits::AnyLine,
         ..deep
     };
     let device = Assumptions {
@@ -121,7 +122,7 @@ fn one_assumption_at_a_time_leads_from_the_coarse_model_to_the_simulator() {
         ..coarse
     };
     let by_page = Assumptions {
-        waits: Waits::ForAnyLineByPage,
+        waits: Waits::AnyLineByPage,
         ..bus
     };
     let steps = [
@@ -158,6 +159,11 @@ fn the_simulator_counts_what_the_naive_drive_counts() {
     assert_eq!(counts(false, &line), [911_340; 4]);
     assert_eq!(
         counts(true, &line),
+        [911_340, 1_420_115, 3_162_357, 4_381_581]
+    );
+    let pipelined = ["buffer.apu_room=line", "buffer.apu_round=pipelined"];
+    assert_eq!(
+        counts(true, &pipelined),
         [911_340, 1_420_115, 3_162_357, 4_381_581]
     );
     let shallow = ["buffer.apu_room=line", "host.queue_depth=1"];

@@ -258,7 +258,7 @@ impl Engine<'_> {
         issued.writes_left -= 1;
         let idle = issued.idle;
         if issued.writes_left > 0 {
-            return idle.map_or(Ok(()), |time| self.go_on_idling(time, false));
+            return self.go_on_idling(idle, false);
         }
         if !self.closed {
             self.measured
@@ -270,7 +270,7 @@ impl Engine<'_> {
         for waiter in waiters {
             self.lower(waiter)?;
         }
-        idle.map_or(Ok(()), |time| self.go_on_idling(time, true))
+        self.go_on_idling(idle, true)
     }
 
     /// Without a buffer a write request is its own destage.

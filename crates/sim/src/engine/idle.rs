@@ -18,6 +18,8 @@ struct Group {
     outstanding: u64,
     /// Requests that have arrived: an idle time begun under another number is over.
     arrivals: u32,
+    /// In the idle time that lasts, the scheme's latest answer was no.
+    declined: bool,
 }
 
 /// The idle time of a run whose scheme uses it.
@@ -44,6 +46,12 @@ impl Idle {
         let groups = vec![Group::default(); groups as usize];
         Some(Self { rule, groups })
     }
+
+    /// Whether no request for its group has come since `time` began.
+    fn lasts(&self, time: IdleTime) -> bool {
+        let group = self.groups[usize::from(time.group)];
+        group.outstanding == 0 && group.arrivals == time.arrivals
+    }
 }
 
 impl Engine<'_> {
@@ -67,6 +75,7 @@ impl Engine<'_> {
             let group = &mut idle.groups[usize::from(group)];
             group.outstanding += 1;
             group.arrivals = group.arrivals.wrapping_add(1);
+            group.declined = false;
         }
     }
 
@@ -90,11 +99,10 @@ impl Engine<'_> {
     /// Asks the scheme for something to write back, if `time` still lasts.
     pub(super) fn use_idle_time(&mut self, time: IdleTime) -> Outcome {
         let now = self.events.now();
-        let (Some(idle), Some(buffer)) = (&self.idle, &mut self.buffer) else {
+        let (Some(idle), Some(buffer)) = (&mut self.idle, &mut self.buffer) else {
             return Ok(());
         };
-        let group = idle.groups[usize::from(time.group)];
-        if group.outstanding > 0 || group.arrivals != time.arrivals {
+        if !idle.lasts(time) {
             return Ok(());
         }
         let answered = if idle.groups.len() == 1 {
@@ -102,6 +110,7 @@ impl Engine<'_> {
         } else {
             buffer.idle_in(u32::from(time.group), now, &self.elements)
         };
+        idle.groups[usize::from(time.group)].declined = !answered;
         if answered {
             self.issue(None, Some(time))
         } else {
@@ -109,11 +118,30 @@ impl Engine<'_> {
         }
     }
 
-    /// A page that was written back in `time` is programmed; `last` of its record.
-    pub(super) fn go_on_idling(&mut self, time: IdleTime, last: bool) -> Outcome {
-        let again = self.idle.as_ref().map(|idle| idle.rule.again);
-        if last || again == Some(IdleAgain::AfterPage) {
-            return self.use_idle_time(time);
+    /// A page is programmed, written back in `time` if it was for that; `last` of its record.
+    pub(super) fn go_on_idling(&mut self, time: Option<IdleTime>, last: bool) -> Outcome {
+        let Some(idle) = &self.idle else {
+            return Ok(());
+        };
+        let after_page = idle.rule.again == IdleAgain::AfterPage;
+        match time.filter(|time| idle.lasts(*time)) {
+            Some(time) if last || after_page => self.use_idle_time(time),
+            None if after_page => self.ask_who_declined(),
+            _ => Ok(()),
+        }
+    }
+
+    /// Who had nothing to write back may have had no element to do it: one is free now.
+    fn ask_who_declined(&mut self) -> Outcome {
+        let groups = self.idle.as_ref().map_or(0, |idle| idle.groups.len());
+        for number in 0..groups {
+            let group = self.idle.as_ref().map(|idle| idle.groups[number]);
+            if let Some(group) = group.filter(|group| group.declined) {
+                self.use_idle_time(IdleTime {
+                    group: number as u16,
+                    arrivals: group.arrivals,
+                })?;
+            }
         }
         Ok(())
     }

@@ -1,0 +1,65 @@
+//! Idle time that begins while packages still work on what a request left behind.
+//!
+//! Pages 0 and 4 are written at once and meet in a line of a direct-mapped cache whose other lines are empty: 0 is
+//! updated on demand, and nobody waits for it. When idle time begins 0.1 ms later, the package is still at that.
+
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
+
+use destage_base::Ticks;
+use destage_base::time::{TICKS_PER_MS, TICKS_PER_US};
+use destage_buffer::Destage;
+use destage_sim::foresight::Foresight;
+use destage_sim::observer::Observer;
+use destage_sim::run::run;
+use destage_sim::settings::Settings;
+use destage_sim::source::Source;
+use destage_trace::{Operation, Request};
+
+/// Time in us, cause and pages of every record.
+#[derive(Default)]
+struct Records(Vec<(u64, &'static str, Vec<u64>)>);
+
+impl Observer for Records {
+    fn wants_destages(&self) -> bool {
+        true
+    }
+    fn destage(&mut self, now: Ticks, record: &Destage) {
+        let pages = record.pages.iter().map(|dirty| dirty.page.0).collect();
+        self.0
+            .push((now / TICKS_PER_US, record.cause.name(), pages));
+    }
+}
+
+fn records(buffer: &str) -> Vec<(u64, &'static str, Vec<u64>)> {
+    // The last request, much later, keeps the run going.
+    let requests = [(0, 0), (0, 4), (1000 * TICKS_PER_MS, 4)].map(|(arrival, page)| Request {
+        arrival,
+        sector: 8 * page,
+        sectors: 8,
+        volume: 0,
+        line: 1,
+        operation: Operation::Write,
+        fua: false,
+    });
+    let mut settings = Settings::new();
+    settings.set_kind("buffer", buffer).unwrap();
+    for pair in ["flash.elements=2", "buffer.capacity_bytes=16KiB"] {
+        settings.set_pair(pair).unwrap();
+    }
+    let config = settings.resolve().unwrap();
+    let mut records = Records::default();
+    let source = Source::memory("requests", &requests);
+    run(&config, source, &Foresight::default(), &mut records).unwrap();
+    records.0
+}
+
+#[test]
+fn a_package_gets_its_line_when_it_is_free() {
+    // Both pages are in after 3.8 us. In a pipelined round the line is named once the package is free, 302.4 us
+    // later; in a round of all packages it is named at once, and queues.
+    for (round, named) in [("pipelined", 306), ("barrier", 103)] {
+        let buffer = format!("apu-lru-d:ways=1,idle_us=100,apu_round={round}");
+        let expected = [(3, "evict", vec![0]), (named, "idle", vec![4])];
+        assert_eq!(records(&buffer), expected, "{round}");
+    }
+}
