@@ -46,6 +46,7 @@ pub struct Elements {
     /// Of a read, and of a write or trim.
     map_time: [Ticks; 2],
     background: bool,
+    places_writes: bool,
     cleaning_limit: u32,
     busy_elements: u32,
     any_busy_since: Ticks,
@@ -107,6 +108,7 @@ impl Elements {
         let parallel_units = ftl.parallel_units();
         let map_time = [false, true].map(|write| ftl.map_time(write));
         let background = ftl.cleans_in_background();
+        let places_writes = ftl.places_writes();
         Self {
             ftl,
             timing,
@@ -117,6 +119,7 @@ impl Elements {
             parallel_units,
             map_time,
             background,
+            places_writes,
             cleaning_limit: cleaning_limit(blocks_per_element),
             busy_elements: 0,
             any_busy_since: 0,
@@ -140,7 +143,14 @@ impl Elements {
         operation: PageOperation,
         events: &mut EventList<Event>,
     ) -> Result<(), NoSpace> {
-        let element = self.ftl.element_of(operation.page());
+        let element = if self.places_writes && operation.write_cause().is_some() {
+            let elements = &self.elements;
+            self.ftl.place(operation.page(), &|element| {
+                load(&elements[element as usize])
+            })
+        } else {
+            self.ftl.element_of(operation.page())
+        };
         self.elements[element as usize].queue.push_back(operation);
         self.activate(element, events)
     }
@@ -385,6 +395,11 @@ impl BatchLists {
     }
 }
 
+/// Operations that wait or are served at an element.
+fn load(element: &Element) -> u32 {
+    element.queue.len() as u32 + element.in_service
+}
+
 impl View for Elements {
     fn elements(&self) -> u32 {
         self.elements.len() as u32
@@ -399,7 +414,6 @@ impl View for Elements {
         self.elements[element as usize].cleaning
     }
     fn queue_length(&self, element: u32) -> u32 {
-        let state = &self.elements[element as usize];
-        state.queue.len() as u32 + state.in_service
+        load(&self.elements[element as usize])
     }
 }

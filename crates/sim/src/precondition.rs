@@ -103,7 +103,7 @@ impl Preparation<'_> {
 
     /// Cleans what is due, then writes `page`. All of it happens at the start of time.
     fn write(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), Box<str>> {
-        let element = self.ftl.element_of(page);
+        let element = self.ftl.place(page, &|_| 0);
         for cleaned in 0.. {
             operations.clear();
             let due = self.ftl.clean(element, 0, operations);

@@ -106,7 +106,7 @@ impl CountedFlash {
         let Some(ftl) = &mut self.ftl else {
             return Ok(());
         };
-        let element = ftl.element_of(page);
+        let element = ftl.place(page, &|_| 0);
         for cleaned in 0.. {
             let Some(ftl) = &mut self.ftl else {
                 return Ok(());

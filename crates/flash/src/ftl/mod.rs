@@ -44,6 +44,18 @@ pub trait Ftl {
     /// The element whose queue an operation on `page` joins.
     fn element_of(&self, page: Lpn) -> u32;
 
+    /// Whether [`Ftl::place`] does more than to say [`Ftl::element_of`].
+    fn places_writes(&self) -> bool {
+        false
+    }
+
+    /// The element whose queue a write of `page` joins, chosen now; `load` tells how many operations wait or
+    /// are served at an element. Each call is followed by one [`Ftl::write`].
+    fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
+        let _ = load;
+        self.element_of(page)
+    }
+
     /// Reads `page`; no operation if it was never written.
     fn read(&mut self, page: Lpn, operations: &mut Operations);
 

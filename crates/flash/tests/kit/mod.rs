@@ -315,7 +315,7 @@ impl Device {
     }
 
     fn write_as(&mut self, page: u64, cause: Cause, is_long: bool) -> Result<(), NoSpace> {
-        let element = self.ftl.element_of(Lpn(page));
+        let element = self.ftl.place(Lpn(page), &|_| 0);
         self.now += 1;
         for rounds in 0.. {
             self.operations.clear();

@@ -319,6 +319,14 @@ impl Element {
         self.read(self.shape.pages() + page, Cause::Map, operations)
     }
 
+    /// The contents of logical `page`, if there are any, are not needed here any more.
+    pub fn forget(&mut self, page: u32) {
+        if self.map.get(page as usize) != NONE {
+            self.invalidate(page);
+            *self.map.get_mut(page as usize) = NONE;
+        }
+    }
+
     /// Remembers that `page` moved, if somebody wants to know.
     pub fn log_move(&mut self, page: u32) {
         let logical = self.shape.pages();
@@ -329,7 +337,7 @@ impl Element {
 
     /// The stream that cleaning moves `page` to.
     pub fn stream_of_move(&self, page: u32) -> Stream {
-        if page >= self.shape.pages() {
+        if page >= self.shape.numbers() {
             Stream::Map
         } else if self.separate_moves {
             Stream::Moves

@@ -12,6 +12,7 @@ mod free;
 mod greedy_wear;
 mod levelling;
 pub(super) mod parameters;
+mod placement;
 mod shape;
 mod stripe;
 #[cfg(test)]
@@ -31,6 +32,7 @@ use self::cleaning::{Rules, clean_element, clean_pools};
 use self::element::Element;
 pub(super) use self::parameters::ROW;
 pub use self::parameters::{AllocationPool, PageConfig};
+use self::placement::Placement;
 use self::shape::NONE;
 use self::stripe::Stripe;
 use super::{Ftl, NoSpace};
@@ -44,6 +46,8 @@ pub struct PageFtl {
     /// Per element and unit: the plane (within the unit) at which cleaning looks first.
     cleaning_pointers: Vec<Vec<u32>>,
     stripe: Stripe,
+    /// Where pages are, if that does not follow from their number.
+    placement: Option<Placement>,
     pages: u64,
     units: u32,
     config: PageConfig,
@@ -64,6 +68,7 @@ impl PageFtl {
     /// A sentence naming the keys that contradict each other.
     pub fn new(config: &PageConfig) -> Result<Self, String> {
         let geometry = config.geometry;
+        config.check_placement()?;
         let shape = config.layout(0)?.shape;
         let units = if config.copy_back {
             config.parallel_units
@@ -97,6 +102,15 @@ impl PageFtl {
                 .collect::<Result<_, String>>()?,
             cleaning_pointers: vec![vec![0; units as usize]; geometry.elements as usize],
             stripe: Stripe::new(geometry.elements, config.stride),
+            placement: match config.dynamic {
+                true => Some(Placement::new(
+                    geometry.elements,
+                    shape.pages(),
+                    config.most_pages()?,
+                    config.filled,
+                )),
+                false => None,
+            },
             pages,
             units,
             config: *config,
@@ -109,11 +123,33 @@ impl PageFtl {
         &mut self.elements[element]
     }
 
-    /// Element, and page within it: consecutive pages go to consecutive elements.
+    /// The element with the present copy of `page`, and the number by which it is known there.
     #[inline]
     pub(super) fn locate(&self, page: Lpn) -> (usize, u32) {
-        let (within, element) = self.stripe.split(page.0 as u32);
+        let page = page.0 as u32;
+        if let Some(placement) = &self.placement {
+            let element = placement.home(page);
+            return (
+                element.unwrap_or_else(|| placement.element_of(page)) as usize,
+                page,
+            );
+        }
+        let (within, element) = self.stripe.split(page);
         (element as usize, within)
+    }
+
+    /// The same for a write of `page` that is served now; the copy on another element is forgotten.
+    #[inline]
+    fn locate_write(&mut self, page: Lpn) -> (usize, u32) {
+        let Some(placement) = &mut self.placement else {
+            return self.locate(page);
+        };
+        let number = page.0 as u32;
+        let (element, left) = placement.arrive(number);
+        if let Some(left) = left {
+            self.elements[left as usize].forget(number);
+        }
+        (element as usize, number)
     }
 }
 
@@ -124,7 +160,21 @@ impl Ftl for PageFtl {
 
     #[inline]
     fn element_of(&self, page: Lpn) -> u32 {
-        self.stripe.split(page.0 as u32).1
+        match &self.placement {
+            None => self.stripe.split(page.0 as u32).1,
+            Some(placement) => placement.element_of(page.0 as u32),
+        }
+    }
+
+    fn places_writes(&self) -> bool {
+        self.placement.is_some()
+    }
+
+    fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
+        match &mut self.placement {
+            None => self.element_of(page),
+            Some(placement) => placement.place(page.0 as u32, load),
+        }
     }
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) {
@@ -138,7 +188,7 @@ impl Ftl for PageFtl {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let (element, within) = self.locate(page);
+        let (element, within) = self.locate_write(page);
         let element = &mut self.elements[element];
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let old = element.old_copy(within);
@@ -149,10 +199,9 @@ impl Ftl for PageFtl {
 
     fn trim(&mut self, page: Lpn, _: &mut Operations) {
         let (element, within) = self.locate(page);
-        let element = &mut self.elements[element];
-        if element.map.get(within as usize) != NONE {
-            element.invalidate(within);
-            *element.map.get_mut(within as usize) = NONE;
+        self.elements[element].forget(within);
+        if let Some(placement) = &mut self.placement {
+            placement.forget(within);
         }
     }
 

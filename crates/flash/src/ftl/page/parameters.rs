@@ -96,6 +96,14 @@ pub(in crate::ftl) const STRIDE: Parameter = Parameter {
     about: "Consecutive pages that live on one element before the next has its turn.",
     source: "Agrawal et al., USENIX ATC 2008",
 };
+const PLACEMENT: Parameter = Parameter {
+    name: "placement",
+    kind: ParameterKind::Choice(&["stripe", "dynamic"]),
+    default: "stripe",
+    unit: "",
+    about: "A page's element follows from its number, or each write goes to the element with the fewest operations waiting.",
+    source: "stripe: Agrawal et al., USENIX ATC 2008; dynamic: ours",
+};
 pub(in crate::ftl) const SEPARATE_GC_BLOCK: Parameter = Parameter {
     name: "separate_gc_block",
     kind: ParameterKind::Choice(&["auto", "true", "false"]),
@@ -152,6 +160,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
         RESERVE_PERCENT,
         MIN_FREE_PERCENT,
         ALLOCATION_POOL,
+        PLACEMENT,
         STRIDE,
         CLEANING,
         D,
@@ -177,6 +186,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
         };
         let settings = PageConfig {
             parallel_units: config.parallel_units,
+            dynamic: values.text("placement") == "dynamic",
             cleaning: policy,
             draws: values.integer("d") as u32,
             reference_ties: values.text("victim_ties") == "reference",
@@ -214,6 +224,8 @@ pub struct PageConfig {
     pub parallel_units: u32,
     /// Consecutive pages on one element.
     pub stride: u32,
+    /// Each write goes to the element with least to do.
+    pub dynamic: bool,
     /// Among which planes a write may choose.
     pub allocation_pool: AllocationPool,
     /// Victim choice.
@@ -258,6 +270,7 @@ impl PageConfig {
             copy_back: config.copy_back,
             parallel_units: 1,
             stride: values.integer("stride") as u32,
+            dynamic: false,
             allocation_pool: match values.text("allocation_pool") {
                 "plane" => AllocationPool::Plane,
                 _ => AllocationPool::Element,
@@ -331,14 +344,18 @@ impl PageConfig {
         }
         let data_blocks = (geometry.blocks_per_plane - reserved) * geometry.planes;
         let by_reference = self.is_reference();
+        let shared = self.dynamic.then_some((geometry.elements, number));
         let has_map = self.mappings_per_page.is_some();
         Ok(Layout {
-            shape: Shape::new(
-                &geometry,
-                data_blocks,
-                self.map_pages(data_blocks * geometry.data_pages()),
-                self.filled,
-            ),
+            shape: Shape {
+                shared,
+                ..Shape::new(
+                    &geometry,
+                    data_blocks,
+                    self.map_pages(data_blocks * geometry.data_pages()),
+                    self.filled,
+                )
+            },
             copy_back: self.copy_back,
             marks: self.marks(reserved)?,
             order: match self.cleaning {
@@ -372,6 +389,38 @@ impl PageConfig {
     /// counts at its start.
     pub(super) fn cleans_by_snapshot(&self) -> bool {
         self.reference_ties && self.cleaning == Policy::Greedy && !self.copy_back
+    }
+
+    /// Pages an element may hold so that cleaning can always reach its high mark.
+    pub(super) fn most_pages(&self) -> Result<u32, String> {
+        let geometry = self.geometry;
+        let layout = self.layout(0)?;
+        let pools = if self.copy_back { geometry.planes } else { 1 };
+        let blocks = geometry.blocks_per_element() / pools;
+        let aside = self.open_blocks() + layout.marks.high;
+        Ok(pools * blocks.saturating_sub(aside) * geometry.data_pages())
+    }
+
+    /// Refuses what page by page placement cannot be joined with.
+    ///
+    /// # Errors
+    /// A sentence naming the keys that contradict each other.
+    pub(super) fn check_placement(&self) -> Result<(), String> {
+        if !self.dynamic {
+            return Ok(());
+        }
+        let contradiction = if self.stride > 1 {
+            format!("ftl.stride = {}", self.stride)
+        } else if self.copy_back && self.parallel_units > 1 {
+            format!("flash.parallel_units = {}", self.parallel_units)
+        } else if self.allocation_pool == AllocationPool::Plane {
+            String::from("ftl.allocation_pool = plane")
+        } else {
+            return Ok(());
+        };
+        Err(format!(
+            "ftl.placement = dynamic chooses an element for each write and cannot be joined with {contradiction}"
+        ))
     }
 
     /// Whether everything is as in the reference simulator, as far as that knows the policy.

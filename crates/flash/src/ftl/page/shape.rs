@@ -21,6 +21,9 @@ pub(in crate::ftl) struct Shape {
     pub page_bits: u32,
     /// Logical pages all have contents before the first request, or none has.
     pub filled: bool,
+    /// Where any page of the device may be on any element: how many elements there are, and which this is.
+    /// Pages are then known by their number in the device.
+    pub shared: Option<(u32, u32)>,
 }
 
 impl Shape {
@@ -34,7 +37,14 @@ impl Shape {
             data_pages: geometry.data_pages(),
             page_bits: geometry.page_bits(),
             filled,
+            shared: None,
         }
+    }
+
+    /// Numbers by which logical pages are known here.
+    pub fn numbers(&self) -> u32 {
+        let elements = self.shared.map_or(1, |(elements, _)| elements);
+        self.pages() * elements
     }
 
     /// Logical pages of the element.
@@ -90,7 +100,13 @@ impl Initial for InitialMap {
         if !self.0.filled {
             return NONE;
         }
-        let page = index as u32;
+        let page = match self.0.shared {
+            None => index as u32,
+            Some((elements, number)) if index as u32 % elements == number => {
+                index as u32 / elements
+            }
+            Some(_) => return NONE,
+        };
         let (block, offset) = (page / self.0.data_pages, page % self.0.data_pages);
         self.0.slot(block) << self.0.page_bits | offset
     }
@@ -107,7 +123,11 @@ impl Initial for InitialOwner {
         );
         let page = self.0.number(slot) * self.0.data_pages + offset;
         let holds = self.0.filled && offset < self.0.data_pages && page < self.0.mapped_pages();
-        if holds { page } else { NONE }
+        match self.0.shared {
+            _ if !holds => NONE,
+            None => page,
+            Some((elements, number)) => page * elements + number,
+        }
     }
 }
 

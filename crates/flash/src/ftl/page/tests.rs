@@ -36,6 +36,7 @@ fn config(units: u32, copy_back: bool, cleaning: Policy) -> PageConfig {
         copy_back,
         parallel_units: units,
         stride: 1,
+        dynamic: false,
         allocation_pool: AllocationPool::Element,
         cleaning,
         draws: 3,

@@ -70,7 +70,10 @@ impl Element {
 
         let mut element = Self {
             shape,
-            map: LazyTable::new(shape.mapped_pages() as usize, InitialMap(shape)),
+            map: LazyTable::new(
+                (shape.numbers() + shape.map_pages) as usize,
+                InitialMap(shape),
+            ),
             owner: LazyTable::new((blocks as usize) << shape.page_bits, InitialOwner(shape)),
             blocks: LazyTable::new(blocks as usize, InitialBlock(shape)),
             nand: Nand::new(geometry, full),
