@@ -110,7 +110,7 @@ impl Nand {
     ///
     /// # Panics
     /// If `page` is programmed already, or a later page is and the order counts.
-    #[inline]
+    #[inline(always)]
     pub fn program(&mut self, block: BlockSlot, page: u32) {
         let state = self.blocks.get_mut(block as usize);
         let legal = match &mut self.any_order {
@@ -178,16 +178,15 @@ impl Nand {
     ///
     /// # Panics
     /// If it is erased.
-    #[inline]
+    #[inline(always)]
     pub fn read(&self, block: BlockSlot, page: u32) {
         let programmed = match &self.any_order {
             None => page < u32::from(self.block(block).programmed),
             Some(programmed) => programmed.get(block, page),
         };
-        assert!(
-            programmed,
-            "read of page {page} in block {block}, which is erased there"
-        );
+        if !programmed {
+            illegal_read(block, page);
+        }
     }
 
     /// Erases `block`, of which `live` pages are the newest of their contents.
@@ -247,6 +246,12 @@ impl Nand {
         }
         wear
     }
+}
+
+#[cold]
+#[inline(never)]
+fn illegal_read(block: BlockSlot, page: u32) -> ! {
+    panic!("read of page {page} in block {block}, which is erased there")
 }
 
 /// Out of line, so that the check costs the usual program a comparison and no more.
