@@ -50,6 +50,8 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	-@test -x $(BENCH_PYTHON) || { python3 -m venv $(TARGET)/bench-python && $(BENCH_PYTHON) -m pip install --quiet --requirement benches/requirements.txt; }
 	$(TARGET)/release/buffers pairing $(BENCH_PYTHON)
 	@echo
+	$(CARGO) run --release --locked --quiet -p destage-flash --example ftl_rate 4000000
+	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace
 
 study: build ## three workloads over every FTL with three schemes: the table here, the chart of docs/LAYERS.md
