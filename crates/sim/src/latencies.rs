@@ -1,16 +1,82 @@
-//! Response times, kept exactly.
+//! Response times, kept exactly as long as there is room.
 //!
 //! Every response time is kept as an integer, 8 bytes each: percentiles are ranks of the values
-//! themselves, and sums do not depend on the order of addition.
+//! themselves, and sums do not depend on the order of addition. Beyond a number of responses that the user
+//! may choose, a histogram takes their place, so that memory has a bound: percentiles are then exact to a
+//! thousandth of their value, and everything else stays exact.
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, to_ms};
+use hdrhistogram::Histogram;
 
 /// Response times of reads and writes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Latencies {
     /// The time shifted left by one, and whether it was a write in the lowest bit.
     tagged: Vec<u64>,
+    /// Times kept one by one; 0 once there were more, and they are in `rest`.
+    exact: usize,
+    /// Reads and writes, once there are too many to keep.
+    rest: Option<Box<[Counted; 2]>>,
+}
+
+impl Default for Latencies {
+    fn default() -> Self {
+        Self::keeping(usize::MAX)
+    }
+}
+
+/// Significant digits of percentiles that are no longer exact.
+const DIGITS: u8 = 3;
+
+/// Response times by how often they came, and their exact sums.
+#[derive(Clone, Debug)]
+struct Counted {
+    times: Histogram<u64>,
+    sum: u128,
+    squares: u128,
+    max: Ticks,
+}
+
+impl Counted {
+    fn new() -> Self {
+        Self {
+            times: Histogram::new(DIGITS).expect("three digits are legal"),
+            sum: 0,
+            squares: 0,
+            max: 0,
+        }
+    }
+
+    fn push(&mut self, time: Ticks) {
+        // A histogram that grows takes every value.
+        self.times += time;
+        self.sum += u128::from(time);
+        self.squares += u128::from(time) * u128::from(time);
+        self.max = self.max.max(time);
+    }
+
+    fn and(mut self, other: &Self) -> Self {
+        self.times += &other.times;
+        self.sum += other.sum;
+        self.squares += other.squares;
+        self.max = self.max.max(other.max);
+        self
+    }
+
+    fn summary(&self) -> Option<Summary> {
+        let count = self.times.len();
+        (count > 0).then(|| Summary {
+            count,
+            mean_ms: mean_ms(self.sum, count),
+            std_ms: deviation(self.sum, self.squares, count) / TICKS_PER_MS as f64,
+            percentiles_ms: PERCENTILES.map(|(part, whole)| {
+                let value = self.times.value_at_quantile(part as f64 / whole as f64);
+                to_ms(value.min(self.max))
+            }),
+            max_ms: to_ms(self.max),
+        })
+    }
 }
 
 /// What is reported of a set of response times, in milliseconds.
@@ -32,21 +98,52 @@ pub struct Summary {
 pub const PERCENTILES: [(u64, u64); 4] = [(50, 100), (95, 100), (99, 100), (999, 1000)];
 
 impl Latencies {
+    /// Keeps up to `exact` times one by one.
+    #[must_use]
+    pub fn keeping(exact: usize) -> Self {
+        Self {
+            tagged: Vec::new(),
+            exact,
+            rest: None,
+        }
+    }
+
     /// Records one response time.
     #[inline]
     pub fn push(&mut self, time: Ticks, write: bool) {
+        if self.tagged.len() >= self.exact {
+            return self.push_beyond(time, write);
+        }
         self.tagged.push(time << 1 | u64::from(write));
+    }
+
+    #[cold]
+    fn push_beyond(&mut self, time: Ticks, write: bool) {
+        self.exact = 0;
+        let rest = self
+            .rest
+            .get_or_insert_with(|| Box::new([Counted::new(), Counted::new()]));
+        for tagged in std::mem::take(&mut self.tagged) {
+            rest[(tagged & 1) as usize].push(tagged >> 1);
+        }
+        rest[usize::from(write)].push(time);
     }
 
     /// All of them.
     #[must_use]
     pub fn all(&self) -> Option<Summary> {
+        if let Some([reads, writes]) = self.rest.as_deref() {
+            return reads.clone().and(writes).summary();
+        }
         summary(self.tagged.iter().map(|tagged| tagged >> 1).collect())
     }
 
     /// Of reads, or of writes. `all` is the summary of both, which is the answer if there is no other kind.
     #[must_use]
     pub fn of(&self, write: bool, all: Option<Summary>) -> Option<Summary> {
+        if let Some(rest) = self.rest.as_deref() {
+            return rest[usize::from(write)].summary();
+        }
         let writes = self
             .tagged
             .iter()
@@ -74,15 +171,7 @@ fn summary(mut times: Vec<Ticks>) -> Option<Summary> {
         .iter()
         .map(|time| u128::from(*time) * u128::from(*time))
         .sum();
-    // n * sum of squares - (sum)^2 is exact in integers; only its root is rounded.
     let n = u128::from(count);
-    let deviation = match squares.checked_mul(n).zip(sum.checked_mul(sum)) {
-        Some((of_squares, of_sum)) => ((of_squares - of_sum) as f64).sqrt() / count as f64,
-        // Beyond 128 bits: more than 10^9 responses of hours each.
-        None => (squares as f64 / n as f64 - (sum as f64 / n as f64).powi(2))
-            .max(0.0)
-            .sqrt(),
-    };
     // Each selection leaves everything at or above its rank behind it, where the next one looks.
     let mut below = 0;
     let percentiles_ms = PERCENTILES.map(|(part, whole)| {
@@ -93,11 +182,28 @@ fn summary(mut times: Vec<Ticks>) -> Option<Summary> {
     });
     Some(Summary {
         count,
-        mean_ms: sum as f64 / count as f64 / TICKS_PER_MS as f64,
-        std_ms: deviation / TICKS_PER_MS as f64,
+        mean_ms: mean_ms(sum, count),
+        std_ms: deviation(sum, squares, count) / TICKS_PER_MS as f64,
         percentiles_ms,
         max_ms: to_ms(max),
     })
+}
+
+fn mean_ms(sum: u128, count: u64) -> f64 {
+    sum as f64 / count as f64 / TICKS_PER_MS as f64
+}
+
+/// Standard deviation of the population, in ticks.
+fn deviation(sum: u128, squares: u128, count: u64) -> f64 {
+    // n * sum of squares - (sum)^2 is exact in integers; only its root is rounded.
+    let n = u128::from(count);
+    match squares.checked_mul(n).zip(sum.checked_mul(sum)) {
+        Some((of_squares, of_sum)) => ((of_squares - of_sum) as f64).sqrt() / count as f64,
+        // Beyond 128 bits: more than 10^9 responses of hours each.
+        None => (squares as f64 / n as f64 - (sum as f64 / n as f64).powi(2))
+            .max(0.0)
+            .sqrt(),
+    }
 }
 
 #[cfg(test)]
@@ -115,5 +221,37 @@ mod tests {
         assert_eq!(all.percentiles_ms, [20.0, 40.0, 40.0, 40.0]);
         assert!((all.std_ms - 125f64.sqrt()).abs() < 1e-12);
         assert_eq!(latencies.of(true, latencies.all()).unwrap().mean_ms, 35.0);
+    }
+
+    #[test]
+    fn beyond_the_bound_only_percentiles_are_rounded_and_by_a_thousandth_at_most() {
+        let mut random = destage_base::Random::new(6);
+        let (mut exact, mut bounded) = (Latencies::default(), Latencies::keeping(1000));
+        for _ in 0..50_000 {
+            let bits = 10 + random.below(30);
+            let time = random.below(1 << bits);
+            let write = random.below(3) > 0;
+            exact.push(time, write);
+            bounded.push(time, write);
+        }
+        assert!(bounded.tagged.is_empty());
+        for write in [None, Some(false), Some(true)] {
+            let of = |latencies: &Latencies| match write {
+                None => latencies.all().unwrap(),
+                Some(write) => latencies.of(write, latencies.all()).unwrap(),
+            };
+            let (exact, bounded) = (of(&exact), of(&bounded));
+            let but_percentiles = |summary: Summary| Summary {
+                percentiles_ms: [0.0; 4],
+                ..summary
+            };
+            assert_eq!(but_percentiles(exact), but_percentiles(bounded));
+            for (exact, bounded) in exact.percentiles_ms.iter().zip(bounded.percentiles_ms) {
+                assert!(
+                    (exact..=&(exact * 1.001)).contains(&&bounded),
+                    "{exact} {bounded}"
+                );
+            }
+        }
     }
 }

@@ -352,6 +352,17 @@ pub const PARAMETERS: &[Parameter] = &[
         "last_arrival: DiskSim",
     ),
     row(
+        "sim.exact_responses",
+        Kind::Integer {
+            min: 0,
+            max: u32::MAX as u64,
+        },
+        "16777216",
+        "",
+        "Response times kept one by one (30 bytes each at the end); with more, percentiles are exact to a thousandth.",
+        OURS,
+    ),
+    row(
         "sim.clock",
         Kind::Choice(&["exact", "double_ms"]),
         "exact",

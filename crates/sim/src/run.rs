@@ -223,6 +223,7 @@ impl Config {
             paging: self.paging(),
             address_map: self.address_map(),
             span_pages,
+            exact_responses: values.integer("sim.exact_responses") as usize,
             honor_flush: self.buffer.text("flush_mode") == "honor",
         }
     }

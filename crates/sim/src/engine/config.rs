@@ -60,6 +60,8 @@ pub struct EngineConfig {
     pub address_map: AddressMap,
     /// Pages the trace spans, for [`AddressMap::Shrink`].
     pub span_pages: u64,
+    /// Response times kept one by one, of each kind.
+    pub exact_responses: usize,
     /// Whether flush and FUA destage anything.
     pub honor_flush: bool,
 }

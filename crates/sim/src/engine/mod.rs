@@ -27,6 +27,7 @@ use crate::elements::Elements;
 use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Identity, Outstanding, Waiting};
+use crate::latencies::Latencies;
 use crate::observer::{Observer, Response, tell_erases};
 use crate::operation::PageOperation;
 use crate::paging::Span;
@@ -130,7 +131,12 @@ impl<'a> Engine<'a> {
             place_waiters: BTreeMap::new(),
             issued: Slab::default(),
             idle,
-            measured: Measured::default(),
+            measured: Measured {
+                response: Latencies::keeping(config.exact_responses),
+                device_response: Latencies::keeping(config.exact_responses),
+                destage_response: Latencies::keeping(config.exact_responses),
+                ..Measured::default()
+            },
             closed: false,
         }
     }
