@@ -23,7 +23,8 @@ use crate::schemes::tier::griffin;
 /// What a scheme is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeConfig<'a> {
-    /// Slots of the buffer, one page each.
+    /// Pages the buffer holds. Slots are numbered from 0, and beyond this number while requests wait whose
+    /// victims are not programmed yet: what is kept by slot has to grow, as [`crate::order`]'s lists do.
     pub capacity_pages: u32,
     /// Pages of a cluster.
     pub cluster_pages: u32,

@@ -1,0 +1,58 @@
+//! Requests larger than the buffer, taken in whole while nothing they push out is programmed yet: slots are then
+//! numbered beyond the capacity, and what a scheme keeps by slot has to grow with them.
+
+use std::collections::VecDeque;
+
+use destage_base::{Lpn, Random};
+use destage_buffer::destage::DirtyPage;
+use destage_buffer::view::NoDevice;
+use destage_buffer::{Buffer, BufferConfig, SCHEMES, Step};
+
+const CAPACITY: u32 = 6;
+
+#[test]
+fn every_row_takes_in_requests_larger_than_the_buffer() {
+    let mut taken = 0;
+    for row in SCHEMES.iter().filter(|row| !row.needs_future()) {
+        let mut config = BufferConfig::new(CAPACITY, 4);
+        config.staging = true;
+        let Some(scheme) = row.build_default(&config) else {
+            continue;
+        };
+        let mut buffer = Buffer::new(config, scheme);
+        let mut random = Random::new(8);
+        let mut leaving: VecDeque<(DirtyPage, bool)> = VecDeque::new();
+        let mut beyond = false;
+        for now in 0..400 {
+            let pages = 1 + random.below(4 * u64::from(CAPACITY));
+            let first = random.below(60);
+            buffer.begin_request(pages as u32);
+            for page in first..first + pages {
+                let mut step = buffer.write(Lpn(page), now, &NoDevice);
+                while step == Step::Destage {
+                    let record = buffer.record();
+                    leaving.extend(record.pages.iter().map(|page| (*page, record.keep)));
+                    step = buffer.place(now, &NoDevice);
+                }
+                assert_ne!(step, Step::Wait, "{}", row.name);
+            }
+            beyond |= buffer.over_capacity() > 0;
+            // Programs end in their order, some sooner, some later.
+            let ended = random.below(leaving.len() as u64 + 1) as usize;
+            for (page, keep) in leaving.drain(..ended) {
+                buffer.programmed(page, keep, now);
+            }
+        }
+        for (page, keep) in leaving.drain(..) {
+            buffer.programmed(page, keep, 400);
+        }
+        assert!(buffer.counts().are_balanced(), "{}", row.name);
+        assert!(
+            beyond || row.name == "infinite",
+            "{} never waited",
+            row.name
+        );
+        taken += 1;
+    }
+    assert!(taken + 2 >= SCHEMES.len(), "{taken} schemes");
+}
