@@ -150,11 +150,7 @@ impl Block {
             copies: open.copies,
             erases: 1,
         });
-        if let Some((worn, limit)) = self.blocks.levelling_due() {
-            let any = |_| true;
-            self.data
-                .level_wear(&mut self.blocks, worn, limit, any, operations);
-        }
+        self.data.level_wear(&mut self.blocks, |_| true, operations);
     }
 }
 

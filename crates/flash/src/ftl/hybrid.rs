@@ -227,11 +227,7 @@ impl Hybrid {
             copies: open.left,
             erases: 1,
         });
-        if let Some((worn, limit)) = self.blocks.levelling_due() {
-            let any = |_| true;
-            self.data
-                .level_wear(&mut self.blocks, worn, limit, any, operations);
-        }
+        self.data.level_wear(&mut self.blocks, |_| true, operations);
     }
 }
 

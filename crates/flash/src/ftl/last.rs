@@ -15,7 +15,7 @@ use destage_base::parameter::{Kind as ParameterKind, Parameter};
 use super::blocks::logged::{ASSOCIATIVITY, Logged};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Element, Striped};
-use super::blocks::{Blocks, LogicalPage, NONE};
+use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::list::List;
 use crate::operation::{Cause, MergeCause, Operations};
@@ -78,14 +78,6 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-struct NoLog;
-impl Initial for NoLog {
-    type Entry = u32;
-    fn at(&self, _: usize) -> u32 {
-        NONE
-    }
-}
-
 struct Never;
 impl Initial for Never {
     type Entry = u64;
@@ -97,7 +89,7 @@ impl Initial for Never {
 /// The log blocks bound to one logical block each; they have the lowest numbers.
 struct Sequential {
     /// Logical block -> its log block.
-    log_of: LazyTable<NoLog>,
+    log_of: LazyTable<AllNone>,
     /// Those in use, the one bound first in front.
     order: List,
     unused: Vec<u32>,
@@ -176,7 +168,7 @@ impl Last {
         Self {
             store,
             sequential: Sequential {
-                log_of: LazyTable::new(logical as usize, NoLog),
+                log_of: LazyTable::new(logical as usize, AllNone),
                 order: List::new(bound),
                 unused: (0..bound).rev().collect(),
             },

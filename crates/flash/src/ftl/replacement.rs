@@ -13,13 +13,13 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use destage_base::lazy::{Initial, LazyTable};
+use destage_base::lazy::LazyTable;
 use destage_base::parameter::{Kind as ParameterKind, Parameter};
 
 use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Element, Striped};
-use super::blocks::{Blocks, LogicalPage, NONE};
+use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
@@ -62,14 +62,6 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-struct NoChain;
-impl Initial for NoChain {
-    type Entry = u32;
-    fn at(&self, _: usize) -> u32 {
-        NONE
-    }
-}
-
 /// A replacement block.
 #[derive(Clone, Copy)]
 struct Link {
@@ -88,7 +80,7 @@ struct Replacement {
     /// The first blocks of the chains.
     data: DataBlocks,
     /// Logical block -> position in `links` of its first replacement.
-    first_of: LazyTable<NoChain>,
+    first_of: LazyTable<AllNone>,
     links: Vec<Link>,
     /// Per position in `links`: the pages whose newest copy is there.
     newest: Masks<First>,
@@ -117,7 +109,7 @@ impl Replacement {
         Self {
             blocks: Blocks::new(config, full, levelling, values.flag("in_order")),
             data: DataBlocks::new(&geometry, logical, config.filled, Copies::Valid),
-            first_of: LazyTable::new(logical as usize, NoChain),
+            first_of: LazyTable::new(logical as usize, AllNone),
             links: vec![unbound; replacements as usize],
             newest: Masks::new(replacements, geometry.data_pages(), First(0)),
             unused: (0..replacements).rev().collect(),
@@ -266,11 +258,8 @@ impl Replacement {
             copies,
             erases,
         });
-        if let Some((worn, limit)) = self.blocks.levelling_due() {
-            let no_chain = |block: u32| self.first_of.get(block as usize) == NONE;
-            self.data
-                .level_wear(&mut self.blocks, worn, limit, no_chain, operations);
-        }
+        let no_chain = |block: u32| self.first_of.get(block as usize) == NONE;
+        self.data.level_wear(&mut self.blocks, no_chain, operations);
         Ok(())
     }
 

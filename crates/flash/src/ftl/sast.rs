@@ -7,13 +7,13 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use destage_base::lazy::{Initial, LazyTable};
+use destage_base::lazy::LazyTable;
 use destage_base::parameter::{Kind as ParameterKind, Parameter};
 
 use super::blocks::logged::{ASSOCIATIVITY, Logged};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Element, Striped};
-use super::blocks::{Blocks, LogicalPage, NONE};
+use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::divide::Divider;
 use crate::list::List;
@@ -78,14 +78,6 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-struct NoLogs;
-impl Initial for NoLogs {
-    type Entry = u32;
-    fn at(&self, _: usize) -> u32 {
-        NONE
-    }
-}
-
 /// A group that has log blocks.
 #[derive(Default)]
 struct Group {
@@ -101,7 +93,7 @@ pub(super) struct Sast {
     /// Log blocks a group may have.
     group_logs: usize,
     /// Group -> its position in `groups`.
-    position_of: LazyTable<NoLogs>,
+    position_of: LazyTable<AllNone>,
     groups: Vec<Group>,
     /// Positions of groups with log blocks, the one written longest ago first.
     order: List,
@@ -120,7 +112,7 @@ impl Sast {
             store: Logged::new(config, number, logical, logs),
             over_group: Divider::new(group_blocks),
             group_logs: values.integer("group_log_blocks") as usize,
-            position_of: LazyTable::new(groups as usize, NoLogs),
+            position_of: LazyTable::new(groups as usize, AllNone),
             groups: (0..logs).map(|_| Group::default()).collect(),
             order: List::new(logs),
             unused_positions: (0..logs).rev().collect(),

@@ -11,7 +11,7 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use destage_base::Random;
-use destage_base::lazy::{Initial, LazyTable};
+use destage_base::lazy::LazyTable;
 use destage_base::parameter::{Kind as ParameterKind, Parameter};
 
 use self::merge::Rules;
@@ -19,7 +19,7 @@ use super::blocks::data::DataBlocks;
 use super::blocks::log_block::LogBlock;
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Element, Striped};
-use super::blocks::{Blocks, LogicalPage, NONE};
+use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::list::List;
 use crate::operation::{Cause, MergeCause, MergeKind, Operations};
@@ -87,21 +87,13 @@ enum Victim {
     MinCost,
 }
 
-struct NoLog;
-impl Initial for NoLog {
-    type Entry = u32;
-    fn at(&self, _: usize) -> u32 {
-        NONE
-    }
-}
-
 /// One element.
 pub(super) struct Bast {
     blocks: Blocks,
     data: DataBlocks,
     logs: Vec<LogBlock>,
     /// Logical block -> its log block's position in `logs`.
-    log_of: LazyTable<NoLog>,
+    log_of: LazyTable<AllNone>,
     /// Log blocks in use, the next victim first.
     order: List,
     unused: Vec<u32>,
@@ -129,7 +121,7 @@ impl Bast {
             ),
             data: DataBlocks::new(&geometry, logical, config.filled, shared::copies(values)),
             logs: (0..logs).map(|_| LogBlock::new(pages, in_place)).collect(),
-            log_of: LazyTable::new(logical as usize, NoLog),
+            log_of: LazyTable::new(logical as usize, AllNone),
             order: List::new(logs),
             unused: (0..logs).rev().collect(),
             victim: match values.text("log_victim") {
@@ -253,12 +245,8 @@ impl Bast {
 
     /// Moves cold data into a worn block, if that is due.
     fn level_wear(&mut self, operations: &mut Operations) {
-        let Some((worn, limit)) = self.blocks.levelling_due() else {
-            return;
-        };
         let no_log = |block: u32| self.log_of.get(block as usize) == NONE;
-        self.data
-            .level_wear(&mut self.blocks, worn, limit, no_log, operations);
+        self.data.level_wear(&mut self.blocks, no_log, operations);
     }
 }
 

@@ -148,16 +148,17 @@ impl DataBlocks {
         self.newest.clear(logical, offset);
     }
 
-    /// Moves the data of the least worn block, erased `limit` times at most, into the free block `worn`; of
-    /// equals the first logical block. Only blocks that are `eligible` move; without one, `worn` stays free.
+    /// If static wear levelling is due: moves the data of the least worn block into the most worn free one, as far
+    /// as their erases differ by enough; of equals the first logical block. Only blocks that are `eligible` move.
     pub fn level_wear(
         &mut self,
         blocks: &mut Blocks,
-        worn: BlockSlot,
-        limit: u32,
         eligible: impl Fn(u32) -> bool,
         operations: &mut Operations,
     ) {
+        let Some((worn, limit)) = blocks.levelling_due() else {
+            return;
+        };
         let coldest = (0..self.len())
             .filter(|block| eligible(*block))
             .filter_map(|block| Some((blocks.nand.block(self.get(block)?).erases, block)))

@@ -399,12 +399,8 @@ impl Logged {
 
     /// Moves cold data into a worn block, if that is due. Blocks with pages in the log are not cold.
     pub fn level_wear(&mut self, operations: &mut Operations) {
-        let Some((worn, limit)) = self.blocks.levelling_due() else {
-            return;
-        };
         let no_log = |block: u32| self.log.newest().count(block) == 0;
-        self.data
-            .level_wear(&mut self.blocks, worn, limit, no_log, operations);
+        self.data.level_wear(&mut self.blocks, no_log, operations);
     }
 
     /// Tells what was reclaimed; [`ASSOCIATIVITY`] is made of it.

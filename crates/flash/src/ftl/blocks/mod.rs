@@ -11,6 +11,8 @@ pub(super) mod striped;
 
 use alloc::format;
 
+use destage_base::lazy::Initial;
+
 use self::free::FreePool;
 use crate::ftl::{FtlConfig, NoSpace};
 use crate::geometry::Geometry;
@@ -19,6 +21,16 @@ use crate::operation::{Cause, Kind, Operations, Transfer};
 
 /// No block.
 pub(super) const NONE: u32 = u32::MAX;
+
+/// The rule of tables in which every entry is [`NONE`] at first.
+pub(super) struct AllNone;
+
+impl Initial for AllNone {
+    type Entry = u32;
+    fn at(&self, _: usize) -> u32 {
+        NONE
+    }
+}
 
 /// Who levels the wear of blocks, and how.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,20 +5,12 @@
 
 use alloc::vec::Vec;
 
-use destage_base::lazy::{Initial, LazyTable};
+use destage_base::lazy::LazyTable;
 
 use super::owners::Owners;
-use super::{LogicalPage, NONE};
+use super::{AllNone, LogicalPage, NONE};
 use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
-
-struct Nowhere;
-impl Initial for Nowhere {
-    type Entry = u32;
-    fn at(&self, _: usize) -> u32 {
-        NONE
-    }
-}
 
 /// One log block.
 struct Log {
@@ -35,7 +27,7 @@ struct Log {
 pub(in crate::ftl) struct PageLog {
     logs: Vec<Log>,
     /// Logical page -> log block and slot, of a page whose newest copy is in the log.
-    places: LazyTable<Nowhere>,
+    places: LazyTable<AllNone>,
     newest: Masks<First>,
     /// Of each log block the logical blocks with newest pages in it, where somebody wants to know.
     owners: Vec<Owners>,
@@ -54,7 +46,7 @@ impl PageLog {
         };
         Self {
             logs: (0..logs).map(log).collect(),
-            places: LazyTable::new(logical as usize * pages as usize, Nowhere),
+            places: LazyTable::new(logical as usize * pages as usize, AllNone),
             newest: Masks::new(logical, pages, First(0)),
             owners: Vec::new(),
             pages,
