@@ -2,7 +2,7 @@
 
 use destage_base::Random;
 use destage_trace::{
-    Asu, BadLines, Choices, Event, FORMATS, Format, Operation, Order, ReadOptions, Reader,
+    Asu, BadLines, Choices, Event, FORMATS, Format, Operation, Order, ReadOptions, Reader, Streams,
     ZeroLength,
 };
 use std::path::Path;
@@ -24,6 +24,9 @@ pub fn options(format: Option<&'static Format>, random: &mut Random) -> ReadOpti
         limit: [None, Some(3)][pick(2)],
         flush_every_writes: [0, 2][pick(2)],
         flush_every: [0, 10_000][pick(2)],
+        fua_every_writes: [0, 2][pick(2)],
+        trim_every_writes: [0, 2][pick(2)],
+        streams: [Streams::Trace, Streams::Volume][pick(2)],
         choices: Choices {
             event: [Event::Issue, Event::Queue, Event::Complete][pick(3)],
             block_bytes: [512, 1, 1 << 30][pick(3)],

@@ -27,6 +27,7 @@ fn responses(buffer: &str, writes: &[(Ticks, u64)]) -> Vec<Ticks> {
         line: 1,
         operation: Operation::Write,
         fua: false,
+        stream: 0,
     };
     let requests: Vec<_> = writes.iter().map(request).collect();
     let mut settings = Settings::new();

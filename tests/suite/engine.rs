@@ -65,6 +65,7 @@ fn request(arrival: Ticks, page: u64, pages: u32, operation: Operation) -> Reque
         line: 1,
         operation,
         fua: false,
+        stream: 0,
     }
 }
 
@@ -320,6 +321,7 @@ fn a_buffered_write_costs_the_bus_and_a_forced_one_its_program() {
     let at = |ms: u64| ms * TICKS_PER_MS;
     let forced = Request {
         fua: true,
+        stream: 0,
         ..request(at(20), 4, 1, Operation::Write)
     };
     let requests = [

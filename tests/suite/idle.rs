@@ -41,6 +41,7 @@ fn simulate(buffer: &str, writes: &[(u64, u64)]) -> (Records, RunResult) {
             line: 1,
             operation: Operation::Write,
             fua: false,
+            stream: 0,
         })
         .collect();
     let mut settings = Settings::new();

@@ -40,6 +40,7 @@ fn records(buffer: &str) -> Vec<(u64, &'static str, Vec<u64>)> {
         line: 1,
         operation: Operation::Write,
         fua: false,
+        stream: 0,
     });
     let mut settings = Settings::new();
     settings.set_kind("buffer", buffer).unwrap();

@@ -24,6 +24,7 @@ fn long_and_others(costing: &str, pairs: &[&str], requests: &[(u64, u32)]) -> (f
             line: 1,
             operation: Operation::Write,
             fua: false,
+            stream: 0,
         })
         .collect();
     let mut settings = Settings::new();

@@ -27,6 +27,7 @@ fn run_with(placement: &str, costing: &str) -> Metrics {
                 Operation::Write
             },
             fua: false,
+            stream: 0,
         })
         .collect();
     let mut settings = Settings::new();

@@ -16,6 +16,7 @@ fn request(arrival_ms: u64, sector: u64, sectors: u32, operation: Operation) -> 
         line: 1,
         operation,
         fua: false,
+        stream: 0,
     }
 }
 

@@ -148,6 +148,7 @@ mod tests {
             line: 1,
             operation: Operation::Write,
             fua: false,
+            stream: 0,
         };
         let span = Paging {
             align,

@@ -30,6 +30,7 @@ fn metrics(pairs: &[&str], observer: &mut dyn Observer) -> Result<Metrics, Strin
         line: 1,
         operation,
         fua: false,
+        stream: 0,
     });
     let source = Source::memory("test".to_owned(), &requests);
     let (result, _) =

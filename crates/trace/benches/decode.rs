@@ -32,6 +32,7 @@ fn compact() -> Vec<u8> {
                 Operation::Read
             },
             fua: false,
+            stream: 0,
         };
         writer.write(&request).expect("memory is writable");
     }

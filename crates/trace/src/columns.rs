@@ -17,10 +17,11 @@ pub(crate) enum Field {
     Offset,
     Bytes,
     Fua,
+    Stream,
     Ignored,
 }
 
-const NAMES: [(&str, Field); 11] = [
+const NAMES: [(&str, Field); 12] = [
     ("time", Field::Time),
     ("volume", Field::Volume),
     ("op", Field::Operation),
@@ -31,6 +32,7 @@ const NAMES: [(&str, Field); 11] = [
     ("offset", Field::Offset),
     ("bytes", Field::Bytes),
     ("fua", Field::Fua),
+    ("stream", Field::Stream),
     ("-", Field::Ignored),
 ];
 
@@ -56,7 +58,7 @@ impl FromStr for Columns {
     type Err = String;
 
     /// From the names of the columns: `time`, `volume`, `op` (read, write, flush, trim or their first letter), `write`
-    /// or `read` (1 or 0), `sector` or `offset` (in bytes), `sectors` or `bytes`, `fua` (1 or 0), `-` for a column that
+    /// or `read` (1 or 0), `sector` or `offset` (in bytes), `sectors` or `bytes`, `fua` (1 or 0), `stream`, `-` for a column that
     /// plays no part. What stands between the names stands between the columns: a comma, a semicolon, a tab, a bar or blanks.
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim_matches([' ', '\r', '\n']);
@@ -86,8 +88,11 @@ impl FromStr for Columns {
         exactly(&[Field::Sectors, Field::Bytes], "sectors and bytes")?;
         exactly(&[Field::Time], "time")?;
         let operations = count(&[Field::Operation, Field::IsWrite, Field::IsRead]);
-        if operations > 1 || count(&[Field::Volume]) > 1 || count(&[Field::Fua]) > 1 {
-            return Err("at most one of op, write and read, one volume and one fua".to_owned());
+        let once = [Field::Volume, Field::Fua, Field::Stream];
+        if operations > 1 || once.iter().any(|field| count(&[*field]) > 1) {
+            return Err(
+                "at most one of op, write and read, one volume, one fua and one stream".to_owned(),
+            );
         }
         Ok(Self {
             separator: u8::try_from(separator).expect("separators are ASCII"),

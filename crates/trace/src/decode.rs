@@ -201,6 +201,7 @@ pub(crate) fn request(
         line,
         operation,
         fua: false,
+        stream: 0,
     }))
 }
 

@@ -21,7 +21,7 @@ pub(crate) mod wiscsee;
 
 use crate::cursor::{Column, Cursor, Problem};
 use crate::error::Fault;
-use crate::request::{Operation, Request, sectors_touched};
+use crate::request::{Operation, sectors_touched};
 
 /// Sectors touched by a byte range whose length was the field read last, in the column `column`.
 #[inline(always)]
@@ -60,16 +60,5 @@ fn scsi_operation(opcode: u64) -> Option<Operation> {
         0x35 | 0x91 => Some(Operation::Flush),
         0x42 => Some(Operation::Trim),
         _ => None,
-    }
-}
-
-/// A flush that arrives with `request`, which asks for one to be done before it.
-fn flush_before(request: &Request) -> Request {
-    Request {
-        sector: 0,
-        sectors: 0,
-        operation: Operation::Flush,
-        fua: false,
-        ..*request
     }
 }

@@ -25,9 +25,9 @@ mod decode;
 mod detect;
 mod digits;
 pub mod error;
-mod flushes;
 pub mod format;
 mod formats;
+mod injection;
 pub mod options;
 mod order;
 pub mod reader;
@@ -43,7 +43,9 @@ pub mod writers;
 
 pub use error::{Excerpt, Fault, TraceError};
 pub use format::{FORMATS, Format, TimeUnit};
-pub use options::{Asu, BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, ZeroLength};
+pub use options::{
+    Asu, BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, Streams, ZeroLength,
+};
 pub use reader::{Counts, Reader};
 pub use request::{Operation, Request};
 pub use statistics::Statistics;

@@ -94,7 +94,7 @@ pub const PARAMETERS: &[Parameter] = &[
         kind: Kind::Text,
         default: "",
         unit: "",
-        about: "Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector or offset, sectors or bytes, fua, and - for any other; what separates the names separates the columns. Nothing takes them from the first line.",
+        about: "Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector or offset, sectors or bytes, fua, stream, and - for any other; what separates the names separates the columns. Nothing takes them from the first line.",
         source: "",
     },
     Parameter {
@@ -118,6 +118,36 @@ pub const PARAMETERS: &[Parameter] = &[
         unit: "ms",
         about: "A flush is added at every multiple of this time after a trace's first request if something was written since the last one; 0 adds none.",
         source: "file systems commit every 5 s or so",
+    },
+    Parameter {
+        name: "trace.fua_every_writes",
+        kind: Kind::Integer {
+            min: 0,
+            max: u64::MAX,
+        },
+        default: "0",
+        unit: "writes",
+        about: "One of so many writes of a trace is forced unit access; 0 leaves all as they are.",
+        source: "most traces lost the flag; journals force their commit records",
+    },
+    Parameter {
+        name: "trace.trim_every_writes",
+        kind: Kind::Integer {
+            min: 0,
+            max: u64::MAX,
+        },
+        default: "0",
+        unit: "writes",
+        about: "With every n-th write what the n-th write before it wrote is trimmed, as if it were a temporary file; 0 adds no trims.",
+        source: "older traces have none",
+    },
+    Parameter {
+        name: "trace.streams",
+        kind: Kind::Choice(&["trace", "volume"]),
+        default: "trace",
+        unit: "",
+        about: "The stream of a request: what the trace says, if it says anything; or its volume's number modulo 65535, plus 1.",
+        source: "data of one volume tends to die together",
     },
 ];
 
@@ -204,6 +234,16 @@ pub enum BadLines {
     Skip,
 }
 
+/// Where the stream of a request comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Streams {
+    /// From the trace; 0 if that has none.
+    #[default]
+    Trace,
+    /// The volume's number modulo 65535, plus 1.
+    Volume,
+}
+
 /// How a trace is to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
@@ -235,6 +275,12 @@ pub struct ReadOptions {
     pub flush_every_writes: u64,
     /// A flush is added at every multiple of this time, if something was written; 0 is never.
     pub flush_every: Ticks,
+    /// One of so many writes becomes forced unit access; 0 is none.
+    pub fua_every_writes: u64,
+    /// With every n-th write what the n-th write before it wrote is trimmed; 0 is never.
+    pub trim_every_writes: u64,
+    /// Where the stream of a request comes from.
+    pub streams: Streams,
     /// Whether the SHA-256 of the trace is made.
     pub digest: bool,
 }
@@ -256,6 +302,9 @@ impl Default for ReadOptions {
             choices: Choices::default(),
             flush_every_writes: 0,
             flush_every: 0,
+            fua_every_writes: 0,
+            trim_every_writes: 0,
+            streams: Streams::Trace,
             digest: true,
         }
     }
@@ -330,6 +379,12 @@ impl ReadOptions {
             },
             flush_every_writes: values.integer("trace.flush_every_writes"),
             flush_every: values.integer("trace.flush_every_ms") * TICKS_PER_MS,
+            fua_every_writes: values.integer("trace.fua_every_writes"),
+            trim_every_writes: values.integer("trace.trim_every_writes"),
+            streams: match values.text("trace.streams") {
+                "volume" => Streams::Volume,
+                _ => Streams::Trace,
+            },
             ..Self::default()
         })
     }

@@ -72,6 +72,7 @@ mod tests {
             line,
             operation: Operation::Write,
             fua: false,
+            stream: 0,
         }
     }
 

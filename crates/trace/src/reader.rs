@@ -8,8 +8,8 @@ use crate::cursor::{Problem, next_line};
 use crate::decode::State;
 use crate::detect::{detect, detect_binary, not_text};
 use crate::error::{Excerpt, Fault, TraceError};
-use crate::flushes::Flushes;
 use crate::format::{Encoding, Format};
+use crate::injection::Injection;
 use crate::options::{Asu, BadLines, Order, ReadOptions};
 use crate::report::{block_error, line_text, offending, offending_bytes};
 use crate::request::{Operation, Request};
@@ -36,8 +36,9 @@ pub struct Counts {
     pub zero_length: u64,
     /// Requests whose time was set to the latest seen, with [`Order::Clamp`].
     pub clamped: u64,
-    /// Flushes added, with [`ReadOptions::flush_every_writes`] or [`ReadOptions::flush_every`].
-    pub flushes_added: u64,
+    /// Flushes and trims added, with [`ReadOptions::flush_every_writes`], [`ReadOptions::flush_every`] or
+    /// [`ReadOptions::trim_every_writes`].
+    pub added: u64,
 }
 
 /// One pass over a trace.
@@ -57,7 +58,7 @@ pub struct Reader {
     skip: u64,
     left: Option<u64>,
     writes_only: bool,
-    flushes: Option<Flushes>,
+    injection: Option<Injection>,
     handed_out: u64,
     stage: Stage,
     /// No complete record is in sight.
@@ -181,7 +182,7 @@ impl Reader {
             skip: options.skip,
             left: options.limit,
             writes_only: options.writes_only,
-            flushes: Flushes::new(options),
+            injection: Injection::new(options),
             handed_out: 0,
             stage: if options.limit == Some(0) {
                 Stage::Stopped
@@ -237,7 +238,10 @@ impl Reader {
             skipped: self.faults.skipped,
             zero_length: self.admission.dropped,
             clamped: self.admission.clamped,
-            flushes_added: self.flushes.as_ref().map_or(0, |flushes| flushes.added),
+            added: self
+                .injection
+                .as_ref()
+                .map_or(0, |injection| injection.added),
         }
     }
 
@@ -286,8 +290,8 @@ impl Reader {
             self.make_relative(batch);
         }
         self.cut(batch);
-        if let Some(flushes) = &mut self.flushes {
-            flushes.add(batch);
+        if let Some(injection) = &mut self.injection {
+            injection.apply(batch);
         }
         Ok(())
     }

@@ -139,6 +139,7 @@ pub(crate) fn request(
         line: state.request_line(),
         operation,
         fua: false,
+        stream: 0,
     })
 }
 

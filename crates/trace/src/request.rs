@@ -53,6 +53,8 @@ pub struct Request {
     pub operation: Operation,
     /// Whether this write alone must be durable before it is acknowledged.
     pub fua: bool,
+    /// The stream or placement the host names for the data, so that what dies together can lie together; 0 for none.
+    pub stream: u16,
 }
 
 impl Request {
@@ -60,6 +62,18 @@ impl Request {
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.sector + self.sectors as u64
+    }
+
+    /// A flush of the same volume at the same time.
+    pub(crate) const fn flush_beside(&self) -> Self {
+        Self {
+            sector: 0,
+            sectors: 0,
+            operation: Operation::Flush,
+            fua: false,
+            stream: 0,
+            ..*self
+        }
     }
 }
 

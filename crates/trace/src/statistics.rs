@@ -14,7 +14,7 @@ use crate::request::{Operation, Request, SECTOR_BYTES};
 use destage_base::Ticks;
 use destage_base::time::to_ms;
 use pages::PageSet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Collects the statistics of a trace, request by request.
 ///
@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 /// let mut statistics = Statistics::new(4096);
 /// for sector in [0, 8, 0] {
 ///     let operation = Operation::Write;
-///     statistics.add(&Request { arrival: 0, sector, sectors: 8, volume: 0, line: 1, operation, fua: false });
+///     statistics.add(&Request { arrival: 0, sector, sectors: 8, volume: 0, line: 1, operation, fua: false, stream: 0 });
 /// }
 /// let summary = statistics.finish();
 /// assert_eq!((summary.written_pages, summary.unique_written_pages), (3, 2));
@@ -32,6 +32,8 @@ use std::collections::BTreeMap;
 pub struct Statistics {
     page_bytes: u64,
     counts: [u64; 4],
+    fua_writes: u64,
+    streams: BTreeSet<u16>,
     sectors: [u64; 4],
     pages: [u64; 2],
     unique: PageSet,
@@ -66,6 +68,8 @@ impl Statistics {
         Self {
             page_bytes,
             counts: [0; 4],
+            fua_writes: 0,
+            streams: BTreeSet::new(),
             sectors: [0; 4],
             pages: [0; 2],
             unique: PageSet::default(),
@@ -85,6 +89,10 @@ impl Statistics {
         let kind = request.operation as usize;
         self.counts[kind] += 1;
         self.sectors[kind] += u64::from(request.sectors);
+        self.fua_writes += u64::from(request.fua);
+        if request.stream != 0 {
+            self.streams.insert(request.stream);
+        }
         self.first.get_or_insert(request.arrival);
         self.last = self.last.max(request.arrival);
         let volume = self.volumes.entry(request.volume).or_default();
@@ -125,6 +133,8 @@ impl Statistics {
             writes,
             flushes,
             trims,
+            fua_writes: self.fua_writes,
+            streams: self.streams.len() as u64,
             write_share: share(writes, reads + writes),
             volumes: self.volumes.len() as u64,
             sector_min: addressed.then_some(self.sector_min),
@@ -164,6 +174,7 @@ mod tests {
             line: 1,
             operation,
             fua: false,
+            stream: 0,
         }
     }
 

@@ -39,7 +39,7 @@ pub const OUTPUTS: &[OutputForm] = &[
     },
     OutputForm {
         name: "disksim",
-        about: "DiskSim ASCII: reads and writes only, without FUA.",
+        about: "DiskSim ASCII: reads and writes only, without FUA or streams.",
         kind: Kind::DiskSim,
     },
 ];

@@ -34,6 +34,7 @@ fn requests(count: u32, random: &mut Random) -> Vec<Request> {
                 line,
                 operation,
                 fua: operation == Operation::Write && random.below(2) == 0,
+                stream: if flush { 0 } else { bits(random, 16) as u16 },
             }
         })
         .collect()
@@ -79,6 +80,7 @@ fn what_is_written_is_read_back_to_the_bit() {
         .map(|(request, line)| Request {
             line,
             fua: false,
+            stream: 0,
             ..request
         })
         .collect();

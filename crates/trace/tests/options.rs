@@ -38,6 +38,7 @@ fn request(
         line,
         operation,
         fua: false,
+        stream: 0,
     }
 }
 

@@ -4,9 +4,9 @@
 
 mod common;
 
-use common::{MS, US, error, options, read_plain as read, with};
+use common::{MS, US, error, options, read_as, read_plain as read, with};
 use destage_trace::Operation::{Flush, Read, Trim, Write};
-use destage_trace::{Choices, Event, Operation, ReadOptions, TimeUnit};
+use destage_trace::{Choices, Event, ReadOptions, TimeUnit};
 
 const BLKPARSE: &str = "\
   8,0    3        1     0.000000000   697  G   W 223490 + 8 [kjournald]
@@ -174,6 +174,14 @@ fn tables_are_read_by_the_names_of_their_columns() {
         (130, 0, Trim, 4, 4, false),
     ];
     assert_eq!(read(own, &ReadOptions::default()), expected);
+    let tagged = "time,op,sector,sectors,stream\n1,w,8,8,65535\n2,r,8,8,0\n3,f,0,0,9\n";
+    let trace = read_as("t", tagged, &ReadOptions::default()).unwrap();
+    let streams: Vec<u16> = trace
+        .requests
+        .iter()
+        .map(|request| request.stream)
+        .collect();
+    assert_eq!(streams, [65535, 0, 0]);
     // What the user says wins over the first line, and separators follow the names.
     let table =
         "when\twhat\twhere\thow much\tuser\n1\tRead\t1023\t2\tann\n2 \t w\t 0\t512 \tbob b\n";
@@ -265,50 +273,4 @@ fn diskmon_may_be_exported_with_other_separators_and_a_header() {
             "{content}"
         );
     }
-}
-
-#[test]
-fn flushes_are_added_on_request() {
-    let content = "0.0 0 0 8 0\n1.0 0 8 8 0\n2.0 0 0 8 1\n3.0 0 0 8 0\n12.0 0 0 8 1\n21.0 0 0 8 1\n30.0 0 0 8 1\n31.0 0 0 8 0\n32.0 0 0 8 0\n";
-    let kinds = |options: &ReadOptions| {
-        let requests = read(content, options);
-        let shown: Vec<(u64, Operation)> = requests
-            .iter()
-            .map(|request| (request.0 / MS, request.2))
-            .filter(|request| request.1 != Read)
-            .collect();
-        shown
-    };
-    let by_count = ReadOptions {
-        flush_every_writes: 2,
-        ..options("disksim")
-    };
-    assert_eq!(
-        kinds(&by_count),
-        [
-            (0, Write),
-            (1, Write),
-            (1, Flush),
-            (3, Write),
-            (31, Write),
-            (31, Flush),
-            (32, Write)
-        ]
-    );
-    let by_time = ReadOptions {
-        flush_every: 10 * MS,
-        ..options("disksim")
-    };
-    // One at 10 ms for the first writes, none at 20 or 30: nothing had been written.
-    assert_eq!(
-        kinds(&by_time),
-        [
-            (0, Write),
-            (1, Write),
-            (3, Write),
-            (10, Flush),
-            (31, Write),
-            (32, Write)
-        ]
-    );
 }

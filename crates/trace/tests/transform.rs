@@ -17,6 +17,7 @@ fn request(arrival: u64, volume: u32, sector: u64, sectors: u32, operation: Oper
         line: 1,
         operation,
         fua: false,
+        stream: 0,
     }
 }
 

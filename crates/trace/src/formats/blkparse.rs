@@ -8,7 +8,6 @@
 //! The letters after the action say what is done. A first F asks for a flush before the request: it becomes a flush
 //! of its own that arrives with it. An F after the R or W is forced unit access.
 
-use super::flush_before;
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
 use crate::error::Fault;
@@ -152,7 +151,7 @@ impl Layout for BlkParse {
         if let Some(request) = &mut made {
             request.fua = asked.fua && operation == Operation::Write;
             if asked.flush {
-                state.ahead = Some(flush_before(request));
+                state.ahead = Some(request.flush_beside());
             }
         }
         Ok(made)

@@ -4,7 +4,6 @@
 //! (`linux/blktrace_api.h`, version 7). Which events are requests, and what flush bits mean, is as in `blkparse`.
 //! Files of several processors that were put end to end are not in order of time, hence sorted in a window.
 
-use super::flush_before;
 use crate::cursor::{Column, Problem};
 use crate::decode::State;
 use crate::error::Fault;
@@ -128,7 +127,7 @@ impl Records for BlkTrace {
         let mut made = request(state, arrival, device, (sector, sectors), operation, length)?;
         made.fua = action & FUA != 0 && operation == Operation::Write;
         if flush {
-            batch.push(flush_before(&made));
+            batch.push(made.flush_beside());
         }
         batch.push(made);
         done

@@ -14,7 +14,7 @@
 //! A value is `base + scale * number`, in 64 bits that wrap. The columns: the arrival as difference to the request above
 //! (the first to `first_arrival`), in ticks of 0.1 ns; the first sector as difference to the end of the request above (the
 //! first to `first_end`), with its sign in the lowest bit; sectors; volume; and the operation (0 read, 1 write, 2 flush,
-//! 3 trim), plus 4 for forced unit access. Every block stands for itself.
+//! 3 trim), plus 4 for forced unit access and 8 times the stream. Every block stands for itself.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::State;
@@ -208,8 +208,8 @@ fn requests(
             let sector = end.wrapping_add((start >> 1) ^ (start & 1).wrapping_neg());
             sound &= length <= u64::from(u32::MAX)
                 && volume <= u64::from(u32::MAX)
-                && kind < 8
-                // A flush has neither a length nor a durability of its own.
+                && kind < 8 << 16
+                // A flush has neither a length nor a durability nor a place of its own.
                 && (kind & 3 != 2 || length == 0 && kind == 2)
                 && sector <= SECTORS_MAX - (length & u64::from(u32::MAX));
             end = sector.wrapping_add(length);
@@ -222,6 +222,7 @@ fn requests(
                 line: u32::try_from(line).unwrap_or(u32::MAX),
                 operation: OPERATIONS[(kind & 3) as usize],
                 fua: kind & 4 != 0,
+                stream: (kind >> 3) as u16,
             }
         }));
     }

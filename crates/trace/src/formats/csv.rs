@@ -15,8 +15,8 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["csv"],
     about: "Any table: trace.columns or its first line names the columns and what separates them; times in ns unless trace.time_unit says otherwise.",
     columns: "as many fields as there are columns",
-    header: Some("time,volume,op,sector,sectors,fua"),
-    example: "5265313000.0,0,write,6357144,8,0",
+    header: Some("time,volume,op,sector,sectors,fua,stream"),
+    example: "5265313000.0,0,write,6357144,8,0,0",
     time_unit: TimeUnit::Nanoseconds,
     sorted: true,
     epoch: false,
@@ -38,6 +38,10 @@ const OPERATION: Column = Column {
 const FLAG: Column = Column {
     name: "flag",
     expected: "0 or 1",
+};
+const STREAM: Column = Column {
+    name: "stream",
+    expected: "a whole number below 2^16, 0 for none",
 };
 const SECTOR: Column = Column {
     name: "sector",
@@ -120,6 +124,7 @@ impl Layout for Csv {
         let mut made = request(state, row.arrival, row.volume, range, operation)?;
         if let Some(request) = &mut made {
             request.fua = row.fua;
+            request.stream = row.stream;
         }
         Ok(made)
     }
@@ -140,6 +145,7 @@ struct Row {
     sector: Position,
     sectors: Position,
     fua: bool,
+    stream: u16,
 }
 
 impl Default for Row {
@@ -151,6 +157,7 @@ impl Default for Row {
             sector: Position::Sectors(0),
             sectors: Position::Sectors(0),
             fua: false,
+            stream: 0,
         }
     }
 }
@@ -194,6 +201,11 @@ impl Row {
             Field::Fua => {
                 self.fua = flag(cursor)?;
                 &FLAG
+            }
+            Field::Stream => {
+                self.stream = u16::try_from(cursor.number32(&STREAM)?)
+                    .map_err(|_| cursor.bad_field(Fault::TooLarge(STREAM.name), &STREAM))?;
+                &STREAM
             }
             Field::Sector => {
                 self.sector = Position::Sectors(cursor.number(&SECTOR)?);

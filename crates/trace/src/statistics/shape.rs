@@ -260,6 +260,7 @@ mod tests {
             line: 1,
             operation: Operation::Write,
             fua: false,
+            stream: 0,
         }
     }
 

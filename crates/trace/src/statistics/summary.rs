@@ -18,6 +18,10 @@ pub struct Summary {
     pub flushes: u64,
     /// Trim requests.
     pub trims: u64,
+    /// Write requests that are forced unit access.
+    pub fua_writes: u64,
+    /// Streams that occur.
+    pub streams: u64,
     /// Write requests over read and write requests.
     pub write_share: Option<f64>,
     /// Volumes that occur.
@@ -105,6 +109,18 @@ impl Summary {
                 self.write_share.map(Decimal),
                 "",
                 "Writes among reads and writes.",
+            ),
+            (
+                "fua_writes",
+                Some(Whole(self.fua_writes)),
+                "",
+                "Writes that are forced unit access.",
+            ),
+            (
+                "streams",
+                Some(Whole(self.streams)),
+                "",
+                "Streams that occur, besides none.",
             ),
             (
                 "volumes",

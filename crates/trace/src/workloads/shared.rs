@@ -265,6 +265,7 @@ impl Arrivals {
             line: u32::try_from(self.made).unwrap_or(u32::MAX),
             operation,
             fua: false,
+            stream: 0,
         }
     }
 }

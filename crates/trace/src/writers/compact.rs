@@ -93,10 +93,11 @@ fn code(request: &Request) -> u64 {
     let operation = match request.operation {
         Operation::Read => 0,
         Operation::Write => 1,
-        Operation::Flush => 2,
+        // It has neither of the two.
+        Operation::Flush => return 2,
         Operation::Trim => 3,
     };
-    operation + 4 * u64::from(request.fua)
+    operation + 4 * u64::from(request.fua) + 8 * u64::from(request.stream)
 }
 
 /// Adds a column: what all values have in common once, and the rest in as few bytes as the largest needs.

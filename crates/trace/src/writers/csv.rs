@@ -4,7 +4,7 @@ use crate::request::Request;
 use std::io::{self, Write};
 
 /// The first line.
-pub const HEADER: &str = "time,volume,op,sector,sectors,fua";
+pub const HEADER: &str = "time,volume,op,sector,sectors,fua,stream";
 
 /// Writes one request as one line below [`HEADER`]; the time is in ns, whose one decimal is the tick.
 ///
@@ -18,11 +18,12 @@ pub fn write(out: &mut impl Write, request: &Request) -> io::Result<()> {
         volume,
         operation,
         fua,
+        stream,
         ..
     } = request;
     writeln!(
         out,
-        "{}.{},{volume},{},{sector},{sectors},{}",
+        "{}.{},{volume},{},{sector},{sectors},{},{stream}",
         arrival / 10,
         arrival % 10,
         operation.name(),

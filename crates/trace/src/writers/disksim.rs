@@ -25,8 +25,13 @@ pub fn write(out: &mut impl Write, request: &Request) -> io::Result<()> {
             return Err(io::Error::new(io::ErrorKind::Unsupported, text));
         }
     };
-    if request.fua {
-        let text = "DiskSim ASCII has no forced unit access; expected plain reads and writes only";
+    if request.fua || request.stream != 0 {
+        let lost = if request.fua {
+            "forced unit access"
+        } else {
+            "streams"
+        };
+        let text = format!("DiskSim ASCII has no {lost}; expected plain reads and writes only");
         return Err(io::Error::new(io::ErrorKind::Unsupported, text));
     }
     let Request {
@@ -59,6 +64,7 @@ mod tests {
             line: 1,
             operation: Operation::Write,
             fua: false,
+            stream: 0,
         };
         let mut out = Vec::new();
         write(&mut out, &request).unwrap();
@@ -69,6 +75,9 @@ mod tests {
         request.fua = true;
         assert!(write(&mut out, &request).is_err());
         request.fua = false;
+        request.stream = 1;
+        assert!(write(&mut out, &request).is_err());
+        request.stream = 0;
         request.operation = Operation::Flush;
         assert_eq!(
             write(&mut out, &request).unwrap_err().kind(),

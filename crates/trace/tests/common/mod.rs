@@ -92,7 +92,7 @@ pub fn with(name: &str, choices: Choices) -> ReadOptions {
     }
 }
 
-/// Arrival, volume, operation, sector, sectors, forced unit access.
+/// Arrival, volume, operation, sector, sectors, forced unit access; streams are compared where there are some.
 pub type Plain = (u64, u32, Operation, u64, u32, bool);
 
 /// A request without its line.

@@ -1,0 +1,153 @@
+//! What a trace lost, put back by rule: flushes, forced unit access, trims and streams.
+//!
+//! All rules count requests of the slice that is handed out. Flushes by count arrive with every n-th write; by time, at
+//! each multiple of a period after the first request, if something was written since the last flush of any origin: a
+//! file system with nothing to commit sends none. Every n-th write is forced. Trims arrive with every n-th write and
+//! name what the n-th write before it wrote, as a temporary file that is removed when the next one is made. Streams
+//! tell volumes apart.
+
+use crate::options::{ReadOptions, Streams};
+use crate::request::{Operation, Request};
+use destage_base::Ticks;
+
+/// Changes requests that pass in order of arrival, and adds to them.
+pub(crate) struct Injection {
+    flush_every: Ticks,
+    flush_writes: Countdown,
+    fua_writes: Countdown,
+    trim_writes: Countdown,
+    streams: Streams,
+    /// Whether anything was written since the last flush.
+    written: bool,
+    /// The next multiple of `flush_every`, once there was a request.
+    due: Option<Ticks>,
+    /// What the next trim is of.
+    temporary: Option<Request>,
+    /// How many requests were added.
+    pub added: u64,
+    scratch: Vec<Request>,
+}
+
+/// Counts to a number again and again.
+struct Countdown {
+    every: u64,
+    left: u64,
+}
+
+impl Countdown {
+    /// To `every`; 0 is never reached.
+    fn new(every: u64) -> Self {
+        Self { every, left: every }
+    }
+
+    /// One more: whether it is the last.
+    fn strike(&mut self) -> bool {
+        if self.every == 0 {
+            return false;
+        }
+        self.left -= 1;
+        let struck = self.left == 0;
+        if struck {
+            self.left = self.every;
+        }
+        struck
+    }
+}
+
+impl Injection {
+    /// As `options` ask; nothing if they ask for none.
+    pub fn new(options: &ReadOptions) -> Option<Self> {
+        let ReadOptions {
+            flush_every,
+            flush_every_writes,
+            fua_every_writes,
+            trim_every_writes,
+            streams,
+            ..
+        } = *options;
+        let counts = [flush_every_writes, fua_every_writes, trim_every_writes];
+        let wanted = flush_every > 0 || counts != [0; 3] || streams != Streams::Trace;
+        wanted.then(|| Self {
+            flush_every,
+            flush_writes: Countdown::new(flush_every_writes),
+            fua_writes: Countdown::new(fua_every_writes),
+            trim_writes: Countdown::new(trim_every_writes),
+            streams,
+            written: false,
+            due: None,
+            temporary: None,
+            added: 0,
+            scratch: Vec::new(),
+        })
+    }
+
+    /// Applies the rules to `batch`.
+    pub fn apply(&mut self, batch: &mut Vec<Request>) {
+        let mut made = std::mem::take(&mut self.scratch);
+        made.clear();
+        for request in batch.iter() {
+            let mut request = *request;
+            if self.streams == Streams::Volume && request.operation != Operation::Flush {
+                // Tag 0 says that there is none.
+                request.stream = (request.volume % u32::from(u16::MAX)) as u16 + 1;
+            }
+            if self.flush_every > 0 {
+                self.flush_by_time(&request, &mut made);
+            }
+            match request.operation {
+                Operation::Write => self.write(request, &mut made),
+                Operation::Flush => {
+                    self.written = false;
+                    made.push(request);
+                }
+                Operation::Read | Operation::Trim => made.push(request),
+            }
+        }
+        std::mem::swap(batch, &mut made);
+        self.scratch = made;
+    }
+
+    fn write(&mut self, mut request: Request, made: &mut Vec<Request>) {
+        request.fua |= self.fua_writes.strike();
+        self.written = true;
+        made.push(request);
+        if self.trim_writes.strike()
+            && let Some(old) = self.temporary.replace(request)
+        {
+            self.added += 1;
+            made.push(Request {
+                arrival: request.arrival,
+                operation: Operation::Trim,
+                fua: false,
+                ..old
+            });
+        }
+        if self.flush_writes.strike() {
+            self.flush(&request, request.arrival, made);
+        }
+    }
+
+    fn flush_by_time(&mut self, request: &Request, made: &mut Vec<Request>) {
+        let due = *self
+            .due
+            .get_or_insert(request.arrival.saturating_add(self.flush_every));
+        if request.arrival < due {
+            return;
+        }
+        if self.written {
+            self.flush(request, due, made);
+        }
+        // Of the multiples in a long pause only the first had something to flush.
+        let periods = (request.arrival - due) / self.flush_every + 1;
+        self.due = Some(due.saturating_add(periods.saturating_mul(self.flush_every)));
+    }
+
+    fn flush(&mut self, near: &Request, arrival: Ticks, made: &mut Vec<Request>) {
+        self.written = false;
+        self.added += 1;
+        made.push(Request {
+            arrival,
+            ..near.flush_beside()
+        });
+    }
+}
