@@ -59,6 +59,20 @@ pub(crate) fn bytes(number: u64) -> String {
     format!("{} B", whole(number))
 }
 
+/// `8388609` as `8.000 MiB`: four significant digits in the largest unit it holds.
+#[cfg(feature = "png")]
+pub(crate) fn size(number: u64) -> String {
+    const NAMES: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    match number.checked_ilog2().unwrap_or(0) / 10 {
+        0 => format!("{number} B"),
+        power => {
+            let unit = 1_u64 << (10 * power);
+            let number = real(number as f64 / unit as f64);
+            format!("{number} {}", NAMES[power as usize - 1])
+        }
+    }
+}
+
 /// A parameter.
 pub(crate) fn setting(value: &Value) -> String {
     match value {

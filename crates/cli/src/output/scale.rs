@@ -48,6 +48,13 @@ impl Scale {
         }
     }
 
+    /// Values and labels from zero, in equal steps, none beyond `end`: for axes that do not end at a round number.
+    pub(crate) fn within(end: f64) -> Vec<(f64, String)> {
+        let mut ticks = Self::linear([end].iter()).ticks();
+        ticks.retain(|(value, _)| *value <= end);
+        ticks
+    }
+
     /// How far up `value` is, from 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         match self {
