@@ -36,7 +36,8 @@ const AROUND: &str = "
 .head .figure { font-size: 16px; font-weight: 600; fill: #1c1c1c; }
 .head .about { font-size: 11px; fill: #555; }
 ";
-const FONT: &str = "DejaVu Sans Condensed";
+/// The family as the condensed faces name it: that they are narrow is a property of its own.
+const FONT: &str = "DejaVu Sans";
 
 /// The picture of a trace.
 pub(crate) fn picture(look: &Look, manifest: &Manifest, summary: &Summary) -> Vec<u8> {
