@@ -8,8 +8,8 @@ use crate::output::html::escape;
 use crate::output::numbers;
 use crate::output::scale::Scale;
 
-/// Places that are named below the axis, at most.
-const LABELS_MAX: usize = 12;
+/// Room for a letter below an axis, with some of the space to the next label.
+const LETTER: f64 = 7.0;
 
 /// Colours that stay apart for readers who see few of them; the dashes repeat them.
 const COLOURS: [&str; 8] = [
@@ -123,7 +123,7 @@ pub(crate) fn shares(frame: &Frame<'_>, series: &[Series]) -> Drawing {
 }
 
 fn lines_on(scale: &Scale, frame: &Frame<'_>, series: &[Series]) -> Drawing {
-    let mut drawing = open(frame, scale);
+    let mut drawing = open(frame, scale, Labels::Some);
     let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
     let x = |index: usize| LEFT + (index as f64 + 0.5) * step;
     for series in series {
@@ -174,7 +174,7 @@ fn lines_on(scale: &Scale, frame: &Frame<'_>, series: &[Series]) -> Drawing {
 /// A bar per place, with its value above.
 pub(crate) fn bars(frame: &Frame<'_>, values: &[Option<f64>], styles: &[usize]) -> Drawing {
     let scale = Scale::linear(values.iter().flatten());
-    let mut drawing = open(frame, &scale);
+    let mut drawing = open(frame, &scale, Labels::All);
     let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
     let width = (step * 0.62).min(64.0);
     for (index, value) in values.iter().enumerate() {
@@ -193,8 +193,15 @@ pub(crate) fn bars(frame: &Frame<'_>, values: &[Option<f64>], styles: &[usize]) 
     drawing
 }
 
+/// Which places are named below the axis.
+enum Labels {
+    /// As many as there is room for: who knows a place's neighbours knows it.
+    Some,
+    All,
+}
+
 /// Frame, title, grid and axes.
-fn open(frame: &Frame<'_>, scale: &Scale) -> Drawing {
+fn open(frame: &Frame<'_>, scale: &Scale, labels: Labels) -> Drawing {
     let title = format!("{}{}", escape(frame.title), scale.note());
     let mut drawing = Drawing::new(title);
     for (value, label) in scale.ticks() {
@@ -212,16 +219,20 @@ fn open(frame: &Frame<'_>, scale: &Scale) -> Drawing {
         ));
     }
     let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
-    // Labels that would run into each other stand aslant.
     let longest = frame
         .places
         .iter()
         .map(|place| place.chars().count())
         .max()
         .unwrap_or(0);
-    // Of many places only some are named below; each still names its marks.
-    let every = frame.places.len().div_ceil(LABELS_MAX);
-    let slanted = longest as f64 * 7.0 > step * every as f64;
+    let wanted = longest as f64 * LETTER;
+    // Labels that would run into each other: on an ordered axis only some are written (each place still names its
+    // marks), others stand aslant.
+    let every = match labels {
+        Labels::Some => (wanted / step).ceil() as usize,
+        Labels::All => 1,
+    };
+    let slanted = wanted > step * every as f64;
     for (index, place) in frame.places.iter().enumerate().step_by(every.max(1)) {
         let (x, y) = (LEFT + (index as f64 + 0.5) * step, HEIGHT - BOTTOM + 17.0);
         let (anchor, turn) = match slanted {

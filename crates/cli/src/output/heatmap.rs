@@ -21,7 +21,7 @@ pub(crate) struct Axis {
 
 impl Axis {
     /// For a length in the grid's units: the length in the largest unit that it holds, and the unit's name.
-    fn shown(&self, length: f64) -> (f64, &'static str) {
+    pub(crate) fn shown(&self, length: f64) -> (f64, &'static str) {
         let length = length * self.factor;
         let holds = |row: &&(&str, f64)| row.1 <= length;
         let (name, size) = self

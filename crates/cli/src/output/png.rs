@@ -3,6 +3,7 @@
 //! Letters come from a font within the program and never from the machine, and nothing of the machine or the time is
 //! written: equal traces give byte-equal pictures.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use destage_trace::statistics::Summary;
@@ -44,7 +45,7 @@ pub(crate) fn picture(look: &Look, manifest: &Manifest, summary: &Summary) -> Ve
     let fonts = fonts();
     let rows = look.charts.len().div_ceil(COLUMNS);
     let height = HEAD + rows as f64 * (HEIGHT + GAP) + FOOT;
-    let name = fitting(&manifest.names(), SHEET_WIDTH - 2.0 * MARGIN, &fonts);
+    let name = fitting(&title(manifest), SHEET_WIDTH - 2.0 * MARGIN, &fonts);
     let mut text = open(SHEET_WIDTH, height);
     text.push_str(&format!(
         "<g class=\"head\">\n<text x=\"{MARGIN}\" y=\"38\" class=\"trace\">{}</text>\n{}{}<text x=\"{MARGIN}\" y=\"138\">{}</text>\n<text x=\"{MARGIN}\" y=\"{:.1}\" class=\"about\">{}</text>\n</g>\n<g class=\"charts\">\n",
@@ -66,6 +67,18 @@ pub(crate) fn picture(look: &Look, manifest: &Manifest, summary: &Summary) -> Ve
     rasterise(&tree(&text, &fonts))
 }
 
+/// The trace without its folder, so that the picture does not depend on where it lies.
+fn title(manifest: &Manifest) -> String {
+    let name = manifest.names();
+    match name.as_str() {
+        "-" => "standard input".to_owned(),
+        path => match Path::new(path).file_name() {
+            Some(name) => name.to_string_lossy().into_owned(),
+            None => name,
+        },
+    }
+}
+
 /// What fits into a line: how much there is of what.
 fn figures(summary: &Summary) -> String {
     let share = |share: Option<f64>| {
@@ -78,12 +91,9 @@ fn figures(summary: &Summary) -> String {
         (numbers::size(summary.bytes_read), "read"),
         (numbers::whole(summary.writes), "writes"),
         (numbers::size(summary.bytes_written), "written"),
-        (
-            numbers::size(summary.footprint_bytes),
-            "in different pages",
-        ),
-        (share(summary.rewrite_share), "of page writes are rewrites"),
-        (share(summary.sequential_share), "of requests sequential"),
+        (numbers::size(summary.footprint_bytes), "footprint"),
+        (share(summary.rewrite_share), "rewrite share"),
+        (share(summary.sequential_share), "sequential share"),
     ];
     let step = (SHEET_WIDTH - 2.0 * MARGIN) / figures.len() as f64;
     let mut text = String::new();

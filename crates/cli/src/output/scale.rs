@@ -1,5 +1,7 @@
 //! The axis of values of a chart: which numbers stand at its grid lines, and how far up a value is.
 
+use crate::output::numbers;
+
 /// Values further apart than this would lie on each other at the bottom of an axis from zero.
 const SPREAD: f64 = 40.0;
 
@@ -21,13 +23,7 @@ impl Scale {
                 steps: 1,
             };
         }
-        let rough = most / 4.0;
-        let power = 10_f64.powi(rough.log10().floor() as i32);
-        let factor = [1.0, 2.0, 2.5, 5.0, 10.0]
-            .into_iter()
-            .find(|factor| factor * power >= rough)
-            .unwrap_or(10.0);
-        let step = factor * power;
+        let step = round_step(most / 4.0);
         Self::Linear {
             step,
             steps: (most / step).ceil() as usize,
@@ -48,11 +44,11 @@ impl Scale {
         }
     }
 
-    /// Values and labels from zero, in equal steps, none beyond `end`: for axes that do not end at a round number.
+    /// Values and labels from zero, in equal steps, none beyond `end`, which is positive: for axes that do not end at a round number.
     pub(crate) fn within(end: f64) -> Vec<(f64, String)> {
-        let mut ticks = Self::linear([end].iter()).ticks();
-        ticks.retain(|(value, _)| *value <= end);
-        ticks
+        let step = round_step(end / 6.0);
+        let steps = (end / step).floor() as usize;
+        Self::Linear { step, steps }.ticks()
     }
 
     /// How far up `value` is, from 0 to 1.
@@ -99,12 +95,23 @@ impl Scale {
     }
 }
 
+/// The next of 1, 2, 2.5, 5 times a power of ten at or above `rough`, which is positive.
+fn round_step(rough: f64) -> f64 {
+    let power = 10_f64.powi(rough.log10().floor() as i32);
+    let factor = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .find(|factor| factor * power >= rough)
+        .unwrap_or(10.0);
+    factor * power
+}
+
 /// `2500000` as `2.5 M`: there is little room beside an axis.
 fn label(value: f64, decimals: usize) -> String {
     let (unit, name) = match value {
         _ if value >= 1e9 => (1e9, " G"),
         _ if value >= 1e6 => (1e6, " M"),
         _ if value >= 1e4 => (1e3, " k"),
+        _ if decimals == 0 => return numbers::whole(value.round() as u64),
         _ => return format!("{value:.decimals$}"),
     };
     let text = format!("{:.2}", value / unit);
@@ -130,6 +137,17 @@ mod tests {
         assert_eq!(labels(&[41_000.0]), ["0", "20 k", "40 k", "60 k"]);
         assert_eq!(labels(&[9e6]), ["0", "2.5 M", "5 M", "7.5 M", "10 M"]);
         assert_eq!(labels(&[0.0]), ["0", "1"]);
+    }
+
+    #[test]
+    fn an_axis_that_ends_anywhere_has_no_tick_beyond() {
+        let labels = |end| -> Vec<String> {
+            let ticks = Scale::within(end).into_iter();
+            ticks.map(|tick| tick.1).collect()
+        };
+        assert_eq!(labels(4.36), ["0", "1", "2", "3", "4"]);
+        assert_eq!(labels(1.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(1000.0), ["0", "200", "400", "600", "800", "1,000"]);
     }
 
     #[test]

@@ -15,7 +15,7 @@ const SECTOR_BYTES: u64 = 512;
 const READS: usize = 0;
 const WRITES: usize = 1;
 const ALL: usize = 2;
-/// Of the heat maps' time in us.
+/// Times in us.
 const TIME: Axis = Axis {
     factor: 1.0,
     units: &[
@@ -27,7 +27,7 @@ const TIME: Axis = Axis {
         ("days", 86_400e6),
     ],
 };
-/// Of bytes.
+/// Of addresses.
 const ADDRESS_UNITS: &[(&str, f64)] = &[
     ("KiB", 1.0),
     ("MiB", (1_u64 << 10) as f64),
@@ -155,14 +155,10 @@ pub(crate) fn html(look: &Look, manifest: &Manifest, summary: &Summary) -> Strin
 
 /// A time in us in the unit that keeps it short.
 pub(crate) fn duration(microseconds: u64) -> String {
-    let seconds = microseconds as f64 / 1e6;
-    match microseconds {
-        0..1_000 => format!("{microseconds} us"),
-        1_000..1_000_000 => format!("{:.1} ms", seconds * 1e3),
-        1_000_000..60_000_000 => format!("{seconds:.1} s"),
-        60_000_000..3_600_000_000 => format!("{:.1} min", seconds / 60.0),
-        3_600_000_000..172_800_000_000 => format!("{:.1} h", seconds / 3_600.0),
-        _ => format!("{:.1} days", seconds / 86_400.0),
+    let (number, name) = TIME.shown(microseconds as f64);
+    match name {
+        "us" => format!("{microseconds} us"),
+        _ => format!("{} {name}", numbers::real(number)),
     }
 }
 
