@@ -9,7 +9,7 @@ use crate::output::numbers;
 use crate::output::scale::Scale;
 
 /// Room for a letter below an axis, with some of the space to the next label.
-const LETTER: f64 = 7.0;
+const LETTER: f64 = 6.5;
 
 /// Colours that stay apart for readers who see few of them; the dashes repeat them.
 const COLOURS: [&str; 8] = [

@@ -20,6 +20,7 @@ pub(crate) const STYLE: &str = "
 .charts .name, .charts .value, .charts .none { fill: #555; }
 .grid { stroke: #e6e6e6; }
 .axis { stroke: #444; }
+.cells { shape-rendering: crispEdges; }
 ";
 
 /// A chart: its SVG elements, without the one around them.

@@ -34,35 +34,45 @@ impl Axis {
     }
 }
 
-/// The picture of `grid` in the colour of `style`, whose axes are `time` and `address`.
+/// How far `grids` reach together, in their units: cells double when they are outgrown, and what lies beyond the last
+/// used one is left out.
+pub(crate) fn extent(grids: &[Grid]) -> [f64; 2] {
+    let mut extent = [0.0_f64; 2];
+    for grid in grids {
+        for (x, y, _) in used(grid) {
+            let [across, up] = grid.cell();
+            extent[0] = extent[0].max((x + 1) as f64 * across as f64);
+            extent[1] = extent[1].max((y + 1) as f64 * up as f64);
+        }
+    }
+    extent
+}
+
+/// Place and count of each cell that holds something.
+fn used(grid: &Grid) -> impl Iterator<Item = (usize, usize, u64)> {
+    let [across, up] = Grid::SIZE;
+    let cells = (0..up).flat_map(move |y| (0..across).map(move |x| (x, y, grid.count(x, y))));
+    cells.filter(|(_, _, count)| *count > 0)
+}
+
+/// The picture of `grid` up to `extent`, in the colour of `style`, whose axes are `time` and `address`.
 pub(crate) fn heatmap(
     kind: &str,
     style: usize,
-    time: &Axis,
-    address: &Axis,
+    (time, address): (&Axis, &Axis),
+    extent: [f64; 2],
     grid: &Grid,
 ) -> Drawing {
-    let [across, up] = Grid::SIZE;
-    let cells = (0..up).flat_map(|y| (0..across).map(move |x| (x, y, grid.count(x, y))));
-    let cells: Vec<_> = cells.filter(|(_, _, count)| *count > 0).collect();
-    let Some(most) = cells.iter().map(|cell| cell.2).max() else {
+    let Some(most) = used(grid).map(|cell| cell.2).max() else {
         let (title, kind) = (escape(kind), escape(&kind.to_lowercase()));
         return Drawing::empty(title, &format!("no {kind}"));
     };
-    // Cells double when they are outgrown: what lies beyond the last used one is left out.
-    let columns = cells.iter().map(|cell| cell.0 + 1).max().unwrap_or(1);
-    let rows = cells.iter().map(|cell| cell.1 + 1).max().unwrap_or(1);
-    let (width, height) = (
-        (WIDTH - LEFT - RIGHT) / columns as f64,
-        (HEIGHT - TOP - BOTTOM) / rows as f64,
-    );
     let mut drawing = Drawing::new(format!(
         "{}, darker for more, up to {} in a cell",
         escape(kind),
         numbers::whole(most)
     ));
-    let [cell_time, cell_address] = grid.cell();
-    let (end, unit) = address.shown(rows as f64 * cell_address as f64);
+    let (end, unit) = address.shown(extent[1]);
     for (value, label) in Scale::within(end) {
         let y = HEIGHT - BOTTOM - value / end * (HEIGHT - TOP - BOTTOM);
         let class = if value == 0.0 { "axis" } else { "grid" };
@@ -77,7 +87,7 @@ pub(crate) fn heatmap(
         "<text x=\"{:.1}\" y=\"16\" text-anchor=\"end\" class=\"name\">{unit}</text>\n",
         LEFT - 8.0
     ));
-    let (end, unit) = time.shown(columns as f64 * cell_time as f64);
+    let (end, unit) = time.shown(extent[0]);
     for (value, label) in Scale::within(end) {
         let x = LEFT + value / end * (WIDTH - LEFT - RIGHT);
         drawing.push(&format!(
@@ -96,16 +106,25 @@ pub(crate) fn heatmap(
         let (own, all) = (count.ilog2(), most.ilog2().max(1));
         (1 + own * (SHADES - 1) / all).min(SHADES)
     };
-    let colour = colour(style);
-    for (x, y, count) in cells {
+    let cell = grid.cell();
+    // Edges are rounded before lengths are taken, so that neighbours meet.
+    let place = |axis: usize, room: f64, index: usize| {
+        let share = index as f64 * cell[axis] as f64 / extent[axis];
+        (share * room * 100.0).round() / 100.0
+    };
+    let x_of = |index| LEFT + place(0, WIDTH - LEFT - RIGHT, index);
+    let y_of = |index| HEIGHT - BOTTOM - place(1, HEIGHT - TOP - BOTTOM, index);
+    drawing.push(&format!("<g class=\"cells\" fill=\"{}\">\n", colour(style)));
+    for (x, y, count) in used(grid) {
         drawing.push(&format!(
-            "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill=\"{colour}\" fill-opacity=\"{:.2}\"/>\n",
-            LEFT + x as f64 * width,
-            HEIGHT - BOTTOM - (y + 1) as f64 * height,
-            width,
-            height,
+            "<rect x=\"{:.2}\" y=\"{:.2}\" width=\"{:.2}\" height=\"{:.2}\" fill-opacity=\"{:.2}\"/>\n",
+            x_of(x),
+            y_of(y + 1),
+            x_of(x + 1) - x_of(x),
+            y_of(y) - y_of(y + 1),
             0.15 + 0.85 * f64::from(shade(count) - 1) / f64::from(SHADES - 1),
         ));
     }
+    drawing.push("</g>\n");
     drawing
 }

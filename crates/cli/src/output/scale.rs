@@ -14,8 +14,9 @@ pub(crate) enum Scale {
 }
 
 impl Scale {
-    /// From zero: for bars, whose length is what is compared.
-    pub(crate) fn linear<'v>(values: impl Iterator<Item = &'v f64>) -> Self {
+    /// From zero: for bars, whose length is what is compared. Whole numbers are counts: no grid line stands between.
+    pub(crate) fn linear<'v>(values: impl Iterator<Item = &'v f64> + Clone) -> Self {
+        let counts = values.clone().all(|value| value.fract() == 0.0);
         let most = values.copied().fold(0.0, f64::max);
         if most <= 0.0 {
             return Self::Linear {
@@ -23,7 +24,11 @@ impl Scale {
                 steps: 1,
             };
         }
-        let step = round_step(most / 4.0);
+        let step = match round_step(most / 4.0) {
+            2.5 if counts => 5.0,
+            step if counts => step.max(1.0),
+            step => step,
+        };
         Self::Linear {
             step,
             steps: (most / step).ceil() as usize,
@@ -137,6 +142,10 @@ mod tests {
         assert_eq!(labels(&[41_000.0]), ["0", "20 k", "40 k", "60 k"]);
         assert_eq!(labels(&[9e6]), ["0", "2.5 M", "5 M", "7.5 M", "10 M"]);
         assert_eq!(labels(&[0.0]), ["0", "1"]);
+        // Of counts there are no halves.
+        assert_eq!(labels(&[1.0, 2.0]), ["0", "1", "2"]);
+        assert_eq!(labels(&[9.0]), ["0", "5", "10"]);
+        assert_eq!(labels(&[9.5]), ["0.0", "2.5", "5.0", "7.5", "10.0"]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use destage_trace::statistics::{Histogram, Number, Shape};
 use crate::manifest::Manifest;
 use crate::output::charts::{Entry, Frame, Series, legend, lines, shares};
 use crate::output::drawing::Drawing;
-use crate::output::heatmap::{Axis, heatmap};
+use crate::output::heatmap::{Axis, extent, heatmap};
 use crate::output::html::{escape, page};
 use crate::output::numbers;
 
@@ -82,6 +82,9 @@ fn charts(shape: &Shape, page_bytes: u64) -> Vec<Drawing> {
         factor: page_bytes as f64 / 1024.0,
         units: ADDRESS_UNITS,
     };
+    // Reads and writes on the same axes, to be compared.
+    let extent = extent(&shape.places);
+    let [reads_at, writes_at] = &shape.places;
     let hot = shape.hot_pages();
     let blocks: Vec<(u64, u64)> = hot.iter().map(|row| (row.0, row.1)).collect();
     vec![
@@ -125,8 +128,8 @@ fn charts(shape: &Shape, page_bytes: u64) -> Vec<Drawing> {
             "blocks",
             &blocks,
         ),
-        heatmap("Reads", READS, &TIME, &address, &shape.places[0]),
-        heatmap("Writes", WRITES, &TIME, &address, &shape.places[1]),
+        heatmap("Reads", READS, (&TIME, &address), extent, reads_at),
+        heatmap("Writes", WRITES, (&TIME, &address), extent, writes_at),
     ]
 }
 
