@@ -8,8 +8,10 @@ use crate::output::html::escape;
 use crate::output::numbers;
 use crate::output::scale::Scale;
 
-/// Room for a letter below an axis, with some of the space to the next label.
-const LETTER: f64 = 6.5;
+/// Room for a letter of a label, with some of the space to the next label; a browser's font may be a wide one.
+const LETTER: f64 = 7.5;
+/// The same for values above bars, which are smaller.
+const VALUE_LETTER: f64 = 6.4;
 
 /// Colours that stay apart for readers who see few of them; the dashes repeat them.
 const COLOURS: [&str; 8] = [
@@ -177,18 +179,29 @@ pub(crate) fn bars(frame: &Frame<'_>, values: &[Option<f64>], styles: &[usize]) 
     let mut drawing = open(frame, &scale, Labels::All);
     let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
     let width = (step * 0.62).min(64.0);
+    // Values that would run into each other are left out; the bars still name them.
+    let longest = values
+        .iter()
+        .flatten()
+        .map(|value| numbers::real(*value).len());
+    let named = longest.max().unwrap_or(0) as f64 * VALUE_LETTER <= step;
     for (index, value) in values.iter().enumerate() {
         let Some(value) = *value else { continue };
         let middle = LEFT + (index as f64 + 0.5) * step;
         let (y, shown) = (y_of(&scale, value), numbers::real(value));
         drawing.push(&format!(
-            "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{}\"><title>{}: {shown}</title></rect>\n<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\" class=\"value\">{shown}</text>\n",
+            "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{}\"><title>{}: {shown}</title></rect>\n",
             middle - width / 2.0,
             HEIGHT - BOTTOM - y,
             colour(styles.get(index).copied().unwrap_or(0)),
             escape(&frame.places[index]),
-            y - 4.0
         ));
+        if named {
+            drawing.push(&format!(
+                "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\" class=\"value\">{shown}</text>\n",
+                y - 4.0
+            ));
+        }
     }
     drawing
 }
@@ -235,9 +248,15 @@ fn open(frame: &Frame<'_>, scale: &Scale, labels: Labels) -> Drawing {
     let slanted = wanted > step * every as f64;
     for (index, place) in frame.places.iter().enumerate().step_by(every.max(1)) {
         let (x, y) = (LEFT + (index as f64 + 0.5) * step, HEIGHT - BOTTOM + 17.0);
-        let (anchor, turn) = match slanted {
-            true => ("end", format!(" transform=\"rotate(-28 {x:.1} {y:.1})\"")),
-            false => ("middle", String::new()),
+        let (x, anchor, turn) = match slanted {
+            true => (
+                x,
+                "end",
+                format!(" transform=\"rotate(-28 {x:.1} {y:.1})\""),
+            ),
+            // The last one may be wider than the room to its right.
+            false if x + wanted / 2.0 > WIDTH => (WIDTH, "end", String::new()),
+            false => (x, "middle", String::new()),
         };
         drawing.push(&format!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{turn}>{}</text>\n",

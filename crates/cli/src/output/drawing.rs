@@ -18,6 +18,7 @@ pub(crate) const STYLE: &str = "
 .charts text { font-size: 12px; fill: #333; }
 .charts .title { font-size: 14px; font-weight: 600; fill: #1c1c1c; }
 .charts .name, .charts .value, .charts .none { fill: #555; }
+.charts .value { font-size: 10px; }
 .grid { stroke: #e6e6e6; }
 .axis { stroke: #444; }
 .cells { shape-rendering: crispEdges; }

@@ -102,9 +102,9 @@ pub(crate) fn heatmap(
         WIDTH - RIGHT,
         HEIGHT - 6.0,
     ));
-    let shade = |count: u64| {
-        let (own, all) = (count.ilog2(), most.ilog2().max(1));
-        (1 + own * (SHADES - 1) / all).min(SHADES)
+    let shade = |count: u64| match most.ilog2() {
+        0 => SHADES,
+        all => (1 + count.ilog2() * (SHADES - 1) / all).min(SHADES),
     };
     let cell = grid.cell();
     // Edges are rounded before lengths are taken, so that neighbours meet.

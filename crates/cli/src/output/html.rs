@@ -23,7 +23,7 @@ th { border-bottom: 2px solid #444; vertical-align: bottom; font-weight: 600; }
 td { border-bottom: 1px solid #e2e2e2; }
 .left { text-align: left; }
 .about { white-space: normal; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 460px), 1fr)); gap: 1rem 1.5rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 460px), 1fr)); gap: 1rem 1.5rem; margin-top: .8rem; }
 .charts svg { width: 100%; height: auto; }
 .legend { margin: .2rem 0 .6rem; }
 .legend span { display: inline-block; margin-right: 1.1rem; white-space: nowrap; }
