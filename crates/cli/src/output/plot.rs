@@ -46,11 +46,11 @@ impl Plot {
     ) -> Result<(), Failure> {
         let look = Look::new(shape, summary.page_bytes, block_pages);
         match self.form {
-            Form::Html => self.file.put(&shape::html(&look, manifest, summary))?,
+            Form::Html => self.file.put(shape::html(&look, manifest, summary))?,
             #[cfg(feature = "png")]
             Form::Png => self
                 .file
-                .put(&crate::output::png::picture(&look, manifest, summary))?,
+                .put(crate::output::png::picture(&look, manifest, summary))?,
         }
         self.file.commit()
     }
