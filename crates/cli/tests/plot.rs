@@ -45,7 +45,18 @@ fn a_trace_of_flushes_alone_has_a_page_and_other_endings_are_refused() {
     let place = Place::new();
     place.write("f.csv", "time,op,sector,sectors\n0,flush,0,0\n");
     place.succeed(&["trace", "info", "f.csv", "--plot", "f.html"]);
-    assert!(!place.read("f.html").contains("NaN"));
+    let page = place.read("f.html");
+    assert!(!page.contains("NaN"));
+    // What is lacking is said where it would be.
+    for text in [
+        "no reads or writes",
+        "fewer than two requests",
+        "no page is written twice",
+        ">no reads<",
+        ">no writes<",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
     // Refused before the trace is looked for.
     for file in ["x.svg", "x", "x.html.txt"] {
         let outcome = place.run(&["trace", "info", "absent.csv", "--plot", file]);
