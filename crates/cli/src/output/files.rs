@@ -97,10 +97,10 @@ impl PendingFile {
         Ok(Target::Beside { file, place })
     }
 
-    /// Writes `text`.
-    pub(crate) fn put(&mut self, text: &str) -> Result<(), Failure> {
+    /// Writes `text`, or the bytes of a picture.
+    pub(crate) fn put(&mut self, text: impl AsRef<[u8]>) -> Result<(), Failure> {
         self.writer
-            .write_all(text.as_bytes())
+            .write_all(text.as_ref())
             .map_err(|cause| unwritable(&self.path, &cause))
     }
 

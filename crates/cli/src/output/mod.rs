@@ -2,11 +2,15 @@
 
 pub(crate) mod charts;
 pub(crate) mod csv;
+pub(crate) mod drawing;
 pub(crate) mod files;
 pub(crate) mod heatmap;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod numbers;
+pub(crate) mod plot;
+#[cfg(feature = "png")]
+pub(crate) mod png;
 pub(crate) mod report;
 pub(crate) mod scale;
 pub(crate) mod shape;

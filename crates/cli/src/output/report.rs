@@ -54,7 +54,7 @@ impl ResultFile {
         mut self,
         text: impl Fn(Form) -> String,
     ) -> Result<PendingFile, Failure> {
-        self.file.put(&text(self.form))?;
+        self.file.put(text(self.form))?;
         Ok(self.file)
     }
 }
