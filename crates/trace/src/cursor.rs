@@ -411,13 +411,14 @@ mod tests {
             hexadecimal("0x10000000000000000\n"),
             Err(Fault::TooLarge("field"))
         );
-        for wrong in ["0x\n", "0xg\n", "12\n", "x12\n", "-0x1\n", ",\n"] {
+        for wrong in ["0x\n", "0xg\n", "12\n", "x12\n", "- 1\n", ",\n"] {
             assert_eq!(
                 hexadecimal(wrong),
                 Err(Fault::NotANumber("field")),
                 "{wrong}"
             );
         }
+        assert_eq!(hexadecimal("-0x1\n"), Err(Fault::Negative("field")));
         assert_eq!(hexadecimal("\n"), Err(Fault::FewFields));
         for (text, value) in [("0x10\n", 16), ("10\n", 10), ("0\n", 0)] {
             let any = Cursor::new(text.as_bytes(), 0).number_of_any_base(&ANY);
