@@ -7,11 +7,17 @@ pub struct Extent {
     pub pages: u64,
 }
 
+/// Units of a stretch, and the longest run that is told apart from longer ones.
+const STRETCH: u64 = 4096;
+
 /// Units of a disk, free or taken: pages, clusters, inodes.
 #[derive(Clone, Debug)]
 pub struct Space {
     /// A set bit is taken; bits behind the last unit are set.
     words: Vec<u64>,
+    /// For each stretch, a length that no free run from any of its units on exceeds; of a run into the next
+    /// stretches its first [`STRETCH`] units count. A walk over a full disk passes over such stretches.
+    longest: Vec<u16>,
     units: u64,
     free: u64,
 }
@@ -25,6 +31,7 @@ impl Space {
         }
         Self {
             words,
+            longest: vec![STRETCH as u16; units.div_ceil(STRETCH) as usize],
             units,
             free: units,
         }
@@ -53,6 +60,13 @@ impl Space {
             *word &= !bit;
         }
         self.free += units;
+        // A run that begins a stretch before may have become longer.
+        if let Some(last) = units.checked_sub(1) {
+            let stretches = (first / STRETCH).saturating_sub(1)..=(first + last) / STRETCH;
+            for stretch in stretches {
+                self.longest[stretch as usize] = STRETCH as u16;
+            }
+        }
     }
 
     /// Empties `pages` and returns those still taken, in ascending order and each once.
@@ -71,44 +85,80 @@ impl Space {
             return None;
         }
         let goal = if goal < self.units { goal } else { 0 };
-        let first = self.next(goal, false).or_else(|| self.next(0, false))?;
-        let end = self.next(first, true).unwrap_or(self.units);
-        let pages = most.min(end.min(self.units) - first);
+        let first = self.find_whole(goal, 1).or_else(|| self.find_whole(0, 1))?;
+        let pages = self.run(first, most);
         self.take(first, pages);
         Some(Extent { first, pages })
     }
 
     /// Takes the first free run from `goal` on that has all `units`, looking from the start again at the end.
     pub fn take_whole(&mut self, goal: u64, units: u64) -> Option<Extent> {
-        let mut from = if goal < self.units { goal } else { 0 };
-        let mut wrapped = from == 0;
-        loop {
-            match self.next(from, false) {
-                Some(first) => {
-                    let end = self.next(first, true).unwrap_or(self.units).min(self.units);
-                    if end - first >= units {
-                        self.take(first, units);
-                        return Some(Extent {
-                            first,
-                            pages: units,
-                        });
-                    }
-                    from = end;
-                }
-                None if wrapped => return None,
-                None => (from, wrapped) = (0, true),
-            }
-        }
+        let goal = if goal < self.units { goal } else { 0 };
+        let first = self
+            .find_whole(goal, units)
+            .or_else(|| self.find_whole(0, units))?;
+        self.take(first, units);
+        Some(Extent {
+            first,
+            pages: units,
+        })
     }
 
-    /// The first unit from `from` on that is taken, or else free.
-    fn next(&self, from: u64, taken: bool) -> Option<u64> {
-        let flip = if taken { 0 } else { u64::MAX };
+    /// The first of `units` free units next to each other, none before `from`.
+    fn find_whole(&mut self, mut from: u64, units: u64) -> Option<u64> {
+        while from < self.units {
+            let stretch = from / STRETCH;
+            let end = (stretch + 1) * STRETCH;
+            if units > u64::from(self.longest[stretch as usize]) && units <= STRETCH {
+                from = end;
+                continue;
+            }
+            let all_of_it = from.is_multiple_of(STRETCH);
+            let mut longest = 0;
+            while from < end {
+                let first = self.next_free(from)?;
+                if first >= end {
+                    from = first;
+                    break;
+                }
+                let run = self.run(first, units);
+                if run == units {
+                    return Some(first);
+                }
+                longest = longest.max(run);
+                from = first + run;
+            }
+            if all_of_it {
+                self.longest[stretch as usize] = longest.min(STRETCH) as u16;
+            }
+        }
+        None
+    }
+
+    /// How many units are free from `first` on, at most `most`.
+    fn run(&self, first: u64, most: u64) -> u64 {
+        let most = most.min(self.units - first);
+        let mut run = 0;
+        while run < most {
+            let unit = first + run;
+            let taken = (self.words[(unit / 64) as usize] >> (unit % 64)).trailing_zeros();
+            // Zeros that were shifted in are no free units.
+            let in_word = 64 - unit % 64;
+            run += u64::from(taken).min(in_word);
+            if u64::from(taken) < in_word {
+                break;
+            }
+        }
+        run.min(most)
+    }
+
+    /// The first unit from `from` on that is free.
+    fn next_free(&self, from: u64) -> Option<u64> {
         let mut index = (from / 64) as usize;
-        let mut word = (*self.words.get(index)? ^ flip) & (u64::MAX << (from % 64));
+        let mut word = !*self.words.get(index)? & (u64::MAX << (from % 64));
         while word == 0 {
             index += 1;
-            word = *self.words.get(index)? ^ flip;
+            word = !*self.words.get(index)?;
         }
         Some(index as u64 * 64 + u64::from(word.trailing_zeros()))
     }
