@@ -18,6 +18,8 @@ pub struct Space {
     /// For each stretch, a length that no free run from any of its units on exceeds; of a run into the next
     /// stretches its first [`STRETCH`] units count. A walk over a full disk passes over such stretches.
     longest: Vec<u16>,
+    /// No unit before this one is free.
+    low: u64,
     units: u64,
     free: u64,
 }
@@ -32,6 +34,7 @@ impl Space {
         Self {
             words,
             longest: vec![STRETCH as u16; units.div_ceil(STRETCH) as usize],
+            low: 0,
             units,
             free: units,
         }
@@ -50,6 +53,9 @@ impl Space {
             *word |= bit;
         }
         self.free -= units;
+        if first == self.low {
+            self.low += units;
+        }
     }
 
     /// Frees taken units.
@@ -60,6 +66,7 @@ impl Space {
             *word &= !bit;
         }
         self.free += units;
+        self.low = self.low.min(first);
         // A run that begins a stretch before may have become longer.
         if let Some(last) = units.checked_sub(1) {
             let stretches = (first / STRETCH).saturating_sub(1)..=(first + last) / STRETCH;
@@ -86,6 +93,9 @@ impl Space {
         }
         let goal = if goal < self.units { goal } else { 0 };
         let first = self.find_whole(goal, 1).or_else(|| self.find_whole(0, 1))?;
+        if goal <= self.low {
+            self.low = first;
+        }
         let pages = self.run(first, most);
         self.take(first, pages);
         Some(Extent { first, pages })
@@ -105,7 +115,8 @@ impl Space {
     }
 
     /// The first of `units` free units next to each other, none before `from`.
-    fn find_whole(&mut self, mut from: u64, units: u64) -> Option<u64> {
+    fn find_whole(&mut self, from: u64, units: u64) -> Option<u64> {
+        let mut from = from.max(self.low);
         while from < self.units {
             let stretch = from / STRETCH;
             let end = (stretch + 1) * STRETCH;
@@ -113,7 +124,7 @@ impl Space {
                 from = end;
                 continue;
             }
-            let all_of_it = from.is_multiple_of(STRETCH);
+            let all_of_it = from.is_multiple_of(STRETCH) || from == self.low;
             let mut longest = 0;
             while from < end {
                 let first = self.next_free(from)?;
@@ -177,6 +188,63 @@ mod tests {
         let mut pages = vec![66, 64, 12, 66, 9];
         assert_eq!(space.settle(&mut pages).collect::<Vec<_>>(), [12, 66]);
         assert!(pages.is_empty());
+    }
+
+    #[test]
+    fn a_long_walk_agrees_with_a_plain_list() {
+        const UNITS: usize = 40_000;
+        let mut random = Random::new(5);
+        let (mut space, mut plain) = (Space::new(UNITS as u64), vec![false; UNITS]);
+        let (mut found, mut missed) = (0, 0);
+        for round in 0..3000u64 {
+            // Whole stretches, a little more, and small ones; the disk is nearly full most of the time.
+            let length = [1, 3, 64, 700, 4095, 4096, 4097, 9000][random.below(8) as usize];
+            let goal = [0, random.below(UNITS as u64), UNITS as u64][random.below(3) as usize];
+            let start = if goal < UNITS as u64 {
+                goal as usize
+            } else {
+                0
+            };
+            let whole = random.below(4) > 0;
+            let mut runs = Vec::new();
+            for (from, end) in [(start, UNITS), (0, UNITS)] {
+                let mut unit = from;
+                while unit < end {
+                    let free = plain[unit..end].iter().take_while(|taken| !**taken).count();
+                    if free > 0 {
+                        runs.push((unit as u64, free as u64));
+                    }
+                    unit += free.max(1);
+                }
+            }
+            let wanted = if whole { length } else { 1 };
+            let expected = runs.iter().find(|(_, free)| *free >= wanted);
+            let expected = expected.map(|(first, free)| (*first, length.min(*free)));
+            let extent = if whole {
+                space.take_whole(goal, length)
+            } else {
+                space.take_run(goal, length)
+            };
+            let got = extent.map(|extent| (extent.first, extent.pages));
+            assert_eq!(got, expected, "{round} {goal} {length} {whole}");
+            match got {
+                Some((first, pages)) => {
+                    found += 1;
+                    plain[first as usize..(first + pages) as usize].fill(true);
+                }
+                None => missed += 1,
+            }
+            if space.free() < 3000 || random.below(8) == 0 {
+                for _ in 0..random.below(4) {
+                    let first = random.below(UNITS as u64) as usize;
+                    let taken = plain[first..].iter().take_while(|taken| **taken).count();
+                    let units = taken.min(1 + random.below(6000) as usize);
+                    plain[first..first + units].fill(false);
+                    space.release(first as u64, units as u64);
+                }
+            }
+        }
+        assert!(found > 300 && missed > 300, "{found} {missed}");
     }
 
     #[test]
