@@ -231,7 +231,7 @@ mod tests {
             for count in [1, 2, 3, 50, 100_000, 1 << 20, 1 << 40] {
                 let (ranks, mut random) = (ZipfRanks::new(count, skew), Random::new(7));
                 let mut sure = 0;
-                let mut check = |draw: u64| {
+                let check = |draw: u64| {
                     if let Some(rank) = ranks.pieces.rank(draw) {
                         // Drawn again, it would show: no number follows another in this generator.
                         let mut after = Random::new(1);

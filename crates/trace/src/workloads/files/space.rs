@@ -124,54 +124,86 @@ impl Space {
                 from = end;
                 continue;
             }
-            let all_of_it = from.is_multiple_of(STRETCH) || from == self.low;
-            let mut longest = 0;
-            while from < end {
-                let first = self.next_free(from)?;
-                if first >= end {
-                    from = first;
-                    break;
+            let found = if units <= 64 {
+                self.find_short(from, end, units)
+            } else {
+                self.find_long(from, end, units)
+            };
+            match found {
+                Ok(first) => return Some(first),
+                Err(longest) if from.is_multiple_of(STRETCH) || from == self.low => {
+                    self.longest[stretch as usize] = longest.min(STRETCH) as u16;
                 }
-                let run = self.run(first, units);
-                if run == units {
-                    return Some(first);
-                }
-                longest = longest.max(run);
-                from = first + run;
+                Err(_) => {}
             }
-            if all_of_it {
-                self.longest[stretch as usize] = longest.min(STRETCH) as u16;
-            }
+            from = end;
         }
         None
     }
 
-    /// How many units are free from `first` on, at most `most`.
-    fn run(&self, first: u64, most: u64) -> u64 {
-        let most = most.min(self.units - first);
-        let mut run = 0;
-        while run < most {
-            let unit = first + run;
-            let taken = (self.words[(unit / 64) as usize] >> (unit % 64)).trailing_zeros();
-            // Zeros that were shifted in are no free units.
-            let in_word = 64 - unit % 64;
-            run += u64::from(taken).min(in_word);
-            if u64::from(taken) < in_word {
-                break;
+    /// The first unit of `from..end` where `units` free units begin, 1 to 64, or else what no run exceeds.
+    fn find_short(&self, from: u64, end: u64, units: u64) -> Result<u64, u64> {
+        let mut wanted = u64::MAX << (from % 64);
+        for index in from / 64..end / 64 {
+            let word = !self.word(index);
+            if word & wanted != 0 {
+                let mut begins = u128::from(word) | u128::from(!self.word(index + 1)) << 64;
+                // A bit stays set where so many free units begin.
+                let mut long = 1;
+                while long < units {
+                    let more = long.min(units - long);
+                    begins &= begins >> more;
+                    long += more;
+                }
+                let begins = begins as u64 & wanted;
+                if begins != 0 {
+                    return Ok(index * 64 + u64::from(begins.trailing_zeros()));
+                }
             }
+            wanted = u64::MAX;
+        }
+        Err(units.saturating_sub(1))
+    }
+
+    /// The same for more than 64 units, which no run within a word has.
+    fn find_long(&self, from: u64, end: u64, units: u64) -> Result<u64, u64> {
+        let (mut index, mut longest, mut run) = (from / 64, 63, 0);
+        let mut before = !(u64::MAX << (from % 64));
+        while index * 64 - run < end {
+            let first = index * 64 - run;
+            let word = self.word(index) | before;
+            before = 0;
+            run += u64::from(word.trailing_zeros());
+            if run >= units {
+                return Ok(first);
+            }
+            longest = longest.max(run);
+            if word != 0 {
+                run = u64::from(word.leading_zeros());
+            }
+            index += 1;
+        }
+        Err(longest)
+    }
+
+    /// How many units are free from `first`, which is free, on; at most `most`.
+    fn run(&self, first: u64, most: u64) -> u64 {
+        let mut index = first / 64;
+        let in_word = 64 - first % 64;
+        let mut run = in_word.min((self.word(index) >> (first % 64)).trailing_zeros().into());
+        let mut open = run == in_word;
+        while open && run < most {
+            index += 1;
+            let word = self.word(index);
+            run += u64::from(word.trailing_zeros());
+            open = word == 0;
         }
         run.min(most)
     }
 
-    /// The first unit from `from` on that is free.
-    fn next_free(&self, from: u64) -> Option<u64> {
-        let mut index = (from / 64) as usize;
-        let mut word = !*self.words.get(index)? & (u64::MAX << (from % 64));
-        while word == 0 {
-            index += 1;
-            word = !*self.words.get(index)?;
-        }
-        Some(index as u64 * 64 + u64::from(word.trailing_zeros()))
+    /// 64 units; behind the last one all are taken.
+    fn word(&self, index: u64) -> u64 {
+        self.words.get(index as usize).copied().unwrap_or(u64::MAX)
     }
 }
 
