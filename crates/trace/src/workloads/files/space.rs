@@ -173,6 +173,11 @@ impl Space {
             let first = index * 64 - run;
             let word = self.word(index) | before;
             before = 0;
+            if word == u64::MAX {
+                // Most words of a full disk.
+                (index, run) = (index + 1, 0);
+                continue;
+            }
             run += u64::from(word.trailing_zeros());
             if run >= units {
                 return Ok(first);
