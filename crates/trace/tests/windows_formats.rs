@@ -261,12 +261,19 @@ fn tracerpt_without_init_events_knows_only_the_end() {
         ),
         row(OLD, "Read", 7, "0, 0x43, 512, 3, 512, 0x84E3F028, 5120"),
         row(OLD, "Read", 9, "0, 0x43, 512, 3, 1024"),
+        row(
+            OLD,
+            "Read",
+            11,
+            "0, 0x43, 512, 3, 1536, 0x84E3F028, \"a name\"",
+        ),
     ]
     .concat();
     let expected = [
         (0, 0, Write, 0, 16, false),
         (2 * US, 0, Read, 1, 1, false),
         (4 * US, 0, Read, 2, 1, false),
+        (6 * US, 0, Read, 3, 1, false),
     ];
     assert_eq!(read(&content, &ReadOptions::default()), expected);
     assert_eq!(

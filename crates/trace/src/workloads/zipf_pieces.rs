@@ -25,7 +25,6 @@ struct Piece {
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
     pieces: Box<[Piece]>,
-    ranks: u64,
     /// From how far behind half way to its rank on a point is sure to be taken.
     sure_from: f64,
 }
@@ -33,13 +32,7 @@ pub(super) struct Pieces {
 impl Pieces {
     /// For points x(a) at a = `high` + u (`low` - `high`), where u is a draw in 0 .. 1 and x' = x^`skew`, as
     /// `point` computes them; a rank is taken without a test if its point is at most `sure` below it.
-    pub fn new(
-        ranks: u64,
-        skew: f64,
-        (low, high): (f64, f64),
-        sure: f64,
-        point: impl Fn(f64) -> f64,
-    ) -> Self {
+    pub fn new(skew: f64, (low, high): (f64, f64), sure: f64, point: impl Fn(f64) -> f64) -> Self {
         let width = low - high;
         let half = width / (2 * PIECES) as f64;
         let scale = low.abs() + high.abs();
@@ -68,7 +61,6 @@ impl Pieces {
         };
         Self {
             pieces: (0..PIECES).map(piece).collect(),
-            ranks,
             sure_from: (0.5 - sure).max(0.0),
         }
     }
@@ -84,8 +76,9 @@ impl Pieces {
         let point = piece.point + from_middle * (piece.slope + from_middle * piece.curve);
         let rank = (point + 0.5) as u64;
         let behind = point + 0.5 - rank as f64;
-        // False wherever something is no number.
+        // False wherever something is no number. Points lie between half a unit below the first rank and half a unit above
+        // the last, so no other rank is sure.
         let sure = behind - piece.error > self.sure_from && behind + piece.error < 1.0;
-        (sure && rank.wrapping_sub(1) < self.ranks).then_some(rank)
+        sure.then_some(rank)
     }
 }

@@ -28,7 +28,7 @@ struct Law {
 impl ZipfRanks {
     pub fn new(ranks: u64, skew: f64) -> Self {
         let law = Law::new(ranks, skew);
-        let pieces = Pieces::new(ranks, skew, (law.low, law.high), law.sure, |area| {
+        let pieces = Pieces::new(skew, (law.low, law.high), law.sure, |area| {
             law.integral_inverse(area)
         });
         Self { pieces, law }

@@ -228,6 +228,31 @@ mod tests {
     }
 
     #[test]
+    fn a_run_may_become_longer_behind_the_end_of_its_stretch() {
+        for units in [20, 200] {
+            let mut space = Space::new(3 * STRETCH);
+            space.take(0, 3 * STRETCH);
+            space.release(STRETCH - units / 2, units / 2);
+            assert_eq!(space.take_whole(0, units), None);
+            space.release(STRETCH, units / 2);
+            let (first, pages) = (STRETCH - units / 2, units);
+            assert_eq!(space.take_whole(0, units), Some(Extent { first, pages }));
+        }
+    }
+
+    #[test]
+    fn runs_with_a_full_word_between_are_two() {
+        let mut space = Space::new(1000);
+        space.take(0, 1000);
+        space.release(70, 58);
+        space.release(192, 60);
+        assert_eq!(space.take_whole(0, 100), None);
+        space.release(128, 64);
+        let (first, pages) = (70, 100);
+        assert_eq!(space.take_whole(0, 100), Some(Extent { first, pages }));
+    }
+
+    #[test]
     fn a_long_walk_agrees_with_a_plain_list() {
         const UNITS: usize = 40_000;
         let mut random = Random::new(5);
