@@ -77,7 +77,7 @@ fn xperf_of_later_versions_has_the_processor_and_a_process_may_be_called_anythin
         DiskWrite, 9000, a,b (c, (7), 1, 0xffffe288b23f1b20, 0x0, 0x1000, 1, 0, 0x0, 1\r\n\
         DiskReadInit, 9000, a (7), 1, 0xffffe288b23f1b20\r\n";
     let expected = [
-        (8329 * US, 0, Read, 0x018f_0b80_00 / 512, 8, false),
+        (8329 * US, 0, Read, 0x1_8f0b_8000 / 512, 8, false),
         (8999 * US, 0, Write, 0, 8, false),
     ];
     assert_eq!(
@@ -276,6 +276,8 @@ fn tracerpt_without_init_events_knows_only_the_end() {
         (6 * US, 0, Read, 3, 1, false),
     ];
     assert_eq!(read(&content, &ReadOptions::default()), expected);
+    let dumped = read_as("dumpfile.csv", &content, &ReadOptions::default()).unwrap();
+    assert_eq!(dumped.format.name, "tracerpt", "tracerpt's own file name");
     assert_eq!(
         read(content.replace('\n', "\r\n"), &ReadOptions::default()),
         expected
