@@ -337,6 +337,12 @@ enum Removed {
 
 fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, TraceError> {
     let number = |name| values.integer(name);
+    let disk = Disk::new(number("max_request_pages"), number("max_read_pages"));
+    requests(name, values, seed, disk, file_mix(name, values)?)
+}
+
+fn file_mix(name: &'static str, values: &Values) -> Result<FileMix, TraceError> {
+    let number = |name| values.integer(name);
     let (pages, page_bytes) = (number("footprint_pages"), number("page_bytes"));
     let (commit, checkpoint) = (number("commit_pages"), number("checkpoint_commits"));
     let system = match values.get("file_system") {
@@ -378,7 +384,7 @@ fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, Trac
             expected: expected.to_owned(),
         });
     }
-    let activity = FileMix {
+    Ok(FileMix {
         system,
         sizes,
         until,
@@ -396,9 +402,7 @@ fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, Trac
             "latest" => Removed::Latest,
             _ => Removed::Random,
         },
-    };
-    let disk = Disk::new(number("max_request_pages"), number("max_read_pages"));
-    requests(name, values, seed, disk, activity)
+    })
 }
 
 fn boxed(system: impl FileSystem + 'static) -> Box<dyn FileSystem> {
@@ -534,3 +538,6 @@ impl Activity for FileMix {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
