@@ -105,7 +105,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         paper: "W4, 4.2.2: 2 KiB",
-        workload: "standin-iometer-random:page_bytes=2048,footprint_pages=522240",
+        workload: "standin-iometer-random:page_bytes=2048,footprint_pages=522240,requests=200000",
         scheme: "bplru",
         against: "fab",
         at: IOMETER,
@@ -113,7 +113,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         paper: "W4, 4.2.2: 4 KiB",
-        workload: "standin-iometer-random",
+        workload: "standin-iometer-random:requests=200000",
         scheme: "bplru",
         against: "fab",
         at: IOMETER,
@@ -121,7 +121,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         paper: "W4: 16 KiB, by arithmetic",
-        workload: "standin-iometer-random:page_bytes=16384,footprint_pages=65280",
+        workload: "standin-iometer-random:page_bytes=16384,footprint_pages=65280,requests=50000",
         scheme: "bplru",
         against: "fab",
         at: &[

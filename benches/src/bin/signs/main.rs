@@ -256,7 +256,7 @@ fn verdict(at: &At, gains: &Gains) -> String {
 fn print_mean_destage(program: &Path) -> Outcome<()> {
     let setting = Setting {
         requests: Requests::Workload(
-            "standin-iometer-random:page_bytes=2048,footprint_pages=522240,requests=300000",
+            "standin-iometer-random:page_bytes=2048,footprint_pages=522240,requests=200000",
         ),
         seed: SEEDS[0],
         drain: false,
