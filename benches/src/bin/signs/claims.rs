@@ -70,8 +70,9 @@ pub const CLAIMS: &[Claim] = &[
             at(16, "+43 %, erases -41 %", More, Less),
         ],
         over: &[
+            "wait_commits=1",
             "commit_pages=64",
-            "commit_pages=2048",
+            "commit_pages=1024",
             "hot_percent=0",
             "requests=100000",
         ],
@@ -83,8 +84,9 @@ pub const CLAIMS: &[Claim] = &[
         against: "fab",
         at: CROSSING,
         over: &[
+            "wait_commits=1",
             "commit_pages=16",
-            "commit_pages=512",
+            "commit_pages=256",
             "hot_percent=0",
             "removed=random",
             "directory_files=2500",
@@ -97,8 +99,9 @@ pub const CLAIMS: &[Claim] = &[
         against: "fab",
         at: CROSSING,
         over: &[
+            "wait_commits=1",
             "commit_pages=32",
-            "commit_pages=1024",
+            "commit_pages=512",
             "hot_percent=0",
             "requests=100000",
         ],
@@ -261,8 +264,9 @@ pub const CLAIMS: &[Claim] = &[
             at(16, "+26 %", More, Open),
         ],
         over: &[
+            "wait_commits=1",
             "commit_pages=64",
-            "commit_pages=2048",
+            "commit_pages=1024",
             "hot_percent=0",
             "requests=100000",
         ],

@@ -108,6 +108,17 @@ const PROCESSES: Parameter = Parameter {
     about: "Processes that make files in turn: ext3 gives each its own sixteenth of a group to begin with.",
     source: "",
 };
+const WAIT_COMMITS: Parameter = Parameter {
+    name: "wait_commits",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 10,
+    },
+    default: "1",
+    unit: "commits",
+    about: "Write-backs that a changed page waits for, on ntfs.",
+    source: "",
+};
 const MAX_READ_PAGES: Parameter = Parameter {
     name: "max_read_pages",
     kind: Kind::Integer {
@@ -189,6 +200,7 @@ row! {
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "4KiB", "";
     COMMIT_PAGES = "256", "estimate: 1 s";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
@@ -212,6 +224,7 @@ row! {
     HOT_WRITE_BYTES = "512", "estimate";
     APPEND_BYTES = "4KiB", "";
     COMMIT_PAGES = "64", "estimate: 1 s";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
@@ -235,6 +248,7 @@ row! {
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "32KiB", "estimate";
     COMMIT_PAGES = "128", "estimate: 1 s";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
@@ -343,16 +357,18 @@ fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, Trac
 
 fn file_mix(name: &'static str, values: &Values) -> Result<FileMix, TraceError> {
     let number = |name| values.integer(name);
+    // One, for a workload that does not have it.
+    let optional = |name| values.get(name).map_or(1, |_| number(name));
     let (pages, page_bytes) = (number("footprint_pages"), number("page_bytes"));
     let (commit, checkpoint) = (number("commit_pages"), number("checkpoint_commits"));
     let system = match values.get("file_system") {
         Some(Value::Text(kind)) if kind == "fat" => Fat::new(pages, page_bytes, commit).map(boxed),
         Some(Value::Text(kind)) if kind == "ext3" => {
-            let processes = values.get("processes").map_or(1, |_| number("processes"));
             Ext::new(pages, page_bytes, commit, checkpoint)
-                .map(|system| boxed(system.used_by(processes)))
+                .map(|system| boxed(system.used_by(optional("processes"))))
         }
-        _ => Ntfs::new(pages, page_bytes, commit, checkpoint).map(boxed),
+        _ => Ntfs::new(pages, page_bytes, commit, checkpoint)
+            .map(|system| boxed(system.waiting(optional("wait_commits")))),
     };
     let sizes = FileSizes::new(name, values)?;
     let hot_bytes = number("hot_file_bytes");
