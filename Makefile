@@ -6,7 +6,7 @@ BENCH_PYTHON := $(TARGET)/bench-python/bin/python
 
 FUZZ_SECONDS ?= 600
 
-.PHONY: help setup build demo test check fmt no-std matrix bench study fuzz soak-memory clean
+.PHONY: help setup build demo test check fmt no-std matrix bench study signs fuzz soak-memory clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,10 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 study: build ## three workloads over every FTL with three schemes: the table here, the chart of docs/LAYERS.md
 	$(CARGO) build --release --locked --quiet -p destage-benches
 	$(TARGET)/release/layers $(DESTAGE) docs/layers.svg
+
+signs: build ## the claims of the BPLRU paper beside what its stand-ins give: the table of docs/workloads.md
+	$(CARGO) build --release --locked --quiet -p destage-benches
+	$(TARGET)/release/signs $(DESTAGE)
 
 fuzz: setup ## mutated bytes for every trace reader, for FUZZ_SECONDS (600); a finding joins fuzz/corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz -- fuzz/corpus $(FUZZ_SECONDS)

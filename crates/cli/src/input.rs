@@ -9,7 +9,7 @@ use destage_sim::settings::{Config, split_kind, suggestion};
 use destage_sim::source::Source;
 use destage_trace::{
     BadLines, FORMATS, Operation, ReadOptions, Reader, Request, WORKLOADS, Workload, format,
-    workloads,
+    injected, workloads,
 };
 
 use crate::args::{OnBadLine, Reading};
@@ -221,7 +221,7 @@ impl Generator {
         })
     }
 
-    /// The slice of the workload's requests that `options` ask for, as a trace would be cut.
+    /// The slice of the workload's requests that `options` ask for, as a trace would be cut, with what they add.
     fn requests(
         &self,
         seed: u64,
@@ -233,7 +233,7 @@ impl Generator {
             .skip(count(options.skip))
             .take(options.limit.map_or(usize::MAX, count))
             .filter(move |request| !writes_only || request.operation != Operation::Read);
-        Ok(Box::new(requests))
+        Ok(injected(Box::new(requests), options))
     }
 }
 

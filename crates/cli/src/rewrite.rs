@@ -156,7 +156,7 @@ pub(crate) fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
         limit: arguments.limit,
         skip: arguments.skip,
         writes_only: arguments.writes_only,
-        ..ReadOptions::default()
+        ..config.read_options()?
     };
     let pairs = &arguments.settings.set;
     let input = Input::new(None, Some(&arguments.workload), pairs)?;

@@ -144,3 +144,46 @@ fn what_contradicts_itself_is_refused_by_name_and_leaves_no_file() {
         assert!(place.files().is_empty(), "{workload}: {:?}", place.files());
     }
 }
+
+#[test]
+fn what_is_put_back_into_a_trace_is_put_into_a_workload() {
+    let place = Place::new();
+    let rules = [
+        "--set",
+        "trace.flush_every_writes=10",
+        "--set",
+        "trace.fua_every_writes=7",
+        "--set",
+        "trace.trim_every_writes=9",
+    ];
+    let made = |workload: &[&str], file: &str| {
+        let generate = [
+            &["trace", "generate", "--workload"],
+            workload,
+            &["-o", file],
+        ];
+        place.succeed(&generate.concat());
+    };
+    made(&["zipf:requests=300"], "plain.compact");
+    made(
+        &[&["zipf:requests=300"][..], &rules].concat(),
+        "both.compact",
+    );
+    let convert = [
+        "trace",
+        "convert",
+        "plain.compact",
+        "-o",
+        "converted.compact",
+    ];
+    place.succeed(&[&convert[..], &rules].concat());
+    let run = |input: &[&str]| {
+        let options = ["--ftl", "none", "--size", "64KiB", "--json"];
+        place.json(&[&["run"], input, &options].concat())["metrics"].clone()
+    };
+    let direct = run(&[&["--workload", "zipf:requests=300"][..], &rules].concat());
+    assert_eq!(direct["host.requests"], 300 + 30 + 32);
+    for file in ["both.compact", "converted.compact"] {
+        assert_eq!(run(&[file]), direct, "{file}");
+    }
+}

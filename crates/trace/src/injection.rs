@@ -86,25 +86,29 @@ impl Injection {
         let mut made = std::mem::take(&mut self.scratch);
         made.clear();
         for request in batch.iter() {
-            let mut request = *request;
-            if self.streams == Streams::Volume && request.operation != Operation::Flush {
-                // Tag 0 says that there is none.
-                request.stream = (request.volume % u32::from(u16::MAX)) as u16 + 1;
-            }
-            if self.flush_every > 0 {
-                self.flush_by_time(&request, &mut made);
-            }
-            match request.operation {
-                Operation::Write => self.write(request, &mut made),
-                Operation::Flush => {
-                    self.written = false;
-                    made.push(request);
-                }
-                Operation::Read | Operation::Trim => made.push(request),
-            }
+            self.add(*request, &mut made);
         }
         std::mem::swap(batch, &mut made);
         self.scratch = made;
+    }
+
+    /// Adds what becomes of `request` to `made`: at least itself.
+    fn add(&mut self, mut request: Request, made: &mut Vec<Request>) {
+        if self.streams == Streams::Volume && request.operation != Operation::Flush {
+            // Tag 0 says that there is none.
+            request.stream = (request.volume % u32::from(u16::MAX)) as u16 + 1;
+        }
+        if self.flush_every > 0 {
+            self.flush_by_time(&request, made);
+        }
+        match request.operation {
+            Operation::Write => self.write(request, made),
+            Operation::Flush => {
+                self.written = false;
+                made.push(request);
+            }
+            Operation::Read | Operation::Trim => made.push(request),
+        }
     }
 
     fn write(&mut self, mut request: Request, made: &mut Vec<Request>) {
@@ -150,4 +154,20 @@ impl Injection {
             ..near.flush_beside()
         });
     }
+}
+
+/// `requests`, in order of arrival, with what `options` ask to put back: as a [`crate::Reader`] does with those of a trace.
+#[must_use]
+pub fn injected(
+    requests: Box<dyn Iterator<Item = Request> + Send>,
+    options: &ReadOptions,
+) -> Box<dyn Iterator<Item = Request> + Send> {
+    let Some(mut injection) = Injection::new(options) else {
+        return requests;
+    };
+    Box::new(requests.flat_map(move |request| {
+        let mut made = Vec::new();
+        injection.add(request, &mut made);
+        made
+    }))
 }

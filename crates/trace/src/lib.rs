@@ -43,6 +43,7 @@ pub mod writers;
 
 pub use error::{Excerpt, Fault, TraceError};
 pub use format::{FORMATS, Format, TimeUnit};
+pub use injection::injected;
 pub use options::{
     Asu, BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, Streams, ZeroLength,
 };

@@ -12,7 +12,9 @@
 //!
 //! Sizes are those that `mke2fs` of e2fsprogs 1.39 chooses: a group has as many pages as a page has bits, there is
 //! an inode of 128 bytes for every 8 KiB, and the journal's size goes by the volume's. Directories are plain lists.
-//! Files lie in the group of their directory (`fs/ext3/ialloc.c`), and their data behind the last allocated.
+//! Files lie in the group of their directory (`fs/ext3/ialloc.c`). Room for the first page of a file is looked for from
+//! one of sixteen places of the group on, by the number of the process (`ext3_find_near` in `fs/ext3/inode.c`): what one
+//! process makes lies side by side, what several make at the same time lies apart.
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
@@ -25,6 +27,8 @@ const DESCRIPTOR_BYTES: u64 = 32;
 const ENTRY_BYTES: u64 = 28;
 /// Pages that an inode itself points to.
 const DIRECT_PAGES: u64 = 12;
+/// Places in a group from which room is looked for, by process.
+pub const COLOURS: u64 = 16;
 /// Bytes of a pointer in an indirect page, and of the tag that a journal's descriptor has for every page.
 const POINTER_BYTES: u64 = 4;
 const TAG_BYTES: u64 = 8;
@@ -82,6 +86,9 @@ pub struct Ext {
     since_commit: u64,
     checkpoint_commits: u64,
     commits: u64,
+    /// Processes that make files in turn, and files made.
+    processes: u64,
+    made: u64,
 }
 
 impl Ext {
@@ -119,8 +126,16 @@ impl Ext {
             since_commit: 0,
             checkpoint_commits,
             commits: 0,
+            processes: 1,
+            made: 0,
         };
         this.lay_out().then_some(this)
+    }
+
+    /// The same volume, used by so many processes that make files in turn. One, unless said.
+    pub fn used_by(mut self, processes: u64) -> Self {
+        self.processes = processes;
+        self
     }
 
     /// Lays out an empty volume. `false` if the journal does not fit in the first group.
@@ -131,7 +146,7 @@ impl Ext {
         self.pending.clear();
         self.dirty.clear();
         self.committed.clear();
-        (self.since_commit, self.commits) = (0, 0);
+        (self.since_commit, self.commits, self.made) = (0, 0, 0);
         let table_pages = self.inodes_per_group * INODE_BYTES / self.page_bytes;
         let descriptor_pages =
             (self.pages.div_ceil(self.group_pages) * DESCRIPTOR_BYTES).div_ceil(self.page_bytes);
@@ -174,6 +189,14 @@ impl Ext {
             first = end;
         }
         true
+    }
+
+    /// Where room for a new file of `process` in `group` is looked for.
+    fn goal_for_process(&self, group: usize, process: u64) -> u64 {
+        let colour = process % COLOURS * (self.group_pages / COLOURS);
+        self.groups[group]
+            .goal
+            .max(group as u64 * self.group_pages + colour)
     }
 
     /// The group of a page of data.
@@ -377,10 +400,13 @@ impl FileSystem for Ext {
         }
         let page = self.directories[directory].entries.page(entry, per_page);
         self.dirty.extend([page, self.inode_page(inode)]);
+        let process = self.made % self.processes;
+        self.made += 1;
         File {
             directory,
             slot: self.take_inode(group),
             entry,
+            process,
             ..File::default()
         }
     }
@@ -390,7 +416,9 @@ impl FileSystem for Ext {
         let mut held = file.pages();
         while held < pages {
             let group = self.directories[file.directory].group;
-            let goal = file.end().unwrap_or(self.groups[group].goal);
+            let goal = file
+                .end()
+                .unwrap_or_else(|| self.goal_for_process(group, file.process));
             // Up to the next page that has to be pointed to from a page of its own.
             let until = if held < DIRECT_PAGES {
                 DIRECT_PAGES

@@ -31,6 +31,8 @@ pub(super) struct File {
     pub slot: u64,
     /// Its place among its directory's entries.
     pub entry: u64,
+    /// The process that made it, where a file system looks at that.
+    pub process: u64,
     pub bytes: u64,
     pub extents: Vec<Extent>,
     /// Pages that say where its pages are, if the file system keeps them apart.

@@ -4,9 +4,10 @@
 //! | boot | bitmap | data ... | file table, growing into its zone | data ... | log | data ... |
 //! ```
 //!
-//! Data waits for the next write-back; what is removed before that never reaches the disk. Then a change of metadata is first said in the log, whose last page is written again each time until it is full; then the pages
-//! that changed are written: of the table, of the bitmap, of directories. A file of at most 700 bytes lies in its own
-//! record of the table.
+//! Data and metadata wait for a write-back, as many of them as is said; what is removed before that never reaches the
+//! disk. At each write-back the changes of metadata since the last one are said in the log, whose last page is written
+//! again each time until it is full. Pages that have waited long enough are written: data before, metadata after the log:
+//! pages of the table, of the bitmap, of directories. A file of at most 700 bytes lies in its own record of the table.
 //!
 //! The zone of the table begins at a third of the volume and has an eighth of it, kept free for the table; the log is
 //! in the middle and has a hundredth, from 2 to 64 MiB. A record has 1 KiB, a directory's page some 40 names. These
@@ -15,7 +16,7 @@
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 const RECORD_BYTES: u64 = 1024;
 const RESIDENT_BYTES: u64 = 700;
@@ -27,6 +28,30 @@ const BOOT_BYTES: u64 = 8 << 10;
 /// The log begins with two pages that say where it stands.
 const RESTART_PAGES: u64 = 2;
 const MIB: u64 = 1 << 20;
+
+/// Pages that wait, and the number of the write-back before which each began to.
+#[derive(Clone, Debug, Default)]
+struct Waiting(BTreeMap<u64, u64>);
+
+impl Waiting {
+    /// A page that waits already goes on waiting.
+    fn add(&mut self, page: u64, now: u64) {
+        self.0.entry(page).or_insert(now);
+    }
+
+    /// Takes out the pages that began to wait at `latest` or before, ascending.
+    fn due(&mut self, latest: u64) -> Vec<u64> {
+        let mut due = Vec::new();
+        self.0.retain(|page, since| {
+            let waits = *since > latest;
+            if !waits {
+                due.push(*page);
+            }
+            waits
+        });
+        due
+    }
+}
 
 /// A volume of the NTFS kind.
 #[derive(Clone, Debug)]
@@ -44,9 +69,12 @@ pub struct Ntfs {
     record_count: u64,
     next: u64,
     directories: Vec<(u64, Entries)>,
-    /// Data since the last write-back, and metadata changed since then.
-    pending: Vec<u64>,
-    dirty: BTreeSet<u64>,
+    /// Pages of data and of metadata that wait, with the write-back before which they began to.
+    data: Waiting,
+    dirty: Waiting,
+    /// Write-backs that a page waits for, and those there were.
+    wait_commits: u64,
+    write_backs: u64,
     /// Changes since the last write-back, for the log.
     changes: u64,
     commit_pages: u64,
@@ -91,8 +119,10 @@ impl Ntfs {
             record_count: table_pages * page_bytes / RECORD_BYTES,
             next: 0,
             directories: Vec::new(),
-            pending: Vec::new(),
-            dirty: BTreeSet::new(),
+            data: Waiting::default(),
+            dirty: Waiting::default(),
+            wait_commits: 1,
+            write_backs: 0,
             changes: 0,
             commit_pages,
             since_commit: 0,
@@ -103,6 +133,12 @@ impl Ntfs {
         (this.record_count > 0).then_some(this)
     }
 
+    /// The same volume, whose pages wait for so many write-backs. One, unless said.
+    pub fn waiting(mut self, commits: u64) -> Self {
+        self.wait_commits = commits;
+        self
+    }
+
     fn clear(&mut self) {
         self.space = Space::new(self.pages);
         let data = self.bitmap_first + self.pages.div_ceil(self.page_bytes * 8);
@@ -111,14 +147,14 @@ impl Ntfs {
         self.space.take(self.log_first, self.log_pages);
         self.records = Space::new(self.record_count);
         self.directories.clear();
-        self.pending.clear();
-        self.dirty.clear();
+        self.data = Waiting::default();
+        self.dirty = Waiting::default();
         (self.next, self.log_byte, self.changes) = (data, 0, 0);
-        (self.since_commit, self.commits) = (0, 0);
+        (self.since_commit, self.commits, self.write_backs) = (0, 0, 0);
     }
 
     fn change(&mut self, page: u64) {
-        self.dirty.insert(page);
+        self.dirty.add(page, self.write_backs);
         self.changes += 1;
     }
 
@@ -202,7 +238,9 @@ impl FileSystem for Ntfs {
     }
 
     fn put(&mut self, piece: Extent, _: &mut Disk) {
-        self.pending.extend(piece.first..piece.first + piece.pages);
+        for page in piece.first..piece.first + piece.pages {
+            self.data.add(page, self.write_backs);
+        }
     }
 
     fn written(&mut self, pages: u64, disk: &mut Disk) {
@@ -231,8 +269,14 @@ impl FileSystem for Ntfs {
 
     fn sync(&mut self, disk: &mut Disk) {
         self.since_commit = 0;
-        disk.write_all(self.space.settle(&mut self.pending));
-        if self.dirty.is_empty() {
+        self.write_backs += 1;
+        // None is due before the first have waited long enough.
+        let latest = self.write_backs.checked_sub(self.wait_commits);
+        if let Some(latest) = latest {
+            let due = self.data.due(latest).into_iter();
+            disk.write_all(due.filter(|page| self.space.is_taken(*page)));
+        }
+        if self.dirty.0.is_empty() {
             return;
         }
         let log_bytes = (self.log_pages - RESTART_PAGES) * self.page_bytes;
@@ -246,7 +290,9 @@ impl FileSystem for Ntfs {
             left -= part;
         }
         self.changes = 0;
-        disk.write_all(std::mem::take(&mut self.dirty));
+        if let Some(latest) = latest {
+            disk.write_all(self.dirty.due(latest));
+        }
         self.commits += 1;
         if self.commits.is_multiple_of(self.checkpoint_commits) {
             disk.write_apart(self.log_first, RESTART_PAGES);

@@ -45,6 +45,11 @@ impl Space {
         self.free
     }
 
+    /// Whether a unit is taken.
+    pub fn is_taken(&self, unit: u64) -> bool {
+        self.words[(unit / 64) as usize] >> (unit % 64) & 1 == 1
+    }
+
     /// Takes free units.
     pub fn take(&mut self, first: u64, units: u64) {
         for unit in first..first + units {
@@ -80,9 +85,7 @@ impl Space {
     pub fn settle<'a>(&'a self, pages: &'a mut Vec<u64>) -> impl Iterator<Item = u64> + 'a {
         pages.sort_unstable();
         pages.dedup();
-        pages
-            .drain(..)
-            .filter(|page| self.words[(page / 64) as usize] >> (page % 64) & 1 == 1)
+        pages.drain(..).filter(|page| self.is_taken(*page))
     }
 
     /// Takes the first free run from `goal` on, at most `most` units of it; looks from the start again at the end.

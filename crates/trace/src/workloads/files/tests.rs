@@ -178,3 +178,75 @@ fn a_gibibyte_of_fat_has_clusters_of_16_kib() {
         assert_eq!(file.pages(), cluster_pages, "{pages}");
     }
 }
+
+#[test]
+fn what_one_process_makes_on_ext_lies_side_by_side_and_what_several_make_apart() {
+    // A group has 32768 pages, a sixteenth 2048. Tables and journal fill the first two and a part of the third: room
+    // looked for from there on is found behind them.
+    let sixteenth = 2048;
+    for processes in [1, 5] {
+        let mut system = Ext::new(40_000, 4096, 1000, 3).unwrap().used_by(processes);
+        let mut disk = Disk::new(1, 1);
+        let directory = system.make_directory();
+        let first: Vec<u64> = (0..10)
+            .map(|_| {
+                let mut file = system.create(directory);
+                system.append(&mut file, 4096, &mut disk);
+                file.extents[0].first
+            })
+            .collect();
+        let behind = first[0];
+        assert!((2 * sixteenth..3 * sixteenth).contains(&behind), "{behind}");
+        let expected: Vec<u64> = match processes {
+            1 => (behind..behind + 10).collect(),
+            _ => [0, 1, 2, 3 * sixteenth, 4 * sixteenth, 3, 4, 5, 1, 1]
+                .iter()
+                .zip(0..)
+                .map(|(place, index)| match index % 5 {
+                    0..3 => behind + place,
+                    own => own * sixteenth + place % sixteenth,
+                })
+                .collect(),
+        };
+        assert_eq!(first, expected, "{processes}");
+    }
+}
+
+#[test]
+fn a_page_on_ntfs_waits_for_so_many_write_backs_from_its_first_change_on() {
+    for commits in [1, 3] {
+        let mut system = Ntfs::new(40_000, 4096, 1, 1000).unwrap().waiting(commits);
+        let mut disk = Disk::new(1, 1);
+        let directory = system.make_directory();
+        let mut file = system.create(directory);
+        // Every piece is a write-back; the first page is changed by each, the others by one.
+        system.append(&mut file, 4096, &mut disk);
+        let first = file.extents[0].first;
+        let mut written = Vec::new();
+        let mut drain = |disk: &mut Disk| {
+            let data: Vec<u64> = std::iter::from_fn(|| disk.pop())
+                .filter(|access| (first..first + 8).contains(&access.page))
+                .map(|access| access.page - first)
+                .collect();
+            written.push(data);
+        };
+        drain(&mut disk);
+        for _ in 0..2 {
+            system.overwrite(&file, 0, 1, &mut disk);
+            drain(&mut disk);
+        }
+        system.append(&mut file, 4096, &mut disk);
+        drain(&mut disk);
+        let removed = system.create(directory);
+        system.remove(removed, &mut disk);
+        drain(&mut disk);
+        system.remove(file, &mut disk);
+        drain(&mut disk);
+        let expected: [&[u64]; 6] = match commits {
+            1 => [&[0], &[0], &[0], &[1], &[], &[]],
+            // What is removed before it has waited is not written.
+            _ => [&[], &[], &[0], &[], &[], &[]],
+        };
+        assert_eq!(written, expected, "{commits}");
+    }
+}

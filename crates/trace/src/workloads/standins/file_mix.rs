@@ -2,12 +2,14 @@
 //!
 //! Step by step, one of: a small write somewhere in one large file that is always there (a registry, an index), a
 //! whole file read, a piece put at the end of a file, a file removed, or else a new file. When there are more files
-//! than allowed, or the volume is full, one is removed first. All choices of a file are uniform.
+//! than allowed, or the volume is full, one is removed first. Choices of a file are uniform, except that `removed` says
+//! which file goes: a cache gives up what is oldest, and a temporary file is the latest.
 //!
 //! Draws, per step and in this order: what is done; then the place in the large file, or the file and the size of the
-//! piece, or the size of the new file and the files that have to make room; and per request the gap.
+//! piece, or the size of the new file and the files that have to make room, where these are drawn at random; and per
+//! request the gap.
 
-use super::super::files::{Disk, File, FileSystem, ext::Ext, fat::Fat, ntfs::Ntfs};
+use super::super::files::{Disk, File, FileSystem, ext, ext::Ext, fat::Fat, ntfs::Ntfs};
 use super::super::shared::{REQUESTS, contradiction, pick};
 use super::super::{Requests, Workload};
 use super::parameters::{
@@ -18,6 +20,7 @@ use super::{Activity, requests};
 use crate::error::TraceError;
 use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Value, Values};
+use std::collections::VecDeque;
 
 const PERCENT: Kind = Kind::Number {
     min: 0.0,
@@ -84,6 +87,36 @@ const REMOVE_PERCENT: Parameter = Parameter {
     default: "0",
     unit: "%",
     about: "Share of steps that remove a file; what all these leave makes new files.",
+    source: "",
+};
+const REMOVED: Parameter = Parameter {
+    name: "removed",
+    kind: Kind::Choice(&["random", "oldest", "latest"]),
+    default: "random",
+    unit: "",
+    about: "Which file is removed. Where room is needed, latest means a random one.",
+    source: "",
+};
+const PROCESSES: Parameter = Parameter {
+    name: "processes",
+    kind: Kind::Integer {
+        min: 1,
+        max: ext::COLOURS,
+    },
+    default: "1",
+    unit: "processes",
+    about: "Processes that make files in turn: ext3 gives each its own sixteenth of a group to begin with.",
+    source: "",
+};
+const WAIT_COMMITS: Parameter = Parameter {
+    name: "wait_commits",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 10,
+    },
+    default: "1",
+    unit: "commits",
+    about: "Write-backs that a changed page waits for, on ntfs.",
     source: "",
 };
 const MAX_READ_PAGES: Parameter = Parameter {
@@ -163,9 +196,11 @@ row! {
     READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
     APPEND_PERCENT = "5", "estimate";
     REMOVE_PERCENT = "5", "estimate: temporary files";
+    REMOVED = "latest", "temporary files";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "4KiB", "";
     COMMIT_PAGES = "256", "estimate: 1 s";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
@@ -185,9 +220,11 @@ row! {
     READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
     APPEND_PERCENT = "0", "";
     REMOVE_PERCENT = "5", "estimate";
+    REMOVED = "oldest", "a cache above its limit gives up what was not used for longest";
     HOT_WRITE_BYTES = "512", "estimate";
     APPEND_BYTES = "4KiB", "";
     COMMIT_PAGES = "64", "estimate: 1 s";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
@@ -207,9 +244,11 @@ row! {
     READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
     APPEND_PERCENT = "20", "estimate";
     REMOVE_PERCENT = "10", "estimate";
+    REMOVED = "random", "";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "32KiB", "estimate";
     COMMIT_PAGES = "128", "estimate: 1 s";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
     CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
     MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
@@ -229,6 +268,8 @@ row! {
     READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
     APPEND_PERCENT = "5", "estimate: archives";
     REMOVE_PERCENT = "35", "estimate: temporary files";
+    REMOVED = "latest", "temporary files: lists of dependencies before they are put in order";
+    PROCESSES = "16", "fs/ext3/inode.c; a compiler, an assembler and a shell for every file";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "16KiB", "";
     COMMIT_PAGES = "128", "estimate: what a compiler makes in 5 s";
@@ -250,6 +291,7 @@ row! {
     READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
     APPEND_PERCENT = "34", "PostMark's default: as many pieces as files made and removed";
     REMOVE_PERCENT = "33", "PostMark's default";
+    REMOVED = "random", "PostMark";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "9770", "PostMark's default";
     COMMIT_PAGES = "64", "estimate";
@@ -272,6 +314,7 @@ row! {
     READ_PERCENT = "33", "from the trace's 83.2 % of reads";
     APPEND_PERCENT = "0", "";
     REMOVE_PERCENT = "10", "";
+    REMOVED = "random", "PostMark";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "4KiB", "";
     COMMIT_PAGES = "4096", "";
@@ -293,19 +336,39 @@ struct FileMix {
     directories: Vec<usize>,
     made: u64,
     hot: Option<File>,
-    files: Vec<File>,
+    /// In the order in which they were made, unless any may be removed.
+    files: VecDeque<File>,
+    removed: Removed,
+}
+
+/// Which file is removed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Removed {
+    Random,
+    Oldest,
+    Latest,
 }
 
 fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, TraceError> {
     let number = |name| values.integer(name);
+    let disk = Disk::new(number("max_request_pages"), number("max_read_pages"));
+    requests(name, values, seed, disk, file_mix(name, values)?)
+}
+
+fn file_mix(name: &'static str, values: &Values) -> Result<FileMix, TraceError> {
+    let number = |name| values.integer(name);
+    // One, for a workload that does not have it.
+    let optional = |name| values.get(name).map_or(1, |_| number(name));
     let (pages, page_bytes) = (number("footprint_pages"), number("page_bytes"));
     let (commit, checkpoint) = (number("commit_pages"), number("checkpoint_commits"));
     let system = match values.get("file_system") {
         Some(Value::Text(kind)) if kind == "fat" => Fat::new(pages, page_bytes, commit).map(boxed),
         Some(Value::Text(kind)) if kind == "ext3" => {
-            Ext::new(pages, page_bytes, commit, checkpoint).map(boxed)
+            Ext::new(pages, page_bytes, commit, checkpoint)
+                .map(|system| boxed(system.used_by(optional("processes"))))
         }
-        _ => Ntfs::new(pages, page_bytes, commit, checkpoint).map(boxed),
+        _ => Ntfs::new(pages, page_bytes, commit, checkpoint)
+            .map(|system| boxed(system.waiting(optional("wait_commits")))),
     };
     let sizes = FileSizes::new(name, values)?;
     let hot_bytes = number("hot_file_bytes");
@@ -337,7 +400,7 @@ fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, Trac
             expected: expected.to_owned(),
         });
     }
-    let activity = FileMix {
+    Ok(FileMix {
         system,
         sizes,
         until,
@@ -349,10 +412,13 @@ fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, Trac
         directories: Vec::new(),
         made: 0,
         hot: None,
-        files: Vec::new(),
-    };
-    let disk = Disk::new(number("max_request_pages"), number("max_read_pages"));
-    requests(name, values, seed, disk, activity)
+        files: VecDeque::new(),
+        removed: match values.text("removed") {
+            "oldest" => Removed::Oldest,
+            "latest" => Removed::Latest,
+            _ => Removed::Random,
+        },
+    })
 }
 
 fn boxed(system: impl FileSystem + 'static) -> Box<dyn FileSystem> {
@@ -360,16 +426,44 @@ fn boxed(system: impl FileSystem + 'static) -> Box<dyn FileSystem> {
 }
 
 impl FileMix {
+    /// The file at `index`, taken out. The others keep their order, if it says which one is removed.
+    fn take(&mut self, index: usize) -> Option<File> {
+        match self.removed {
+            Removed::Random => self.files.swap_remove_back(index),
+            Removed::Oldest | Removed::Latest => self.files.remove(index),
+        }
+    }
+
     /// A random file, taken out.
-    fn take_file(&mut self, random: &mut Random) -> Option<File> {
+    fn take_random(&mut self, random: &mut Random) -> Option<File> {
         let count = self.files.len() as u64;
-        (count > 0).then(|| self.files.swap_remove(pick(random, count) as usize))
+        (count > 0)
+            .then(|| pick(random, count) as usize)
+            .and_then(|index| self.take(index))
+    }
+
+    /// The file that is removed next.
+    fn take_removed(&mut self, random: &mut Random) -> Option<File> {
+        match self.removed {
+            Removed::Random => self.take_random(random),
+            Removed::Oldest => self.files.pop_front(),
+            Removed::Latest => self.files.pop_back(),
+        }
+    }
+
+    /// The file that makes room for others.
+    fn take_for_room(&mut self, random: &mut Random) -> Option<File> {
+        match self.removed {
+            Removed::Oldest => self.files.pop_front(),
+            // What is latest was just made, and is still wanted.
+            Removed::Random | Removed::Latest => self.take_random(random),
+        }
     }
 
     /// Removes files until `bytes` more bytes fit, and formats if that does not help.
     fn make_room(&mut self, bytes: u64, random: &mut Random, disk: &mut Disk) {
         while !self.system.fits(bytes) {
-            match self.take_file(random) {
+            match self.take_for_room(random) {
                 Some(file) => self.system.remove(file, disk),
                 None => {
                     self.system.format(disk);
@@ -395,7 +489,7 @@ impl FileMix {
     fn create(&mut self, random: &mut Random, disk: &mut Disk) {
         let bytes = self.sizes.draw(random);
         if self.files.len() as u64 >= self.live_files
-            && let Some(file) = self.take_file(random)
+            && let Some(file) = self.take_for_room(random)
         {
             self.system.remove(file, disk);
         }
@@ -409,7 +503,7 @@ impl FileMix {
         self.made += 1;
         let mut file = self.system.create(self.directories[index]);
         self.system.append(&mut file, bytes, disk);
-        self.files.push(file);
+        self.files.push_back(file);
     }
 }
 
@@ -435,7 +529,8 @@ impl Activity for FileMix {
             }
             (Some(2), _) => {
                 let bytes = 1 + pick(random, self.append_bytes);
-                let Some(mut file) = self.take_file(random) else {
+                let index = pick(random, self.files.len() as u64) as usize;
+                let Some(mut file) = self.take(index) else {
                     return;
                 };
                 if !self.system.fits(bytes) {
@@ -445,10 +540,13 @@ impl Activity for FileMix {
                 if file.bytes + bytes <= self.sizes.max {
                     self.system.append(&mut file, bytes, disk);
                 }
-                self.files.push(file);
+                match self.removed {
+                    Removed::Random => self.files.push_back(file),
+                    Removed::Oldest | Removed::Latest => self.files.insert(index, file),
+                }
             }
             (Some(_), _) => {
-                if let Some(file) = self.take_file(random) {
+                if let Some(file) = self.take_removed(random) {
                     self.system.remove(file, disk);
                 }
             }
@@ -456,3 +554,6 @@ impl Activity for FileMix {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,7 +79,6 @@ pub(in super::super) const WORKLOAD: Workload = Workload {
             source: "",
         },
         Parameter {
-            default: "256",
             about: "Data written between two write-backs of the allocation table and the directory.",
             ..COMMIT_PAGES
         },

@@ -39,10 +39,10 @@ pub(super) const COMMIT_PAGES: Parameter = Parameter {
         min: 1,
         max: 1 << 32,
     },
-    default: "1024",
+    default: "256",
     unit: "pages",
-    about: "Data written between two write-backs of data and metadata; stands for the 5 s between commits of the journal.",
-    source: "estimate: BPLRU's device takes 850 us for 2 KB, which with merges is some 0.8 MB/s",
+    about: "Data written between two write-backs of data and metadata; stands for the seconds between them on the disk that the trace was recorded on.",
+    source: "estimate",
 };
 pub(super) const CHECKPOINT_COMMITS: Parameter = Parameter {
     name: "checkpoint_commits",

@@ -42,7 +42,11 @@ pub(in super::super) const WORKLOAD: Workload = Workload {
             about: "Mean number of files in a directory, geometrically distributed.",
             source: "Linux 2.6.20: 21280 files in some 1300 directories",
         },
-        COMMIT_PAGES,
+        Parameter {
+            default: "5500",
+            source: "estimate: a trace is recorded on a disk; trees of sources were copied to ext3 at some 4.5 MB/s",
+            ..COMMIT_PAGES
+        },
         CHECKPOINT_COMMITS,
         MAX_REQUEST_PAGES,
     ],

@@ -1,0 +1,326 @@
+//! Signs of the BPLRU paper on the stand-ins: what it claims of W1 to W9, beside what the stand-ins give.
+//!
+//! `signs PATH_TO_DESTAGE`; `make signs` calls it. Every number is one of `destage compare`, and the same on any machine.
+//!
+//! A stand-in is not the original: compare signs. Each figure is the gain of one scheme over another, with three seeds
+//! and with some settings changed, one at a time. Runs are drained, so that what a scheme has put off is paid for. Pairs
+//! of throughput and erases beside it are those without draining, and with `seq_detect=complete`.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program whose results are what it prints"
+)]
+
+mod claims;
+
+use std::error::Error;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use claims::{At, CLAIMS, Claim, FLUSH_EVERY, MEAN_DESTAGE, Sign};
+use serde_json::Value;
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const SEEDS: [u64; 3] = [1, 2, 3];
+/// The other reading of "written fully sequentially": complete, in whatever order.
+const COMPLETE: &str = "bplru:seq_detect=complete";
+
+/// One run's figures.
+#[derive(Clone, Copy)]
+struct Figures {
+    /// Host megabytes per second of flash time.
+    throughput: f64,
+    erases: f64,
+    /// Dirty pages in a destage, of a scheme that has destages.
+    destage_pages: Option<f64>,
+}
+
+/// Gains over the other scheme, as parts of it.
+#[derive(Clone, Copy)]
+struct Gain {
+    throughput: f64,
+    erases: f64,
+}
+
+impl Gain {
+    fn new(scheme: Figures, against: Figures) -> Self {
+        Self {
+            throughput: scheme.throughput / against.throughput - 1.0,
+            erases: scheme.erases / against.erases - 1.0,
+        }
+    }
+
+    fn holds(self, at: &At) -> bool {
+        let has = |sign, gain: f64| match sign {
+            Sign::More => gain > 0.0,
+            Sign::Less => gain < 0.0,
+            Sign::Open => true,
+        };
+        has(at.throughput, self.throughput) && has(at.erases, self.erases)
+    }
+}
+
+/// A workload, and under what it runs.
+struct Setting<'a> {
+    workload: &'a str,
+    seed: u64,
+    drain: bool,
+    more: Option<String>,
+}
+
+/// Runs `buffers` with the sizes, in MiB; results by size and buffer.
+fn compare(
+    program: &Path,
+    setting: &Setting<'_>,
+    buffers: &[&str],
+    sizes: &[u64],
+) -> Outcome<Vec<Vec<Figures>>> {
+    let mut command = Command::new(program);
+    command.args(["compare", "--profile", "bplru-mlc", "--json", "--quiet"]);
+    command.args(["--workload", setting.workload]);
+    command.args(["--buffers", &buffers.join(",")]);
+    let in_mib: Vec<String> = sizes.iter().map(|size| format!("{size}MiB")).collect();
+    command.args(["--sizes", &in_mib.join(",")]);
+    command.args(["--set", &format!("sim.seed={}", setting.seed)]);
+    command.args(["--set", &format!("sim.drain={}", setting.drain)]);
+    if let Some(more) = &setting.more {
+        command.args(["--set", more]);
+    }
+    let output = command.output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into());
+    }
+    let result: Value = serde_json::from_slice(&output.stdout)?;
+    let runs = result["runs"].as_array().ok_or("no runs")?;
+    let figures = |size: u64, buffer: &str| -> Outcome<Figures> {
+        let run = runs
+            .iter()
+            .find(|run| is_run_of(&run["parameters"], size, buffer))
+            .ok_or_else(|| format!("no run of {buffer} with {size} MiB"))?;
+        let real = |metric: &str| {
+            run["metrics"][metric]
+                .as_f64()
+                .ok_or_else(|| format!("{buffer} with {size} MiB has no {metric}"))
+        };
+        Ok(Figures {
+            throughput: real("throughput.op_model_mb_per_s")?,
+            erases: real("flash.erases")?,
+            destage_pages: run["metrics"]["buffer.mean_destage_pages"].as_f64(),
+        })
+    };
+    sizes
+        .iter()
+        .map(|size| {
+            buffers
+                .iter()
+                .map(|buffer| figures(*size, buffer))
+                .collect()
+        })
+        .collect()
+}
+
+/// Whether the run's buffer is the one asked for, by its kind and by what was asked of `bplru`.
+fn is_run_of(parameters: &Value, mib: u64, buffer: &str) -> bool {
+    let kind = buffer.split(':').next().unwrap_or(buffer);
+    parameters["buffer.kind"] == kind
+        && parameters["buffer.capacity_bytes"].as_u64() == Some(mib << 20)
+        && (kind != "bplru"
+            || (["pad", "comp"].iter().all(|switch| {
+                let off = buffer.contains(&format!("{switch}=false"));
+                parameters[format!("buffer.{switch}")].as_bool() == Some(!off)
+            }) && (parameters["buffer.seq_detect"] == "complete") == (buffer == COMPLETE)))
+}
+
+fn percent(part: f64) -> String {
+    let rounded = (part * 100.0).round();
+    // No minus before a zero.
+    format!("{:+.0}", if rounded == 0.0 { 0.0 } else { rounded })
+}
+
+/// The least and the largest, of values that are there.
+fn range(values: impl Iterator<Item = f64> + Clone) -> String {
+    let least = values.clone().fold(f64::INFINITY, f64::min);
+    let largest = values.fold(f64::NEG_INFINITY, f64::max);
+    if least > largest {
+        return "-".to_owned();
+    }
+    format!("{} to {}", percent(least), percent(largest))
+}
+
+/// The gains of a claim at one size.
+struct Gains {
+    seeds: Vec<Gain>,
+    /// With one setting changed each, first seed.
+    over: Vec<Gain>,
+    /// First seed, without draining.
+    undrained: Gain,
+    /// First seed, of the scheme that compensates complete blocks.
+    complete: Gain,
+}
+
+fn gains(program: &Path, claim: &Claim) -> Outcome<Vec<Gains>> {
+    let sizes: Vec<u64> = claim.at.iter().map(|at| at.mib).collect();
+    // Of the scheme, and of the one that compensates complete blocks.
+    let of = |seed, drain, over: Option<&str>| -> Outcome<Vec<[Gain; 2]>> {
+        let setting = Setting {
+            workload: claim.workload,
+            seed,
+            drain,
+            more: over.map(|over| format!("workload.{over}")),
+        };
+        let buffers = [claim.scheme, claim.against, COMPLETE];
+        let figures = compare(program, &setting, &buffers, &sizes)?;
+        let both = |of: &Vec<Figures>| [Gain::new(of[0], of[1]), Gain::new(of[2], of[1])];
+        Ok(figures.iter().map(both).collect())
+    };
+    let seeds: Vec<_> = SEEDS
+        .iter()
+        .map(|seed| of(*seed, true, None))
+        .collect::<Outcome<_>>()?;
+    let over: Vec<_> = claim
+        .over
+        .iter()
+        .map(|over| of(SEEDS[0], true, Some(over)))
+        .collect::<Outcome<_>>()?;
+    let undrained = of(SEEDS[0], false, None)?;
+    let column = |rows: &[Vec<[Gain; 2]>], at: usize| rows.iter().map(|row| row[at][0]).collect();
+    Ok((0..sizes.len())
+        .map(|at| Gains {
+            seeds: column(&seeds, at),
+            over: column(&over, at),
+            undrained: undrained[at][0],
+            complete: seeds[0][at][1],
+        })
+        .collect())
+}
+
+fn print_claims(program: &Path) -> Outcome<()> {
+    println!(
+        "| claim | scheme, against | MiB | paper | throughput % | seeds | settings | erases % | seeds | settings | not drained | complete | sign agrees |"
+    );
+    println!("|---|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|---|");
+    for claim in CLAIMS {
+        for (at, gains) in claim.at.iter().zip(gains(program, claim)?) {
+            let throughput = |of: &[Gain]| range(of.iter().map(|gain| gain.throughput));
+            let erases = |of: &[Gain]| range(of.iter().map(|gain| gain.erases));
+            println!(
+                "| {} | {}, {} | {} | {} | {} | {} | {} | {} | {} | {} | {}, {} | {}, {} | {} |",
+                claim.paper,
+                claim.scheme,
+                claim.against,
+                at.mib,
+                at.paper,
+                percent(gains.seeds[0].throughput),
+                throughput(&gains.seeds),
+                throughput(&gains.over),
+                percent(gains.seeds[0].erases),
+                erases(&gains.seeds),
+                erases(&gains.over),
+                percent(gains.undrained.throughput),
+                percent(gains.undrained.erases),
+                percent(gains.complete.throughput),
+                percent(gains.complete.erases),
+                verdict(at, &gains),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether the published sign is there with every seed, and with how many of the settings.
+fn verdict(at: &At, gains: &Gains) -> String {
+    if at.throughput == Sign::Open && at.erases == Sign::Open {
+        return "-".to_owned();
+    }
+    let holds = gains.seeds.iter().all(|gain| gain.holds(at));
+    let settings = gains.over.iter().filter(|gain| gain.holds(at)).count();
+    let word = if holds { "yes" } else { "no" };
+    match gains.over.len() {
+        0 => word.to_owned(),
+        of => format!("{word}; {settings} of {of} settings"),
+    }
+}
+
+fn print_mean_destage(program: &Path) -> Outcome<()> {
+    let setting = Setting {
+        workload: "standin-iometer-random:page_bytes=2048,footprint_pages=522240,requests=200000",
+        seed: SEEDS[0],
+        drain: false,
+        more: None,
+    };
+    let sizes = MEAN_DESTAGE.map(|(mib, ..)| mib);
+    let figures = compare(program, &setting, &["bplru", "fab"], &sizes)?;
+    println!("\nMean pages of a destage, uniform random writes of 2 KiB:\n");
+    println!(
+        "| MiB | BPLRU by arithmetic | here | FAB by arithmetic | here |\n|--:|--:|--:|--:|--:|"
+    );
+    for ((mib, bplru, fab), of) in MEAN_DESTAGE.iter().zip(&figures) {
+        let here = |of: Figures| of.destage_pages.ok_or("nothing was destaged");
+        let (here_bplru, here_fab) = (here(of[0])?, here(of[1])?);
+        println!("| {mib} | {bplru:.2} | {here_bplru:.2} | {fab:.2} | {here_fab:.2} |");
+    }
+    Ok(())
+}
+
+/// The loss by flushes after every so many writes, of one seed.
+fn flush_gains(program: &Path, seed: u64) -> Outcome<Vec<Gain>> {
+    let run = |every: u64| -> Outcome<Figures> {
+        let setting = Setting {
+            workload: "standin-office-install",
+            seed,
+            drain: true,
+            more: Some(format!("trace.flush_every_writes={every}")),
+        };
+        Ok(compare(program, &setting, &["bplru"], &[16])?[0][0])
+    };
+    // Zero adds none.
+    let without = run(0)?;
+    FLUSH_EVERY
+        .iter()
+        .map(|every| Ok(Gain::new(run(*every)?, without)))
+        .collect()
+}
+
+fn print_flushes(program: &Path) -> Outcome<()> {
+    let gains: Vec<Vec<Gain>> = SEEDS
+        .iter()
+        .map(|seed| flush_gains(program, *seed))
+        .collect::<Outcome<_>>()?;
+    println!(
+        "\nBPLRU with a flush after every so many write requests, W1, 16 MiB (figure 16: some -23 %, interval not said):\n"
+    );
+    println!("| writes | throughput % | seeds | erases % | seeds |\n|--:|--:|--:|--:|--:|");
+    for (at, every) in FLUSH_EVERY.iter().enumerate() {
+        let of_seeds = gains.iter().map(|of_seed| of_seed[at]);
+        println!(
+            "| {every} | {} | {} | {} | {} |",
+            percent(gains[0][at].throughput),
+            range(of_seeds.clone().map(|gain| gain.throughput)),
+            percent(gains[0][at].erases),
+            range(of_seeds.map(|gain| gain.erases)),
+        );
+    }
+    Ok(())
+}
+
+fn print(program: &Path) -> Outcome<()> {
+    print_claims(program)?;
+    print_mean_destage(program)?;
+    print_flushes(program)
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [program] = &arguments[..] else {
+        eprintln!("usage: signs PATH_TO_DESTAGE");
+        return ExitCode::from(2);
+    };
+    match print(Path::new(program)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("signs: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
