@@ -8,7 +8,7 @@ use crate::compression::strip_suffix;
 use crate::cursor::next_line;
 use crate::decode::State;
 use crate::error::{Excerpt, Fault, TraceError};
-use crate::format::{Encoding, FORMATS, Format, names};
+use crate::format::{Encoding, FORMATS, Format, PARQUET_LEFT_OUT, names};
 use crate::options::Choices;
 
 /// Lines looked at.
@@ -36,9 +36,17 @@ pub(crate) fn detect_binary(
     let fits = |format: &&Format| match format.encoding {
         Encoding::Text(_) => false,
         Encoding::Binary(binary) => (binary.begins)(bytes),
+        Encoding::Table(table) => (table.begins)(bytes),
     };
     let candidates: Vec<&'static Format> = FORMATS.iter().filter(fits).collect();
     if candidates.is_empty() {
+        // Known even where it cannot be read.
+        if bytes.starts_with(b"PAR1") {
+            return Err(TraceError::LeftOut {
+                file: file.to_owned(),
+                told: PARQUET_LEFT_OUT,
+            });
+        }
         return Ok(None);
     }
     let text = || Excerpt::hexadecimal(&bytes[..bytes.len().min(32)]);

@@ -34,6 +34,7 @@ pub mod reader;
 mod records;
 mod report;
 pub mod request;
+mod rows;
 pub mod statistics;
 pub mod trace;
 pub mod transform;

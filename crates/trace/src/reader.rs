@@ -13,6 +13,7 @@ use crate::injection::Injection;
 use crate::options::{Asu, BadLines, Order, ReadOptions};
 use crate::report::{block_error, line_text, offending, offending_bytes};
 use crate::request::{Operation, Request};
+use crate::rows::{Rows, Step, shown};
 use crate::volumes::first_pass;
 use destage_base::Ticks;
 use std::fs::File;
@@ -49,7 +50,10 @@ pub struct Reader {
     file: String,
     format: &'static Format,
     compression: Compression,
+    /// All bytes in their order. Of a table they only go into the digest.
     blocks: Blocks,
+    /// The rows of a table.
+    rows: Option<Box<dyn Rows>>,
     state: State,
     admission: Admission,
     faults: Faults,
@@ -163,6 +167,27 @@ impl Reader {
             shift: options.lba_shift,
             placement,
         };
+        let state = State::new(options.time_unit.unwrap_or(format.time_unit).exponent())
+            .with(&options.choices);
+        let rows = match format.encoding {
+            Encoding::Text(_) | Encoding::Binary(_) => None,
+            Encoding::Table(table) => {
+                let through = match compression {
+                    _ if stdin => Some("standard input"),
+                    Some(name) => Some(name),
+                    None => bytes_total.is_none().then_some("a pipe or device"),
+                };
+                if let Some(through) = through {
+                    let format = format.name;
+                    return Err(TraceError::FrontToBack {
+                        file,
+                        format,
+                        through,
+                    });
+                }
+                Some((table.open)(path, &state)?)
+            }
+        };
         let faults = Faults {
             policy: options.bad_lines,
             skipped: 0,
@@ -174,8 +199,8 @@ impl Reader {
             format,
             compression,
             blocks,
-            state: State::new(options.time_unit.unwrap_or(format.time_unit).exponent())
-                .with(&options.choices),
+            rows,
+            state,
             admission: Admission::new(addresses, options.zero_length, order),
             faults,
             epoch: None,
@@ -297,6 +322,16 @@ impl Reader {
     }
 
     fn decode(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+        // Lines that a limit cuts off are not looked at, unless to sort them.
+        let wanted = self
+            .left
+            .map_or(u64::MAX, |left| left.saturating_add(self.skip));
+        let room = usize::try_from(wanted).map_or(BATCH, |wanted| wanted.min(BATCH));
+        batch.reserve(BATCH);
+        if self.rows.is_some() {
+            self.decode_rows(batch, room);
+            return Ok(());
+        }
         if self.starved || self.blocks.lines().is_empty() {
             match self.blocks.refill() {
                 Ok(true) => self.starved = false,
@@ -322,15 +357,10 @@ impl Reader {
                 }
             }
         }
-        // Lines that a limit cuts off are not looked at, unless to sort them.
-        let wanted = self
-            .left
-            .map_or(u64::MAX, |left| left.saturating_add(self.skip));
-        let room = usize::try_from(wanted).map_or(BATCH, |wanted| wanted.min(BATCH));
-        batch.reserve(BATCH);
         let consumed = match self.format.encoding {
             Encoding::Text(_) => self.decode_lines(batch, room),
             Encoding::Binary(_) => self.decode_records(batch, room),
+            Encoding::Table(_) => unreachable!("its rows were read above"),
         };
         self.blocks.consume(consumed);
         if self.faults.pending.is_some() {
@@ -449,6 +479,73 @@ impl Reader {
             }
         }
         consumed
+    }
+
+    /// Decodes and admits rows of a table.
+    fn decode_rows(&mut self, batch: &mut Vec<Request>, room: usize) {
+        let Self {
+            file,
+            format,
+            rows,
+            state,
+            admission,
+            faults,
+            ..
+        } = self;
+        let rows = rows.as_mut().expect("the caller has seen them");
+        let outcome = rows.read(state, batch, room);
+        let passed = rows.passed();
+        admission.admit(batch, |request, fault| {
+            faults.note(|| TraceError::Row {
+                file: file.clone(),
+                row: u64::from(request.line),
+                fault,
+                text: shown(request),
+                expected: fault.expected(format.columns),
+            })
+        });
+        let mut ended = false;
+        if faults.pending.is_none() {
+            match outcome {
+                Ok(Step::Some) => {}
+                Ok(Step::End) => ended = true,
+                Ok(Step::Bad(error)) => {
+                    faults.note(|| error);
+                }
+                Err(error) => faults.pending = Some(error),
+            }
+        }
+        if let Err(error) = self.follow(if ended { u64::MAX } else { passed }) {
+            self.faults.pending.get_or_insert(error);
+        }
+        if ended {
+            self.stage = Stage::Emptying;
+        }
+        if ended || self.faults.pending.is_some() {
+            self.admission.finish();
+        }
+    }
+
+    /// Takes the bytes of a table into the digest, up to about `place`.
+    fn follow(&mut self, place: u64) -> Result<(), TraceError> {
+        while self.blocks.total < place {
+            self.blocks.consume(self.blocks.lines().len());
+            match self.blocks.refill() {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    let (file, line) = (&self.file, self.state.line);
+                    return Err(block_error(
+                        file,
+                        self.compression,
+                        line,
+                        &self.blocks,
+                        error,
+                    ));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn make_relative(&mut self, batch: &mut [Request]) {
