@@ -20,6 +20,8 @@ mod admission;
 mod blocks;
 mod columns;
 mod compression;
+#[cfg(feature = "parquet")]
+pub mod containment;
 mod cursor;
 mod decode;
 mod detect;

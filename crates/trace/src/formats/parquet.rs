@@ -11,6 +11,7 @@
 mod column;
 pub(crate) mod seal;
 
+use crate::containment::contained;
 use crate::cursor::Column;
 use crate::decode::{State, request};
 use crate::error::{Excerpt, Fault, TraceError};
@@ -160,7 +161,7 @@ fn open(path: &Path, state: &State) -> Opened {
         file: file.clone(),
         cause: one_line(&cause),
     };
-    let reader = SerializedFileReader::new(input).map_err(damaged)?;
+    let reader = contained(|| SerializedFileReader::new(input)).map_err(damaged)?;
     let footer = reader.metadata().file_metadata();
     let value = |key: &str| {
         let pairs = footer.key_value_metadata()?;

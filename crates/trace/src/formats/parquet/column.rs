@@ -1,6 +1,7 @@
 //! A column of a Parquet file: found by name, checked by type, decoded into numbers of 64 bits.
 
 use super::{code, one_line};
+use crate::containment::contained;
 use crate::cursor::Column;
 use crate::error::{Excerpt, Fault};
 use crate::formats::csv::operation;
@@ -99,8 +100,11 @@ impl Found {
         {
             return Err(in_column(name, "its place in the file is negative"));
         }
-        let pages = group.get_column_page_reader(self.index).map_err(failed)?;
-        let values = match get_column_reader(descriptor, pages) {
+        let column = contained(|| {
+            let pages = group.get_column_page_reader(self.index)?;
+            Ok(get_column_reader(descriptor, pages))
+        });
+        let values = match column.map_err(failed)? {
             ColumnReader::Int32ColumnReader(reader) => Values::Int32(Typed::new(reader)),
             ColumnReader::Int64ColumnReader(reader) => Values::Int64(Typed::new(reader)),
             ColumnReader::BoolColumnReader(reader) => Values::Flag(Typed::new(reader)),
@@ -291,10 +295,12 @@ impl<T: DataType> Typed<T> {
     fn read(&mut self, rows: usize) -> Decoded<usize> {
         self.values.clear();
         self.levels.clear();
-        let (read, _, _) =
-            self.reader
-                .read_records(rows, Some(&mut self.levels), None, &mut self.values)?;
-        Ok(read)
+        contained(|| {
+            let (read, _, _) =
+                self.reader
+                    .read_records(rows, Some(&mut self.levels), None, &mut self.values)?;
+            Ok(read)
+        })
     }
 
     /// Reads `rows` rows, and makes a number of each; of one without a value, 0.
