@@ -97,10 +97,10 @@ impl PendingFile {
         Ok(Target::Beside { file, place })
     }
 
-    /// Writes `text`.
-    pub(crate) fn put(&mut self, text: &str) -> Result<(), Failure> {
+    /// Writes `content`.
+    pub(crate) fn put(&mut self, content: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {
         self.writer
-            .write_all(text.as_bytes())
+            .write_all(content.as_ref())
             .map_err(|cause| unwritable(&self.path, &cause))
     }
 
