@@ -2,7 +2,7 @@
 //!
 //! The `parquet` crate promises errors for damaged files, but version 59 panics on some: on a page that refers to a
 //! dictionary which no page before it held, on a number wider than the bytes that are left, on a column of split bytes
-//! that ends early (all three found by `make fuzz`, and kept in its corpus). A panic there says what an error would have
+//! that ends early (all found by `make fuzz`; its corpus keeps two of them). A panic there says what an error would have
 //! said: this file is damaged. Only calls into that crate are contained; what it was working on is not used again.
 
 use ::parquet::errors::{ParquetError, Result};

@@ -67,7 +67,7 @@ const WANTED: [Wanted; 7] = [
     Wanted {
         column: Column {
             name: "arrival_ticks",
-            expected: "a whole number below 2^64, in ticks of 0.1 ns",
+            expected: "a whole number that is below 2^64 in ticks of 0.1 ns",
         },
         kind: Kind::Number(u64::MAX),
         needed: true,
@@ -188,6 +188,9 @@ fn open(path: &Path, state: &State) -> Opened {
         };
         *found = Found::among(footer.schema_descr(), wanted).map_err(column)?;
     }
+    if let Some(arrival) = &mut found[ARRIVAL] {
+        arrival.max /= state.ticks_per_unit;
+    }
     if found[OPERATION].is_none() && state.choices.missing_operation.is_none() {
         return Err(TraceError::Column {
             file,
@@ -264,7 +267,8 @@ impl ParquetRows {
     fn row(&self, at: usize, state: &State) -> Option<Request> {
         let value = |column: usize| self.values[column][at];
         // Every number was held to the limit of its column.
-        let (arrival, volume) = (value(ARRIVAL), value(VOLUME) as u32);
+        let arrival = value(ARRIVAL) * state.ticks_per_unit;
+        let volume = value(VOLUME) as u32;
         let operation = OPERATIONS[value(OPERATION) as usize];
         if operation == Operation::Flush {
             return request(state, arrival, volume, (0, 0), operation).ok()?;
@@ -421,6 +425,7 @@ fn one_line(cause: &ParquetError) -> String {
         ParquetError::General(text) | ParquetError::NYI(text) | ParquetError::EOF(text) => {
             text.clone()
         }
+        ParquetError::External(cause) => cause.to_string(),
         other => other.to_string(),
     };
     Excerpt::new(text.as_bytes()).to_string()

@@ -46,6 +46,8 @@ impl Kind {
 pub(super) struct Found {
     index: usize,
     unsigned: bool,
+    /// The largest number it may hold.
+    pub max: u64,
 }
 
 impl Found {
@@ -76,7 +78,14 @@ impl Found {
         let found = schema.columns().iter().enumerate().find(leaf);
         let unsigned = found.and_then(|(_, leaf)| fits(leaf, wanted.kind));
         match (found, unsigned) {
-            (Some((index, _)), Some(unsigned)) => Ok(Some(Self { index, unsigned })),
+            (Some((index, _)), Some(unsigned)) => Ok(Some(Self {
+                index,
+                unsigned,
+                max: match wanted.kind {
+                    Kind::Number(max) => max,
+                    Kind::Flag | Kind::Word => u64::MAX,
+                },
+            })),
             _ => {
                 let mut text = Vec::new();
                 print_schema(&mut text, field);
@@ -114,6 +123,7 @@ impl Found {
         Ok(Open {
             values,
             unsigned: self.unsigned,
+            max: self.max,
         })
     }
 }
@@ -163,6 +173,7 @@ fn in_column(name: &str, cause: &str) -> String {
 pub(super) struct Open {
     values: Values,
     unsigned: bool,
+    max: u64,
 }
 
 enum Values {
@@ -183,11 +194,7 @@ impl Open {
         mut bad: impl FnMut(usize, Fault, Excerpt),
     ) -> Result<(), String> {
         let name = wanted.column.name;
-        let max = match wanted.kind {
-            Kind::Number(max) => max,
-            Kind::Flag | Kind::Word => u64::MAX,
-        };
-        let unsigned = self.unsigned;
+        let (max, unsigned) = (self.max, self.unsigned);
         // What is not below 0 and not above the limit is the rule; the rest is cold.
         let mut number = |row, value: i64| {
             if value >= 0 && value as u64 <= max {
