@@ -45,11 +45,8 @@ fn responses(buffer: &str, writes: &[(Ticks, u64)]) -> Vec<Ticks> {
 #[test]
 fn the_on_demand_update_of_its_own_line_is_waited_for() {
     let writes = [(0, 0), (TICKS_PER_MS, 4)];
-    assert_eq!(responses("wb:ways=1", &writes), [BUS, BUS]);
-    assert_eq!(
-        responses("wb:ways=1,apu_room=line", &writes),
-        [BUS, BUS + PROGRAM]
-    );
+    assert_eq!(responses("wb:ways=1,apu_room=cache", &writes), [BUS, BUS]);
+    assert_eq!(responses("wb:ways=1", &writes), [BUS, BUS + PROGRAM]);
 }
 
 #[test]
@@ -57,9 +54,12 @@ fn a_write_back_that_still_runs_in_its_own_line_is_waited_for() {
     // Page 0 is written back from 2 ms after its write on; page 4 comes 100 us later.
     let arrival = BUS + 2 * TICKS_PER_MS + 100 * TICKS_PER_US;
     let writes = [(0, 0), (arrival, 4)];
-    assert_eq!(responses("apu-lru:ways=1", &writes), [BUS, BUS]);
     assert_eq!(
-        responses("apu-lru:ways=1,apu_room=line", &writes),
+        responses("apu-lru:ways=1,apu_room=cache", &writes),
+        [BUS, BUS]
+    );
+    assert_eq!(
+        responses("apu-lru:ways=1", &writes),
         [BUS, PROGRAM - 100 * TICKS_PER_US]
     );
 }
@@ -72,7 +72,7 @@ fn a_line_written_back_and_written_again_is_free_after_both_programs() {
     let arrival = idle + 200 * TICKS_PER_US;
     let writes = [(0, 0), (again, 0), (arrival, 4)];
     assert_eq!(
-        responses("apu-lru:ways=1,apu_room=line", &writes),
+        responses("apu-lru:ways=1", &writes),
         [BUS, BUS, 2 * PROGRAM - 200 * TICKS_PER_US]
     );
 }
@@ -80,6 +80,6 @@ fn a_line_written_back_and_written_again_is_free_after_both_programs() {
 #[test]
 fn nobody_waits_where_slots_are_free_at_issue() {
     let writes = [(0, 0), (TICKS_PER_MS, 4)];
-    let buffer = "wb:ways=1,apu_room=line,release=issue";
+    let buffer = "wb:ways=1,release=issue";
     assert_eq!(responses(buffer, &writes), [BUS, BUS]);
 }

@@ -1,7 +1,7 @@
 //! Idle time that begins while packages still work on what a request left behind.
 //!
 //! Pages 0 and 4 are written at once and meet in a line of a direct-mapped cache whose other lines are empty: 0 is
-//! updated on demand, and nobody waits for it. When idle time begins 0.1 ms later, the package is still at that.
+//! updated on demand, and with slots as one stock nobody waits for it. When idle time begins 0.1 ms later, the package is still at that.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -59,7 +59,7 @@ fn a_package_gets_its_line_when_it_is_free() {
     // Both pages are in after 3.8 us. In a pipelined round the line is named once the package is free, 302.4 us
     // later; in a round of all packages it is named at once, and queues.
     for (round, named) in [("pipelined", 306), ("barrier", 103)] {
-        let buffer = format!("apu-lru-d:ways=1,idle_us=100,apu_round={round}");
+        let buffer = format!("apu-lru-d:ways=1,idle_us=100,apu_room=cache,apu_round={round}");
         let expected = [(3, "evict", vec![0]), (named, "idle", vec![4])];
         assert_eq!(records(&buffer), expected, "{round}");
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use destage_base::Ticks;
 use destage_base::parameter::{Kind, Parameter, Value};
 use destage_sim::settings::Config;
-use destage_trace::transform::{Cut, Merge, Ratio, Regions, Scale, Volumes};
+use destage_trace::transform::{Clocks, Cut, Merge, Ratio, Regions, Scale, Volumes};
 use destage_trace::{ReadOptions, Reader, Request};
 
 use crate::args::{
@@ -130,7 +130,12 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
     } else {
         Volumes::Apart
     };
-    let mut merge = Merge::new(readers, volumes);
+    let clocks = if arguments.same_clock {
+        Clocks::Same
+    } else {
+        Clocks::Own
+    };
+    let mut merge = Merge::new(readers, volumes, clocks);
     file.fill(|| Ok(merge.take()?))?;
     for reader in merge.readers() {
         Facts::of_reader(reader.origin(), reader).warn();

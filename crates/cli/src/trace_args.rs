@@ -71,6 +71,9 @@ pub(crate) struct MergeArguments {
     /// Volumes of equal number are one; if not given, each volume of each trace gets a number of its own
     #[arg(long)]
     pub(crate) same_volumes: bool,
+    /// Times of the calendar are those of one clock; if not given, each such trace begins at 0
+    #[arg(long)]
+    pub(crate) same_clock: bool,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]

@@ -122,7 +122,7 @@ fn line(format: &str, index: u64, random: &mut Random) -> String {
             word.to_lowercase(),
             sector * 512
         ),
-        "csv" => format!("{ns}.0,0,{},{sector},{sectors},0\n", word.to_lowercase()),
+        "csv" => format!("{ns}.0,0,{},{sector},{sectors},0,0\n", word.to_lowercase()),
         _ => format!(
             "{}.{rest:09},0.00{},{letter},0,{},{bytes}\n",
             1_456_095_145 + s,

@@ -132,6 +132,11 @@ impl State {
             .ok_or_else(|| cursor.bad_field(Fault::TooLarge(column.name), column))
     }
 
+    /// What [`State::epoch_time`] counts from, in ticks since the epoch.
+    pub fn epoch_start(&self) -> u128 {
+        u128::from(self.base.unwrap_or(0)) * u128::from(self.ticks_per_unit)
+    }
+
     /// A number for `name`: 0 for the first name met, 1 for the second. `None` past 32 bits.
     #[inline(always)]
     pub fn number_of_name(&mut self, name: &[u8]) -> Option<u32> {

@@ -250,6 +250,16 @@ pub enum TraceError {
         /// What would have been right.
         expected: String,
     },
+    /// A trace's clock cannot be that of the others it is merged with.
+    #[error(
+        "{file}: its clock, that of {format}, is not that of the other traces; expected traces of one format and one century"
+    )]
+    Clock {
+        /// The path as given.
+        file: String,
+        /// The format's name.
+        format: &'static str,
+    },
     /// A format was asked for that does not exist.
     #[error("there is no trace format \"{name}\"; expected one of {known}")]
     NoSuchFormat {

@@ -254,6 +254,13 @@ impl Reader {
         &self.file
     }
 
+    /// When the trace's first request arrived, in ticks of 0.1 ns on the clock of its format. Nothing before it was read,
+    /// or if times do not count from a day of the calendar.
+    #[must_use]
+    pub fn clock(&self) -> Option<u128> {
+        Some(self.state.epoch_start() + u128::from(self.epoch?))
+    }
+
     /// What was met so far.
     #[must_use]
     pub fn counts(&self) -> Counts {

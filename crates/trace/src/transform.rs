@@ -9,5 +9,5 @@ mod scale;
 
 pub use anonymize::{Anonymizer, Regions};
 pub use cut::Cut;
-pub use merge::{Merge, Volumes};
+pub use merge::{Clocks, Merge, Volumes};
 pub use scale::{Ratio, Scale};

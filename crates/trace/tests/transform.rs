@@ -5,7 +5,7 @@ mod common;
 
 use common::{Folder, options};
 use destage_base::Random;
-use destage_trace::transform::{Cut, Merge, Ratio, Regions, Scale, Volumes};
+use destage_trace::transform::{Clocks, Cut, Merge, Ratio, Regions, Scale, Volumes};
 use destage_trace::{Operation, Reader, Request, Statistics};
 
 fn request(arrival: u64, volume: u32, sector: u64, sectors: u32, operation: Operation) -> Request {
@@ -116,7 +116,11 @@ fn merged_traces_are_in_order_and_keep_their_volumes_apart() {
     ];
     let merged = |volumes| {
         let open = |path| Reader::open(path, &options("disksim")).unwrap();
-        let mut merge = Merge::new(files.iter().map(|path| open(path)).collect(), volumes);
+        let mut merge = Merge::new(
+            files.iter().map(|path| open(path)).collect(),
+            volumes,
+            Clocks::Own,
+        );
         let mut all = Vec::new();
         while let Some(request) = merge.take().unwrap() {
             all.push((request.arrival / common::MS, request.volume, request.sector));
@@ -130,6 +134,42 @@ fn merged_traces_are_in_order_and_keep_their_volumes_apart() {
     assert_eq!(
         merged(Volumes::Same),
         [(0, 0, 0), (1, 0, 8), (2, 5, 0), (2, 0, 16), (4, 0, 0)]
+    );
+}
+
+#[test]
+fn traces_of_one_clock_keep_their_distance() {
+    let folder = Folder::new();
+    let early = "128166372003061629,hm,1,Write,0,512,9\n128166372003061829,hm,1,Write,512,512,9\n";
+    let late = "128166372003061729,hm,2,Read,0,512,9\n";
+    let files = [folder.file("late", late), folder.file("early", early)];
+    let other = folder.file("other", "0.0 0 0 8 0\n");
+    let merged = |files: &[&std::path::Path], clocks| {
+        let open = |path: &&std::path::Path| {
+            Reader::open(path, &destage_trace::ReadOptions::default()).unwrap()
+        };
+        let mut merge = Merge::new(files.iter().map(open).collect(), Volumes::Same, clocks);
+        let mut all = Vec::new();
+        while let Some(request) = merge.take()? {
+            all.push((request.arrival / common::US, request.volume));
+        }
+        Ok::<_, destage_trace::TraceError>(all)
+    };
+    let both = [files[0].as_path(), files[1].as_path()];
+    assert_eq!(
+        merged(&both, Clocks::Own).unwrap(),
+        [(0, 2), (0, 1), (20, 1)]
+    );
+    assert_eq!(
+        merged(&both, Clocks::Same).unwrap(),
+        [(0, 1), (10, 2), (20, 1)]
+    );
+    let error = merged(&[both[0], &other], Clocks::Same).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("other: its clock, that of disksim, is not"),
+        "{error}"
     );
 }
 

@@ -154,19 +154,22 @@ fn the_simulator_counts_what_the_naive_drive_counts() {
     let counts =
         |is_raw, pairs: &[&str]| by_pieces(is_raw, |split| simulated(&requests, split, pairs));
     assert_eq!(counts(false, &[]), [911_340; 4]);
-    assert_eq!(counts(true, &[]), [911_340, 737_665, 2_258_283, 3_261_041]);
-    let line = ["buffer.apu_room=line"];
-    assert_eq!(counts(false, &line), [911_340; 4]);
     assert_eq!(
-        counts(true, &line),
+        counts(true, &[]),
         [911_340, 1_420_115, 3_162_357, 4_381_581]
     );
-    let pipelined = ["buffer.apu_room=line", "buffer.apu_round=pipelined"];
+    let cache = ["buffer.apu_room=cache"];
+    assert_eq!(counts(false, &cache), [911_340; 4]);
+    assert_eq!(
+        counts(true, &cache),
+        [911_340, 737_665, 2_258_283, 3_261_041]
+    );
+    let pipelined = ["buffer.apu_round=pipelined"];
     assert_eq!(
         counts(true, &pipelined),
         [911_340, 1_420_115, 3_162_357, 4_381_581]
     );
-    let shallow = ["buffer.apu_room=line", "host.queue_depth=1"];
+    let shallow = ["host.queue_depth=1"];
     assert_eq!(
         counts(true, &shallow),
         [912_267, 1_421_101, 3_163_590, 4_383_048]

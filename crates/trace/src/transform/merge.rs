@@ -3,6 +3,7 @@
 use crate::error::TraceError;
 use crate::reader::Reader;
 use crate::request::Request;
+use destage_base::Ticks;
 use std::collections::BTreeMap;
 
 /// What becomes of the volumes of merged traces.
@@ -15,10 +16,22 @@ pub enum Volumes {
     Same,
 }
 
+/// What becomes of the times of merged traces whose formats count from a day of the calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Clocks {
+    /// Each trace begins at 0.
+    #[default]
+    Own,
+    /// They keep their distance, and the earliest begins at 0: traces of one system stay side by side.
+    Same,
+}
+
 /// Reads several traces at once. Requests that arrive together come in the order of their traces.
 pub struct Merge {
     traces: Vec<Head>,
     volumes: Volumes,
+    clocks: Clocks,
+    aligned: bool,
     numbers: BTreeMap<(usize, u32), u32>,
 }
 
@@ -26,6 +39,8 @@ struct Head {
     reader: Reader,
     batch: Vec<Request>,
     next: usize,
+    /// Added to its times.
+    delay: Ticks,
 }
 
 impl Head {
@@ -42,15 +57,18 @@ impl Head {
 impl Merge {
     /// Of what `readers` read.
     #[must_use]
-    pub fn new(readers: Vec<Reader>, volumes: Volumes) -> Self {
+    pub fn new(readers: Vec<Reader>, volumes: Volumes, clocks: Clocks) -> Self {
         let head = |reader| Head {
             reader,
             batch: Vec::new(),
             next: 0,
+            delay: 0,
         };
         Self {
             traces: readers.into_iter().map(head).collect(),
             volumes,
+            clocks,
+            aligned: false,
             numbers: BTreeMap::new(),
         }
     }
@@ -58,14 +76,27 @@ impl Merge {
     /// The next request of all traces; nothing at their end.
     ///
     /// # Errors
-    /// As [`Reader::fill`].
+    /// As [`Reader::fill`]; with [`Clocks::Same`] also if the traces are not all of one format, or centuries apart.
     pub fn take(&mut self) -> Result<Option<Request>, TraceError> {
+        if !self.aligned {
+            self.aligned = true;
+            if self.clocks == Clocks::Same {
+                self.align()?;
+            }
+        }
         let mut first: Option<(usize, Request)> = None;
         for (index, trace) in self.traces.iter_mut().enumerate() {
-            if let Some(request) = trace.peek()?
-                && first.is_none_or(|(_, other)| request.arrival < other.arrival)
-            {
-                first = Some((index, *request));
+            let delay = trace.delay;
+            if let Some(request) = trace.peek()? {
+                // What is beyond the last tick arrives with it.
+                let arrival = request.arrival.saturating_add(delay);
+                if first.is_none_or(|(_, other)| arrival < other.arrival) {
+                    let request = Request {
+                        arrival,
+                        ..*request
+                    };
+                    first = Some((index, request));
+                }
             }
         }
         let Some((index, mut request)) = first else {
@@ -79,6 +110,28 @@ impl Merge {
             request.volume = *number.or_insert(u32::try_from(next).unwrap_or(u32::MAX));
         }
         Ok(Some(request))
+    }
+
+    /// Delays the traces by what they began after the earliest.
+    fn align(&mut self) -> Result<(), TraceError> {
+        let stranger = |reader: &Reader| TraceError::Clock {
+            file: reader.origin().to_owned(),
+            format: reader.format().name,
+        };
+        let mut starts = Vec::new();
+        let mut format = None;
+        for trace in &mut self.traces {
+            trace.peek()?;
+            if *format.get_or_insert(trace.reader.format()) != trace.reader.format() {
+                return Err(stranger(&trace.reader));
+            }
+            starts.push(trace.reader.clock().unwrap_or(0));
+        }
+        let earliest = starts.iter().copied().min().unwrap_or(0);
+        for (trace, start) in self.traces.iter_mut().zip(starts) {
+            trace.delay = Ticks::try_from(start - earliest).map_err(|_| stranger(&trace.reader))?;
+        }
+        Ok(())
     }
 
     /// The readers, for what they met.

@@ -123,11 +123,11 @@ pub const CLEAN_AT: Parameter = Parameter {
 /// What a page waits for that replaced another.
 pub const ROOM: Parameter = Parameter {
     name: "apu_room",
-    kind: Kind::Choice(&["cache", "line"]),
-    default: "cache",
+    kind: Kind::Choice(&["line", "cache"]),
+    default: "line",
     unit: "",
-    about: "What a page waits for whose line is being programmed: a free slot anywhere in the cache, or that very line.",
-    source: "Ours; the APU cache's text does not say.",
+    about: "What a page waits for whose line is being programmed: that very line, or a free slot anywhere in the cache.",
+    source: "A set-associative cache has a place for a page in its set and nowhere else; the published counts of split caches say the same.",
 };
 
 /// What a scheme does with idle time.
