@@ -167,7 +167,9 @@ fn results_are_the_table_of_the_csv() {
     let nulls = reader.get_row_iter(None).unwrap().map(|row| {
         let row = row.unwrap();
         let mut cells = row.get_column_iter();
-        let (_, hits) = cells.find(|(name, _)| *name == "buffer.write_hits").unwrap();
+        let (_, hits) = cells
+            .find(|(name, _)| *name == "buffer.write_hits")
+            .unwrap();
         *hits == Field::Null
     });
     let nulls: Vec<bool> = nulls.collect();

@@ -2,11 +2,11 @@
 
 use crate::address::{Addresses, Placement};
 use crate::admission::Admission;
-use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
+use crate::blocks::Blocks;
 use crate::compression::{self, Compression};
 use crate::cursor::{Problem, next_line};
 use crate::decode::State;
-use crate::detect::{detect, detect_binary, not_text};
+use crate::detect::first_block;
 use crate::error::{Excerpt, Fault, TraceError};
 use crate::format::{Encoding, Format};
 use crate::injection::Injection;
@@ -177,15 +177,7 @@ impl Reader {
                     Some(name) => Some(name),
                     None => bytes_total.is_none().then_some("a pipe or device"),
                 };
-                if let Some(through) = through {
-                    let format = format.name;
-                    return Err(TraceError::FrontToBack {
-                        file,
-                        format,
-                        through,
-                    });
-                }
-                Some((table.open)(path, &state)?)
+                Some(table.open(path, through, format.name, &state)?)
             }
         };
         let faults = Faults {
@@ -594,49 +586,5 @@ impl Reader {
             lines,
             skipped,
         })
-    }
-}
-
-/// Looks at the beginning of the stream and tells the format; nothing if there is not a byte. Makes sure that text is
-/// text.
-fn first_block(
-    file: &str,
-    compression: Compression,
-    blocks: &mut Blocks,
-    options: &ReadOptions,
-) -> Result<Option<&'static Format>, TraceError> {
-    let refilled = blocks.refill();
-    let head = &blocks.in_sight()[..blocks.in_sight().len().min(LINE_BYTES_MAX)];
-    let binary = match (options.format, not_text(head)) {
-        (Some(format), _) if !format.is_text() => Some(format),
-        (_, None) => None,
-        (given, Some((offset, byte))) => {
-            let found = match given {
-                None => detect_binary(file, blocks.in_sight())?,
-                Some(_) => None,
-            };
-            if found.is_none() {
-                return Err(TraceError::NotText {
-                    file: file.to_owned(),
-                    offset: offset as u64,
-                    byte,
-                });
-            }
-            found
-        }
-    };
-    match refilled {
-        Err(BlockError::LongLine) if binary.is_some() => {}
-        Err(error) => return Err(block_error(file, compression, 1, blocks, error)),
-        Ok(false) => return Ok(None),
-        Ok(true) => {}
-    }
-    match (binary, options.format) {
-        (Some(format), _) => {
-            blocks.show_records();
-            Ok(Some(format))
-        }
-        (None, Some(format)) => Ok(Some(format)),
-        (None, None) => detect(file, blocks.lines(), &options.choices).map(Some),
     }
 }

@@ -13,9 +13,29 @@ pub(crate) struct Table {
     /// Whether a file that begins so is in this format.
     pub begins: fn(&[u8]) -> bool,
     /// Opens the file at a path, and checks that it has the columns that are needed.
-    pub open: fn(&Path, &State) -> Opened,
+    pub open_file: fn(&Path, &State) -> Opened,
     /// A file of some requests, all the same.
     pub example: fn(usize) -> Vec<u8>,
+}
+
+impl Table {
+    /// Opens the file at `path`, unless it comes `through` something that is read from front to back.
+    pub fn open(
+        &self,
+        path: &Path,
+        through: Option<&'static str>,
+        format: &'static str,
+        state: &State,
+    ) -> Opened {
+        match through {
+            None => (self.open_file)(path, state),
+            Some(through) => Err(TraceError::FrontToBack {
+                file: path.display().to_string(),
+                format,
+                through,
+            }),
+        }
+    }
 }
 
 /// An open file, or why it is not one.

@@ -21,7 +21,7 @@ fn request(index: u64) -> Request {
         volume: (index % 3) as u32 * 1_500_000_000,
         line: 0,
         operation,
-        fua: operation == Write && index % 2 == 0,
+        fua: operation == Write && index.is_multiple_of(2),
         stream: moved(index % 5 * 13_107) as u16,
     }
 }

@@ -41,7 +41,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: false,
     encoding: Encoding::Table(Table {
         begins: |bytes| bytes.starts_with(MARK),
-        open,
+        open_file: open,
         example,
     }),
 };
