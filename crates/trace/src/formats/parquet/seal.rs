@@ -17,24 +17,47 @@ pub(crate) const CREATOR: &str = "destage version ";
 /// The numbers of a row, in the order of the schema.
 pub(crate) type Numbers = [u64; 7];
 
+/// Bytes of a row, and how many of them are summed at once: a checksum is fast over long pieces only.
+const ROW_BYTES: usize = size_of::<Numbers>();
+const PIECE_BYTES: usize = 64 * ROW_BYTES;
+
 /// The running checksum of a row group.
-#[derive(Default)]
-pub(crate) struct Seal(Hasher);
+pub(crate) struct Seal {
+    sum: Hasher,
+    piece: [u8; PIECE_BYTES],
+    filled: usize,
+}
+
+impl Default for Seal {
+    fn default() -> Self {
+        Self {
+            sum: Hasher::new(),
+            piece: [0; PIECE_BYTES],
+            filled: 0,
+        }
+    }
+}
 
 impl Seal {
     /// Adds a row.
     #[inline]
     pub fn add(&mut self, numbers: &Numbers) {
-        let mut bytes = [0; size_of::<Numbers>()];
-        for (place, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+        let row = &mut self.piece[self.filled..][..ROW_BYTES];
+        for (place, number) in row.chunks_exact_mut(8).zip(numbers) {
             place.copy_from_slice(&number.to_le_bytes());
         }
-        self.0.update(&bytes);
+        self.filled += ROW_BYTES;
+        if self.filled == PIECE_BYTES {
+            self.sum.update(&self.piece);
+            self.filled = 0;
+        }
     }
 
     /// The checksum as it is written, and a fresh start.
     pub fn take(&mut self) -> String {
-        let sum = std::mem::take(&mut self.0).finalize();
+        self.sum.update(&self.piece[..self.filled]);
+        self.filled = 0;
+        let sum = std::mem::take(&mut self.sum).finalize();
         let mut text = String::with_capacity(8);
         write!(text, "{sum:08x}").expect("a string takes any text");
         text
