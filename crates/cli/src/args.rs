@@ -255,9 +255,9 @@ pub(crate) struct InfoArguments {
     /// Size of the pages counted; short for flash.page_bytes
     #[arg(long, value_name = "BYTES", overrides_with = "page_bytes")]
     pub(crate) page_bytes: Option<String>,
-    /// Charts of sizes, gaps, distances, hot pages, footprint and addresses to an .html file; blocks are those of
-    /// flash.pages_per_block
-    #[arg(long, value_name = "FILE.html", overrides_with = "plot")]
+    /// Charts of sizes, gaps, distances, hot pages, footprint and addresses, as a page (.html) or one picture (.png);
+    /// blocks are those of flash.pages_per_block
+    #[arg(long, value_name = "FILE.html|.png", overrides_with = "plot")]
     pub(crate) plot: Option<PathBuf>,
     /// JSON on standard output, and nothing else there
     #[arg(long)]

@@ -1,6 +1,5 @@
 //! `destage trace info`: what a trace is like.
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use destage_sim::settings::{Config, Origin};
@@ -14,9 +13,7 @@ use crate::errors::Failure;
 use crate::input::{self, Facts};
 use crate::interrupt;
 use crate::manifest::Manifest;
-use crate::output::files::PendingFile;
-use crate::output::report::check_distinct;
-use crate::output::shape::html;
+use crate::output::plot::Plot;
 use crate::output::table::{Side, Table};
 use crate::output::{self, json, numbers};
 
@@ -39,7 +36,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let plot = arguments
         .plot
         .as_ref()
-        .map(|path| plot_file(path, &arguments.trace))
+        .map(|path| Plot::create(path, &arguments.trace))
         .transpose()?;
     let mut shape = plot.as_ref().map(|_| Shape::new(page_bytes, block_pages));
     let mut reader = Reader::open(&arguments.trace, &options)?;
@@ -54,20 +51,14 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     }
     let facts = Facts::of_reader(&arguments.trace.display().to_string(), &reader);
     facts.warn();
-    let rows = statistics.finish().rows();
+    let summary = statistics.finish();
+    let rows = summary.rows();
     let format = reader.format();
     let digest = facts.digest.clone();
     let name = facts.name.clone();
     let manifest = Manifest::new(vec![facts], config.global.integer("sim.seed"), started);
-    if let (Some(mut file), Some(shape)) = (plot, shape) {
-        file.put(&html(
-            &name,
-            &manifest,
-            &rows,
-            &shape,
-            (page_bytes, block_pages),
-        ))?;
-        file.commit()?;
+    if let (Some(plot), Some(shape)) = (plot, shape) {
+        plot.draw(&manifest, &summary, &shape, block_pages)?;
     }
 
     if arguments.json {
@@ -100,18 +91,6 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         options.time_unit.unwrap_or(format.time_unit).name(),
         table.text()
     ))
-}
-
-/// Begins the file of charts.
-fn plot_file(path: &PathBuf, trace: &Path) -> Result<PendingFile, Failure> {
-    if path.extension().is_none_or(|ending| ending != "html") {
-        return Err(Failure::input(format!(
-            "--plot {}: charts are written as one page; expected a name that ends in .html",
-            path.display()
-        )));
-    }
-    check_distinct(&[("--plot", path)], &[trace])?;
-    PendingFile::create(path)
 }
 
 /// Pages of a block that hold data.

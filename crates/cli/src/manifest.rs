@@ -69,6 +69,23 @@ impl Manifest {
         map
     }
 
+    /// The names of all inputs.
+    pub(crate) fn names(&self) -> String {
+        let names: Vec<_> = self.inputs.iter().map(|facts| &*facts.name).collect();
+        names.join(", ")
+    }
+
+    /// What every run with equal inputs says of itself: version and digests, nothing of the machine or the time.
+    #[cfg(feature = "png")]
+    pub(crate) fn origin(&self) -> String {
+        let digest = |facts: &Facts| match &facts.digest {
+            Some(digest) => format!("sha256 {digest}"),
+            None => "trace not read to its end".to_owned(),
+        };
+        let digests: Vec<_> = self.inputs.iter().map(digest).collect();
+        format!("{}, {}", program(), digests.join(", "))
+    }
+
     /// One line for people.
     pub(crate) fn line(&self) -> String {
         let inputs: Vec<_> = self
@@ -80,9 +97,8 @@ impl Manifest {
             })
             .collect();
         format!(
-            "destage {} ({}), {}, seed {}, {} {} with {} cores, {:.1} s",
-            version(),
-            commit(),
+            "{}, {}, seed {}, {} {} with {} cores, {:.1} s",
+            program(),
             inputs.join(", "),
             self.seed,
             std::env::consts::OS,
@@ -106,6 +122,10 @@ fn of_input(facts: &Facts) -> Map<String, Value> {
     map.insert("dropped_requests".into(), json!(facts.dropped_requests));
     map.insert("clamped_requests".into(), json!(facts.clamped_requests));
     map
+}
+
+fn program() -> String {
+    format!("destage {} ({})", version(), commit())
 }
 
 fn version() -> &'static str {

@@ -45,15 +45,36 @@ fn a_trace_of_flushes_alone_has_a_page_and_other_endings_are_refused() {
     let place = Place::new();
     place.write("f.csv", "time,op,sector,sectors\n0,flush,0,0\n");
     place.succeed(&["trace", "info", "f.csv", "--plot", "f.html"]);
-    assert!(!place.read("f.html").contains("NaN"));
-    let outcome = place.run(&["trace", "info", "f.csv", "--plot", "f.png"]);
-    assert_eq!(outcome.status, 2);
-    assert!(
-        outcome.errors.contains(
-            "--plot f.png: charts are written as one page; expected a name that ends in .html"
-        ),
-        "{}",
-        outcome.errors
-    );
+    let page = place.read("f.html");
+    assert!(!page.contains("NaN"));
+    // What is lacking is said where it would be.
+    for text in [
+        "no reads or writes",
+        "fewer than two requests",
+        "no page is written twice",
+        ">no reads<",
+        ">no writes<",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    // Refused before the trace is looked for.
+    for file in ["x.svg", "x", "x.html.txt"] {
+        let outcome = place.run(&["trace", "info", "absent.csv", "--plot", file]);
+        assert_eq!(outcome.status, 2);
+        let expected = format!(
+            "--plot {file}: the ending names no form of charts; expected a name that ends in .html (a page) or .png (a picture)"
+        );
+        assert!(outcome.errors.contains(&expected), "{}", outcome.errors);
+    }
     assert_eq!(place.files(), ["f.csv", "f.html"]);
+}
+
+#[cfg(not(feature = "png"))]
+#[test]
+fn a_build_without_pictures_says_how_to_have_them() {
+    let place = Place::new();
+    let outcome = place.run(&["trace", "info", "absent.csv", "--plot", "x.png"]);
+    assert_eq!(outcome.status, 2);
+    let expected = "--plot x.png: this build draws no PNG; expected a name that ends in .html, or a program built with the feature png (cargo build --release -p destage-cli --features png)";
+    assert!(outcome.errors.contains(expected), "{}", outcome.errors);
 }

@@ -122,6 +122,27 @@ fn line(format: &str, index: u64, random: &mut Random) -> String {
             word.to_lowercase(),
             sector * 512
         ),
+        "xperf" => format!(
+            "              Disk{word}, {:>10}, p{} ( {}), {:>10}, 0xfffffade{:08x}, 0x{:010x}, 0x{bytes:08x}, {:>11}, {:>8}, 0x000043, {:>11},       0,  Unknown, 0xfffffade72165e40, \"Disk5:\\s71\\s72\\s123\"\n",
+            ns / 1000,
+            random.below(20),
+            random.below(9000),
+            random.below(9000),
+            random.below(1 << 32),
+            sector * 512,
+            random.below(10_000),
+            random.below(6),
+            random.below(10_000)
+        ),
+        "tracerpt" => format!(
+            "    DiskIo, {word:>10}, 0x{:04X}, {:>20}, {:>10}, {:>10}, 0, 0x00000043, {bytes}, 0, {}, 0x84E3F028, 0x85A1B008, {}\n",
+            random.below(9000),
+            128_166_372_003_061_629 + ns / 100,
+            random.below(100),
+            random.below(100),
+            sector * 512,
+            random.below(100_000)
+        ),
         "csv" => format!("{ns}.0,0,{},{sector},{sectors},0,0\n", word.to_lowercase()),
         _ => format!(
             "{}.{rest:09},0.00{},{letter},0,{},{bytes}\n",

@@ -86,6 +86,40 @@ impl<'a> Cursor<'a> {
         u32::try_from(value).map_err(|_| self.bad_field(Fault::TooLarge(column.name), column))
     }
 
+    /// A whole number in hexadecimal, which begins with 0x.
+    #[inline(always)]
+    pub fn hexadecimal(&mut self, column: &'static Column) -> Result<u64, Problem> {
+        self.field = self.at;
+        if self.peek() != b'0' || !matches!(self.bytes.get(self.at + 1), Some(b'x' | b'X')) {
+            return Err(match self.peek() {
+                b'\n' | b'\r' => Problem::line(Fault::FewFields),
+                _ => self.not_a_number(column),
+            });
+        }
+        self.at += 2;
+        let (start, mut value) = (self.at, 0u64);
+        while let Some(digit) = hexadecimal_digit(self.peek()) {
+            if value >> 60 != 0 {
+                return Err(self.bad_field(Fault::TooLarge(column.name), column));
+            }
+            value = value << 4 | digit;
+            self.at += 1;
+        }
+        if self.at == start {
+            return Err(self.not_a_number(column));
+        }
+        Ok(value)
+    }
+
+    /// A whole number, in hexadecimal if it begins with 0x.
+    #[inline(always)]
+    pub fn number_of_any_base(&mut self, column: &'static Column) -> Result<u64, Problem> {
+        match self.bytes.get(self.at + 1) {
+            Some(b'x' | b'X') => self.hexadecimal(column),
+            _ => self.number(column),
+        }
+    }
+
     /// A decimal number in units of 10^`exponent` ticks: whole units, and the rest in ticks, rounded half up.
     ///
     /// The rest may be a whole unit after rounding.
@@ -302,6 +336,16 @@ impl<'a> Cursor<'a> {
     }
 }
 
+#[inline(always)]
+fn hexadecimal_digit(byte: u8) -> Option<u64> {
+    match byte {
+        b'0'..=b'9' => Some(u64::from(byte - b'0')),
+        b'a'..=b'f' => Some(u64::from(byte - b'a') + 10),
+        b'A'..=b'F' => Some(u64::from(byte - b'A') + 10),
+        _ => None,
+    }
+}
+
 /// Where the line after the one around `at` begins.
 pub(crate) fn next_line(bytes: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length + 1)
@@ -345,6 +389,41 @@ mod tests {
             number("99999999999999999999999999999\n"),
             Err(Fault::TooLarge("field"))
         );
+    }
+
+    #[test]
+    fn hexadecimal_numbers_are_exact_up_to_64_bits() {
+        let hexadecimal = |text: &str| {
+            Cursor::new(text.as_bytes(), 0)
+                .hexadecimal(&ANY)
+                .map_err(|problem| problem.fault)
+        };
+        for (text, value) in [
+            ("0x0,\n", 0),
+            ("0x6c80556e00,\n", 0x6c_8055_6e00),
+            ("0XDEADbeef\n", 0xdead_beef),
+            ("0x0000fffffade6b0a2010\n", 0xffff_fade_6b0a_2010),
+            ("0xffffffffffffffff \n", u64::MAX),
+        ] {
+            assert_eq!(hexadecimal(text), Ok(value), "{text}");
+        }
+        assert_eq!(
+            hexadecimal("0x10000000000000000\n"),
+            Err(Fault::TooLarge("field"))
+        );
+        for wrong in ["0x\n", "0xg\n", "12\n", "x12\n", "- 1\n", ",\n"] {
+            assert_eq!(
+                hexadecimal(wrong),
+                Err(Fault::NotANumber("field")),
+                "{wrong}"
+            );
+        }
+        assert_eq!(hexadecimal("-0x1\n"), Err(Fault::Negative("field")));
+        assert_eq!(hexadecimal("\n"), Err(Fault::FewFields));
+        for (text, value) in [("0x10\n", 16), ("10\n", 10), ("0\n", 0)] {
+            let any = Cursor::new(text.as_bytes(), 0).number_of_any_base(&ANY);
+            assert_eq!(any.ok(), Some(value), "{text}");
+        }
     }
 
     #[test]

@@ -55,6 +55,9 @@ pub(crate) struct State {
     pub kind: u32,
     /// A running time in ticks, for formats that note only differences.
     pub clock: Ticks,
+    /// When requests under way began, by the number that the trace knows them by until they are done. Looked up,
+    /// never walked.
+    pub under_way: HashMap<u64, Ticks>,
 }
 
 /// How far a decoder came.
@@ -82,6 +85,7 @@ impl State {
             ahead: None,
             kind: 0,
             clock: 0,
+            under_way: HashMap::new(),
         }
     }
 

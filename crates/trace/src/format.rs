@@ -155,6 +155,8 @@ pub const FORMATS: &[Format] = &[
     formats::alibaba::FORMAT,
     formats::blkparse::FORMAT,
     formats::fio::FORMAT,
+    formats::xperf::FORMAT,
+    formats::tracerpt::FORMAT,
     formats::csv::FORMAT,
     formats::blktrace::FORMAT,
     formats::srt::FORMAT,

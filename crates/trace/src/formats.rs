@@ -18,8 +18,10 @@ pub(crate) mod srt;
 pub(crate) mod ssdsim;
 pub(crate) mod systor;
 pub(crate) mod tencent;
+pub(crate) mod tracerpt;
 pub(crate) mod vscsi;
 pub(crate) mod wiscsee;
+pub(crate) mod xperf;
 
 use crate::cursor::{Column, Cursor, Problem};
 use crate::error::Fault;
@@ -51,6 +53,15 @@ fn read_or_write(
     };
     cursor.separator(separator, column)?;
     Ok(operation)
+}
+
+/// The end of the field just read, whose column is `column`, with the blanks around the comma after it.
+#[inline(always)]
+fn padded_comma(cursor: &mut Cursor<'_>, column: &'static Column) -> Result<(), Problem> {
+    cursor.skip_spaces();
+    cursor.separator(b',', column)?;
+    cursor.skip_spaces();
+    Ok(())
 }
 
 /// What a SCSI command does, of those that a trace of a disk holds.

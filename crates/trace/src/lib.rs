@@ -11,6 +11,7 @@
 //! | [`workloads`] | the registry of seeded synthetic workloads |
 //! | [`transform`] | traces cut, scaled, merged, anonymised |
 //! | [`writers`] | requests into files |
+//! | `containment` | in builds with Parquet: panics of its decoder, which are errors |
 //!
 //! A reader hands out batches of [`Request`]s in the order of their arrival. Every byte is checked on the way:
 //! there is no input that is silently skipped, cut or wrapped.

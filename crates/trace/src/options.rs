@@ -67,8 +67,8 @@ pub const PARAMETERS: &[Parameter] = &[
         kind: Kind::Choice(&["issue", "queue", "complete"]),
         default: "issue",
         unit: "",
-        about: "Which event of a block-layer trace (blkparse, blktrace) is the request: D, as the device gets it after merging; Q, as the file system asks for it; or C, when it is done.",
-        source: "blkparse(1), trace actions",
+        about: "Which event of a block-layer trace (blkparse, blktrace) is the request: D, as the device gets it after merging; Q, as the file system asks for it; or C, when it is done. In logs of Windows (xperf, tracerpt), whose requests have a beginning and an end, issue and queue are the beginning.",
+        source: "blkparse(1), trace actions; Microsoft, DiskIo_TypeGroup1 and DiskIo_TypeGroup2",
     },
     Parameter {
         name: "trace.block_bytes",

@@ -12,6 +12,7 @@ mod shared;
 mod standins;
 pub mod uniform;
 pub mod zipf;
+mod zipf_pieces;
 mod zipf_ranks;
 
 use crate::error::TraceError;

@@ -3,18 +3,15 @@
 //! Everything a reader needs stands in the picture: unit, the kind of axis, a legend, and the exact value of
 //! each mark as its title.
 
+use crate::output::drawing::{BOTTOM, Drawing, HEIGHT, LEFT, RIGHT, TOP, WIDTH};
 use crate::output::html::escape;
 use crate::output::numbers;
 use crate::output::scale::Scale;
 
-const WIDTH: f64 = 520.0;
-const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 62.0;
-const RIGHT: f64 = 14.0;
-const TOP: f64 = 34.0;
-const BOTTOM: f64 = 46.0;
-/// Places that are named below the axis, at most.
-const LABELS_MAX: usize = 12;
+/// Room for a letter of a label, with some of the space to the next label; a browser's font may be a wide one.
+const LETTER: f64 = 7.5;
+/// The same for values above bars, which are smaller.
+const VALUE_LETTER: f64 = 6.4;
 
 /// Colours that stay apart for readers who see few of them; the dashes repeat them.
 const COLOURS: [&str; 8] = [
@@ -53,7 +50,7 @@ fn y_of(scale: &Scale, value: f64) -> f64 {
 }
 
 /// The colour of style `style`.
-fn colour(style: usize) -> &'static str {
+pub(crate) fn colour(style: usize) -> &'static str {
     COLOURS[style % COLOURS.len()]
 }
 
@@ -61,17 +58,50 @@ fn dash(style: usize) -> &'static str {
     DASHES[style / COLOURS.len() % DASHES.len()]
 }
 
+/// What a legend names.
+pub(crate) struct Entry {
+    /// Of the series.
+    pub(crate) name: String,
+    /// Of the series.
+    pub(crate) style: usize,
+    /// Of the series.
+    pub(crate) level: bool,
+}
+
+impl Entry {
+    /// A sample of the line: elements 34 wide and 12 high.
+    pub(crate) fn sample(&self) -> String {
+        let (colour, pattern) = match self.level {
+            true => (LEVEL_COLOUR, "7 4"),
+            false => (colour(self.style), dash(self.style)),
+        };
+        let mark = match self.level {
+            true => String::new(),
+            false => format!("<circle cx=\"17\" cy=\"6\" r=\"3.5\" fill=\"{colour}\"/>"),
+        };
+        format!(
+            "<line x1=\"1\" y1=\"6\" x2=\"33\" y2=\"6\" stroke=\"{colour}\" stroke-width=\"2.5\"{}/>{mark}",
+            dashes(pattern)
+        )
+    }
+}
+
+/// The attribute of a line of this pattern; none makes it solid.
+fn dashes(pattern: &str) -> String {
+    match pattern {
+        "" => String::new(),
+        pattern => format!(" stroke-dasharray=\"{pattern}\""),
+    }
+}
+
 /// The names of all series with a sample of their line.
-pub(crate) fn legend(series: &[(String, usize, bool)]) -> String {
+pub(crate) fn legend(entries: &[Entry]) -> String {
     let mut text = String::from("<p class=\"legend\">");
-    for (name, style, level) in series {
-        let pattern = if *level { "7 4" } else { dash(*style) };
-        let colour = if *level { LEVEL_COLOUR } else { colour(*style) };
+    for entry in entries {
         text.push_str(&format!(
-            "<span><svg width=\"34\" height=\"12\" aria-hidden=\"true\"><line x1=\"1\" y1=\"6\" x2=\"33\" y2=\"6\" stroke=\"{0}\" stroke-width=\"2.5\" stroke-dasharray=\"{pattern}\"/>{1}</svg> {2}</span>\n",
-            colour,
-            if *level { String::new() } else { format!("<circle cx=\"17\" cy=\"6\" r=\"3.5\" fill=\"{colour}\"/>") },
-            escape(name)
+            "<span><svg width=\"34\" height=\"12\" aria-hidden=\"true\">{}</svg> {}</span>\n",
+            entry.sample(),
+            escape(&entry.name)
         ));
     }
     text.push_str("</p>\n");
@@ -79,7 +109,7 @@ pub(crate) fn legend(series: &[(String, usize, bool)]) -> String {
 }
 
 /// A line per series.
-pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> String {
+pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> Drawing {
     let values = series
         .iter()
         .flat_map(|series| series.values.iter().flatten());
@@ -87,15 +117,15 @@ pub(crate) fn lines(frame: &Frame<'_>, series: &[Series]) -> String {
 }
 
 /// A line per series of amounts that are compared with the whole: from zero.
-pub(crate) fn shares(frame: &Frame<'_>, series: &[Series]) -> String {
+pub(crate) fn shares(frame: &Frame<'_>, series: &[Series]) -> Drawing {
     let values = series
         .iter()
         .flat_map(|series| series.values.iter().flatten());
     lines_on(&Scale::linear(values), frame, series)
 }
 
-fn lines_on(scale: &Scale, frame: &Frame<'_>, series: &[Series]) -> String {
-    let mut text = open(frame, scale);
+fn lines_on(scale: &Scale, frame: &Frame<'_>, series: &[Series]) -> Drawing {
+    let mut drawing = open(frame, scale, Labels::Some);
     let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
     let x = |index: usize| LEFT + (index as f64 + 0.5) * step;
     for series in series {
@@ -108,7 +138,7 @@ fn lines_on(scale: &Scale, frame: &Frame<'_>, series: &[Series]) -> String {
         if series.level {
             if let Some(value) = series.values.iter().flatten().next() {
                 let (y, shown) = (y_of(scale, *value), numbers::real(*value));
-                text.push_str(&format!(
+                drawing.push(&format!(
                     "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"7 4\"><title>{name}: {shown}</title></line>\n",
                     WIDTH - RIGHT
                 ));
@@ -125,13 +155,13 @@ fn lines_on(scale: &Scale, frame: &Frame<'_>, series: &[Series]) -> String {
             .iter()
             .map(|(index, value)| format!("{:.1},{:.1}", x(*index), y_of(scale, *value)))
             .collect();
-        text.push_str(&format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" stroke-dasharray=\"{}\"/>\n",
+        drawing.push(&format!(
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"{}/>\n",
             path.join(" "),
-            dash(series.style)
+            dashes(dash(series.style))
         ));
         for (index, value) in points {
-            text.push_str(&format!(
+            drawing.push(&format!(
                 "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.5\" fill=\"{colour}\"><title>{name}, {}: {}</title></circle>\n",
                 x(index),
                 y_of(scale, value),
@@ -140,39 +170,53 @@ fn lines_on(scale: &Scale, frame: &Frame<'_>, series: &[Series]) -> String {
             ));
         }
     }
-    text.push_str("</svg>\n");
-    text
+    drawing
 }
 
 /// A bar per place, with its value above.
-pub(crate) fn bars(frame: &Frame<'_>, values: &[Option<f64>], styles: &[usize]) -> String {
+pub(crate) fn bars(frame: &Frame<'_>, values: &[Option<f64>], styles: &[usize]) -> Drawing {
     let scale = Scale::linear(values.iter().flatten());
-    let mut text = open(frame, &scale);
+    let mut drawing = open(frame, &scale, Labels::All);
     let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
     let width = (step * 0.62).min(64.0);
+    // Values that would run into each other are left out; the bars still name them.
+    let longest = values
+        .iter()
+        .flatten()
+        .map(|value| numbers::real(*value).len());
+    let named = longest.max().unwrap_or(0) as f64 * VALUE_LETTER <= step;
     for (index, value) in values.iter().enumerate() {
         let Some(value) = *value else { continue };
         let middle = LEFT + (index as f64 + 0.5) * step;
         let (y, shown) = (y_of(&scale, value), numbers::real(value));
-        text.push_str(&format!(
-            "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{}\"><title>{}: {shown}</title></rect>\n<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\" class=\"value\">{shown}</text>\n",
+        drawing.push(&format!(
+            "<rect x=\"{:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{:.1}\" fill=\"{}\"><title>{}: {shown}</title></rect>\n",
             middle - width / 2.0,
             HEIGHT - BOTTOM - y,
             colour(styles.get(index).copied().unwrap_or(0)),
             escape(&frame.places[index]),
-            y - 4.0
         ));
+        if named {
+            drawing.push(&format!(
+                "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\" class=\"value\">{shown}</text>\n",
+                y - 4.0
+            ));
+        }
     }
-    text.push_str("</svg>\n");
-    text
+    drawing
+}
+
+/// Which places are named below the axis.
+enum Labels {
+    /// As many as there is room for: who knows a place's neighbours knows it.
+    Some,
+    All,
 }
 
 /// Frame, title, grid and axes.
-fn open(frame: &Frame<'_>, scale: &Scale) -> String {
+fn open(frame: &Frame<'_>, scale: &Scale, labels: Labels) -> Drawing {
     let title = format!("{}{}", escape(frame.title), scale.note());
-    let mut text = format!(
-        "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">\n<text x=\"{LEFT}\" y=\"16\" class=\"title\">{title}</text>\n"
-    );
+    let mut drawing = Drawing::new(title);
     for (value, label) in scale.ticks() {
         let y = y_of(scale, value);
         let class = if scale.share(value) == 0.0 {
@@ -180,7 +224,7 @@ fn open(frame: &Frame<'_>, scale: &Scale) -> String {
         } else {
             "grid"
         };
-        text.push_str(&format!(
+        drawing.push(&format!(
             "<line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{:.1}\" y2=\"{y:.1}\" class=\"{class}\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{label}</text>\n",
             WIDTH - RIGHT,
             LEFT - 8.0,
@@ -188,32 +232,42 @@ fn open(frame: &Frame<'_>, scale: &Scale) -> String {
         ));
     }
     let step = (WIDTH - LEFT - RIGHT) / frame.places.len() as f64;
-    // Labels that would run into each other stand aslant.
     let longest = frame
         .places
         .iter()
         .map(|place| place.chars().count())
         .max()
         .unwrap_or(0);
-    // Of many places only some are named below; each still names its marks.
-    let every = frame.places.len().div_ceil(LABELS_MAX);
-    let slanted = longest as f64 * 7.0 > step * every as f64;
+    let wanted = longest as f64 * LETTER;
+    // Labels that would run into each other: on an ordered axis only some are written (each place still names its
+    // marks), others stand aslant.
+    let every = match labels {
+        Labels::Some => (wanted / step).ceil() as usize,
+        Labels::All => 1,
+    };
+    let slanted = wanted > step * every as f64;
     for (index, place) in frame.places.iter().enumerate().step_by(every.max(1)) {
         let (x, y) = (LEFT + (index as f64 + 0.5) * step, HEIGHT - BOTTOM + 17.0);
-        let (anchor, turn) = match slanted {
-            true => ("end", format!(" transform=\"rotate(-28 {x:.1} {y:.1})\"")),
-            false => ("middle", String::new()),
+        let (x, anchor, turn) = match slanted {
+            true => (
+                x,
+                "end",
+                format!(" transform=\"rotate(-28 {x:.1} {y:.1})\""),
+            ),
+            // The last one may be wider than the room to its right.
+            false if x + wanted / 2.0 > WIDTH => (WIDTH, "end", String::new()),
+            false => (x, "middle", String::new()),
         };
-        text.push_str(&format!(
+        drawing.push(&format!(
             "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{turn}>{}</text>\n",
             escape(place)
         ));
     }
-    text.push_str(&format!(
+    drawing.push(&format!(
         "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" class=\"name\">{}</text>\n",
         WIDTH - RIGHT,
         HEIGHT - 6.0,
         escape(frame.axis)
     ));
-    text
+    drawing
 }

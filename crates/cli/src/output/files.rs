@@ -97,10 +97,10 @@ impl PendingFile {
         Ok(Target::Beside { file, place })
     }
 
-    /// Writes `content`.
-    pub(crate) fn put(&mut self, content: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {
+    /// Writes `text`, or the bytes of what is none.
+    pub(crate) fn put(&mut self, text: impl AsRef<[u8]>) -> Result<(), Failure> {
         self.writer
-            .write_all(content.as_ref())
+            .write_all(text.as_ref())
             .map_err(|cause| unwritable(&self.path, &cause))
     }
 

@@ -3,7 +3,8 @@
 use destage_sim::metrics;
 
 use crate::manifest::Manifest;
-use crate::output::charts::{Frame, Series, bars, legend, lines};
+use crate::output::charts::{Entry, Frame, Series, bars, legend, lines};
+use crate::output::drawing;
 use crate::output::table::Side;
 use crate::output::{numbers, summary};
 use crate::record::Record;
@@ -22,13 +23,8 @@ th { border-bottom: 2px solid #444; vertical-align: bottom; font-weight: 600; }
 td { border-bottom: 1px solid #e2e2e2; }
 .left { text-align: left; }
 .about { white-space: normal; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 460px), 1fr)); gap: 1rem 1.5rem; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 460px), 1fr)); gap: 1rem 1.5rem; margin-top: .8rem; }
 .charts svg { width: 100%; height: auto; }
-.charts text { font-size: 12px; fill: #333; }
-.charts .title { font-size: 14px; font-weight: 600; fill: #1c1c1c; }
-.charts .name, .charts .value { fill: #555; }
-.grid { stroke: #e6e6e6; }
-.axis { stroke: #444; }
 .legend { margin: .2rem 0 .6rem; }
 .legend span { display: inline-block; margin-right: 1.1rem; white-space: nowrap; }
 .legend svg { vertical-align: middle; }
@@ -127,7 +123,7 @@ pub(crate) fn run(manifest: &Manifest, record: &Record) -> String {
                 axis: "percentile",
                 places: &places,
             };
-            pictures.push_str(&bars(&frame, &values, &[]));
+            pictures.push_str(&bars(&frame, &values, &[]).in_page());
         }
     }
     body.push_str(&format!("<div class=\"charts\">\n{pictures}</div>\n"));
@@ -176,7 +172,11 @@ fn charts(records: &[&Record], schemes: &[&str]) -> String {
             .enumerate()
             .filter_map(|(style, name)| {
                 let record = records.iter().find(|record| record.buffer == **name)?;
-                Some(((*name).to_owned(), style, record.capacity().is_none()))
+                Some(Entry {
+                    name: (*name).to_owned(),
+                    style,
+                    level: record.capacity().is_none(),
+                })
             })
             .collect();
         text.push_str(&legend(&used));
@@ -191,7 +191,7 @@ fn charts(records: &[&Record], schemes: &[&str]) -> String {
         if most <= least {
             continue;
         }
-        text.push_str(&if sizes.len() > 1 {
+        let drawing = if sizes.len() > 1 {
             let series: Vec<Series> = schemes
                 .iter()
                 .enumerate()
@@ -224,7 +224,8 @@ fn charts(records: &[&Record], schemes: &[&str]) -> String {
                 &values,
                 &styles,
             )
-        });
+        };
+        text.push_str(&drawing.in_page());
     }
     text.push_str("</div>\n");
     text
@@ -292,7 +293,8 @@ fn table(records: &[Record]) -> String {
 pub(crate) fn page(title: &str, manifest: &Manifest, body: &str) -> String {
     let (title, line) = (escape(title), escape(&manifest.line()));
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p class=\"manifest\">{line}</p>\n{body}</body>\n</html>\n"
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}{}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p class=\"manifest\">{line}</p>\n{body}</body>\n</html>\n",
+        drawing::STYLE
     )
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod charts;
 pub(crate) mod csv;
+pub(crate) mod drawing;
 pub(crate) mod files;
 pub(crate) mod heatmap;
 pub(crate) mod html;
@@ -9,6 +10,9 @@ pub(crate) mod json;
 pub(crate) mod numbers;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+pub(crate) mod plot;
+#[cfg(feature = "png")]
+pub(crate) mod png;
 pub(crate) mod report;
 pub(crate) mod scale;
 pub(crate) mod shape;

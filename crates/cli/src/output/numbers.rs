@@ -59,6 +59,24 @@ pub(crate) fn bytes(number: u64) -> String {
     format!("{} B", whole(number))
 }
 
+/// `8388608` as `8 MiB` and `9000000` as `8.583 MiB`: in the largest unit it holds, with four significant digits where
+/// it is no whole number of them.
+#[cfg(feature = "png")]
+pub(crate) fn size(number: u64) -> String {
+    const NAMES: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    match number.checked_ilog2().unwrap_or(0) / 10 {
+        0 => format!("{number} B"),
+        power => {
+            let unit = 1_u64 << (10 * power);
+            let number = match number.is_multiple_of(unit) {
+                true => whole(number / unit),
+                false => real(number as f64 / unit as f64),
+            };
+            format!("{number} {}", NAMES[power as usize - 1])
+        }
+    }
+}
+
 /// A parameter.
 pub(crate) fn setting(value: &Value) -> String {
     match value {
@@ -72,6 +90,23 @@ pub(crate) fn setting(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "png")]
+    #[test]
+    fn sizes_stand_in_the_largest_unit_they_hold() {
+        assert_eq!(
+            [0, 1023, 1024, 1536, 9_000_000, 8 << 20, u64::MAX].map(size),
+            [
+                "0 B",
+                "1023 B",
+                "1 KiB",
+                "1.500 KiB",
+                "8.583 MiB",
+                "8 MiB",
+                "16.00 EiB"
+            ]
+        );
+    }
 
     #[test]
     fn numbers_keep_what_matters() {

@@ -83,7 +83,7 @@ impl ResultFile {
         mut self,
         content: impl Fn(Form) -> Vec<u8>,
     ) -> Result<PendingFile, Failure> {
-        self.file.put(&content(self.form))?;
+        self.file.put(content(self.form))?;
         Ok(self.file)
     }
 }

@@ -1,5 +1,7 @@
 //! The axis of values of a chart: which numbers stand at its grid lines, and how far up a value is.
 
+use crate::output::numbers;
+
 /// Values further apart than this would lie on each other at the bottom of an axis from zero.
 const SPREAD: f64 = 40.0;
 
@@ -12,8 +14,9 @@ pub(crate) enum Scale {
 }
 
 impl Scale {
-    /// From zero: for bars, whose length is what is compared.
-    pub(crate) fn linear<'v>(values: impl Iterator<Item = &'v f64>) -> Self {
+    /// From zero: for bars, whose length is what is compared. Whole numbers are counts: no grid line stands between.
+    pub(crate) fn linear<'v>(values: impl Iterator<Item = &'v f64> + Clone) -> Self {
+        let counts = values.clone().all(|value| value.fract() == 0.0);
         let most = values.copied().fold(0.0, f64::max);
         if most <= 0.0 {
             return Self::Linear {
@@ -21,13 +24,11 @@ impl Scale {
                 steps: 1,
             };
         }
-        let rough = most / 4.0;
-        let power = 10_f64.powi(rough.log10().floor() as i32);
-        let factor = [1.0, 2.0, 2.5, 5.0, 10.0]
-            .into_iter()
-            .find(|factor| factor * power >= rough)
-            .unwrap_or(10.0);
-        let step = factor * power;
+        let step = match round_step(most / 4.0) {
+            2.5 if counts => 5.0,
+            step if counts => step.max(1.0),
+            step => step,
+        };
         Self::Linear {
             step,
             steps: (most / step).ceil() as usize,
@@ -46,6 +47,13 @@ impl Scale {
             low,
             high: (most.log10().ceil() as i32).max(low + 1),
         }
+    }
+
+    /// Values and labels from zero, in equal steps, none beyond `end`, which is positive: for axes that do not end at a round number.
+    pub(crate) fn within(end: f64) -> Vec<(f64, String)> {
+        let step = round_step(end / 6.0);
+        let steps = (end / step).floor() as usize;
+        Self::Linear { step, steps }.ticks()
     }
 
     /// How far up `value` is, from 0 to 1.
@@ -92,12 +100,23 @@ impl Scale {
     }
 }
 
+/// The next of 1, 2, 2.5, 5 times a power of ten at or above `rough`, which is positive.
+fn round_step(rough: f64) -> f64 {
+    let power = 10_f64.powi(rough.log10().floor() as i32);
+    let factor = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .into_iter()
+        .find(|factor| factor * power >= rough)
+        .unwrap_or(10.0);
+    factor * power
+}
+
 /// `2500000` as `2.5 M`: there is little room beside an axis.
 fn label(value: f64, decimals: usize) -> String {
     let (unit, name) = match value {
         _ if value >= 1e9 => (1e9, " G"),
         _ if value >= 1e6 => (1e6, " M"),
         _ if value >= 1e4 => (1e3, " k"),
+        _ if decimals == 0 => return numbers::whole(value.round() as u64),
         _ => return format!("{value:.decimals$}"),
     };
     let text = format!("{:.2}", value / unit);
@@ -123,6 +142,21 @@ mod tests {
         assert_eq!(labels(&[41_000.0]), ["0", "20 k", "40 k", "60 k"]);
         assert_eq!(labels(&[9e6]), ["0", "2.5 M", "5 M", "7.5 M", "10 M"]);
         assert_eq!(labels(&[0.0]), ["0", "1"]);
+        // Of counts there are no halves.
+        assert_eq!(labels(&[1.0, 2.0]), ["0", "1", "2"]);
+        assert_eq!(labels(&[9.0]), ["0", "5", "10"]);
+        assert_eq!(labels(&[9.5]), ["0.0", "2.5", "5.0", "7.5", "10.0"]);
+    }
+
+    #[test]
+    fn an_axis_that_ends_anywhere_has_no_tick_beyond() {
+        let labels = |end| -> Vec<String> {
+            let ticks = Scale::within(end).into_iter();
+            ticks.map(|tick| tick.1).collect()
+        };
+        assert_eq!(labels(4.36), ["0", "1", "2", "3", "4"]);
+        assert_eq!(labels(1.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(labels(1000.0), ["0", "200", "400", "600", "800", "1,000"]);
     }
 
     #[test]

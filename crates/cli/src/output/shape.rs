@@ -1,86 +1,146 @@
-//! What a trace looks like, as one HTML file that needs nothing but itself.
+//! What a trace looks like: its charts, and the HTML page of them that needs nothing but itself.
 
-use destage_trace::statistics::{Histogram, Number, Row, Shape};
+use destage_trace::statistics::Summary;
+use destage_trace::statistics::{Histogram, Number, Shape};
 
 use crate::manifest::Manifest;
-use crate::output::charts::{Frame, Series, legend, lines, shares};
-use crate::output::heatmap::{Axis, heatmap};
+use crate::output::charts::{Entry, Frame, Series, legend, lines, shares};
+use crate::output::drawing::Drawing;
+use crate::output::heatmap::{Axis, extent, heatmap};
 use crate::output::html::{escape, page};
 use crate::output::numbers;
 
 const SECTOR_BYTES: u64 = 512;
+/// The styles of what is compared: the same in all charts.
+const READS: usize = 0;
+const WRITES: usize = 1;
+const ALL: usize = 2;
+/// Times in us.
+const TIME: Axis = Axis {
+    factor: 1.0,
+    units: &[
+        ("us", 1.0),
+        ("ms", 1e3),
+        ("s", 1e6),
+        ("min", 60e6),
+        ("h", 3_600e6),
+        ("days", 86_400e6),
+    ],
+};
+/// Of addresses.
+const ADDRESS_UNITS: &[(&str, f64)] = &[
+    ("KiB", 1.0),
+    ("MiB", (1_u64 << 10) as f64),
+    ("GiB", (1_u64 << 20) as f64),
+    ("TiB", (1_u64 << 30) as f64),
+    ("PiB", (1_u64 << 40) as f64),
+    ("EiB", (1_u64 << 50) as f64),
+];
 
-/// The page about one trace: `rows` are its statistics, pages have `page_bytes` bytes and blocks `block_pages` pages.
-pub(crate) fn html(
-    name: &str,
-    manifest: &Manifest,
-    rows: &[Row],
-    shape: &Shape,
-    (page_bytes, block_pages): (u64, u64),
-) -> String {
-    let mut body = format!(
-        "<p>Pages of {}, blocks of {block_pages} pages. Distances are counted in page writes between two writes of the same page (PIRD), or between two page writes in the same block (BIRD); a page written twice in a row has distance 0.</p>\n",
-        numbers::bytes(page_bytes)
-    );
-    let operations = [
-        ("reads".to_owned(), 0, false),
-        ("writes".to_owned(), 1, false),
-    ];
-    body.push_str(&legend(&operations));
-    body.push_str("<div class=\"charts\">\n");
+/// What is drawn of a trace, whatever it is drawn into.
+pub(crate) struct Look {
+    /// What must be known to read the charts, a sentence or two each.
+    pub(crate) notes: [String; 2],
+    /// What the colours mean.
+    pub(crate) legend: Vec<Entry>,
+    /// The charts, in the order they are best read. There are always as many: of what a trace lacks, an empty one.
+    pub(crate) charts: Vec<Drawing>,
+}
+
+impl Look {
+    /// Of a trace's `shape`; pages have `page_bytes` bytes and blocks `block_pages` pages.
+    pub(crate) fn new(shape: &Shape, page_bytes: u64, block_pages: u64) -> Self {
+        let entry = |name: &str, style| Entry {
+            name: name.to_owned(),
+            style,
+            level: false,
+        };
+        Self {
+            notes: [
+                format!(
+                    "Pages of {}, blocks of {block_pages} pages.",
+                    numbers::bytes(page_bytes)
+                ),
+                "Distances are counted in page writes between two writes of the same page (PIRD), or between two page writes in the same block (BIRD); a page written twice in a row has distance 0.".to_owned(),
+            ],
+            legend: vec![
+                entry("reads", READS),
+                entry("writes", WRITES),
+                entry("all requests", ALL),
+            ],
+            charts: charts(shape, page_bytes),
+        }
+    }
+}
+
+fn charts(shape: &Shape, page_bytes: u64) -> Vec<Drawing> {
     let [reads, writes] = &shape.sizes;
-    body.push_str(&distribution(
-        "Requests below this size (%)",
-        "size",
-        // Below the next power of two, which is easier to read than one sector less.
-        &|sectors| format!("<{}", numbers::bytes((sectors + 1) * SECTOR_BYTES)),
-        &[("reads", 0, reads), ("writes", 1, writes)],
-    ));
-    body.push_str(&distribution(
-        "Gaps between arrivals below this length (%)",
-        "gap",
-        &|microseconds| format!("<{}", duration(microseconds + 1)),
-        &[("all requests", 2, &shape.gaps)],
-    ));
-    body.push_str(&distribution(
-        "Rewrites of a page within this distance (%), PIRD",
-        "page writes between",
-        &numbers::whole,
-        &[("writes", 1, &shape.page_distances)],
-    ));
-    body.push_str(&distribution(
-        "Page writes to a block within this distance (%), BIRD",
-        "page writes between",
-        &numbers::whole,
-        &[("writes", 1, &shape.block_distances)],
-    ));
-    body.push_str(&counted(
-        "Different pages written",
-        "page writes so far",
-        "pages",
-        &shape.footprint(),
-    ));
+    // Below the next power of two, which is easier to read than one sector less.
+    let size = |sectors: u64| format!("<{}", numbers::bytes((sectors + 1) * SECTOR_BYTES));
+    let gap = |microseconds: u64| format!("<{}", duration(microseconds + 1));
+    let address = Axis {
+        factor: page_bytes as f64 / 1024.0,
+        units: ADDRESS_UNITS,
+    };
+    // Reads and writes on the same axes, to be compared.
+    let extent = extent(&shape.places);
+    let [reads_at, writes_at] = &shape.places;
     let hot = shape.hot_pages();
     let blocks: Vec<(u64, u64)> = hot.iter().map(|row| (row.0, row.1)).collect();
-    body.push_str(&counted(
-        "Blocks that the hottest pages lie in",
-        "pages written most often",
-        "blocks",
-        &blocks,
-    ));
-    let time = Axis {
-        name: "s from the first request",
-        factor: 1e-6,
-    };
-    let address = Axis {
-        name: "MiB",
-        factor: page_bytes as f64 / f64::from(1 << 20),
-    };
-    for (title, grid) in [("Reads", &shape.places[0]), ("Writes", &shape.places[1])] {
-        body.push_str(&heatmap(title, &time, &address, grid));
-    }
+    vec![
+        distribution(
+            "Requests below this size (%)",
+            "size",
+            &size,
+            &[("reads", READS, reads), ("writes", WRITES, writes)],
+            "no reads or writes",
+        ),
+        distribution(
+            "Gaps between arrivals below this length (%)",
+            "gap",
+            &gap,
+            &[("all requests", ALL, &shape.gaps)],
+            "fewer than two requests",
+        ),
+        distribution(
+            "Rewrites of a page within this distance (%), PIRD",
+            "page writes between",
+            &numbers::whole,
+            &[("writes", WRITES, &shape.page_distances)],
+            "no page is written twice",
+        ),
+        distribution(
+            "Page writes to a block within this distance (%), BIRD",
+            "page writes between",
+            &numbers::whole,
+            &[("writes", WRITES, &shape.block_distances)],
+            "no block is written twice",
+        ),
+        counted(
+            "Different pages written",
+            "page writes so far",
+            "pages",
+            &shape.footprint(),
+        ),
+        counted(
+            "Blocks that the hottest pages lie in",
+            "pages written most often",
+            "blocks",
+            &blocks,
+        ),
+        heatmap("Reads", READS, (&TIME, &address), extent, reads_at),
+        heatmap("Writes", WRITES, (&TIME, &address), extent, writes_at),
+    ]
+}
+
+/// The page about one trace.
+pub(crate) fn html(look: &Look, manifest: &Manifest, summary: &Summary) -> String {
+    let mut body = format!("<p>{}</p>\n", escape(&look.notes.join(" ")));
+    body.push_str(&legend(&look.legend));
+    body.push_str("<div class=\"charts\">\n");
+    body.extend(look.charts.iter().map(Drawing::in_page));
     body.push_str("</div>\n<h2>Statistics</h2>\n<div class=\"wide\"><table>\n<tr><th class=\"left\">name</th><th>value</th><th class=\"left\">unit</th><th class=\"left\">meaning</th></tr>\n");
-    for row in rows {
+    for row in &summary.rows() {
         let value = match row.value {
             Number::Whole(number) => numbers::whole(number),
             Number::Decimal(number) => numbers::real(number),
@@ -93,25 +153,26 @@ pub(crate) fn html(
         ));
     }
     body.push_str("</table></div>\n");
-    page(name, manifest, &body)
+    page(&manifest.names(), manifest, &body)
 }
 
 /// A time in us in the unit that keeps it short.
-fn duration(microseconds: u64) -> String {
-    match microseconds {
-        0..1_000 => format!("{microseconds} us"),
-        1_000..1_000_000 => format!("{:.1} ms", microseconds as f64 / 1e3),
-        _ => format!("{:.1} s", microseconds as f64 / 1e6),
+pub(crate) fn duration(microseconds: u64) -> String {
+    let (number, name) = TIME.shown(microseconds as f64);
+    match name {
+        "us" => format!("{microseconds} us"),
+        _ => format!("{} {name}", numbers::real(number)),
     }
 }
 
-/// A curve per histogram: the share of its values that are at most so large.
+/// A curve per histogram: the share of its values that are at most so large. `lacking` says why there are none.
 fn distribution(
     title: &str,
     axis: &str,
     label: &dyn Fn(u64) -> String,
     curves: &[(&str, usize, &Histogram)],
-) -> String {
+    lacking: &str,
+) -> Drawing {
     let tables: Vec<_> = curves
         .iter()
         .map(|(_, _, histogram)| histogram.cumulative())
@@ -120,7 +181,7 @@ fn distribution(
     bounds.sort_unstable();
     bounds.dedup();
     if bounds.is_empty() {
-        return String::new();
+        return Drawing::empty(escape(title), lacking);
     }
     let places: Vec<String> = bounds.iter().map(|bound| label(*bound)).collect();
     let series: Vec<Series> = curves
@@ -150,14 +211,14 @@ fn distribution(
 }
 
 /// A line through counts over counts.
-fn counted(title: &str, axis: &str, name: &str, rows: &[(u64, u64)]) -> String {
+fn counted(title: &str, axis: &str, name: &str, rows: &[(u64, u64)]) -> Drawing {
     if rows.is_empty() {
-        return String::new();
+        return Drawing::empty(escape(title), "no writes");
     }
     let places: Vec<String> = rows.iter().map(|row| numbers::whole(row.0)).collect();
     let series = Series {
         name: name.to_owned(),
-        style: 1,
+        style: WRITES,
         level: false,
         values: rows.iter().map(|row| Some(row.1 as f64)).collect(),
     };

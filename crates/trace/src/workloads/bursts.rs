@@ -7,7 +7,7 @@ use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
     PAGE_BYTES, REQUESTS, SKEW, Sizes, WRITE_PERCENT, page_sectors, write_or_read,
 };
-use super::zipf_ranks::{Scatter, ZipfRanks};
+use super::zipf_ranks::{Places, ZipfRanks};
 use super::{Requests, Workload};
 use crate::error::TraceError;
 use crate::request::Request;
@@ -59,7 +59,7 @@ struct Bursts {
     writes: Chance,
     sizes: Sizes,
     ranks: ZipfRanks,
-    scatter: Scatter,
+    places: Places,
     footprint_pages: u64,
 }
 
@@ -73,7 +73,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, TraceError> {
         writes: Chance::new(values.number("write_percent")),
         sizes: Sizes::new(WORKLOAD.name, values, footprint_pages)?,
         ranks: ZipfRanks::new(footprint_pages, values.number("skew")),
-        scatter: Scatter::new(footprint_pages, values.integer("cluster_pages")),
+        places: Places::new(footprint_pages, values.integer("cluster_pages")),
         footprint_pages,
     }))
 }
@@ -89,7 +89,7 @@ impl Iterator for Bursts {
         self.arrivals.next(random)?;
         let operation = write_or_read(self.writes.draw(random));
         let pages = self.sizes.draw(random);
-        let page = self.scatter.place(self.ranks.draw(random) - 1);
+        let page = self.places.place(self.ranks.draw(random) - 1);
         // A request that would leave the footprint ends with it.
         Some(
             self.arrivals

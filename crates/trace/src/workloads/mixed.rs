@@ -10,7 +10,7 @@ use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
     PAGE_BYTES, REQUESTS, SKEW, STREAMS, Sizes, contradiction, page_sectors, pick, write_or_read,
 };
-use super::zipf_ranks::{Scatter, ZipfRanks};
+use super::zipf_ranks::{Places, ZipfRanks};
 use super::{Requests, Workload};
 use crate::error::TraceError;
 use crate::request::{Operation, Request};
@@ -88,7 +88,7 @@ struct Mixed {
     random_pages: u64,
     sizes: Sizes,
     ranks: ZipfRanks,
-    scatter: Scatter,
+    places: Places,
     streams: Streams,
 }
 
@@ -112,7 +112,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, TraceError> {
         random_pages,
         sizes: Sizes::new(WORKLOAD.name, values, random_pages)?,
         ranks: ZipfRanks::new(random_pages, values.number("skew")),
-        scatter: Scatter::new(random_pages, values.integer("cluster_pages")),
+        places: Places::new(random_pages, values.integer("cluster_pages")),
         streams: Streams::new(WORKLOAD.name, values, random_pages, stream_pages)?,
     }))
 }
@@ -131,7 +131,7 @@ impl Iterator for Mixed {
             return Some(self.arrivals.request(page, pages, Operation::Write));
         }
         let pages = self.sizes.draw(random);
-        let page = self.scatter.place(self.ranks.draw(random) - 1);
+        let page = self.places.place(self.ranks.draw(random) - 1);
         // A request that would leave its part ends with it.
         Some(self.arrivals.request(
             page.min(self.random_pages - pages),

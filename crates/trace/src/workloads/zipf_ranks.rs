@@ -1,13 +1,21 @@
 //! Ranks by the Zipf law, and their scattering over an address space.
 
+use super::zipf_pieces::Pieces;
 use destage_base::Random;
 
 /// Draws ranks from 1 to n with probability in proportion to rank^-skew.
 ///
 /// Rejection-inversion (Hoermann and Derflinger, ACM TOMACS 6(3), 1996): exact for every n and skew, without a
-/// table, at little more than one draw per rank.
+/// table of ranks, at little more than one draw per rank. Most draws need no logarithm: see [`Pieces`].
 #[derive(Clone, Debug)]
 pub(super) struct ZipfRanks {
+    pieces: Pieces,
+    law: Law,
+}
+
+/// The law, and what drawing by it needs.
+#[derive(Clone, Debug)]
+struct Law {
     ranks: f64,
     skew: f64,
     /// H(1.5) - h(1) and H(n + 0.5): between them lie the inverted draws.
@@ -19,6 +27,25 @@ pub(super) struct ZipfRanks {
 
 impl ZipfRanks {
     pub fn new(ranks: u64, skew: f64) -> Self {
+        let law = Law::new(ranks, skew);
+        let pieces = Pieces::new(skew, (law.low, law.high), law.sure, |area| {
+            law.integral_inverse(area)
+        });
+        Self { pieces, law }
+    }
+
+    /// A rank, from 1.
+    #[inline]
+    pub fn draw(&self, random: &mut Random) -> u64 {
+        let draw = random.next_u64() >> 11;
+        self.pieces
+            .rank(draw)
+            .unwrap_or_else(|| self.law.draw(draw, random))
+    }
+}
+
+impl Law {
+    fn new(ranks: u64, skew: f64) -> Self {
         let mut this = Self {
             ranks: ranks as f64,
             skew,
@@ -32,15 +59,19 @@ impl ZipfRanks {
         this
     }
 
-    /// A rank, from 1.
-    pub fn draw(&self, random: &mut Random) -> u64 {
+    /// The rank that `draw`, of 53 bits, is taken as, or one of the draws that follow.
+    #[cold]
+    #[inline(never)]
+    fn draw(&self, mut draw: u64, random: &mut Random) -> u64 {
         loop {
-            let area = self.high + random.unit() * (self.low - self.high);
+            let unit = draw as f64 * (1.0 / (1u64 << 53) as f64);
+            let area = self.high + unit * (self.low - self.high);
             let point = self.integral_inverse(area);
             let rank = libm::floor(point + 0.5).clamp(1.0, self.ranks);
             if rank - point <= self.sure || area >= self.integral(rank + 0.5) - self.density(rank) {
                 return rank as u64;
             }
+            draw = random.next_u64() >> 11;
         }
     }
 
@@ -78,6 +109,44 @@ fn log_1_plus_over(x: f64) -> f64 {
         libm::log1p(x) / x
     } else {
         1.0 - x * (0.5 - x / 3.0)
+    }
+}
+
+/// A [`Scatter`] that remembers where it moved low numbers: those are the ones a Zipf law asks for again and again.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    scatter: Scatter,
+    /// Of each page, 1 more than where it is moved to; 0 if nobody asked yet.
+    known: Vec<u32>,
+}
+
+impl Places {
+    /// Pages whose place is remembered, at most: 1 MiB of them.
+    const KNOWN_MAX: u64 = 1 << 18;
+
+    pub fn new(pages: u64, cluster_pages: u64) -> Self {
+        let known = if pages < u64::from(u32::MAX) {
+            pages.min(Self::KNOWN_MAX)
+        } else {
+            0
+        };
+        Self {
+            scatter: Scatter::new(pages, cluster_pages),
+            known: vec![0; known as usize],
+        }
+    }
+
+    /// Where `page` is moved to.
+    #[inline]
+    pub fn place(&mut self, page: u64) -> u64 {
+        let Some(known) = self.known.get_mut(page as usize) else {
+            return self.scatter.place(page);
+        };
+        if *known == 0 {
+            // Places are below 2^32 - 1 wherever one is remembered.
+            *known = self.scatter.place(page) as u32 + 1;
+        }
+        u64::from(*known - 1)
     }
 }
 
@@ -151,6 +220,61 @@ mod tests {
                     error <= 5.0 * expected.sqrt() + 1.0,
                     "skew {skew} rank {rank}: {error} of {expected}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn a_rank_without_a_logarithm_is_the_rank_with_one() {
+        const DRAWS: u32 = 20_000;
+        for skew in [0.0, 0.3, 0.5, 0.9, 1.0, 1.000_000_001, 1.2, 2.0, 5.0, 10.0] {
+            for count in [1, 2, 3, 50, 100_000, 1 << 20, 1 << 40] {
+                let (ranks, mut random) = (ZipfRanks::new(count, skew), Random::new(7));
+                let mut sure = 0;
+                let check = |draw: u64| {
+                    if let Some(rank) = ranks.pieces.rank(draw) {
+                        // Drawn again, it would show: no number follows another in this generator.
+                        let mut after = Random::new(1);
+                        assert_eq!(
+                            ranks.law.draw(draw, &mut after),
+                            rank,
+                            "{skew} {count} {draw}"
+                        );
+                        assert_eq!(after.next_u64(), Random::new(1).next_u64());
+                        return 1;
+                    }
+                    0
+                };
+                for _ in 0..DRAWS {
+                    sure += check(random.next_u64() >> 11);
+                }
+                // Both ends, and both sides of where ranks change.
+                for step in 0..1000 {
+                    check(step);
+                    check((1 << 53) - 1 - step);
+                }
+                for rank in 1..count.min(200) {
+                    let area = ranks.law.integral(rank as f64 + 0.5);
+                    let unit = (area - ranks.law.high) / (ranks.law.low - ranks.law.high);
+                    let draw = (unit * (1u64 << 53) as f64) as u64;
+                    for distance in (0..40).map(|bits| 1u64 << bits) {
+                        check((draw + distance).min((1 << 53) - 1));
+                        check(draw.saturating_sub(distance));
+                    }
+                }
+                if count > 2 && count <= 1 << 20 {
+                    assert!(sure > DRAWS * 8 / 10, "{skew} {count}: only {sure}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn remembered_places_are_the_places() {
+        for (pages, cluster) in [(1, 1), (1000, 7), (300_000, 1), (1 << 33, 64)] {
+            let (scatter, mut places) = (Scatter::new(pages, cluster), Places::new(pages, cluster));
+            for page in (0..pages.min(400_000)).chain(0..pages.min(1000)) {
+                assert_eq!(places.place(page), scatter.place(page), "{pages} {page}");
             }
         }
     }

@@ -7,11 +7,19 @@ pub struct Extent {
     pub pages: u64,
 }
 
+/// Units of a stretch, and the longest run that is told apart from longer ones.
+const STRETCH: u64 = 4096;
+
 /// Units of a disk, free or taken: pages, clusters, inodes.
 #[derive(Clone, Debug)]
 pub struct Space {
     /// A set bit is taken; bits behind the last unit are set.
     words: Vec<u64>,
+    /// For each stretch, a length that no free run from any of its units on exceeds; of a run into the next
+    /// stretches its first [`STRETCH`] units count. A walk over a full disk passes over such stretches.
+    longest: Vec<u16>,
+    /// No unit before this one is free.
+    low: u64,
     units: u64,
     free: u64,
 }
@@ -25,6 +33,8 @@ impl Space {
         }
         Self {
             words,
+            longest: vec![STRETCH as u16; units.div_ceil(STRETCH) as usize],
+            low: 0,
             units,
             free: units,
         }
@@ -43,6 +53,9 @@ impl Space {
             *word |= bit;
         }
         self.free -= units;
+        if first == self.low {
+            self.low += units;
+        }
     }
 
     /// Frees taken units.
@@ -53,6 +66,14 @@ impl Space {
             *word &= !bit;
         }
         self.free += units;
+        self.low = self.low.min(first);
+        // A run that begins a stretch before may have become longer.
+        if let Some(last) = units.checked_sub(1) {
+            let stretches = (first / STRETCH).saturating_sub(1)..=(first + last) / STRETCH;
+            for stretch in stretches {
+                self.longest[stretch as usize] = STRETCH as u16;
+            }
+        }
     }
 
     /// Empties `pages` and returns those still taken, in ascending order and each once.
@@ -71,46 +92,123 @@ impl Space {
             return None;
         }
         let goal = if goal < self.units { goal } else { 0 };
-        let first = self.next(goal, false).or_else(|| self.next(0, false))?;
-        let end = self.next(first, true).unwrap_or(self.units);
-        let pages = most.min(end.min(self.units) - first);
+        let first = self.find_whole(goal, 1).or_else(|| self.find_whole(0, 1))?;
+        if goal <= self.low {
+            self.low = first;
+        }
+        let pages = self.run(first, most);
         self.take(first, pages);
         Some(Extent { first, pages })
     }
 
     /// Takes the first free run from `goal` on that has all `units`, looking from the start again at the end.
     pub fn take_whole(&mut self, goal: u64, units: u64) -> Option<Extent> {
-        let mut from = if goal < self.units { goal } else { 0 };
-        let mut wrapped = from == 0;
-        loop {
-            match self.next(from, false) {
-                Some(first) => {
-                    let end = self.next(first, true).unwrap_or(self.units).min(self.units);
-                    if end - first >= units {
-                        self.take(first, units);
-                        return Some(Extent {
-                            first,
-                            pages: units,
-                        });
-                    }
-                    from = end;
-                }
-                None if wrapped => return None,
-                None => (from, wrapped) = (0, true),
-            }
-        }
+        let goal = if goal < self.units { goal } else { 0 };
+        let first = self
+            .find_whole(goal, units)
+            .or_else(|| self.find_whole(0, units))?;
+        self.take(first, units);
+        Some(Extent {
+            first,
+            pages: units,
+        })
     }
 
-    /// The first unit from `from` on that is taken, or else free.
-    fn next(&self, from: u64, taken: bool) -> Option<u64> {
-        let flip = if taken { 0 } else { u64::MAX };
-        let mut index = (from / 64) as usize;
-        let mut word = (*self.words.get(index)? ^ flip) & (u64::MAX << (from % 64));
-        while word == 0 {
-            index += 1;
-            word = *self.words.get(index)? ^ flip;
+    /// The first of `units` free units next to each other, none before `from`.
+    fn find_whole(&mut self, from: u64, units: u64) -> Option<u64> {
+        let mut from = from.max(self.low);
+        while from < self.units {
+            let stretch = from / STRETCH;
+            let end = (stretch + 1) * STRETCH;
+            if units > u64::from(self.longest[stretch as usize]) && units <= STRETCH {
+                from = end;
+                continue;
+            }
+            let found = if units <= 64 {
+                self.find_short(from, end, units)
+            } else {
+                self.find_long(from, end, units)
+            };
+            match found {
+                Ok(first) => return Some(first),
+                Err(longest) if from.is_multiple_of(STRETCH) || from == self.low => {
+                    self.longest[stretch as usize] = longest.min(STRETCH) as u16;
+                }
+                Err(_) => {}
+            }
+            from = end;
         }
-        Some(index as u64 * 64 + u64::from(word.trailing_zeros()))
+        None
+    }
+
+    /// The first unit of `from..end` where `units` free units begin, 1 to 64, or else what no run exceeds.
+    fn find_short(&self, from: u64, end: u64, units: u64) -> Result<u64, u64> {
+        let mut wanted = u64::MAX << (from % 64);
+        for index in from / 64..end / 64 {
+            let word = !self.word(index);
+            if word & wanted != 0 {
+                let mut begins = u128::from(word) | u128::from(!self.word(index + 1)) << 64;
+                // A bit stays set where so many free units begin.
+                let mut long = 1;
+                while long < units {
+                    let more = long.min(units - long);
+                    begins &= begins >> more;
+                    long += more;
+                }
+                let begins = begins as u64 & wanted;
+                if begins != 0 {
+                    return Ok(index * 64 + u64::from(begins.trailing_zeros()));
+                }
+            }
+            wanted = u64::MAX;
+        }
+        Err(units.saturating_sub(1))
+    }
+
+    /// The same for more than 64 units, which no run within a word has.
+    fn find_long(&self, from: u64, end: u64, units: u64) -> Result<u64, u64> {
+        let (mut index, mut longest, mut run) = (from / 64, 63, 0);
+        let mut before = !(u64::MAX << (from % 64));
+        while index * 64 - run < end {
+            let first = index * 64 - run;
+            let word = self.word(index) | before;
+            before = 0;
+            if word == u64::MAX {
+                // Most words of a full disk.
+                (index, run) = (index + 1, 0);
+                continue;
+            }
+            run += u64::from(word.trailing_zeros());
+            if run >= units {
+                return Ok(first);
+            }
+            longest = longest.max(run);
+            if word != 0 {
+                run = u64::from(word.leading_zeros());
+            }
+            index += 1;
+        }
+        Err(longest)
+    }
+
+    /// How many units are free from `first`, which is free, on; at most `most`.
+    fn run(&self, first: u64, most: u64) -> u64 {
+        let mut index = first / 64;
+        let in_word = 64 - first % 64;
+        let mut run = in_word.min((self.word(index) >> (first % 64)).trailing_zeros().into());
+        let mut open = run == in_word;
+        while open && run < most {
+            index += 1;
+            let word = self.word(index);
+            run += u64::from(word.trailing_zeros());
+            open = word == 0;
+        }
+        run.min(most)
+    }
+
+    /// 64 units; behind the last one all are taken.
+    fn word(&self, index: u64) -> u64 {
+        self.words.get(index as usize).copied().unwrap_or(u64::MAX)
     }
 }
 
@@ -127,6 +225,88 @@ mod tests {
         let mut pages = vec![66, 64, 12, 66, 9];
         assert_eq!(space.settle(&mut pages).collect::<Vec<_>>(), [12, 66]);
         assert!(pages.is_empty());
+    }
+
+    #[test]
+    fn a_run_may_become_longer_behind_the_end_of_its_stretch() {
+        for units in [20, 200] {
+            let mut space = Space::new(3 * STRETCH);
+            space.take(0, 3 * STRETCH);
+            space.release(STRETCH - units / 2, units / 2);
+            assert_eq!(space.take_whole(0, units), None);
+            space.release(STRETCH, units / 2);
+            let (first, pages) = (STRETCH - units / 2, units);
+            assert_eq!(space.take_whole(0, units), Some(Extent { first, pages }));
+        }
+    }
+
+    #[test]
+    fn runs_with_a_full_word_between_are_two() {
+        let mut space = Space::new(1000);
+        space.take(0, 1000);
+        space.release(70, 58);
+        space.release(192, 60);
+        assert_eq!(space.take_whole(0, 100), None);
+        space.release(128, 64);
+        let (first, pages) = (70, 100);
+        assert_eq!(space.take_whole(0, 100), Some(Extent { first, pages }));
+    }
+
+    #[test]
+    fn a_long_walk_agrees_with_a_plain_list() {
+        const UNITS: usize = 40_000;
+        let mut random = Random::new(5);
+        let (mut space, mut plain) = (Space::new(UNITS as u64), vec![false; UNITS]);
+        let (mut found, mut missed) = (0, 0);
+        for round in 0..3000u64 {
+            // Whole stretches, a little more, and small ones; the disk is nearly full most of the time.
+            let length = [1, 3, 64, 700, 4095, 4096, 4097, 9000][random.below(8) as usize];
+            let goal = [0, random.below(UNITS as u64), UNITS as u64][random.below(3) as usize];
+            let start = if goal < UNITS as u64 {
+                goal as usize
+            } else {
+                0
+            };
+            let whole = random.below(4) > 0;
+            let mut runs = Vec::new();
+            for (from, end) in [(start, UNITS), (0, UNITS)] {
+                let mut unit = from;
+                while unit < end {
+                    let free = plain[unit..end].iter().take_while(|taken| !**taken).count();
+                    if free > 0 {
+                        runs.push((unit as u64, free as u64));
+                    }
+                    unit += free.max(1);
+                }
+            }
+            let wanted = if whole { length } else { 1 };
+            let expected = runs.iter().find(|(_, free)| *free >= wanted);
+            let expected = expected.map(|(first, free)| (*first, length.min(*free)));
+            let extent = if whole {
+                space.take_whole(goal, length)
+            } else {
+                space.take_run(goal, length)
+            };
+            let got = extent.map(|extent| (extent.first, extent.pages));
+            assert_eq!(got, expected, "{round} {goal} {length} {whole}");
+            match got {
+                Some((first, pages)) => {
+                    found += 1;
+                    plain[first as usize..(first + pages) as usize].fill(true);
+                }
+                None => missed += 1,
+            }
+            if space.free() < 3000 || random.below(8) == 0 {
+                for _ in 0..random.below(4) {
+                    let first = random.below(UNITS as u64) as usize;
+                    let taken = plain[first..].iter().take_while(|taken| **taken).count();
+                    let units = taken.min(1 + random.below(6000) as usize);
+                    plain[first..first + units].fill(false);
+                    space.release(first as u64, units as u64);
+                }
+            }
+        }
+        assert!(found > 300 && missed > 300, "{found} {missed}");
     }
 
     #[test]

@@ -129,7 +129,7 @@ impl FileSizes {
             let mean = values.integer("mean_file_bytes") as f64;
             let median = (values.integer("median_file_bytes") as f64).min(mean);
             // The mean of the law is median * e^(sigma^2 / 2).
-            let sigma = libm::sqrt(2.0 * libm::log(mean / median));
+            let sigma = (2.0 * libm::log(mean / median)).sqrt();
             Law::LogNormal { median, sigma }
         };
         Ok(Self { law, max })
@@ -140,7 +140,8 @@ impl FileSizes {
             Law::Uniform { min } => min + pick(random, self.max - min + 1),
             Law::LogNormal { median, sigma } => {
                 // Box and Muller (1958); the second normal number of each pair is left.
-                let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.unit()));
+                // A square root, unlike a logarithm, is the same on every machine.
+                let radius = (-2.0 * libm::log(1.0 - random.unit())).sqrt();
                 let normal = radius * libm::cos(core::f64::consts::TAU * random.unit());
                 ((median * libm::exp(sigma * normal)) as u64).clamp(1, self.max)
             }

@@ -1,0 +1,223 @@
+//! `tracerpt`: the table that tracerpt and tracedmp make of any event log of Windows, and so of one that TraceView
+//! recorded.
+//!
+//! The first line names the columns: `Event Name, Type, TID, Clock-Time, ...` in old releases, twenty of them in new
+//! ones; read are `Type`, `Clock-Time` and what follows from `User Data` on, wherever they stand. Of all events those of
+//! `DiskIo` called `Read`, `Write` and `FlushBuffers` are requests. Their data are the properties of the classes
+//! `DiskIo_TypeGroup1` and `DiskIo_TypeGroup3` in the order that Microsoft documents: disk, flags, bytes, one that plays no
+//! part, byte offset, file object, and since Vista the IRP.
+//!
+//! Such an event is logged when the request is done. How long it took is noted in ticks of a counter whose frequency
+//! the table does not reliably hold, so a request is issued at the Init event of its IRP, if the log has one
+//! (`EVENT_TRACE_FLAG_DISK_IO_INIT`), and otherwise when it is done. The flags have no bit that asks for durability, so
+//! no write is FUA.
+
+use super::{byte_range, padded_comma};
+use crate::cursor::{Column, Cursor, Problem};
+use crate::decode::{Layout, State, decode, request};
+use crate::error::Fault;
+use crate::format::{Encoding, Format, TimeUnit};
+use crate::options::Event;
+use crate::request::{Operation, Request};
+
+pub(crate) const FORMAT: Format = Format {
+    name: "tracerpt",
+    extensions: &["tracerpt", "tracedmp"],
+    about: "Windows event logs (of TraceView, logman, xperf) as tracerpt or tracedmp dumps them to CSV: times in 100 ns since 1601, made relative to the earliest request; with trace.event=issue a request arrives at its Init event, where the log has those; volume is the disk.",
+    columns: "comma-separated columns that the first line names, among them Event Name, Type, Clock-Time in 100 ns and User Data, which is disk, flags, bytes, reserved, byte offset, file object, IRP",
+    header: Some("Event Name, Type, TID, Clock-Time, Kernel(ms), User(ms), User Data"),
+    example: "DiskIo, Write, 0x0A3C, 128166372003061629, 15, 30, 0, 0x00000043, 8192, 0, 3014656, 0x84E3F028, 0x85A1B008, 5120",
+    time_unit: TimeUnit::HundredNanoseconds,
+    // Events stand in the order in which requests were done.
+    sorted: false,
+    epoch: true,
+    encoding: Encoding::Text(decode::<Tracerpt>),
+};
+
+const NAMES: Column = Column {
+    name: "first line",
+    expected: "names of columns, first Event Name, then Type, Clock-Time and last User Data",
+};
+const IGNORED: Column = Column {
+    name: "ignored field",
+    expected: "a field",
+};
+const TIME: Column = Column {
+    name: "time",
+    expected: "a whole number such as 128166372003061629",
+};
+const DISK: Column = Column {
+    name: "disk",
+    expected: "a whole number below 2^32",
+};
+const FLAGS: Column = Column {
+    name: "flags",
+    expected: "a number such as 0x00000043",
+};
+const BYTES: Column = Column {
+    name: "size",
+    expected: "a whole number of bytes below 2^41",
+};
+const RESERVED: Column = Column {
+    name: "reserved field",
+    expected: "a whole number",
+};
+const OFFSET: Column = Column {
+    name: "byte offset",
+    expected: "a whole number of bytes",
+};
+const RESPONSE: Column = Column {
+    name: "response time",
+    expected: "a whole number",
+};
+const IRP: Column = Column {
+    name: "IRP",
+    expected: "an address such as 0x85A1B008",
+};
+
+/// Requests whose beginning is remembered at a time; of any more only the end counts. A log that lost events must not
+/// fill the memory.
+const UNDER_WAY_MAX: usize = 1 << 16;
+
+/// Where the columns stand that are read, as [`State::kind`] holds it: 0 until they are known.
+#[derive(Clone, Copy)]
+struct Places {
+    kind: usize,
+    time: usize,
+    data: usize,
+}
+
+impl Places {
+    #[inline(always)]
+    fn of(state: &State) -> Self {
+        let [kind, time, data, _] = state.kind.to_le_bytes().map(usize::from);
+        Self { kind, time, data }
+    }
+}
+
+struct Tracerpt;
+
+impl Layout for Tracerpt {
+    const BLANKS: bool = true;
+
+    #[inline(always)]
+    fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
+        cursor.skip_spaces();
+        let event = cursor.word(b',').trim_ascii_end();
+        if state.kind == 0 {
+            return column_names(event, cursor, state);
+        }
+        if event != b"DiskIo" {
+            cursor.rest_of_line();
+            return Ok(None);
+        }
+        let places = Places::of(state);
+        let mut kind: &[u8] = b"";
+        let mut time = 0;
+        for place in 1..places.data {
+            padded_comma(cursor, &IGNORED)?;
+            if place == places.time {
+                time = state.epoch_time(cursor, &TIME)?;
+                continue;
+            }
+            let word = cursor.word(b',').trim_ascii_end();
+            if place == places.kind {
+                kind = word;
+            }
+        }
+        padded_comma(cursor, &TIME)?;
+        let operation = match kind {
+            b"Read" => Operation::Read,
+            b"Write" => Operation::Write,
+            b"FlushBuffers" => Operation::Flush,
+            b"ReadInit" | b"WriteInit" | b"FlushInit" => {
+                let irp = cursor.number_of_any_base(&IRP)?;
+                if state.under_way.len() < UNDER_WAY_MAX || state.under_way.contains_key(&irp) {
+                    state.under_way.insert(irp, time);
+                }
+                cursor.rest_of_line();
+                return Ok(None);
+            }
+            // Events of drivers.
+            _ => {
+                cursor.rest_of_line();
+                return Ok(None);
+            }
+        };
+        let disk = cursor.number_of_any_base(&DISK)?;
+        let disk =
+            u32::try_from(disk).map_err(|_| cursor.bad_field(Fault::TooLarge(DISK.name), &DISK))?;
+        padded_comma(cursor, &DISK)?;
+        cursor.number_of_any_base(&FLAGS)?;
+        padded_comma(cursor, &FLAGS)?;
+        let range = if operation == Operation::Flush {
+            cursor.number_of_any_base(&RESPONSE)?;
+            (0, 0)
+        } else {
+            let bytes = cursor.number_of_any_base(&BYTES)?;
+            padded_comma(cursor, &BYTES)?;
+            cursor.number_of_any_base(&RESERVED)?;
+            padded_comma(cursor, &RESERVED)?;
+            let offset = cursor.number_of_any_base(&OFFSET)?;
+            let range = byte_range(cursor, offset, bytes, &BYTES)?;
+            // The file object.
+            if !ends(cursor, &OFFSET)? {
+                cursor.word(b',');
+            }
+            range
+        };
+        let mut arrival = time;
+        // Releases that log no Init events have something else where the IRP stands.
+        if !state.under_way.is_empty() && !ends(cursor, &IGNORED)? {
+            let began = state.under_way.remove(&cursor.number_of_any_base(&IRP)?);
+            if state.choices.event != Event::Complete {
+                arrival = began.unwrap_or(time);
+            }
+        }
+        ends(cursor, &IRP)?;
+        cursor.rest_of_line();
+        request(state, arrival, disk, range, operation)
+    }
+}
+
+/// Whether the line ends after the field just read, whose column is `column`; if not, passes the comma that must
+/// follow it.
+#[inline(always)]
+fn ends(cursor: &mut Cursor<'_>, column: &'static Column) -> Result<bool, Problem> {
+    cursor.skip_spaces();
+    if matches!(cursor.peek(), b'\n' | b'\r') {
+        return Ok(true);
+    }
+    padded_comma(cursor, column)?;
+    Ok(false)
+}
+
+/// Takes the places of the columns from the first line.
+#[cold]
+fn column_names(
+    first: &[u8],
+    cursor: &mut Cursor<'_>,
+    state: &mut State,
+) -> Result<Option<Request>, Problem> {
+    if first != b"Event Name" {
+        return Err(cursor.unknown_word(&NAMES));
+    }
+    let (mut kind, mut time) = (None, None);
+    for place in 1..=u8::MAX {
+        padded_comma(cursor, &NAMES)?;
+        match cursor.word(b',').trim_ascii_end() {
+            b"Type" => kind = Some(place),
+            b"Clock-Time" => time = Some(place),
+            b"User Data" => {
+                let (Some(kind), Some(time)) = (kind, time) else {
+                    break;
+                };
+                state.kind = u32::from_le_bytes([kind, time, place, 0]);
+                cursor.rest_of_line();
+                return Ok(None);
+            }
+            _ => {}
+        }
+    }
+    Err(cursor.unknown_word(&NAMES))
+}
