@@ -5,6 +5,8 @@ DESTAGE := $(TARGET)/release/destage
 BENCH_PYTHON := $(TARGET)/bench-python/bin/python
 
 FUZZ_SECONDS ?= 600
+# What only a build with Parquet has.
+PARQUET := destage-cli/parquet,destage-fuzz/parquet
 
 .PHONY: help setup build demo test check fmt no-std matrix bench study signs fuzz soak-memory clean
 
@@ -24,6 +26,7 @@ demo: build ## the main job on the built-in workload: a table here, charts in re
 
 test: setup no-std ## every test
 	$(CARGO) test --workspace --locked
+	$(CARGO) test --locked -p destage-trace -p destage-cli -p destage-fuzz --features $(PARQUET) --lib --test 'parquet*' --test replay
 
 matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
 	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test matrix
@@ -31,6 +34,7 @@ matrix: setup ## a million operations through every scheme over every FTL, with 
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) clippy -p destage-trace -p destage-cli -p destage-fuzz --features $(PARQUET) --all-targets --locked -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked --quiet
 
 fmt: ## format everything
@@ -63,7 +67,7 @@ signs: build ## the claims of the BPLRU paper beside what its stand-ins give: th
 	$(TARGET)/release/signs $(DESTAGE)
 
 fuzz: setup ## mutated bytes for every trace reader, for FUZZ_SECONDS (600); a finding joins fuzz/corpus, which `make test` replays
-	$(CARGO) run --release --locked --quiet -p destage-fuzz -- fuzz/corpus $(FUZZ_SECONDS)
+	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)
 
 soak-memory: setup ## 10 GB of generated trace through a run: the peak of memory does not depend on the length
 	DESTAGE_SOAK_BYTES=10000000000 $(CARGO) test --release --locked -p destage-cli --test memory -- --nocapture

@@ -63,11 +63,12 @@ pub fn survives(path: &Path, options: &ReadOptions) -> Result<u64, String> {
                 told(&text)?;
                 // The path has no digits behind a colon, so these are the error's own.
                 let placed = text.contains(": byte ")
+                    || text.contains(": request ")
                     || text
                         .split(':')
                         .any(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
                 if !placed && !text.contains("holds no requests") && !text.contains(" stream is ") {
-                    return Err(format!("an error names neither line nor byte: {text}"));
+                    return Err(format!("an error names no line, request or byte: {text}"));
                 }
                 return match reader.fill(&mut batch) {
                     Ok(false) => Ok(requests),

@@ -30,6 +30,15 @@ fn main() -> ExitCode {
         );
         return ExitCode::from(2);
     };
+    #[cfg(feature = "parquet")]
+    {
+        let told = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if !destage_trace::containment::holds() {
+                told(panic);
+            }
+        }));
+    }
     match run(
         Path::new(corpus),
         Duration::from_secs(*seconds),

@@ -138,7 +138,7 @@ pub(crate) enum OnBadLine {
 pub(crate) struct Results {
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Results to a file by its ending: .json .csv .html
+    /// Results to a file by its ending: .json .csv .html, and .parquet where that is built in
     #[arg(
         short = 'o',
         long = "output",

@@ -15,7 +15,7 @@ use crate::input::{self, Input, Loaded};
 use crate::logs::Logs;
 use crate::manifest::Manifest;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
-use crate::output::{self, csv, html, json, summary};
+use crate::output::{self, html, json, summary};
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::watch::Watch;
@@ -91,16 +91,18 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     let seed = first.global.integer("sim.seed");
     let facts = loaded.into_iter().map(|loaded| loaded.facts).collect();
     let manifest = Manifest::new(facts, seed, started);
-    let text = |form| match form {
-        Form::Json => json::runs(&manifest, &records),
-        Form::Csv => csv::runs(&records),
-        Form::Html => html::runs("Comparison of write buffers", &[], &manifest, &records),
+    let content = |form| match form {
+        Form::Json => json::runs(&manifest, &records).into_bytes(),
+        Form::Table(table) => table.of(&records),
+        Form::Html => {
+            html::runs("Comparison of write buffers", &[], &manifest, &records).into_bytes()
+        }
     };
     if let Some(file) = file {
-        file.fill_with(text)?.commit()?;
+        file.fill_with(content)?.commit()?;
     }
     match machine_form(common.results.machine) {
-        Some(form) => output::print(&text(form)),
+        Some(form) => output::print(&content(form)),
         None => {
             let heading = summary::heading(&records);
             output::print(&format!("{heading}\n\n{}", summary::table(&records)))

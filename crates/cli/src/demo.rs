@@ -10,7 +10,7 @@ use crate::errors::Failure;
 use crate::input::Input;
 use crate::manifest::Manifest;
 use crate::output::report::{Form, ResultFile, machine_form};
-use crate::output::{self, csv, html, json, numbers, summary};
+use crate::output::{self, html, json, numbers, summary};
 use crate::record::Record;
 
 /// The schemes worth showing, where the registry has them, besides no buffer at all.
@@ -51,19 +51,20 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     let seed = config.global.integer("sim.seed");
     let manifest = Manifest::new(vec![facts], seed, started);
     let findings = findings(&records);
-    let text = |form| match form {
-        Form::Json => json::runs(&manifest, &records),
-        Form::Csv => csv::runs(&records),
+    let content = |form| match form {
+        Form::Json => json::runs(&manifest, &records).into_bytes(),
+        Form::Table(table) => table.of(&records),
         Form::Html => html::runs(
             "What a write buffer does for flash",
             &findings,
             &manifest,
             &records,
-        ),
+        )
+        .into_bytes(),
     };
-    file.fill_with(text)?.commit()?;
+    file.fill_with(content)?.commit()?;
     match machine_form(arguments.machine) {
-        Some(form) => output::print(&text(form)),
+        Some(form) => output::print(&content(form)),
         None => output::print(&format!(
             "{}\n\n{}\n{}\n\nThe same with charts: {}\n",
             summary::heading(&records),

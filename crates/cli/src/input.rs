@@ -301,6 +301,9 @@ pub(crate) fn read_options(config: &Config, arguments: &Reading) -> Result<ReadO
     let mut options = config.read_options()?;
     if let Some(name) = &arguments.format {
         let format = format::find(name).ok_or_else(|| {
+            if let Some(told) = format::left_out(name) {
+                return Failure::input(format!("--format {name}: {told}"));
+            }
             let names = FORMATS.iter().map(|format| format.name);
             Failure::input(format!(
                 "--format {name:?}: no such trace format{}; expected one of {}",

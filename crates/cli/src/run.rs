@@ -15,7 +15,7 @@ use crate::logs::Logs;
 use crate::manifest::Manifest;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::output::table::{Side, Table};
-use crate::output::{self, csv, html, json, numbers, summary};
+use crate::output::{self, html, json, numbers, summary};
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::watch::Watch;
@@ -77,17 +77,17 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         .for_each(warn);
     let seed = config.global.integer("sim.seed");
     let manifest = Manifest::new(vec![facts], seed, started);
-    let text = |form| match form {
-        Form::Json => json::run(&manifest, &record),
-        Form::Csv => csv::runs(std::slice::from_ref(&record)),
-        Form::Html => html::run(&manifest, &record),
+    let content = |form| match form {
+        Form::Json => json::run(&manifest, &record).into_bytes(),
+        Form::Table(table) => table.of(std::slice::from_ref(&record)),
+        Form::Html => html::run(&manifest, &record).into_bytes(),
     };
-    let file = file.map(|file| file.fill_with(text)).transpose()?;
+    let file = file.map(|file| file.fill_with(content)).transpose()?;
     for file in logs.into_iter().chain(file) {
         file.commit()?;
     }
     match machine_form(common.results.machine) {
-        Some(form) => output::print(&text(form)),
+        Some(form) => output::print(&content(form)),
         None => output::print(&for_people(&manifest, &record)),
     }
 }

@@ -333,7 +333,6 @@ fn options_that_contradict_each_other() {
             "--response-log",
             "x.json",
         ],
-        &["run", "t.disksim", "-o", "x.parquet"],
         &["run", "t.disksim", "-o", "x"],
         &["run", "t.disksim", "--response-log", "t.disksim"],
         &["no-such-command"],

@@ -4,12 +4,14 @@
 //! formats differ in the number and kind of their fields; where lines fit several (whole numbers in five columns
 //! are `disksim` as well as `ssdsim`), the file's name decides, and if it does not, the user must.
 
-use crate::compression::strip_suffix;
+use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
+use crate::compression::{Compression, strip_suffix};
 use crate::cursor::next_line;
 use crate::decode::State;
 use crate::error::{Excerpt, Fault, TraceError};
-use crate::format::{Encoding, FORMATS, Format, names};
-use crate::options::Choices;
+use crate::format::{Encoding, FORMATS, Format, PARQUET_LEFT_OUT, names};
+use crate::options::{Choices, ReadOptions};
+use crate::report::block_error;
 
 /// Lines looked at.
 const SAMPLE_LINES: usize = 64;
@@ -19,8 +21,52 @@ fn fits(matched: usize, sampled: usize) -> bool {
     matched > 0 && 2 * matched >= sampled
 }
 
+/// Looks at the beginning of the stream and tells the format; nothing if there is not a byte. Makes sure that text is
+/// text.
+pub(crate) fn first_block(
+    file: &str,
+    compression: Compression,
+    blocks: &mut Blocks,
+    options: &ReadOptions,
+) -> Result<Option<&'static Format>, TraceError> {
+    let refilled = blocks.refill();
+    let head = &blocks.in_sight()[..blocks.in_sight().len().min(LINE_BYTES_MAX)];
+    let binary = match (options.format, not_text(head)) {
+        (Some(format), _) if !format.is_text() => Some(format),
+        (_, None) => None,
+        (given, Some((offset, byte))) => {
+            let found = match given {
+                None => detect_binary(file, blocks.in_sight())?,
+                Some(_) => None,
+            };
+            if found.is_none() {
+                return Err(TraceError::NotText {
+                    file: file.to_owned(),
+                    offset: offset as u64,
+                    byte,
+                });
+            }
+            found
+        }
+    };
+    match refilled {
+        Err(BlockError::LongLine) if binary.is_some() => {}
+        Err(error) => return Err(block_error(file, compression, 1, blocks, error)),
+        Ok(false) => return Ok(None),
+        Ok(true) => {}
+    }
+    match (binary, options.format) {
+        (Some(format), _) => {
+            blocks.show_records();
+            Ok(Some(format))
+        }
+        (None, Some(format)) => Ok(Some(format)),
+        (None, None) => detect(file, blocks.lines(), &options.choices).map(Some),
+    }
+}
+
 /// The first byte that text does not contain, and where.
-pub(crate) fn not_text(bytes: &[u8]) -> Option<(usize, u8)> {
+fn not_text(bytes: &[u8]) -> Option<(usize, u8)> {
     let odd = |byte: &u8| !matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
     bytes
         .iter()
@@ -29,16 +75,21 @@ pub(crate) fn not_text(bytes: &[u8]) -> Option<(usize, u8)> {
 }
 
 /// The format of a trace that is no text and begins with `bytes`; nothing if none fits.
-pub(crate) fn detect_binary(
-    file: &str,
-    bytes: &[u8],
-) -> Result<Option<&'static Format>, TraceError> {
+fn detect_binary(file: &str, bytes: &[u8]) -> Result<Option<&'static Format>, TraceError> {
     let fits = |format: &&Format| match format.encoding {
         Encoding::Text(_) => false,
         Encoding::Binary(binary) => (binary.begins)(bytes),
+        Encoding::Table(table) => (table.begins)(bytes),
     };
     let candidates: Vec<&'static Format> = FORMATS.iter().filter(fits).collect();
     if candidates.is_empty() {
+        // Known even where it cannot be read.
+        if bytes.starts_with(b"PAR1") {
+            return Err(TraceError::LeftOut {
+                file: file.to_owned(),
+                told: PARQUET_LEFT_OUT,
+            });
+        }
         return Ok(None);
     }
     let text = || Excerpt::hexadecimal(&bytes[..bytes.len().min(32)]);
@@ -46,11 +97,7 @@ pub(crate) fn detect_binary(
 }
 
 /// The format of a trace that begins with `lines`.
-pub(crate) fn detect(
-    file: &str,
-    lines: &[u8],
-    choices: &Choices,
-) -> Result<&'static Format, TraceError> {
+fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format, TraceError> {
     let mut first = None;
     let mut sampled = 0;
     let mut matched = [0; FORMATS.len()];

@@ -166,6 +166,72 @@ pub enum TraceError {
         /// Where the file ends, in uncompressed bytes from the start.
         offset: u64,
     },
+    /// A row of a table says something that no request can be made of.
+    #[error("{file}: request {row}: {fault}: \"{text}\"; expected {expected}")]
+    Row {
+        /// The path as given.
+        file: String,
+        /// The row, counted from 1.
+        row: u64,
+        /// What is wrong.
+        fault: Fault,
+        /// The value it is wrong with, or the request.
+        text: Excerpt,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// The rows of a table cannot be read on.
+    #[error("{file}: request {row}: cannot be read: {cause}; expected an intact file")]
+    Table {
+        /// The path as given.
+        file: String,
+        /// The first row that was not handed out, counted from 1.
+        row: u64,
+        /// What the decoder said.
+        cause: String,
+    },
+    /// The directory at the end of a table cannot be read.
+    #[error(
+        "{file}: the footer, which says where everything is, cannot be read: {cause}; expected a complete, intact file"
+    )]
+    Footer {
+        /// The path as given.
+        file: String,
+        /// What the decoder said.
+        cause: String,
+    },
+    /// A table lacks a column, or has another one by its name.
+    #[error("{file}: {column} is {found}; expected {expected}")]
+    Column {
+        /// The path as given.
+        file: String,
+        /// The column's name, or a key beside the columns.
+        column: &'static str,
+        /// What there is.
+        found: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// A table comes through something that can only be read from front to back.
+    #[error(
+        "{file}: {format} has its directory at the end and cannot be read from {through}; expected a plain file"
+    )]
+    FrontToBack {
+        /// The path as given.
+        file: String,
+        /// The format's name.
+        format: &'static str,
+        /// What it comes through.
+        through: &'static str,
+    },
+    /// The trace is in a format that this build was made without.
+    #[error("{file}: {told}")]
+    LeftOut {
+        /// The path as given.
+        file: String,
+        /// Which, and what to do.
+        told: &'static str,
+    },
     /// Volumes cannot be concatenated on standard input, because that reads the trace twice.
     #[error(
         "{file}: trace.asu=concatenate reads the trace twice; expected a file, or trace.asu=separate"
@@ -230,6 +296,8 @@ pub enum Fault {
     TooLarge(&'static str),
     /// The named field holds none of the words it may hold.
     UnknownWord(&'static str),
+    /// The named field holds nothing.
+    Null(&'static str),
     /// The format has a version that is not known, or none.
     UnknownVersion,
     /// The trace does not say what the request does.
@@ -284,6 +352,7 @@ impl fmt::Display for Fault {
             Self::Negative(field) => write!(out, "{field} is negative"),
             Self::TooLarge(field) => write!(out, "{field} is too large"),
             Self::UnknownWord(field) => write!(out, "{field} is unknown"),
+            Self::Null(field) => write!(out, "{field} has no value"),
             Self::UnknownVersion => write!(out, "the version is unknown"),
             Self::NoOperation => write!(out, "the trace does not say what the request does"),
             Self::NoColumns => write!(out, "the columns are not known"),

@@ -4,6 +4,7 @@ use crate::decode::{Decode, Outcome, State};
 use crate::formats;
 use crate::records::Binary;
 use crate::request::Request;
+use crate::rows::Table;
 
 /// A format for traces: how to know it, and how to read it.
 #[derive(Clone, Copy)]
@@ -19,7 +20,7 @@ pub struct Format {
     pub columns: &'static str,
     /// What a file begins with before its first request; in hexadecimal if the format is no text.
     pub header: Option<&'static str>,
-    /// A line as it looks, or a record in hexadecimal. It is one request.
+    /// A line as it looks, a record in hexadecimal, or the values of a row. It is one request.
     pub example: &'static str,
     /// The time unit where `trace.time_unit` is `auto`.
     pub time_unit: TimeUnit,
@@ -37,6 +38,12 @@ pub(crate) enum Encoding {
     Text(Decode),
     /// Records of bytes.
     Binary(Binary),
+    /// A table with a directory at its end.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "the only such format is left out of this build")
+    )]
+    Table(Table),
 }
 
 impl Format {
@@ -54,6 +61,9 @@ impl Format {
     /// ```
     #[must_use]
     pub fn example_file(&self, requests: usize) -> Vec<u8> {
+        if let Encoding::Table(table) = self.encoding {
+            return (table.example)(requests);
+        }
         let bytes = |text: &str| {
             if self.is_text() {
                 return format!("{text}\n").into_bytes();
@@ -82,6 +92,7 @@ impl Format {
         match self.encoding {
             Encoding::Text(decode) => decode(block, state, batch, room),
             Encoding::Binary(binary) => (binary.decode)(block, state, batch, room),
+            Encoding::Table(_) => unreachable!("a table is not read in blocks"),
         }
     }
 }
@@ -99,6 +110,8 @@ pub enum TimeUnit {
     HundredNanoseconds,
     /// Nanoseconds.
     Nanoseconds,
+    /// Ticks of 0.1 ns, as everything downstream counts.
+    Ticks,
 }
 
 impl TimeUnit {
@@ -111,6 +124,7 @@ impl TimeUnit {
             Self::Microseconds => "us",
             Self::HundredNanoseconds => "100ns",
             Self::Nanoseconds => "ns",
+            Self::Ticks => "0.1ns",
         }
     }
 
@@ -122,6 +136,7 @@ impl TimeUnit {
             Self::Microseconds => 4,
             Self::HundredNanoseconds => 3,
             Self::Nanoseconds => 1,
+            Self::Ticks => 0,
         }
     }
 }
@@ -148,6 +163,8 @@ pub const FORMATS: &[Format] = &[
     formats::vscsi::FORMAT,
     formats::oraclegeneral::FORMAT,
     formats::compact::FORMAT,
+    #[cfg(feature = "parquet")]
+    formats::parquet::FORMAT,
 ];
 
 /// The format called `name`, by its name or one of its file name endings.
@@ -155,7 +172,7 @@ pub const FORMATS: &[Format] = &[
 /// ```
 /// use destage_trace::format;
 /// assert_eq!(format::find("mqsim").map(|format| format.name), Some("ssdsim"));
-/// assert!(format::find("parquet").is_none());
+/// assert!(format::find("pdf").is_none());
 /// ```
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Format> {
@@ -163,6 +180,20 @@ pub fn find(name: &str) -> Option<&'static Format> {
         .iter()
         .find(|format| format.name == name || format.extensions.contains(&name))
 }
+
+/// What to tell who asks for the format called `name`, if this build was made without it.
+///
+/// ```
+/// # use destage_trace::format;
+/// assert_eq!(format::left_out("parquet").is_some(), format::find("parquet").is_none());
+/// assert!(format::left_out("pdf").is_none());
+/// ```
+#[must_use]
+pub fn left_out(name: &str) -> Option<&'static str> {
+    (name == "parquet" && find(name).is_none()).then_some(PARQUET_LEFT_OUT)
+}
+
+pub(crate) const PARQUET_LEFT_OUT: &str = "Parquet was left out of this build; expected one made by `cargo build --release -p destage-cli --features parquet`";
 
 /// Names of `formats`, in a row.
 pub(crate) fn names<'a>(formats: impl IntoIterator<Item = &'a Format>) -> String {
@@ -201,6 +232,13 @@ mod tests {
             ..Choices::default()
         };
         for format in FORMATS {
+            names.extend(format.extensions);
+            if !format.extensions.contains(&format.name) {
+                names.push(format.name);
+            }
+            if matches!(format.encoding, Encoding::Table(_)) {
+                continue;
+            }
             let mut batch = Vec::new();
             let file = format.example_file(1);
             let mut state = State::new(format.time_unit.exponent()).with(&choices);
@@ -215,10 +253,6 @@ mod tests {
                 (file.len(), 1),
                 "{format:?}"
             );
-            names.extend(format.extensions);
-            if !format.extensions.contains(&format.name) {
-                names.push(format.name);
-            }
         }
         let all = names.len();
         names.sort_unstable();

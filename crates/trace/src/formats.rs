@@ -11,6 +11,8 @@ pub(crate) mod disksim;
 pub(crate) mod fio;
 pub(crate) mod msr;
 pub(crate) mod oraclegeneral;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
 pub(crate) mod spc;
 pub(crate) mod srt;
 pub(crate) mod ssdsim;

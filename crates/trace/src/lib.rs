@@ -11,6 +11,7 @@
 //! | [`workloads`] | the registry of seeded synthetic workloads |
 //! | [`transform`] | traces cut, scaled, merged, anonymised |
 //! | [`writers`] | requests into files |
+//! | `containment` | in builds with Parquet: panics of its decoder, which are errors |
 //!
 //! A reader hands out batches of [`Request`]s in the order of their arrival. Every byte is checked on the way:
 //! there is no input that is silently skipped, cut or wrapped.
@@ -20,6 +21,8 @@ mod admission;
 mod blocks;
 mod columns;
 mod compression;
+#[cfg(feature = "parquet")]
+pub mod containment;
 mod cursor;
 mod decode;
 mod detect;
@@ -34,6 +37,7 @@ pub mod reader;
 mod records;
 mod report;
 pub mod request;
+mod rows;
 pub mod statistics;
 pub mod trace;
 pub mod transform;

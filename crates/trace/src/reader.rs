@@ -2,17 +2,18 @@
 
 use crate::address::{Addresses, Placement};
 use crate::admission::Admission;
-use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
+use crate::blocks::Blocks;
 use crate::compression::{self, Compression};
 use crate::cursor::{Problem, next_line};
 use crate::decode::State;
-use crate::detect::{detect, detect_binary, not_text};
+use crate::detect::first_block;
 use crate::error::{Excerpt, Fault, TraceError};
 use crate::format::{Encoding, Format};
 use crate::injection::Injection;
 use crate::options::{Asu, BadLines, Order, ReadOptions};
 use crate::report::{block_error, line_text, offending, offending_bytes};
 use crate::request::{Operation, Request};
+use crate::rows::{Rows, Step, shown};
 use crate::volumes::first_pass;
 use destage_base::Ticks;
 use std::fs::File;
@@ -49,7 +50,10 @@ pub struct Reader {
     file: String,
     format: &'static Format,
     compression: Compression,
+    /// All bytes in their order. Of a table they only go into the digest.
     blocks: Blocks,
+    /// The rows of a table.
+    rows: Option<Box<dyn Rows>>,
     state: State,
     admission: Admission,
     faults: Faults,
@@ -163,6 +167,19 @@ impl Reader {
             shift: options.lba_shift,
             placement,
         };
+        let state = State::new(options.time_unit.unwrap_or(format.time_unit).exponent())
+            .with(&options.choices);
+        let rows = match format.encoding {
+            Encoding::Text(_) | Encoding::Binary(_) => None,
+            Encoding::Table(table) => {
+                let through = match compression {
+                    _ if stdin => Some("standard input"),
+                    Some(name) => Some(name),
+                    None => bytes_total.is_none().then_some("a pipe or device"),
+                };
+                Some(table.open(path, through, format.name, &state)?)
+            }
+        };
         let faults = Faults {
             policy: options.bad_lines,
             skipped: 0,
@@ -174,8 +191,8 @@ impl Reader {
             format,
             compression,
             blocks,
-            state: State::new(options.time_unit.unwrap_or(format.time_unit).exponent())
-                .with(&options.choices),
+            rows,
+            state,
             admission: Admission::new(addresses, options.zero_length, order),
             faults,
             epoch: None,
@@ -304,6 +321,16 @@ impl Reader {
     }
 
     fn decode(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
+        // Lines that a limit cuts off are not looked at, unless to sort them.
+        let wanted = self
+            .left
+            .map_or(u64::MAX, |left| left.saturating_add(self.skip));
+        let room = usize::try_from(wanted).map_or(BATCH, |wanted| wanted.min(BATCH));
+        batch.reserve(BATCH);
+        if self.rows.is_some() {
+            self.decode_rows(batch, room);
+            return Ok(());
+        }
         if self.starved || self.blocks.lines().is_empty() {
             match self.blocks.refill() {
                 Ok(true) => self.starved = false,
@@ -329,15 +356,10 @@ impl Reader {
                 }
             }
         }
-        // Lines that a limit cuts off are not looked at, unless to sort them.
-        let wanted = self
-            .left
-            .map_or(u64::MAX, |left| left.saturating_add(self.skip));
-        let room = usize::try_from(wanted).map_or(BATCH, |wanted| wanted.min(BATCH));
-        batch.reserve(BATCH);
         let consumed = match self.format.encoding {
             Encoding::Text(_) => self.decode_lines(batch, room),
             Encoding::Binary(_) => self.decode_records(batch, room),
+            Encoding::Table(_) => unreachable!("its rows were read above"),
         };
         self.blocks.consume(consumed);
         if self.faults.pending.is_some() {
@@ -458,6 +480,73 @@ impl Reader {
         consumed
     }
 
+    /// Decodes and admits rows of a table.
+    fn decode_rows(&mut self, batch: &mut Vec<Request>, room: usize) {
+        let Self {
+            file,
+            format,
+            rows,
+            state,
+            admission,
+            faults,
+            ..
+        } = self;
+        let rows = rows.as_mut().expect("the caller has seen them");
+        let outcome = rows.read(state, batch, room);
+        let passed = rows.passed();
+        admission.admit(batch, |request, fault| {
+            faults.note(|| TraceError::Row {
+                file: file.clone(),
+                row: u64::from(request.line),
+                fault,
+                text: shown(request),
+                expected: fault.expected(format.columns),
+            })
+        });
+        let mut ended = false;
+        if faults.pending.is_none() {
+            match outcome {
+                Ok(Step::Some) => {}
+                Ok(Step::End) => ended = true,
+                Ok(Step::Bad(error)) => {
+                    faults.note(|| error);
+                }
+                Err(error) => faults.pending = Some(error),
+            }
+        }
+        if let Err(error) = self.follow(if ended { u64::MAX } else { passed }) {
+            self.faults.pending.get_or_insert(error);
+        }
+        if ended {
+            self.stage = Stage::Emptying;
+        }
+        if ended || self.faults.pending.is_some() {
+            self.admission.finish();
+        }
+    }
+
+    /// Takes the bytes of a table into the digest, up to about `place`.
+    fn follow(&mut self, place: u64) -> Result<(), TraceError> {
+        while self.blocks.total < place {
+            self.blocks.consume(self.blocks.lines().len());
+            match self.blocks.refill() {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    let (file, line) = (&self.file, self.state.line);
+                    return Err(block_error(
+                        file,
+                        self.compression,
+                        line,
+                        &self.blocks,
+                        error,
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn make_relative(&mut self, batch: &mut [Request]) {
         let Some(first) = batch.first() else { return };
         // Admitted in order, so that no later request is earlier.
@@ -497,49 +586,5 @@ impl Reader {
             lines,
             skipped,
         })
-    }
-}
-
-/// Looks at the beginning of the stream and tells the format; nothing if there is not a byte. Makes sure that text is
-/// text.
-fn first_block(
-    file: &str,
-    compression: Compression,
-    blocks: &mut Blocks,
-    options: &ReadOptions,
-) -> Result<Option<&'static Format>, TraceError> {
-    let refilled = blocks.refill();
-    let head = &blocks.in_sight()[..blocks.in_sight().len().min(LINE_BYTES_MAX)];
-    let binary = match (options.format, not_text(head)) {
-        (Some(format), _) if !format.is_text() => Some(format),
-        (_, None) => None,
-        (given, Some((offset, byte))) => {
-            let found = match given {
-                None => detect_binary(file, blocks.in_sight())?,
-                Some(_) => None,
-            };
-            if found.is_none() {
-                return Err(TraceError::NotText {
-                    file: file.to_owned(),
-                    offset: offset as u64,
-                    byte,
-                });
-            }
-            found
-        }
-    };
-    match refilled {
-        Err(BlockError::LongLine) if binary.is_some() => {}
-        Err(error) => return Err(block_error(file, compression, 1, blocks, error)),
-        Ok(false) => return Ok(None),
-        Ok(true) => {}
-    }
-    match (binary, options.format) {
-        (Some(format), _) => {
-            blocks.show_records();
-            Ok(Some(format))
-        }
-        (None, Some(format)) => Ok(Some(format)),
-        (None, None) => detect(file, blocks.lines(), &options.choices).map(Some),
     }
 }

@@ -3,10 +3,14 @@
 pub mod compact;
 pub mod csv;
 pub mod disksim;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 
 use crate::request::Request;
 use compact::CompactWriter;
 use flate2::write::GzEncoder;
+#[cfg(feature = "parquet")]
+use parquet::ParquetWriter;
 use std::io::{self, BufWriter, Write};
 
 /// A form that traces can be written in.
@@ -23,6 +27,8 @@ enum Kind {
     DiskSim,
     Csv,
     Compact,
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 /// Every form, one row each.
@@ -41,6 +47,12 @@ pub const OUTPUTS: &[OutputForm] = &[
         name: "disksim",
         about: "DiskSim ASCII: reads and writes only, without FUA or streams.",
         kind: Kind::DiskSim,
+    },
+    #[cfg(feature = "parquet")]
+    OutputForm {
+        name: "parquet",
+        about: "All a request has, as a table for DuckDB, polars, pandas and the like.",
+        kind: Kind::Parquet,
     },
 ];
 
@@ -95,13 +107,15 @@ enum Lines<'a> {
     DiskSim(Packed<'a>),
     Csv(Packed<'a>),
     Compact(CompactWriter<Packed<'a>>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetWriter<&'a mut (dyn Write + Send)>>),
 }
 
 enum Packed<'a> {
-    Plain(BufWriter<&'a mut dyn Write>),
+    Plain(BufWriter<&'a mut (dyn Write + Send)>),
     // Both gather what they get before they pack it.
-    Zstd(Box<BufWriter<zstd::Encoder<'static, &'a mut dyn Write>>>),
-    Gzip(Box<BufWriter<GzEncoder<&'a mut dyn Write>>>),
+    Zstd(Box<BufWriter<zstd::Encoder<'static, &'a mut (dyn Write + Send)>>>),
+    Gzip(Box<BufWriter<GzEncoder<&'a mut (dyn Write + Send)>>>),
 }
 
 /// The level at which zstd is still faster than text can be made.
@@ -111,30 +125,28 @@ impl<'a> TraceWriter<'a> {
     /// Begins a trace in `form`. The compact form is always packed with zstd.
     ///
     /// # Errors
-    /// If `out` fails.
-    pub fn new(form: &OutputForm, packing: Packing, out: &'a mut dyn Write) -> io::Result<Self> {
-        let packing = match form.kind {
-            Kind::Compact => Packing::Zstd,
-            Kind::Csv | Kind::DiskSim => packing,
-        };
-        let mut packed = match packing {
-            Packing::Plain => Packed::Plain(BufWriter::new(out)),
-            Packing::Gzip => {
-                let encoder = GzEncoder::new(out, flate2::Compression::default());
-                Packed::Gzip(Box::new(BufWriter::new(encoder)))
-            }
-            Packing::Zstd => {
-                let mut encoder = zstd::Encoder::new(out, ZSTD_LEVEL)?;
-                encoder.include_checksum(true)?;
-                Packed::Zstd(Box::new(BufWriter::new(encoder)))
-            }
-        };
+    /// If `out` fails, or (as [`io::ErrorKind::Unsupported`]) if the form is packed inside and `packing` would pack it again.
+    pub fn new(
+        form: &OutputForm,
+        packing: Packing,
+        out: &'a mut (dyn Write + Send),
+    ) -> io::Result<Self> {
         Ok(Self(match form.kind {
-            Kind::Compact => Lines::Compact(CompactWriter::new(packed)?),
-            Kind::DiskSim => Lines::DiskSim(packed),
+            Kind::Compact => Lines::Compact(CompactWriter::new(Packed::new(Packing::Zstd, out)?)?),
+            Kind::DiskSim => Lines::DiskSim(Packed::new(packing, out)?),
             Kind::Csv => {
+                let mut packed = Packed::new(packing, out)?;
                 writeln!(packed, "{}", csv::HEADER)?;
                 Lines::Csv(packed)
+            }
+            #[cfg(feature = "parquet")]
+            Kind::Parquet if packing == Packing::Plain => {
+                Lines::Parquet(Box::new(ParquetWriter::new(out)?))
+            }
+            #[cfg(feature = "parquet")]
+            Kind::Parquet => {
+                let text = "Parquet is packed inside, and packed again it could not be read; expected a name that ends in .parquet";
+                return Err(io::Error::new(io::ErrorKind::Unsupported, text));
             }
         }))
     }
@@ -148,6 +160,8 @@ impl<'a> TraceWriter<'a> {
             Lines::DiskSim(out) => disksim::write(out, request),
             Lines::Csv(out) => csv::write(out, request),
             Lines::Compact(writer) => writer.write(request),
+            #[cfg(feature = "parquet")]
+            Lines::Parquet(writer) => writer.write(request),
         }
     }
 
@@ -159,6 +173,8 @@ impl<'a> TraceWriter<'a> {
         let packed = match self.0 {
             Lines::DiskSim(out) | Lines::Csv(out) => out,
             Lines::Compact(writer) => writer.finish()?,
+            #[cfg(feature = "parquet")]
+            Lines::Parquet(writer) => return writer.finish(),
         };
         match packed {
             Packed::Plain(mut out) => out.flush(),
@@ -171,6 +187,23 @@ impl<'a> TraceWriter<'a> {
                 encoder.finish()?.flush()
             }
         }
+    }
+}
+
+impl<'a> Packed<'a> {
+    fn new(packing: Packing, out: &'a mut (dyn Write + Send)) -> io::Result<Self> {
+        Ok(match packing {
+            Packing::Plain => Self::Plain(BufWriter::new(out)),
+            Packing::Gzip => {
+                let encoder = GzEncoder::new(out, flate2::Compression::default());
+                Self::Gzip(Box::new(BufWriter::new(encoder)))
+            }
+            Packing::Zstd => {
+                let mut encoder = zstd::Encoder::new(out, ZSTD_LEVEL)?;
+                encoder.include_checksum(true)?;
+                Self::Zstd(Box::new(BufWriter::new(encoder)))
+            }
+        })
     }
 }
 

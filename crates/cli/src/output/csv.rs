@@ -10,14 +10,33 @@ use crate::record::Record;
 /// What `*` stands for in the name of a metric.
 const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
 
-/// The trace, all parameters any run has in ascending order, all metrics any run has in the order of the
-/// registry. What a run does not have is an empty cell.
+/// The columns of a table of runs, behind that of the trace.
+pub(crate) struct Columns<'a> {
+    /// All parameters any run has, in ascending order.
+    pub(crate) parameters: BTreeSet<&'a str>,
+    /// All metrics any run has, in the order of the registry.
+    pub(crate) metrics: Vec<String>,
+}
+
+impl<'a> Columns<'a> {
+    /// Those that `records` need.
+    pub(crate) fn of(records: &'a [Record]) -> Self {
+        Self {
+            parameters: records
+                .iter()
+                .flat_map(|record| record.parameters.keys().map(String::as_str))
+                .collect(),
+            metrics: metric_columns(records),
+        }
+    }
+}
+
+/// The trace and all [`Columns`]. What a run does not have is an empty cell.
 pub(crate) fn runs(records: &[Record]) -> String {
-    let parameters: BTreeSet<&str> = records
-        .iter()
-        .flat_map(|record| record.parameters.keys().map(String::as_str))
-        .collect();
-    let metrics = metric_columns(records);
+    let Columns {
+        parameters,
+        metrics,
+    } = Columns::of(records);
     let mut text = String::from("trace");
     for name in parameters
         .iter()

@@ -97,7 +97,7 @@ impl PendingFile {
         Ok(Target::Beside { file, place })
     }
 
-    /// Writes `text`, or the bytes of a picture.
+    /// Writes `text`, or the bytes of what is none.
     pub(crate) fn put(&mut self, text: impl AsRef<[u8]>) -> Result<(), Failure> {
         self.writer
             .write_all(text.as_ref())

@@ -8,6 +8,8 @@ pub(crate) mod heatmap;
 pub(crate) mod html;
 pub(crate) mod json;
 pub(crate) mod numbers;
+#[cfg(feature = "parquet")]
+pub(crate) mod parquet;
 pub(crate) mod plot;
 #[cfg(feature = "png")]
 pub(crate) mod png;
@@ -22,10 +24,10 @@ use std::io::Write;
 use crate::errors::Failure;
 
 /// Prints `text` on standard output.
-pub(crate) fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {
     let mut output = std::io::stdout().lock();
     output
-        .write_all(text.as_bytes())
+        .write_all(text.as_ref())
         .and_then(|()| output.flush())
         .map_err(|error| match error.kind() {
             std::io::ErrorKind::BrokenPipe => Failure::BrokenPipe,

@@ -2,17 +2,49 @@
 
 use std::path::{Path, PathBuf};
 
+use destage_trace::format::left_out;
+
 use crate::args::Machine;
 use crate::errors::Failure;
+use crate::output::csv;
 use crate::output::files::PendingFile;
+#[cfg(feature = "parquet")]
+use crate::output::parquet;
+use crate::record::Record;
 
 /// The forms of a result file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
     Json,
-    Csv,
+    Table(Table),
     Html,
 }
+
+/// The forms that have a row per run and nothing else.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Table {
+    Csv,
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+impl Table {
+    /// The whole file.
+    pub(crate) fn of(self, records: &[Record]) -> Vec<u8> {
+        match self {
+            Self::Csv => csv::runs(records).into_bytes(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet => parquet::runs(records),
+        }
+    }
+}
+
+/// The endings of result files.
+const ENDINGS: &str = if cfg!(feature = "parquet") {
+    ".json, .csv, .parquet or .html"
+} else {
+    ".json, .csv or .html"
+};
 
 /// A result file that is wanted: checked before the work, filled after it.
 pub(crate) struct ResultFile {
@@ -28,19 +60,16 @@ impl ResultFile {
             .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
         let form = match ending.as_deref() {
             Some("json") => Form::Json,
-            Some("csv") => Form::Csv,
+            Some("csv") => Form::Table(Table::Csv),
+            #[cfg(feature = "parquet")]
+            Some("parquet") => Form::Table(Table::Parquet),
             Some("html") => Form::Html,
-            Some("parquet") => {
-                return Err(Failure::input(format!(
-                    "-o {}: this build cannot write Parquet; expected .json, .csv or .html",
-                    path.display()
-                )));
-            }
-            _ => {
-                return Err(Failure::input(format!(
-                    "-o {}: the ending names no form of results; expected .json, .csv or .html",
-                    path.display()
-                )));
+            other => {
+                let told = match other.and_then(left_out) {
+                    Some(told) => told.to_owned(),
+                    None => format!("the ending names no form of results; expected {ENDINGS}"),
+                };
+                return Err(Failure::input(format!("-o {}: {told}", path.display())));
             }
         };
         Ok(Self {
@@ -49,12 +78,12 @@ impl ResultFile {
         })
     }
 
-    /// Fills the file with what `text` gives for its form; it is not yet in its place.
+    /// Fills the file with what `content` gives for its form; it is not yet in its place.
     pub(crate) fn fill_with(
         mut self,
-        text: impl Fn(Form) -> String,
+        content: impl Fn(Form) -> Vec<u8>,
     ) -> Result<PendingFile, Failure> {
-        self.file.put(text(self.form))?;
+        self.file.put(content(self.form))?;
         Ok(self.file)
     }
 }
@@ -63,7 +92,7 @@ impl ResultFile {
 pub(crate) fn machine_form(machine: Machine) -> Option<Form> {
     match machine {
         Machine { json: true, .. } => Some(Form::Json),
-        Machine { csv: true, .. } => Some(Form::Csv),
+        Machine { csv: true, .. } => Some(Form::Table(Table::Csv)),
         _ => None,
     }
 }

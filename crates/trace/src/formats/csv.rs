@@ -236,7 +236,7 @@ impl Row {
 }
 
 #[inline(always)]
-fn operation(word: &[u8]) -> Option<Operation> {
+pub(super) fn operation(word: &[u8]) -> Option<Operation> {
     match word {
         b"write" | b"Write" | b"WRITE" | b"w" | b"W" => Some(Operation::Write),
         b"read" | b"Read" | b"READ" | b"r" | b"R" => Some(Operation::Read),

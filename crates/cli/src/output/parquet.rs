@@ -1,0 +1,163 @@
+//! Results as Parquet: a row per run, in the columns of the CSV.
+//!
+//! Whole numbers are unsigned integers of 64 bits, all others doubles, words UTF-8. What a run does not have is null.
+
+use std::sync::Arc;
+
+use destage_base::parameter::Value;
+use destage_sim::metrics::Number;
+use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical, ZstdLevel};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::Result;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::types::Type;
+
+use crate::output::csv::Columns;
+use crate::record::Record;
+
+/// Names the schema and its version, under `destage.schema`, as traces do.
+const SCHEMA: &str = "runs 1";
+
+/// The type that holds all values of a column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Flag,
+    Whole,
+    Double,
+    Word,
+}
+
+/// A column: its name, its type, and its value in each run that has one.
+struct Column<'a> {
+    name: &'a str,
+    kind: Kind,
+    values: Vec<Option<Value>>,
+}
+
+/// The file.
+pub(crate) fn runs(records: &[Record]) -> Vec<u8> {
+    let names = Columns::of(records);
+    let trace = |record: &Record| Some(Value::Text(record.trace.clone()));
+    let mut columns = vec![Column::new("trace", records.iter().map(trace).collect())];
+    for name in &names.parameters {
+        let values = records
+            .iter()
+            .map(|record| record.parameters.get(*name).cloned());
+        columns.push(Column::new(name, values.collect()));
+    }
+    for name in &names.metrics {
+        let value = |record: &Record| {
+            Some(match record.metrics.get(name)? {
+                Number::Integer(number) => Value::Integer(number),
+                Number::Real(number) => Value::Number(number),
+            })
+        };
+        columns.push(Column::new(name, records.iter().map(value).collect()));
+    }
+    encode(&columns).expect("memory can be written, and the columns are those of the schema")
+}
+
+fn encode(columns: &[Column<'_>]) -> Result<Vec<u8>> {
+    let fields = columns.iter().map(|column| column.field().map(Arc::new));
+    let schema = Type::group_type_builder("runs")
+        .with_fields(fields.collect::<Result<_>>()?)
+        .build()?;
+    let version = KeyValue::new("destage.schema".to_owned(), SCHEMA.to_owned());
+    let properties = WriterProperties::builder()
+        .set_created_by(concat!("destage version ", env!("CARGO_PKG_VERSION")).to_owned())
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .set_key_value_metadata(Some(vec![version]))
+        .build();
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, Arc::new(schema), properties.into())?;
+    let mut group = writer.next_row_group()?;
+    for column in columns {
+        column.put(&mut group)?;
+    }
+    group.close()?;
+    writer.close()?;
+    Ok(bytes)
+}
+
+impl<'a> Column<'a> {
+    fn new(name: &'a str, values: Vec<Option<Value>>) -> Self {
+        let kinds = values.iter().flatten().map(|value| match value {
+            Value::Flag(_) => Kind::Flag,
+            Value::Integer(_) => Kind::Whole,
+            Value::Number(_) => Kind::Double,
+            Value::Text(_) => Kind::Word,
+        });
+        // Schemes may have parameters of one name and of different types.
+        let kind = kinds.reduce(|one, other| match (one, other) {
+            _ if one == other => one,
+            (Kind::Whole, Kind::Double) | (Kind::Double, Kind::Whole) => Kind::Double,
+            _ => Kind::Word,
+        });
+        Self {
+            name,
+            kind: kind.unwrap_or(Kind::Word),
+            values,
+        }
+    }
+
+    fn field(&self) -> Result<Type> {
+        let (physical, logical) = match self.kind {
+            Kind::Flag => (Physical::BOOLEAN, None),
+            Kind::Whole => (Physical::INT64, Some(LogicalType::integer(64, false))),
+            Kind::Double => (Physical::DOUBLE, None),
+            Kind::Word => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        };
+        Type::primitive_type_builder(self.name, physical)
+            .with_repetition(Repetition::OPTIONAL)
+            .with_logical_type(logical)
+            .build()
+    }
+
+    fn put(&self, group: &mut SerializedRowGroupWriter<'_, &mut Vec<u8>>) -> Result<()> {
+        match self.kind {
+            Kind::Flag => self.put_as::<BoolType>(group, |value| match value {
+                Value::Flag(flag) => *flag,
+                _ => unreachable!("all are flags"),
+            }),
+            Kind::Whole => self.put_as::<Int64Type>(group, |value| match value {
+                Value::Integer(number) => number.cast_signed(),
+                _ => unreachable!("all are whole numbers"),
+            }),
+            Kind::Double => self.put_as::<DoubleType>(group, |value| match value {
+                Value::Integer(number) => *number as f64,
+                Value::Number(number) => *number,
+                _ => unreachable!("all are numbers"),
+            }),
+            Kind::Word => self.put_as::<ByteArrayType>(group, |value| {
+                let text = match value {
+                    Value::Flag(flag) => flag.to_string(),
+                    Value::Integer(number) => number.to_string(),
+                    Value::Number(number) => number.to_string(),
+                    Value::Text(text) => text.clone(),
+                };
+                ByteArray::from(text.into_bytes())
+            }),
+        }
+    }
+
+    fn put_as<T: DataType>(
+        &self,
+        group: &mut SerializedRowGroupWriter<'_, &mut Vec<u8>>,
+        value: impl Fn(&Value) -> T::T,
+    ) -> Result<()> {
+        let levels: Vec<i16> = self
+            .values
+            .iter()
+            .map(|value| value.is_some().into())
+            .collect();
+        let values: Vec<T::T> = self.values.iter().flatten().map(value).collect();
+        let mut column = group
+            .next_column()?
+            .expect("a column is put for each of the schema");
+        let typed = column.typed::<T>();
+        typed.write_batch(&values, Some(&levels), None)?;
+        column.close()
+    }
+}

@@ -1,0 +1,54 @@
+//! Panics of a decoder that is not ours, turned into errors.
+//!
+//! The `parquet` crate promises errors for damaged files, but version 59 panics on some: on a page that refers to a
+//! dictionary which no page before it held, on a number wider than the bytes that are left, on a column of split bytes
+//! that ends early (all found by `make fuzz`; its corpus keeps two of them). A panic there says what an error would have
+//! said: this file is damaged. Only calls into that crate are contained; what it was working on is not used again.
+
+use ::parquet::errors::{ParquetError, Result};
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+thread_local! {
+    static CONTAINED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic on this thread, now, would only say that a trace is damaged. A panic hook that ends the program, or
+/// reports a bug, asks this first.
+#[must_use]
+pub fn holds() -> bool {
+    CONTAINED.get()
+}
+
+/// Runs `decode`, whose panics become errors.
+pub(crate) fn contained<T>(decode: impl FnOnce() -> Result<T>) -> Result<T> {
+    CONTAINED.set(true);
+    let outcome = catch_unwind(AssertUnwindSafe(decode));
+    CONTAINED.set(false);
+    outcome.unwrap_or_else(|panic| {
+        let text = panic
+            .downcast_ref::<String>()
+            .map(String::as_str)
+            .or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(ParquetError::General(
+            text.unwrap_or("no reason given").to_owned(),
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error_and_only_there() {
+        assert!(!holds());
+        let error = contained(|| -> Result<()> {
+            assert!(holds());
+            panic!("out of {}", "range")
+        });
+        assert!(error.unwrap_err().to_string().contains("out of range"));
+        assert!(!holds());
+        assert_eq!(contained(|| Ok(7)).ok(), Some(7));
+    }
+}

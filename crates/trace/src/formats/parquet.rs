@@ -1,0 +1,497 @@
+//! `parquet`: a table in Apache Parquet, written by [`crate::writers::parquet`] or by any program that makes such files.
+//!
+//! The columns, found by their names: `arrival_ticks`, `volume`, `op`, `sector`, `sectors`, `fua`, `stream`. Of these
+//! `volume`, `fua` and `stream` may be missing, which is 0, and `op`, if `trace.missing_op` says what requests do. Other
+//! columns play no part. docs/TRACES.md says which types are read.
+//!
+//! A Parquet file is row groups, in each of which a column stands as pages of its own, and a footer that says where all
+//! of that is. So it is opened at its end and read at one place per column: some thousand rows at once, in memory
+//! bounded by a page of each column.
+
+mod column;
+pub(crate) mod seal;
+
+use crate::containment::contained;
+use crate::cursor::Column;
+use crate::decode::{State, request};
+use crate::error::{Excerpt, Fault, TraceError};
+use crate::format::{Encoding, Format, TimeUnit};
+use crate::request::{Operation, Request, SECTORS_MAX};
+use crate::rows::{Opened, Rows, Step, Table};
+use crate::writers::{self, Packing, TraceWriter};
+use ::parquet::errors::{ParquetError, Result as Decoded};
+use ::parquet::file::metadata::RowGroupMetaData;
+use ::parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReader};
+use bytes::Bytes;
+use column::{Found, Kind, Open, Wanted};
+use seal::Seals;
+use std::fs::File;
+use std::io::{BufReader, Seek, SeekFrom};
+use std::path::Path;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "parquet",
+    extensions: &["parquet"],
+    about: "Apache Parquet, from `destage trace convert` or any other program: columns found by name, read from a file only.",
+    columns: "columns arrival_ticks, volume, op, sector, sectors, fua, stream",
+    header: None,
+    example: "arrival_ticks 52653130000, volume 0, op write, sector 6357144, sectors 8, fua false, stream 0",
+    time_unit: TimeUnit::Ticks,
+    sorted: true,
+    epoch: false,
+    encoding: Encoding::Table(Table {
+        begins: |bytes| bytes.starts_with(MARK),
+        open_file: open,
+        example,
+    }),
+};
+
+/// What every file begins with, and ends with.
+pub(crate) const MARK: &[u8; 4] = b"PAR1";
+/// The key in the footer that names the schema and its version, and what stands there.
+pub(crate) const SCHEMA_KEY: &str = "destage.schema";
+pub(crate) const SCHEMA: &str = "trace 1";
+
+/// Rows decoded at once.
+const CHUNK: usize = 4096;
+
+const ARRIVAL: usize = 0;
+const VOLUME: usize = 1;
+const OPERATION: usize = 2;
+const SECTOR: usize = 3;
+const SECTORS: usize = 4;
+const FUA: usize = 5;
+const STREAM: usize = 6;
+
+const WANTED: [Wanted; 7] = [
+    Wanted {
+        column: Column {
+            name: "arrival_ticks",
+            expected: "a whole number that is below 2^64 in ticks of 0.1 ns",
+        },
+        kind: Kind::Number(u64::MAX),
+        needed: true,
+    },
+    Wanted {
+        column: Column {
+            name: "volume",
+            expected: "a whole number below 2^32",
+        },
+        kind: Kind::Number(u32::MAX as u64),
+        needed: false,
+    },
+    Wanted {
+        column: Column {
+            name: "op",
+            expected: "read, write, flush or trim, or their first letter",
+        },
+        kind: Kind::Word,
+        // Or trace.missing_op.
+        needed: false,
+    },
+    Wanted {
+        column: Column {
+            name: "sector",
+            expected: "a whole number up to 2^55, in sectors of 512 bytes",
+        },
+        kind: Kind::Number(SECTORS_MAX),
+        needed: true,
+    },
+    Wanted {
+        column: Column {
+            name: "sectors",
+            expected: "a whole number below 2^32, in sectors of 512 bytes",
+        },
+        kind: Kind::Number(u32::MAX as u64),
+        needed: true,
+    },
+    Wanted {
+        column: Column {
+            name: "fua",
+            expected: "true or false",
+        },
+        kind: Kind::Flag,
+        needed: false,
+    },
+    Wanted {
+        column: Column {
+            name: "stream",
+            expected: "a whole number below 2^16, 0 for none",
+        },
+        kind: Kind::Number(u16::MAX as u64),
+        needed: false,
+    },
+];
+
+/// A request that is not one: which of the decoded rows, and why.
+struct BadRow {
+    index: usize,
+    fault: Fault,
+    text: Excerpt,
+    expected: &'static str,
+}
+
+struct ParquetRows {
+    file: String,
+    reader: SerializedFileReader<Bounded>,
+    /// By the numbers above; what is missing is 0 everywhere.
+    found: [Option<Found>; 7],
+    /// Checks what the writer of this project made.
+    seals: Option<Seals>,
+    /// The row group that is read next.
+    next_group: usize,
+    /// Columns of the row group being read, and how many of its rows are not decoded.
+    open: Vec<(usize, Open)>,
+    rows_left: u64,
+    /// Decoded columns and what is wrong in them, last row first; the next row, and how many there are.
+    values: [Vec<u64>; 7],
+    bad: Vec<BadRow>,
+    at: usize,
+    decoded: usize,
+    passed: u64,
+}
+
+fn open(path: &Path, state: &State) -> Opened {
+    let file = path.display().to_string();
+    let input = Bounded::open(path).map_err(|cause| TraceError::Open {
+        file: file.clone(),
+        cause,
+    })?;
+    let damaged = |cause: ParquetError| TraceError::Footer {
+        file: file.clone(),
+        cause: one_line(&cause),
+    };
+    let reader = contained(|| SerializedFileReader::new(input)).map_err(damaged)?;
+    let footer = reader.metadata().file_metadata();
+    let value = |key: &str| {
+        let pairs = footer.key_value_metadata()?;
+        pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+    };
+    if let Some(version) = value(SCHEMA_KEY)
+        && version != SCHEMA
+    {
+        return Err(TraceError::Column {
+            file,
+            column: SCHEMA_KEY,
+            found: format!("\"{}\"", Excerpt::new(version.as_bytes())),
+            expected: "\"trace 1\" among the key-value pairs; a newer program reads newer versions",
+        });
+    }
+    let seals = Seals::of(footer.created_by(), value(seal::KEY));
+    let mut found = [const { None }; 7];
+    for (wanted, found) in WANTED.iter().zip(&mut found) {
+        let column = |(text, expected)| TraceError::Column {
+            file: file.clone(),
+            column: wanted.column.name,
+            found: text,
+            expected,
+        };
+        *found = Found::among(footer.schema_descr(), wanted).map_err(column)?;
+    }
+    if let Some(arrival) = &mut found[ARRIVAL] {
+        arrival.max /= state.ticks_per_unit;
+    }
+    if found[OPERATION].is_none() && state.choices.missing_operation.is_none() {
+        return Err(TraceError::Column {
+            file,
+            column: WANTED[OPERATION].column.name,
+            found: "missing".to_owned(),
+            expected: "such a column of words, or trace.missing_op=read or write",
+        });
+    }
+    Ok(Box::new(ParquetRows {
+        file,
+        reader,
+        found,
+        seals,
+        next_group: 0,
+        open: Vec::new(),
+        rows_left: 0,
+        values: [const { Vec::new() }; 7],
+        bad: Vec::new(),
+        at: 0,
+        decoded: 0,
+        passed: 0,
+    }))
+}
+
+impl Rows for ParquetRows {
+    fn read(
+        &mut self,
+        state: &mut State,
+        batch: &mut Vec<Request>,
+        room: usize,
+    ) -> Result<Step, TraceError> {
+        if self.at == self.decoded {
+            match self.decode(state) {
+                Ok(true) => {}
+                Ok(false) => return Ok(Step::End),
+                Err(cause) => return Err(self.damaged(state.line, cause)),
+            }
+        }
+        let bad_at = self.bad.last().map_or(self.decoded, |bad| bad.index);
+        let end = bad_at.min(self.at + room - batch.len());
+        while self.at < end {
+            let request = self.row(self.at, state);
+            self.at += 1;
+            state.line += 1;
+            match request {
+                Some(request) => batch.push(request),
+                None => return Ok(Step::Bad(self.beyond_address_space(state.line - 1))),
+            }
+        }
+        if self.at == bad_at
+            && let Some(bad) = self.bad.pop()
+        {
+            self.at += 1;
+            state.line += 1;
+            return Ok(Step::Bad(TraceError::Row {
+                file: self.file.clone(),
+                row: state.line - 1,
+                fault: bad.fault,
+                text: bad.text,
+                expected: bad.expected,
+            }));
+        }
+        Ok(Step::Some)
+    }
+
+    fn passed(&self) -> u64 {
+        self.passed
+    }
+}
+
+impl ParquetRows {
+    /// The request of decoded row `at`; none if it ends beyond the address space.
+    #[inline(always)]
+    fn row(&self, at: usize, state: &State) -> Option<Request> {
+        let value = |column: usize| self.values[column][at];
+        // Every number was held to the limit of its column.
+        let arrival = value(ARRIVAL) * state.ticks_per_unit;
+        let volume = value(VOLUME) as u32;
+        let operation = OPERATIONS[value(OPERATION) as usize];
+        if operation == Operation::Flush {
+            return request(state, arrival, volume, (0, 0), operation).ok()?;
+        }
+        let range = (value(SECTOR), value(SECTORS) as u32);
+        let mut made = request(state, arrival, volume, range, operation).ok()??;
+        made.fua = value(FUA) != 0;
+        made.stream = value(STREAM) as u16;
+        Some(made)
+    }
+
+    /// Decodes the next rows; `false` at the end of the file.
+    fn decode(&mut self, state: &State) -> Result<bool, String> {
+        while self.rows_left == 0 {
+            if !self.next_group()? {
+                return Ok(false);
+            }
+        }
+        let rows = self.rows_left.min(CHUNK as u64) as usize;
+        self.bad.clear();
+        for (column, found) in self.found.iter().enumerate() {
+            if found.is_none() && self.values[column].len() != rows {
+                let missing = state.choices.missing_operation;
+                let value = missing.filter(|_| column == OPERATION).map_or(0, code);
+                self.values[column].clear();
+                self.values[column].resize(rows, value);
+            }
+        }
+        for (column, open) in &mut self.open {
+            let wanted = &WANTED[*column];
+            let bad = |index, fault, text| {
+                self.bad.push(BadRow {
+                    index,
+                    fault,
+                    text,
+                    expected: wanted.column.expected,
+                });
+            };
+            open.decode(rows, wanted, &mut self.values[*column], bad)?;
+        }
+        // One fault of a row is enough: that of its first column.
+        self.bad.sort_by_key(|bad| bad.index);
+        self.bad.dedup_by_key(|bad| bad.index);
+        self.bad.reverse();
+        if let Some(seals) = &mut self.seals {
+            for row in 0..rows {
+                seals.add(&std::array::from_fn(|column| self.values[column][row]));
+            }
+        }
+        (self.at, self.decoded) = (0, rows);
+        self.rows_left -= rows as u64;
+        if self.rows_left == 0 {
+            self.end_group()?;
+        }
+        Ok(true)
+    }
+
+    /// Opens the columns of the next row group; `false` at the end of the file.
+    fn next_group(&mut self) -> Result<bool, String> {
+        let groups = self.reader.num_row_groups();
+        if self.next_group == groups {
+            if let Some(seals) = &self.seals {
+                seals.end()?;
+            }
+            return Ok(false);
+        }
+        let group = self
+            .reader
+            .get_row_group(self.next_group)
+            .map_err(|cause| one_line(&cause))?;
+        self.rows_left = u64::try_from(group.metadata().num_rows())
+            .map_err(|_| format!("row group {} has fewer than no rows", self.next_group))?;
+        self.open.clear();
+        for (column, found) in self.found.iter().enumerate() {
+            if let Some(found) = found {
+                let open = found.open(group.as_ref(), &WANTED[column])?;
+                self.open.push((column, open));
+            }
+        }
+        self.next_group += 1;
+        Ok(true)
+    }
+
+    /// All rows of the row group are decoded: nothing may be left in its columns.
+    fn end_group(&mut self) -> Result<(), String> {
+        for (column, open) in &mut self.open {
+            open.end(WANTED[*column].column.name)?;
+        }
+        if let Some(seals) = &mut self.seals {
+            seals.check()?;
+        }
+        let group = self.reader.metadata().row_group(self.next_group - 1);
+        self.passed = self.passed.max(end_of(group));
+        Ok(())
+    }
+
+    /// The error that the row decoded last, number `row`, goes too far.
+    #[cold]
+    fn beyond_address_space(&self, row: u64) -> TraceError {
+        let value = |column: usize| self.values[column][self.at - 1];
+        let text = format!("sector {}, sectors {}", value(SECTOR), value(SECTORS));
+        TraceError::Row {
+            file: self.file.clone(),
+            row,
+            fault: Fault::BeyondAddressSpace,
+            text: Excerpt::new(text.as_bytes()),
+            expected: Fault::BeyondAddressSpace.expected(FORMAT.columns),
+        }
+    }
+
+    /// The error that `row` cannot be read, nor any after it.
+    #[cold]
+    fn damaged(&self, row: u64, cause: String) -> TraceError {
+        TraceError::Table {
+            file: self.file.clone(),
+            row,
+            cause,
+        }
+    }
+}
+
+/// The operations in the order of their numbers.
+pub(crate) const OPERATIONS: [Operation; 4] = [
+    Operation::Read,
+    Operation::Write,
+    Operation::Flush,
+    Operation::Trim,
+];
+
+/// The number of an operation in [`OPERATIONS`].
+pub(crate) fn code(operation: Operation) -> u64 {
+    match operation {
+        Operation::Read => 0,
+        Operation::Write => 1,
+        Operation::Flush => 2,
+        Operation::Trim => 3,
+    }
+}
+
+/// Where the last byte of a row group's columns stands, as far as its directory can be believed.
+fn end_of(group: &RowGroupMetaData) -> u64 {
+    let end = |column: &::parquet::file::metadata::ColumnChunkMetaData| {
+        let start = column
+            .dictionary_page_offset()
+            .unwrap_or(column.data_page_offset());
+        u64::try_from(start.saturating_add(column.compressed_size())).unwrap_or(0)
+    };
+    group.columns().iter().map(end).max().unwrap_or(0)
+}
+
+/// What the decoder says, for one line of an error message.
+fn one_line(cause: &ParquetError) -> String {
+    let text = match cause {
+        ParquetError::General(text) | ParquetError::NYI(text) | ParquetError::EOF(text) => {
+            text.clone()
+        }
+        ParquetError::External(cause) => cause.to_string(),
+        other => other.to_string(),
+    };
+    Excerpt::new(text.as_bytes()).to_string()
+}
+
+/// A small file: see [`Format::example_file`].
+fn example(requests: usize) -> Vec<u8> {
+    let request = Request {
+        arrival: 52_653_130_000,
+        sector: 6_357_144,
+        sectors: 8,
+        volume: 0,
+        line: 1,
+        operation: Operation::Write,
+        fua: false,
+        stream: 0,
+    };
+    let form = writers::find(FORMAT.name).expect("what is read is written");
+    let mut out = Vec::new();
+    let mut writer =
+        TraceWriter::new(form, Packing::Plain, &mut out).expect("memory can be written");
+    for _ in 0..requests {
+        writer.write(&request).expect("memory can be written");
+    }
+    writer.finish().expect("memory can be written");
+    out
+}
+
+/// A file of which no place beyond its end can be asked for, whatever its directory says.
+struct Bounded {
+    file: File,
+    bytes: u64,
+}
+
+impl Bounded {
+    fn open(path: &Path) -> std::io::Result<Self> {
+        let file = File::open(path)?;
+        let bytes = file.metadata()?.len();
+        Ok(Self { file, bytes })
+    }
+}
+
+impl Length for Bounded {
+    fn len(&self) -> u64 {
+        self.bytes
+    }
+}
+
+impl ChunkReader for Bounded {
+    type T = BufReader<File>;
+
+    fn get_read(&self, start: u64) -> Decoded<Self::T> {
+        // All that share the file move its one position, and read on at once.
+        let mut file = self.file.try_clone()?;
+        file.seek(SeekFrom::Start(start))?;
+        Ok(BufReader::with_capacity(512, file))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Decoded<Bytes> {
+        if start
+            .checked_add(length as u64)
+            .is_none_or(|end| end > self.bytes)
+        {
+            let text = format!("a page of {length} bytes at {start} ends beyond the file");
+            return Err(ParquetError::EOF(text));
+        }
+        self.file.get_bytes(start, length)
+    }
+}
