@@ -7,7 +7,7 @@ mod pages;
 mod shape;
 mod summary;
 
-pub use shape::{Grid, Histogram, Shape};
+pub use shape::{Grid, Histogram, HotPages, Shape};
 pub use summary::{Number, Row, Summary};
 
 use crate::request::{Operation, Request, SECTOR_BYTES};

@@ -1,7 +1,6 @@
 //! What a trace looks like: its charts, and the HTML page of them that needs nothing but itself.
 
-use destage_trace::statistics::Summary;
-use destage_trace::statistics::{Histogram, Number, Shape};
+use destage_trace::statistics::{Histogram, HotPages, Number, Shape, Summary};
 
 use crate::manifest::Manifest;
 use crate::output::charts::{Entry, Frame, Series, legend, lines, shares};
@@ -86,7 +85,7 @@ fn charts(shape: &Shape, page_bytes: u64) -> Vec<Drawing> {
     let extent = extent(&shape.places);
     let [reads_at, writes_at] = &shape.places;
     let hot = shape.hot_pages();
-    let blocks: Vec<(u64, u64)> = hot.iter().map(|row| (row.0, row.1)).collect();
+    let blocks: Vec<(u64, u64)> = hot.iter().map(|row| (row.pages, row.blocks)).collect();
     vec![
         distribution(
             "Requests below this size (%)",
@@ -128,6 +127,8 @@ fn charts(shape: &Shape, page_bytes: u64) -> Vec<Drawing> {
             "blocks",
             &blocks,
         ),
+        concentration(&hot),
+        mean_distances(&hot),
         heatmap("Reads", READS, (&TIME, &address), extent, reads_at),
         heatmap("Writes", WRITES, (&TIME, &address), extent, writes_at),
     ]
@@ -210,18 +211,66 @@ fn distribution(
     shares(&frame, &series)
 }
 
+/// How much of all page writes the hottest pages get.
+fn concentration(hot: &[HotPages]) -> Drawing {
+    let title = "Page writes that go to the hottest pages (%)";
+    let Some(all) = hot.last() else {
+        return Drawing::empty(escape(title), "no writes");
+    };
+    let places: Vec<String> = hot.iter().map(|row| numbers::whole(row.pages)).collect();
+    let share = |row: &HotPages| Some(100.0 * row.writes as f64 / all.writes as f64);
+    let frame = Frame {
+        title,
+        axis: "pages written most often",
+        places: &places,
+    };
+    shares(
+        &frame,
+        &[of_writes("share", hot.iter().map(share).collect())],
+    )
+}
+
+/// How far rewrites of a page lie apart, from the hottest pages to the coldest.
+fn mean_distances(hot: &[HotPages]) -> Drawing {
+    let title = "Mean distance of a page's rewrites, PIRD";
+    if hot.iter().all(|row| row.mean_distance.is_none()) {
+        return Drawing::empty(escape(title), "no page is written twice");
+    }
+    let mut above = 0;
+    let ranks = |row: &HotPages| {
+        let first = std::mem::replace(&mut above, row.pages) + 1;
+        match first == row.pages {
+            true => numbers::whole(first),
+            false => format!("from {}", numbers::whole(first)),
+        }
+    };
+    let places: Vec<String> = hot.iter().map(ranks).collect();
+    let frame = Frame {
+        title,
+        axis: "rank of the page, most often written first",
+        places: &places,
+    };
+    let values = hot.iter().map(|row| row.mean_distance).collect();
+    lines(&frame, &[of_writes("page writes between", values)])
+}
+
+/// The one series of a chart about writes.
+fn of_writes(name: &str, values: Vec<Option<f64>>) -> Series {
+    Series {
+        name: name.to_owned(),
+        style: WRITES,
+        level: false,
+        values,
+    }
+}
+
 /// A line through counts over counts.
 fn counted(title: &str, axis: &str, name: &str, rows: &[(u64, u64)]) -> Drawing {
     if rows.is_empty() {
         return Drawing::empty(escape(title), "no writes");
     }
     let places: Vec<String> = rows.iter().map(|row| numbers::whole(row.0)).collect();
-    let series = Series {
-        name: name.to_owned(),
-        style: WRITES,
-        level: false,
-        values: rows.iter().map(|row| Some(row.1 as f64)).collect(),
-    };
+    let series = of_writes(name, rows.iter().map(|row| Some(row.1 as f64)).collect());
     let frame = Frame {
         title,
         axis,

@@ -7,6 +7,7 @@
 use super::pages::Mix;
 use crate::request::{Operation, Request, SECTOR_BYTES};
 use destage_base::Ticks;
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 
@@ -113,6 +114,28 @@ impl Grid {
     }
 }
 
+/// The writes of one page, by the clock of page writes.
+#[derive(Clone, Copy, Debug)]
+struct Writes {
+    first: u64,
+    last: u64,
+    count: u64,
+}
+
+/// The pages written most often, and those before them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HotPages {
+    /// How many there are.
+    pub pages: u64,
+    /// How many blocks they lie in.
+    pub blocks: u64,
+    /// How many page writes are theirs.
+    pub writes: u64,
+    /// Mean distance between two writes of a page (PIRD) in page writes, over all rewrites of the pages that the row
+    /// above does not have; none if none of them was written twice.
+    pub mean_distance: Option<f64>,
+}
+
 /// Collects the look of a trace, request by request. Pages of different volumes are different pages.
 #[derive(Debug)]
 pub struct Shape {
@@ -130,8 +153,7 @@ pub struct Shape {
     pub places: [Grid; 2],
     /// Page writes so far.
     clock: u64,
-    /// Of each page written: the clock at its last write, and how often it was written.
-    pages: Table<(u64, u64)>,
+    pages: Table<Writes>,
     blocks: Table<u64>,
     last: Option<Ticks>,
     first: Ticks,
@@ -204,12 +226,16 @@ impl Shape {
         if let Some(last) = self.blocks.insert(block, clock) {
             self.block_distances.add(clock - last - 1);
         }
-        let (last, writes) = self.pages.entry((volume, page)).or_insert((clock, 0));
-        if *writes > 0 {
-            self.page_distances.add(clock - *last - 1);
+        let writes = self.pages.entry((volume, page)).or_insert(Writes {
+            first: clock,
+            last: clock,
+            count: 0,
+        });
+        if writes.count > 0 {
+            self.page_distances.add(clock - writes.last - 1);
         }
-        *last = clock;
-        *writes += 1;
+        writes.last = clock;
+        writes.count += 1;
         if clock.is_power_of_two() {
             self.growth.push((clock, self.pages.len() as u64));
         }
@@ -225,22 +251,28 @@ impl Shape {
         rows
     }
 
-    /// Of the 1, 2, 4 and so on pages written most often, and of all: how many blocks they lie in, and how many page
-    /// writes are theirs. Pages written equally often are ranked by volume and number.
+    /// The 1, 2, 4 and so on pages written most often, and all. Pages written equally often are ranked by volume and
+    /// number.
     #[must_use]
-    pub fn hot_pages(&self) -> Vec<(u64, u64, u64)> {
-        let mut ranked: Vec<(u64, u32, u64)> = self
-            .pages
-            .iter()
-            .map(|((volume, page), (_, writes))| (u64::MAX - writes, *volume, *page))
-            .collect();
-        ranked.sort_unstable();
+    pub fn hot_pages(&self) -> Vec<HotPages> {
+        let mut ranked: Vec<_> = self.pages.iter().collect();
+        ranked.sort_unstable_by_key(|(page, writes)| (Reverse(writes.count), **page));
         let (mut blocks, mut rows, mut sum) = (BTreeSet::new(), Vec::new(), 0);
-        for (rank, (inverse, volume, page)) in (1..).zip(&ranked) {
+        let (mut distances, mut rewrites) = (0, 0);
+        for (rank, ((volume, page), writes)) in (1..).zip(&ranked) {
             blocks.insert((*volume, page / self.block_pages));
-            sum += u64::MAX - inverse;
+            sum += writes.count;
+            rewrites += writes.count - 1;
+            // What lies between its first and its last write, less its own writes.
+            distances += writes.last - writes.first - (writes.count - 1);
             if u64::is_power_of_two(rank) || rank == ranked.len() as u64 {
-                rows.push((rank, blocks.len() as u64, sum));
+                rows.push(HotPages {
+                    pages: rank,
+                    blocks: blocks.len() as u64,
+                    writes: sum,
+                    mean_distance: (rewrites > 0).then(|| distances as f64 / rewrites as f64),
+                });
+                (distances, rewrites) = (0, 0);
             }
         }
         rows
@@ -294,11 +326,32 @@ mod tests {
                 shape.add(&write(page, 1));
             }
         }
-        assert_eq!(
-            shape.hot_pages(),
-            [(1, 1, 5), (2, 1, 9), (4, 2, 14), (5, 3, 15)]
-        );
-        assert_eq!(shape.footprint(), [(1, 1), (2, 1), (4, 1), (8, 2), (15, 5)]);
+        let row = |pages, blocks, writes, mean_distance| HotPages {
+            pages,
+            blocks,
+            writes,
+            mean_distance,
+        };
+        let mut expected = [
+            row(1, 1, 5, Some(0.0)),
+            row(2, 1, 9, Some(0.0)),
+            row(4, 2, 14, Some(0.0)),
+            row(5, 3, 15, None),
+        ];
+        assert_eq!(shape.hot_pages(), expected);
+        // Page 9 now has the distances 0, 0, 0 and 2, and page 0 has 0, 0, 0, 0 and 11.
+        [9, 0]
+            .into_iter()
+            .for_each(|page| shape.add(&write(page, 1)));
+        expected = [
+            row(1, 1, 6, Some(11.0 / 5.0)),
+            row(2, 2, 11, Some(2.0 / 4.0)),
+            row(4, 2, 16, Some(0.0)),
+            row(5, 3, 17, None),
+        ];
+        assert_eq!(shape.hot_pages(), expected);
+        let footprint = [(1, 1), (2, 1), (4, 1), (8, 2), (16, 5), (17, 5)];
+        assert_eq!(shape.footprint(), footprint);
     }
 
     #[test]
