@@ -28,6 +28,8 @@ fn the_page_has_every_chart_and_does_not_disturb_other_output() {
         "BIRD",
         "Different pages written",
         "Blocks that the hottest pages lie in",
+        "Page writes that go to the hottest pages",
+        "Mean distance of a page's rewrites",
         "Reads, darker for more",
         "Writes, darker for more",
         "rewrite_share",
