@@ -68,7 +68,7 @@ pub enum TraceError {
     },
     /// The file is not text, and in no known binary format.
     #[error(
-        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text or a known binary format, plain or compressed with gz, zst, bz2 or xz"
+        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text, in ASCII and without a byte order mark, or a known binary format, plain or compressed with gz, zst, bz2 or xz"
     )]
     NotText {
         /// The path as given.
@@ -93,7 +93,9 @@ pub enum TraceError {
         text: Excerpt,
     },
     /// No format fits the first lines.
-    #[error("{file}:{line}: no known format fits: \"{text}\"; expected one of {known}")]
+    #[error(
+        "{file}:{line}: no known format fits: \"{text}\"; expected one of {known}, or --format csv with trace.columns for a table of your own"
+    )]
     UnknownFormat {
         /// The path as given.
         file: String,

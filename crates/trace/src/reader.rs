@@ -167,8 +167,8 @@ impl Reader {
             shift: options.lba_shift,
             placement,
         };
-        let state = State::new(options.time_unit.unwrap_or(format.time_unit).exponent())
-            .with(&options.choices);
+        let unit = options.time_unit_of(&file, format)?;
+        let state = State::new(unit.exponent()).with(&options.choices);
         let rows = match format.encoding {
             Encoding::Text(_) | Encoding::Binary(_) => None,
             Encoding::Table(table) => {
