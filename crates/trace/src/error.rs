@@ -56,7 +56,7 @@ pub enum TraceError {
     },
     /// There is not one request in the file.
     #[error(
-        "{file}: holds no requests ({lines} lines, {skipped} of them skipped as bad); expected at least one"
+        "{file}: holds no requests ({lines} lines, {skipped} of them skipped as bad); expected {expected}"
     )]
     Empty {
         /// The path as given.
@@ -65,6 +65,8 @@ pub enum TraceError {
         lines: u64,
         /// Bad lines skipped.
         skipped: u64,
+        /// What would have been right.
+        expected: &'static str,
     },
     /// The file is not text, and in no known binary format.
     #[error(

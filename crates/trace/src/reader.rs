@@ -156,6 +156,7 @@ impl Reader {
                 file,
                 lines: 0,
                 skipped: 0,
+                expected: "at least one",
             });
         };
         let order = match options.order {
@@ -585,6 +586,10 @@ impl Reader {
             file: self.file.clone(),
             lines,
             skipped,
+            expected: match self.format.name {
+                "blkparse" | "blktrace" => "at least one of the kind that trace.event names",
+                _ => "at least one",
+            },
         })
     }
 }

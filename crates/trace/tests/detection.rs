@@ -78,3 +78,44 @@ fn a_table_without_names_is_told_how_to_get_some() {
         "{text}"
     );
 }
+
+#[test]
+fn a_log_without_the_event_that_is_wanted_says_which_parameter_chooses_it() {
+    let queued = "  8,0    3        1     0.000107515   697  Q   W 223490 + 8 [kjournald]\n";
+    let text = error("t", queued, &ReadOptions::default());
+    assert_eq!(
+        text,
+        "t: holds no requests (1 lines, 0 of them skipped as bad); expected at least one of the kind that trace.event names"
+    );
+}
+
+#[test]
+fn an_event_of_blkparse_without_its_sector_is_not_passed_over() {
+    let good = "  8,0    3        1     0.000107515   697  D   W 223490 + 8 [kjournald]\n";
+    for (bad, offending) in [
+        ("oops + 8 [kjournald]", "\"oops\""),
+        ("-5 + 8 [kjournald]", "\"-5\""),
+        ("+ 8 [kjournald]", "\"+\""),
+    ] {
+        let line = good.replace("223490 + 8 [kjournald]", bad);
+        let text = error("t", format!("{good}{line}"), &ReadOptions::default());
+        assert!(text.starts_with("t:2: first sector is"), "{text}");
+        assert!(text.contains(offending), "{text}");
+    }
+}
+
+#[test]
+fn what_follows_the_summary_of_blkparse_is_not_lost() {
+    let first = "  8,0    3        1     0.000107515   697  D   W 223490 + 8 [kjournald]\n";
+    let summary = "CPU0 (sda):\n Reads Queued:           0,        0KiB\n\nThroughput (R/W): 0KiB/s / 0KiB/s\n";
+    let second = first.replace("0.000107515", "0.000207515");
+    let text = format!("{first}{summary}{second}{summary}");
+    let trace = common::read_as("t", &text, &ReadOptions::default());
+    assert_eq!(trace.map(|trace| trace.requests.len()).ok(), Some(2));
+    let back = error(
+        "t",
+        format!("{second}{summary}{first}"),
+        &ReadOptions::default(),
+    );
+    assert!(back.starts_with("t:6: the time goes back"), "{back}");
+}
