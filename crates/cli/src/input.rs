@@ -48,6 +48,8 @@ pub(crate) struct Facts {
     /// Requests whose time was moved up.
     pub(crate) clamped_requests: u64,
     first_skipped: Option<String>,
+    /// Whether the slice that was asked for has not one request of the trace.
+    is_empty: bool,
 }
 
 /// An input in memory.
@@ -249,6 +251,7 @@ impl Facts {
             dropped_requests: counts.zero_length,
             clamped_requests: counts.clamped,
             first_skipped: reader.first_skipped().map(str::to_owned),
+            is_empty: counts.requests == 0,
         }
     }
 
@@ -262,6 +265,7 @@ impl Facts {
             dropped_requests: 0,
             clamped_requests: 0,
             first_skipped: None,
+            is_empty: false,
         }
     }
 
@@ -279,6 +283,12 @@ impl Facts {
             let lines = self.skipped_lines;
             warn(format!(
                 "{}: bad lines skipped: {lines}; the first: {first}",
+                self.name
+            ));
+        }
+        if self.is_empty {
+            warn(format!(
+                "{}: not one request is left of it (--skip, --limit, --writes-only)",
                 self.name
             ));
         }

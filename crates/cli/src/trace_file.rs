@@ -96,8 +96,9 @@ impl<'a> TraceFile<'a> {
         writer.finish().map_err(|cause| refused(&cause))?;
         self.file.commit()?;
         say(&format!(
-            "destage: {}: {count} requests, {}",
+            "destage: {}: {count} request{}, {}",
             path.display(),
+            if count == 1 { "" } else { "s" },
             self.form.name
         ));
         Ok(())

@@ -140,6 +140,7 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
             file: file.to_owned(),
             lines: 0,
             skipped: 0,
+            expected: "at least one",
         });
     };
     let best = matched.iter().copied().max().unwrap_or(0);

@@ -56,7 +56,7 @@ pub enum TraceError {
     },
     /// There is not one request in the file.
     #[error(
-        "{file}: holds no requests ({lines} lines, {skipped} of them skipped as bad); expected at least one"
+        "{file}: holds no requests ({lines} lines, {skipped} of them skipped as bad); expected {expected}"
     )]
     Empty {
         /// The path as given.
@@ -65,10 +65,12 @@ pub enum TraceError {
         lines: u64,
         /// Bad lines skipped.
         skipped: u64,
+        /// What would have been right.
+        expected: &'static str,
     },
     /// The file is not text, and in no known binary format.
     #[error(
-        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text or a known binary format, plain or compressed with gz, zst, bz2 or xz"
+        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text, in ASCII and without a byte order mark, or a known binary format, plain or compressed with gz, zst, bz2 or xz"
     )]
     NotText {
         /// The path as given.
@@ -93,7 +95,9 @@ pub enum TraceError {
         text: Excerpt,
     },
     /// No format fits the first lines.
-    #[error("{file}:{line}: no known format fits: \"{text}\"; expected one of {known}")]
+    #[error(
+        "{file}:{line}: no known format fits: \"{text}\"; expected one of {known}, or --format csv with trace.columns for a table of your own"
+    )]
     UnknownFormat {
         /// The path as given.
         file: String,

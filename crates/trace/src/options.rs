@@ -3,7 +3,7 @@
 pub use crate::columns::Columns;
 
 use crate::error::TraceError;
-use crate::format::{Format, TimeUnit};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::Operation;
 use destage_base::Ticks;
 use destage_base::parameter::{Kind, Parameter, Values};
@@ -387,6 +387,24 @@ impl ReadOptions {
             },
             ..Self::default()
         })
+    }
+
+    /// The unit of the times in `file`, which is in `format`.
+    pub(crate) fn time_unit_of(&self, file: &str, format: &Format) -> Result<TimeUnit, TraceError> {
+        match (self.time_unit, format.encoding) {
+            // Passed over in silence it would leave the user in the belief that times had changed.
+            (Some(unit), Encoding::Binary(_)) if format.time_unit == TimeUnit::Ticks => {
+                Err(TraceError::Option {
+                    name: "trace.time_unit",
+                    value: unit.name().to_owned(),
+                    expected: format!(
+                        "auto for {file}, since {} counts 0.1 ns; `destage trace scale --time` makes other times",
+                        format.name
+                    ),
+                })
+            }
+            (unit, _) => Ok(unit.unwrap_or(format.time_unit)),
+        }
     }
 }
 

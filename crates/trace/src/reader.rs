@@ -156,6 +156,7 @@ impl Reader {
                 file,
                 lines: 0,
                 skipped: 0,
+                expected: "at least one",
             });
         };
         let order = match options.order {
@@ -167,8 +168,8 @@ impl Reader {
             shift: options.lba_shift,
             placement,
         };
-        let state = State::new(options.time_unit.unwrap_or(format.time_unit).exponent())
-            .with(&options.choices);
+        let unit = options.time_unit_of(&file, format)?;
+        let state = State::new(unit.exponent()).with(&options.choices);
         let rows = match format.encoding {
             Encoding::Text(_) | Encoding::Binary(_) => None,
             Encoding::Table(table) => {
@@ -585,6 +586,10 @@ impl Reader {
             file: self.file.clone(),
             lines,
             skipped,
+            expected: match self.format.name {
+                "blkparse" | "blktrace" => "at least one of the kind that trace.event names",
+                _ => "at least one",
+            },
         })
     }
 }

@@ -59,6 +59,12 @@ impl Write for Target {
 impl PendingFile {
     /// Begins the file at `path`; fails at once if it could not be written later.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
+        if path == Path::new("-") {
+            // It is standard input elsewhere, so nobody who types it means a file.
+            return Err(Failure::input(
+                "-: is no file; expected a name, /dev/stdout for standard output, or ./- for a file of that name",
+            ));
+        }
         let target = Self::target(path).map_err(|cause| unwritable(path, &cause))?;
         if let Target::Beside { file, .. } = &target {
             pending().push(file.path().to_owned());
@@ -85,6 +91,8 @@ impl PendingFile {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
+        // Asked first because the builder's own error has lost what the system said.
+        folder.metadata()?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".destage-").suffix(".partial");
         #[cfg(unix)]

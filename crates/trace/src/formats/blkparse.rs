@@ -77,7 +77,9 @@ impl Layout for BlkParse {
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
         cursor.skip_blanks();
-        if cursor.peek() == b'C' || cursor.peek() == b'T' || state.kind == SUMMARY {
+        // No line of the summary begins with a digit: what does was put behind it, and is not to be lost.
+        let in_summary = state.kind == SUMMARY && !cursor.peek().is_ascii_digit();
+        if in_summary || matches!(cursor.peek(), b'C' | b'T') {
             return summary(cursor, state);
         }
         let major = cursor.number32(&DEVICE)?;
@@ -124,7 +126,8 @@ impl Layout for BlkParse {
             }
         };
         cursor.skip_blanks();
-        if !cursor.peek().is_ascii_digit() {
+        // The process, a command, or nothing: any other word stands where a sector should.
+        if matches!(cursor.peek(), b'[' | b'(' | b'\n' | b'\r') {
             cursor.rest_of_line();
             return without_sectors(state);
         }

@@ -30,7 +30,7 @@ pub(crate) const FORMAT: Format = Format {
     columns: "a block of requests in five columns: arrival, first sector, sectors, volume, operation",
     header: Some("64657374616765 01"),
     example: "01000000 a086010000000000 00 00000000000000 00 0000000000000000 0100000000000000 00 1027000000000000 0100000000000000 00 0800000000000000 0100000000000000 00 0000000000000000 0100000000000000 00 0100000000000000 0100000000000000",
-    time_unit: TimeUnit::Nanoseconds,
+    time_unit: TimeUnit::Ticks,
     sorted: true,
     epoch: false,
     encoding: Encoding::Binary(Binary {

@@ -35,15 +35,19 @@ const OBJECT: Column = Column {
 
 const RECORD_BYTES: usize = 24;
 
-/// Times that do not go back, sizes that are not 0, and next accesses that lie ahead: nothing marks the format, so
-/// all of this has to hold in everything that is looked at.
+/// No trace has as many requests. Eight bytes of text are a larger number, be they one that ASCII lacks or not.
+const REQUESTS_MAX: i64 = 1 << 48;
+
+/// Times that do not go back, sizes that are not 0, and next accesses that lie ahead and not beyond all bounds: nothing
+/// marks the format, so all of this has to hold in everything that is looked at.
 fn begins(bytes: &[u8]) -> bool {
     let mut latest = 0;
     let mut number = 0;
     for record in bytes.chunks_exact(RECORD_BYTES).take(64) {
         number += 1;
         let (time, next) = (le32(record, 0), le64(record, 16) as i64);
-        let ahead = next == -1 || next >= number;
+        // No next access is -1, or the largest number.
+        let ahead = matches!(next, -1 | i64::MAX) || (number..REQUESTS_MAX).contains(&next);
         if time < latest || le32(record, 12) == 0 || !ahead {
             return false;
         }

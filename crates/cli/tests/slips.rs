@@ -1,0 +1,111 @@
+//! Slips of the hand that must not pass in silence: options that would do nothing, names that mean something else.
+
+mod common;
+
+use common::Place;
+
+const TRACE: &str = "0.5 0 0 8 0\n1.5 0 8 8 0\n";
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("t.disksim", TRACE);
+    place
+}
+
+/// Runs `arguments`, which must be refused in one line that is `expected`, and leave nothing behind.
+fn refused(place: &Place, arguments: &[&str], expected: &str) {
+    let before = place.files();
+    let outcome = place.run(arguments);
+    assert_eq!(
+        (outcome.status, outcome.output.as_str()),
+        (2, ""),
+        "{arguments:?}"
+    );
+    assert_eq!(
+        outcome.errors,
+        format!("destage: error: {expected}\n"),
+        "{arguments:?}"
+    );
+    assert_eq!(place.files(), before, "{arguments:?}");
+}
+
+#[test]
+fn a_dash_is_no_file_to_write() {
+    let place = place();
+    let expected = "-: is no file; expected a name, /dev/stdout for standard output, or ./- for a file of that name";
+    refused(
+        &place,
+        &["trace", "convert", "t.disksim", "--to", "csv", "-o", "-"],
+        expected,
+    );
+    refused(
+        &place,
+        &["run", "t.disksim", "--response-log", "-"],
+        expected,
+    );
+    let outcome = place.run(&["trace", "convert", "t.disksim", "--to", "csv", "-o", "./-"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    assert_eq!(place.files(), ["-", "t.disksim"]);
+}
+
+#[test]
+fn a_folder_that_is_missing_is_said_in_the_systems_words() {
+    refused(
+        &place(),
+        &["trace", "convert", "t.disksim", "-o", "none/t.csv"],
+        "none/t.csv: cannot be written: No such file or directory (os error 2); expected a path in an existing, writable folder",
+    );
+}
+
+#[test]
+fn the_compact_form_has_no_other_unit_of_time() {
+    let place = place();
+    place.succeed(&["trace", "convert", "t.disksim", "-o", "t.compact"]);
+    refused(
+        &place,
+        &["run", "t.compact", "--set", "trace.time_unit=us"],
+        "trace.time_unit: \"us\" is not usable; expected auto for t.compact, since compact counts 0.1 ns; `destage trace scale --time` makes other times",
+    );
+    let told = place.succeed(&["trace", "info", "t.compact"]);
+    assert!(
+        told.starts_with("t.compact: compact, times in 0.1ns\n"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_slice_beyond_the_trace_is_told() {
+    let place = place();
+    let warning = "destage: warning: t.disksim: not one request is left of it (--skip, --limit, --writes-only)\n";
+    for command in [&["run", "t.disksim"][..], &["trace", "info", "t.disksim"]] {
+        let outcome = place.run(&[command, &["--skip", "2"]].concat());
+        assert_eq!(
+            (outcome.status, outcome.errors.as_str()),
+            (0, warning),
+            "{command:?}"
+        );
+        let outcome = place.run(&[command, &["--skip", "1"]].concat());
+        assert_eq!(
+            (outcome.status, outcome.errors.as_str()),
+            (0, ""),
+            "{command:?}"
+        );
+    }
+}
+
+#[test]
+fn one_request_is_one_request() {
+    let place = place();
+    for (limit, count) in [("1", "1 request"), ("2", "2 requests")] {
+        let outcome = place.run(&[
+            "trace",
+            "convert",
+            "t.disksim",
+            "-o",
+            "t.csv",
+            "--limit",
+            limit,
+        ]);
+        assert_eq!(outcome.errors, format!("destage: t.csv: {count}, csv\n"));
+    }
+}
