@@ -107,15 +107,8 @@ pub(crate) struct Reading {
     /// Trace format; found from the content if not given
     #[arg(long, value_name = "NAME", overrides_with = "format")]
     pub(crate) format: Option<String>,
-    /// Only the first N requests, after those skipped
-    #[arg(long, value_name = "N", overrides_with = "limit")]
-    pub(crate) limit: Option<u64>,
-    /// Leave out the first N requests
-    #[arg(long, value_name = "N", default_value_t = 0, overrides_with = "skip")]
-    pub(crate) skip: u64,
-    /// Drop reads
-    #[arg(long)]
-    pub(crate) writes_only: bool,
+    #[command(flatten)]
+    pub(crate) slice: Slice,
     /// A malformed line stops the run, or is skipped, counted and reported
     #[arg(
         long,
@@ -125,6 +118,20 @@ pub(crate) struct Reading {
         overrides_with = "on_bad_line"
     )]
     pub(crate) on_bad_line: OnBadLine,
+}
+
+/// Which of the requests are wanted, of a trace as of a workload.
+#[derive(Args)]
+pub(crate) struct Slice {
+    /// Only the first N requests, after those skipped
+    #[arg(long, value_name = "N", overrides_with = "limit")]
+    pub(crate) limit: Option<u64>,
+    /// Leave out the first N requests
+    #[arg(long, value_name = "N", default_value_t = 0, overrides_with = "skip")]
+    pub(crate) skip: u64,
+    /// Drop reads
+    #[arg(long)]
+    pub(crate) writes_only: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -227,7 +234,7 @@ pub(crate) struct CompareArguments {
 
 #[derive(Args)]
 pub(crate) struct DemoArguments {
-    /// Where the report goes, and in which form: .html .json .csv
+    /// Where the report goes, and in which form: .html .json .csv, and .parquet where that is built in
     #[arg(
         short = 'o',
         long = "output",

@@ -9,8 +9,21 @@ use destage_sim::settings::{Origin, Settings};
 use crate::args::{Common, SettingArguments};
 use crate::errors::Failure;
 
+/// Settings from files and `--set`, for commands that have no buffer or translation layer. Where there is a `workload`,
+/// what is set of it is left out.
+pub(crate) fn plain(
+    arguments: &SettingArguments,
+    workload: Option<&str>,
+) -> Result<Settings, Failure> {
+    let mut settings = from_files(arguments)?;
+    for pair in &arguments.set {
+        set_pair(&mut settings, pair, workload)?;
+    }
+    Ok(settings)
+}
+
 /// Settings from the profile and the configuration file.
-pub(crate) fn from_files(arguments: &SettingArguments) -> Result<Settings, Failure> {
+fn from_files(arguments: &SettingArguments) -> Result<Settings, Failure> {
     let mut settings = Settings::new();
     if let Some(profile) = &arguments.profile {
         settings.load_profile(profile)?;
@@ -21,13 +34,9 @@ pub(crate) fn from_files(arguments: &SettingArguments) -> Result<Settings, Failu
     Ok(settings)
 }
 
-/// Settings from everything that was typed; `typed` knows the order. Pairs of `--set` for which `take`
-/// says no are left out.
-pub(crate) fn settings(
-    arguments: &Common,
-    typed: &ArgMatches,
-    take: impl Fn(&str) -> bool,
-) -> Result<Settings, Failure> {
+/// Settings from everything that was typed; `typed` knows the order. Where there is a workload, what is set of it is
+/// left out.
+pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Settings, Failure> {
     let mut settings = from_files(&arguments.settings)?;
     let mut choices: Vec<(usize, Choice<'_>)> = Vec::new();
     let place = |name: &str| typed.indices_of(name).and_then(Iterator::last).unwrap_or(0);
@@ -47,8 +56,7 @@ pub(crate) fn settings(
         match choice {
             Choice::Kind(section, text) => settings.set_kind(section, text)?,
             Choice::Size(text) => set_size(&mut settings, "--size", text),
-            Choice::Pair(pair) if !take(pair) => {}
-            Choice::Pair(pair) => settings.set_pair(pair)?,
+            Choice::Pair(pair) => set_pair(&mut settings, pair, arguments.workload.as_deref())?,
         }
     }
     Ok(settings)
@@ -58,6 +66,14 @@ enum Choice<'a> {
     Kind(&'static str, &'a str),
     Size(&'a str),
     Pair(&'a str),
+}
+
+/// A `--set`, unless it is about the `workload`, whose parameters are no settings.
+fn set_pair(settings: &mut Settings, pair: &str, workload: Option<&str>) -> Result<(), Failure> {
+    if workload.is_none() || workload_pair(pair).is_none() {
+        settings.set_pair(pair)?;
+    }
+    Ok(())
 }
 
 /// The capacity, as `option` gives it.

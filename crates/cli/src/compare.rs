@@ -9,7 +9,7 @@ use destage_sim::run::{Job, run_all};
 use destage_sim::settings::{Config, Settings, split_kind};
 
 use crate::args::{CompareArguments, Noise};
-use crate::choices::{self, workload_pair};
+use crate::choices;
 use crate::errors::{Failure, warn};
 use crate::input::{self, Input, Loaded};
 use crate::logs::Logs;
@@ -35,8 +35,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     let started = Instant::now();
     let common = &arguments.common;
     let workload = common.workload.as_deref();
-    let take = |pair: &str| workload.is_none() || workload_pair(pair).is_none();
-    let settings = choices::settings(common, typed, take)?;
+    let settings = choices::settings(common, typed)?;
     let combinations = combinations(
         &settings,
         arguments.buffers.as_deref(),

@@ -3,6 +3,7 @@
 use std::fmt::Display;
 
 use destage_sim::error::SimError;
+use destage_sim::settings::suggestion;
 use destage_trace::TraceError;
 
 use crate::output::files;
@@ -24,6 +25,17 @@ impl Failure {
     /// A failure about the user's input.
     pub(crate) fn input(text: impl Display) -> Self {
         Self::Input(text.to_string())
+    }
+
+    /// A failure about `given`, which is none of `names`.
+    pub(crate) fn unknown<'a>(
+        refusal: impl Display,
+        given: &str,
+        names: impl Iterator<Item = &'a str> + Clone,
+    ) -> Self {
+        let nearest = suggestion(given, names.clone());
+        let names = names.collect::<Vec<_>>().join(", ");
+        Self::input(format!("{refusal}{nearest}; expected one of {names}"))
     }
 
     /// Prints what there is to say, and returns the exit status.

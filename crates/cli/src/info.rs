@@ -20,10 +20,7 @@ use crate::output::{self, json, numbers};
 /// Runs the command.
 pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let started = Instant::now();
-    let mut settings = choices::from_files(&arguments.settings)?;
-    for pair in &arguments.settings.set {
-        settings.set_pair(pair)?;
-    }
+    let mut settings = choices::plain(&arguments.settings, None)?;
     if let Some(text) = &arguments.page_bytes {
         let origin = Origin::Given(format!("--page-bytes {text}"));
         settings.set("flash.page_bytes", text, origin);
@@ -75,10 +72,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     }
     let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left, Side::Left]);
     for row in &rows {
-        let value = match row.value {
-            Number::Whole(number) => numbers::whole(number),
-            Number::Decimal(number) => numbers::real(number),
-        };
+        let value = numbers::statistic(row.value);
         table.row([row.name, &value, row.unit, row.about]);
     }
     let digest = digest

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use destage_base::parameter::{Value, Values};
 use destage_sim::foresight::Foresight;
-use destage_sim::settings::{Config, split_kind, suggestion};
+use destage_sim::settings::{Config, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
     BadLines, FORMATS, Operation, ReadOptions, Reader, Request, WORKLOADS, Workload, format,
     injected, workloads,
 };
 
-use crate::args::{OnBadLine, Reading};
+use crate::args::{OnBadLine, Reading, Slice};
 use crate::choices::workload_pair;
 use crate::errors::{Failure, warn};
 use crate::interrupt;
@@ -183,11 +183,11 @@ impl Generator {
         let (name, given) = split_kind("--workload", text)?;
         let row = workloads::find(name).ok_or_else(|| {
             let names = WORKLOADS.iter().map(|row| row.name);
-            Failure::input(format!(
-                "--workload {name:?}: no such workload{}; expected one of {}",
-                suggestion(name, names.clone()),
-                names.collect::<Vec<_>>().join(", ")
-            ))
+            Failure::unknown(
+                format!("--workload {name:?}: no such workload"),
+                name,
+                names,
+            )
         })?;
         let mut values = Values::defaults(row.parameters);
         let from_option = given
@@ -203,11 +203,8 @@ impl Generator {
                 .iter()
                 .find(|row| row.name == key)
                 .ok_or_else(|| {
-                    Failure::input(format!(
-                        "{option} {whole}: {name} has no parameter {key:?}{}; expected one of {}",
-                        suggestion(key, names.clone()),
-                        names.collect::<Vec<_>>().join(", ")
-                    ))
+                    let refusal = format!("{option} {whole}: {name} has no parameter {key:?}");
+                    Failure::unknown(refusal, key, names)
                 })?;
             let value = parameter.read(value).map_err(|expected| {
                 Failure::input(format!(
@@ -306,26 +303,33 @@ impl Facts {
     }
 }
 
+/// `options`, for the requests that are wanted.
+pub(crate) fn sliced(options: ReadOptions, slice: &Slice) -> ReadOptions {
+    ReadOptions {
+        limit: slice.limit,
+        skip: slice.skip,
+        writes_only: slice.writes_only,
+        ..options
+    }
+}
+
 /// How the trace is to be read: the `trace.*` parameters, and what was typed beside them.
 pub(crate) fn read_options(config: &Config, arguments: &Reading) -> Result<ReadOptions, Failure> {
-    let mut options = config.read_options()?;
+    let mut options = sliced(config.read_options()?, &arguments.slice);
     if let Some(name) = &arguments.format {
         let format = format::find(name).ok_or_else(|| {
             if let Some(told) = format::left_out(name) {
                 return Failure::input(format!("--format {name}: {told}"));
             }
             let names = FORMATS.iter().map(|format| format.name);
-            Failure::input(format!(
-                "--format {name:?}: no such trace format{}; expected one of {}",
-                suggestion(name, names.clone()),
-                names.collect::<Vec<_>>().join(", ")
-            ))
+            Failure::unknown(
+                format!("--format {name:?}: no such trace format"),
+                name,
+                names,
+            )
         })?;
         options.format = Some(format);
     }
-    options.limit = arguments.limit;
-    options.skip = arguments.skip;
-    options.writes_only = arguments.writes_only;
     options.bad_lines = match arguments.on_bad_line {
         OnBadLine::Stop => BadLines::Stop,
         OnBadLine::Skip => BadLines::Skip,

@@ -6,11 +6,12 @@
 //! | `choices` | from what was typed to settings, in the order it was typed |
 //! | `input` | the trace or workload, streamed or loaded |
 //! | `run` `compare` `demo` `info` `list` `show` | one command each |
+//! | `catalogue` | the row of a parameter by its dotted name |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
 //! | `record` | one run's results with the names it goes by |
-//! | `output` | results as JSON, CSV, tables and HTML; files that appear whole or not at all |
-//! | `logs` | response and destage logs |
+//! | `output` | results as JSON, CSV, Parquet, tables and HTML; charts; files that appear whole or not at all |
+//! | `logs` | logs of responses, destages and erases |
 //! | `watch` `progress` `interrupt` | what happens while a run goes on |
 //! | `manifest` | what a result says about how it came to be |
 //! | `errors` | what the user is told, and the exit status |

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use destage_base::Ticks;
 use destage_base::parameter::{Kind, Parameter, Value};
 use destage_sim::settings::Config;
+use destage_trace::request::SECTOR_BYTES;
 use destage_trace::transform::{Clocks, Cut, Merge, Ratio, Regions, Scale, Volumes};
 use destage_trace::{ReadOptions, Reader, Request};
 
@@ -12,13 +13,11 @@ use crate::args::{
     AnonymizeArguments, ConvertArguments, CutArguments, GenerateArguments, MergeArguments, Reading,
     ScaleArguments, SettingArguments, Written,
 };
-use crate::choices::{self, workload_pair};
+use crate::choices;
 use crate::errors::Failure;
 use crate::input::{self, Facts, Input};
 use crate::interrupt;
 use crate::trace_file::TraceFile;
-
-const SECTOR_BYTES: u64 = 512;
 
 /// Runs `trace convert`.
 pub(crate) fn convert(arguments: &ConvertArguments) -> Result<(), Failure> {
@@ -145,21 +144,10 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
 
 /// Runs `trace generate`.
 pub(crate) fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
-    let mut settings = choices::from_files(&arguments.settings)?;
-    for pair in &arguments.settings.set {
-        if workload_pair(pair).is_none() {
-            settings.set_pair(pair)?;
-        }
-    }
-    let config = settings.resolve()?;
-    let options = ReadOptions {
-        limit: arguments.limit,
-        skip: arguments.skip,
-        writes_only: arguments.writes_only,
-        ..config.read_options()?
-    };
-    let pairs = &arguments.settings.set;
-    let input = Input::new(None, Some(&arguments.workload), pairs)?;
+    let workload = Some(arguments.workload.as_str());
+    let config = choices::plain(&arguments.settings, workload)?.resolve()?;
+    let options = input::sliced(config.read_options()?, &arguments.slice);
+    let input = Input::new(None, workload, &arguments.settings.set)?;
     let file = TraceFile::create(&arguments.written, &[])?;
     let (mut source, _) = input.stream(&config, &options)?;
     file.fill(|| Ok(source.take()?))
@@ -226,11 +214,7 @@ impl<'a> Stream<'a> {
 }
 
 fn config(arguments: &SettingArguments) -> Result<Config, Failure> {
-    let mut settings = choices::from_files(arguments)?;
-    for pair in &arguments.set {
-        settings.set_pair(pair)?;
-    }
-    Ok(settings.resolve()?)
+    Ok(choices::plain(arguments, None)?.resolve()?)
 }
 
 /// A time such as `2.5s`, exactly.

@@ -8,7 +8,7 @@ use destage_sim::metrics;
 use destage_sim::run::run as simulate;
 
 use crate::args::RunArguments;
-use crate::choices::{self, workload_pair};
+use crate::choices;
 use crate::errors::{Failure, warn};
 use crate::input::{self, Facts, Input};
 use crate::logs::Logs;
@@ -25,8 +25,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     let started = Instant::now();
     let common = &arguments.common;
     let workload = common.workload.as_deref();
-    let take = |pair: &str| workload.is_none() || workload_pair(pair).is_none();
-    let config = choices::settings(common, typed, take)?.resolve()?;
+    let config = choices::settings(common, typed)?.resolve()?;
     let options = input::read_options(&config, &common.reading)?;
     let trace = arguments.trace.as_deref();
     let input = Input::new(trace, workload, &common.settings.set)?;

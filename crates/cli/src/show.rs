@@ -5,14 +5,14 @@ use destage_buffer::{COMMON, SCHEMES};
 use destage_flash::ftl::FTLS;
 use destage_sim::parameters::PARAMETERS;
 use destage_sim::profiles::PROFILES;
-use destage_sim::settings::{Settings, suggestion};
+use destage_sim::settings::Settings;
 use destage_trace::{PARAMETERS as TRACE_PARAMETERS, WORKLOADS};
 use serde_json::{Map, Value, json};
 
 use crate::args::{ShowArguments, Shown};
 use crate::catalogue;
 use crate::errors::Failure;
-use crate::output::{self, json, numbers};
+use crate::output::{self, json};
 
 /// What is shown: a heading, and parameters in parts.
 struct Page {
@@ -155,11 +155,7 @@ fn find<R>(
 ) -> Result<&'static R, Failure> {
     rows.iter().find(|row| name_of(row) == name).ok_or_else(|| {
         let names = rows.iter().map(name_of);
-        Failure::input(format!(
-            "show {what} {name:?}: no such {what}{}; expected one of {}",
-            suggestion(name, names.clone()),
-            names.collect::<Vec<_>>().join(", ")
-        ))
+        Failure::unknown(format!("show {what} {name:?}: no such {what}"), name, names)
     })
 }
 
@@ -216,7 +212,7 @@ impl Entry {
             Some(value) => format!(
                 "{} = {}{unit}  (default {})",
                 self.name,
-                numbers::setting(value),
+                output::setting(value),
                 row.default
             ),
         };

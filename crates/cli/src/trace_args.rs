@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
-use crate::args::{Reading, SettingArguments};
+use crate::args::{Reading, SettingArguments, Slice};
 
 /// Where a trace is written to.
 #[derive(Args)]
@@ -17,7 +17,7 @@ pub(crate) struct Written {
         overrides_with = "output"
     )]
     pub(crate) output: PathBuf,
-    /// Its form: compact, csv or disksim; told by the ending of FILE if not given
+    /// Its form: compact, csv, disksim, and parquet where that is built in; told by the ending of FILE if not given
     #[arg(long, value_name = "NAME", overrides_with = "to")]
     pub(crate) to: Option<String>,
 }
@@ -126,15 +126,8 @@ pub(crate) struct GenerateArguments {
     pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) written: Written,
-    /// Only the first N requests, after those skipped
-    #[arg(long, value_name = "N", overrides_with = "limit")]
-    pub(crate) limit: Option<u64>,
-    /// Leave out the first N requests
-    #[arg(long, value_name = "N", default_value_t = 0, overrides_with = "skip")]
-    pub(crate) skip: u64,
-    /// Drop reads
-    #[arg(long)]
-    pub(crate) writes_only: bool,
+    #[command(flatten)]
+    pub(crate) slice: Slice,
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
 }

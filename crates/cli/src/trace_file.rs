@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use destage_sim::settings::suggestion;
 use destage_trace::writers::{self, OUTPUTS, OutputForm, Packing, TraceWriter};
 use destage_trace::{Request, format};
 
@@ -29,22 +28,19 @@ impl<'a> TraceFile<'a> {
         check_distinct(&[("-o", &written.output)], inputs)?;
         let name = written.output.to_string_lossy();
         let names = OUTPUTS.iter().map(|form| form.name);
-        let listed = names.clone().collect::<Vec<_>>().join(", ");
         let form = match &written.to {
             Some(to) => writers::find(to).ok_or_else(|| {
                 if let Some(told) = format::left_out(to) {
                     return Failure::input(format!("--to {to}: {told}"));
                 }
-                Failure::input(format!(
-                    "--to {to:?}: no such form of traces{}; expected one of {listed}",
-                    suggestion(to, names)
-                ))
+                Failure::unknown(format!("--to {to:?}: no such form of traces"), to, names)
             })?,
             None => writers::of_file(&name).ok_or_else(|| {
                 let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
                 if let Some(told) = format::left_out(ending) {
                     return Failure::input(format!("-o {name}: {told}"));
                 }
+                let listed = names.collect::<Vec<_>>().join(", ");
                 Failure::input(format!(
                     "-o {name}: the ending names no form of traces; expected --to with one of {listed}, or such an ending"
                 ))

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use destage_base::parameter::Value;
 use destage_sim::metrics::METRICS;
 
+use crate::output::setting;
 use crate::record::Record;
 
 /// What `*` stands for in the name of a metric.
@@ -89,12 +90,7 @@ fn metric_columns(records: &[Record]) -> Vec<String> {
 }
 
 fn cell(value: &Value) -> String {
-    match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Text(text) => quoted(text),
-    }
+    quoted(&setting(value))
 }
 
 /// `text` as a cell.

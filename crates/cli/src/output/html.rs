@@ -6,7 +6,7 @@ use crate::manifest::Manifest;
 use crate::output::charts::{Entry, Frame, Series, bars, legend, lines};
 use crate::output::drawing;
 use crate::output::table::Side;
-use crate::output::{numbers, summary};
+use crate::output::{numbers, setting, summary};
 use crate::record::Record;
 
 const STYLE: &str = "
@@ -143,7 +143,7 @@ pub(crate) fn run(manifest: &Manifest, record: &Record) -> String {
         body.push_str(&format!(
             "<tr><td class=\"left\">{}</td><td class=\"left\">{}</td></tr>\n",
             escape(name),
-            escape(&numbers::setting(value))
+            escape(&setting(value))
         ));
     }
     body.push_str("</table></div>\n");

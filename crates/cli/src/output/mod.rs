@@ -21,7 +21,19 @@ pub(crate) mod table;
 
 use std::io::Write;
 
+use destage_base::parameter::Value;
+
 use crate::errors::Failure;
+
+/// A parameter's value, which people and machines are shown alike.
+pub(crate) fn setting(value: &Value) -> String {
+    match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+    }
+}
 
 /// Prints `text` on standard output.
 pub(crate) fn print(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {

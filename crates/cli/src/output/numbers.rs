@@ -1,7 +1,7 @@
 //! Numbers as people read them. Machine output does not come through here.
 
-use destage_base::parameter::Value;
 use destage_sim::metrics::Number;
+use destage_trace::statistics::Number as Statistic;
 
 /// `1234567` as `1,234,567`.
 pub(crate) fn whole(number: u64) -> String {
@@ -42,6 +42,14 @@ pub(crate) fn metric(number: Number) -> String {
     }
 }
 
+/// A statistic of a trace.
+pub(crate) fn statistic(number: Statistic) -> String {
+    match number {
+        Statistic::Whole(number) => whole(number),
+        Statistic::Decimal(number) => real(number),
+    }
+}
+
 /// `8388608` as `8 MiB`, if that is exact with a short number.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
@@ -74,16 +82,6 @@ pub(crate) fn size(number: u64) -> String {
             };
             format!("{number} {}", NAMES[power as usize - 1])
         }
-    }
-}
-
-/// A parameter.
-pub(crate) fn setting(value: &Value) -> String {
-    match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
     }
 }
 

@@ -15,6 +15,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
 use crate::output::csv::Columns;
+use crate::output::setting;
 use crate::record::Record;
 
 /// Names the schema and its version, under `destage.schema`, as traces do.
@@ -131,13 +132,7 @@ impl<'a> Column<'a> {
                 _ => unreachable!("all are numbers"),
             }),
             Kind::Word => self.put_as::<ByteArrayType>(group, |value| {
-                let text = match value {
-                    Value::Flag(flag) => flag.to_string(),
-                    Value::Integer(number) => number.to_string(),
-                    Value::Number(number) => number.to_string(),
-                    Value::Text(text) => text.clone(),
-                };
-                ByteArray::from(text.into_bytes())
+                ByteArray::from(setting(value).into_bytes())
             }),
         }
     }

@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use destage_trace::statistics::Shape;
-use destage_trace::statistics::Summary;
+use destage_trace::statistics::{Shape, Summary};
 
 use crate::errors::Failure;
 use crate::manifest::Manifest;

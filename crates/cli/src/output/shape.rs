@@ -1,6 +1,7 @@
 //! What a trace looks like: its charts, and the HTML page of them that needs nothing but itself.
 
-use destage_trace::statistics::{Histogram, HotPages, Number, Shape, Summary};
+use destage_trace::request::SECTOR_BYTES;
+use destage_trace::statistics::{Histogram, HotPages, Shape, Summary};
 
 use crate::manifest::Manifest;
 use crate::output::charts::{Entry, Frame, Series, legend, lines, shares};
@@ -9,7 +10,6 @@ use crate::output::heatmap::{Axis, extent, heatmap};
 use crate::output::html::{escape, page};
 use crate::output::numbers;
 
-const SECTOR_BYTES: u64 = 512;
 /// The styles of what is compared: the same in all charts.
 const READS: usize = 0;
 const WRITES: usize = 1;
@@ -142,13 +142,10 @@ pub(crate) fn html(look: &Look, manifest: &Manifest, summary: &Summary) -> Strin
     body.extend(look.charts.iter().map(Drawing::in_page));
     body.push_str("</div>\n<h2>Statistics</h2>\n<div class=\"wide\"><table>\n<tr><th class=\"left\">name</th><th>value</th><th class=\"left\">unit</th><th class=\"left\">meaning</th></tr>\n");
     for row in &summary.rows() {
-        let value = match row.value {
-            Number::Whole(number) => numbers::whole(number),
-            Number::Decimal(number) => numbers::real(number),
-        };
         body.push_str(&format!(
-            "<tr><td class=\"left\">{}</td><td>{value}</td><td class=\"left\">{}</td><td class=\"left about\">{}</td></tr>\n",
+            "<tr><td class=\"left\">{}</td><td>{}</td><td class=\"left\">{}</td><td class=\"left about\">{}</td></tr>\n",
             row.name,
+            numbers::statistic(row.value),
             row.unit,
             escape(row.about)
         ));
