@@ -210,7 +210,8 @@ impl Entry {
         let shown = value.as_deref().unwrap_or(row.default);
         let mut line = format!("{} = {shown}", self.name);
         // A size such as 4KiB has said its unit.
-        if !row.unit.is_empty() && !(row.unit == "bytes" && shown.ends_with('B')) {
+        let says_its_own = row.unit == "bytes" && shown.ends_with('B');
+        if !row.unit.is_empty() && !says_its_own {
             line.push_str(&format!(" {}", row.unit));
         }
         if value.is_some() {
