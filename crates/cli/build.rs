@@ -8,21 +8,25 @@ fn main() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.git");
     let mut commit = "unknown".to_owned();
     if repository.exists() {
-        if let Ok(output) = Command::new("git")
-            .args(["rev-parse", "--short=12", "HEAD"])
-            .output()
-            && output.status.success()
-        {
-            commit = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        if let Some(head) = git(&["rev-parse", "--short=12", "HEAD"]) {
+            commit = head;
         }
-        // The log moves with every commit; HEAD itself only when the branch changes.
+        // The log moves with every commit; HEAD itself only when the branch changes. Git knows where they are: in a
+        // worktree of its own .git is a file that names another folder.
         for name in ["HEAD", "logs/HEAD"] {
-            let path = repository.join(name);
-            if path.exists() {
-                println!("cargo::rerun-if-changed={}", path.display());
+            let path = git(&["rev-parse", "--git-path", name]);
+            if let Some(path) = path.filter(|path| Path::new(path).exists()) {
+                println!("cargo::rerun-if-changed={path}");
             }
         }
     }
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rustc-env=DESTAGE_COMMIT={commit}");
+}
+
+/// What git prints, if it can.
+fn git(arguments: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(arguments).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    output.status.success().then(|| text.trim().to_owned())
 }

@@ -202,20 +202,17 @@ impl Page {
 impl Entry {
     fn text(&self) -> String {
         let row = self.row;
-        let unit = if row.unit.is_empty() {
-            String::new()
-        } else {
-            format!(" {}", row.unit)
-        };
-        let mut line = match &self.value {
-            None => format!("{} = {}{unit}", self.name, row.default),
-            Some(value) => format!(
-                "{} = {}{unit}  (default {})",
-                self.name,
-                output::setting(value),
-                row.default
-            ),
-        };
+        let value = self.value.as_ref().map(output::setting);
+        let shown = value.as_deref().unwrap_or(row.default);
+        let mut line = format!("{} = {shown}", self.name);
+        // A size such as 4KiB has said its unit.
+        let says_its_own = row.unit == "bytes" && shown.ends_with('B');
+        if !row.unit.is_empty() && !says_its_own {
+            line.push_str(&format!(" {}", row.unit));
+        }
+        if value.is_some() {
+            line.push_str(&format!("  (default {})", row.default));
+        }
         line.push_str(&format!(
             "\n    {}\n    Expected: {}.",
             row.about,

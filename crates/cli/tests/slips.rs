@@ -109,3 +109,13 @@ fn one_request_is_one_request() {
         assert_eq!(outcome.errors, format!("destage: t.csv: {count}, csv\n"));
     }
 }
+
+#[test]
+fn a_size_says_its_unit_once() {
+    let told = place().succeed(&["show", "workload", "uniform"]);
+    assert!(told.contains("workload.page_bytes = 4KiB\n"), "{told}");
+    assert!(
+        told.contains("workload.requests = 100000 requests\n"),
+        "{told}"
+    );
+}
