@@ -123,15 +123,11 @@ impl State {
         column: &'static Column,
     ) -> Result<Ticks, Problem> {
         let (whole, rest) = cursor.decimal(self.exponent, column)?;
-        let ticks_per_unit = self.ticks_per_unit;
-        let base = *self
-            .base
-            .get_or_insert_with(|| whole.saturating_sub(EPOCH_MARGIN / ticks_per_unit));
-        let Some(whole) = whole.checked_sub(base) else {
+        let Some(whole) = self.since_base(whole) else {
             return Err(cursor.bad_field(Fault::BackInTime, column));
         };
         whole
-            .checked_mul(ticks_per_unit)
+            .checked_mul(self.ticks_per_unit)
             .and_then(|ticks| ticks.checked_add(rest))
             .ok_or_else(|| cursor.bad_field(Fault::TooLarge(column.name), column))
     }
@@ -181,37 +177,57 @@ impl State {
     /// `None` where it goes too far back or is too large.
     #[inline(always)]
     pub fn whole_epoch_time(&mut self, whole: u64) -> Option<Ticks> {
+        self.since_base(whole)?.checked_mul(self.ticks_per_unit)
+    }
+
+    /// Whole units since the point well before the first line, which the first call sets.
+    #[inline(always)]
+    fn since_base(&mut self, whole: u64) -> Option<u64> {
         let ticks_per_unit = self.ticks_per_unit;
         let base = *self
             .base
             .get_or_insert_with(|| whole.saturating_sub(EPOCH_MARGIN / ticks_per_unit));
-        whole.checked_sub(base)?.checked_mul(ticks_per_unit)
+        whole.checked_sub(base)
+    }
+
+    /// A request at `sector`, unless it ends where byte addresses do not fit in 64 bits any more.
+    #[inline(always)]
+    pub fn request(
+        &self,
+        arrival: Ticks,
+        volume: u32,
+        (sector, sectors): (u64, u32),
+        operation: Operation,
+    ) -> Option<Request> {
+        if sector > SECTORS_MAX - u64::from(sectors) {
+            return None;
+        }
+        Some(Request {
+            arrival,
+            sector,
+            sectors,
+            volume,
+            line: self.request_line(),
+            operation,
+            fua: false,
+            stream: 0,
+        })
     }
 }
 
-/// A request at `sector`, checked to end where byte addresses still fit in 64 bits.
+/// [`State::request`] of a line.
 #[inline(always)]
 pub(crate) fn request(
     state: &State,
     arrival: Ticks,
     volume: u32,
-    (sector, sectors): (u64, u32),
+    range: (u64, u32),
     operation: Operation,
 ) -> Result<Option<Request>, Problem> {
-    if sector > SECTORS_MAX - u64::from(sectors) {
-        return Err(Problem::line(Fault::BeyondAddressSpace));
+    match state.request(arrival, volume, range, operation) {
+        None => Err(Problem::line(Fault::BeyondAddressSpace)),
+        made => Ok(made),
     }
-    let line = state.request_line();
-    Ok(Some(Request {
-        arrival,
-        sector,
-        sectors,
-        volume,
-        line,
-        operation,
-        fua: false,
-        stream: 0,
-    }))
 }
 
 /// Decodes lines of `block`, which ends with a newline, until it is used up, `batch` holds `room` requests, or a

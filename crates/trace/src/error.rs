@@ -264,14 +264,6 @@ pub enum TraceError {
         /// The format's name.
         format: &'static str,
     },
-    /// A format was asked for that does not exist.
-    #[error("there is no trace format \"{name}\"; expected one of {known}")]
-    NoSuchFormat {
-        /// What was asked for.
-        name: String,
-        /// Names of all formats.
-        known: String,
-    },
     /// A workload's parameters contradict each other.
     #[error(
         "workload {workload}: {parameter}={value} does not fit the other parameters; expected {expected}"

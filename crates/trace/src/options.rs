@@ -86,7 +86,7 @@ pub const PARAMETERS: &[Parameter] = &[
         kind: Kind::Choice(&["error", "read", "write"]),
         default: "error",
         unit: "",
-        about: "What a request does where the trace does not say (oraclegeneral, csv without such a column).",
+        about: "What a request does where the trace does not say (oraclegeneral, csv or parquet without such a column).",
         source: "",
     },
     Parameter {
@@ -105,7 +105,7 @@ pub const PARAMETERS: &[Parameter] = &[
         },
         default: "0",
         unit: "writes",
-        about: "A flush is added after every so many writes of a trace; 0 adds none.",
+        about: "A flush is added after every so many writes of a trace or workload; 0 adds none.",
         source: "most traces lost their flushes",
     },
     Parameter {
@@ -116,7 +116,7 @@ pub const PARAMETERS: &[Parameter] = &[
         },
         default: "0",
         unit: "ms",
-        about: "A flush is added at every multiple of this time after a trace's first request if something was written since the last one; 0 adds none.",
+        about: "A flush is added at every multiple of this time after the first request if something was written since the last one; 0 adds none.",
         source: "file systems commit every 5 s or so",
     },
     Parameter {
@@ -127,7 +127,7 @@ pub const PARAMETERS: &[Parameter] = &[
         },
         default: "0",
         unit: "writes",
-        about: "One of so many writes of a trace is forced unit access; 0 leaves all as they are.",
+        about: "One of so many writes of a trace or workload is forced unit access; 0 leaves all as they are.",
         source: "most traces lost the flag; journals force their commit records",
     },
     Parameter {
@@ -151,7 +151,7 @@ pub const PARAMETERS: &[Parameter] = &[
     },
 ];
 
-/// Which event of a block-layer trace is the request.
+/// Which event is the request, where a trace has several of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Event {
     /// It is given to the device, after merging.

@@ -2,7 +2,7 @@
 
 use crate::address::{Addresses, Placement};
 use crate::admission::Admission;
-use crate::blocks::Blocks;
+use crate::blocks::{BlockError, Blocks};
 use crate::compression::{self, Compression};
 use crate::cursor::{Problem, next_line};
 use crate::decode::State;
@@ -349,9 +349,7 @@ impl Reader {
                     return Ok(());
                 }
                 Err(error) => {
-                    let (file, line) = (&self.file, self.state.line);
-                    let error = block_error(file, self.compression, line, &self.blocks, error);
-                    self.faults.pending = Some(error);
+                    self.faults.pending = Some(self.no_more_bytes(error));
                     self.admission.finish();
                     return Ok(());
                 }
@@ -533,19 +531,16 @@ impl Reader {
             match self.blocks.refill() {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(error) => {
-                    let (file, line) = (&self.file, self.state.line);
-                    return Err(block_error(
-                        file,
-                        self.compression,
-                        line,
-                        &self.blocks,
-                        error,
-                    ));
-                }
+                Err(error) => return Err(self.no_more_bytes(error)),
             }
         }
         Ok(())
+    }
+
+    #[cold]
+    fn no_more_bytes(&self, error: BlockError) -> TraceError {
+        let line = self.state.line;
+        block_error(&self.file, self.compression, line, &self.blocks, error)
     }
 
     fn make_relative(&mut self, batch: &mut [Request]) {

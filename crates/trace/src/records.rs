@@ -6,7 +6,7 @@
 use crate::cursor::{Column, Problem};
 use crate::decode::{Outcome, State};
 use crate::error::Fault;
-use crate::request::{Operation, Request, SECTORS_MAX};
+use crate::request::{Operation, Request};
 use destage_base::Ticks;
 
 /// How a format writes requests as bytes.
@@ -115,32 +115,22 @@ pub(crate) fn bad_field(
     }
 }
 
-/// A request at `sector`, checked to end where byte addresses still fit in 64 bits; its record is `record` bytes long.
+/// [`State::request`] of a record, which is `record` bytes long.
 #[inline(always)]
 pub(crate) fn request(
     state: &State,
     arrival: Ticks,
     volume: u32,
-    (sector, sectors): (u64, u32),
+    range: (u64, u32),
     operation: Operation,
     record: usize,
 ) -> Result<Request, Problem> {
-    if sector > SECTORS_MAX - u64::from(sectors) {
-        return Err(Problem {
+    state
+        .request(arrival, volume, range, operation)
+        .ok_or_else(|| Problem {
             record: Some(record),
             ..Problem::line(Fault::BeyondAddressSpace)
-        });
-    }
-    Ok(Request {
-        arrival,
-        sector,
-        sectors,
-        volume,
-        line: state.request_line(),
-        operation,
-        fua: false,
-        stream: 0,
-    })
+        })
 }
 
 /// The number of two bytes at `at`, lowest first.

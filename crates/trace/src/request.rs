@@ -12,16 +12,24 @@ pub const SECTORS_MAX: u64 = u64::MAX / SECTOR_BYTES;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
     /// Data to the host.
-    Read,
+    Read = 0,
     /// Data from the host.
-    Write,
+    Write = 1,
     /// All acknowledged writes are to become durable; carries no address.
-    Flush,
+    Flush = 2,
     /// The range is no longer needed.
-    Trim,
+    Trim = 3,
 }
 
 impl Operation {
+    /// All of them by their numbers, which files hold.
+    pub(crate) const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Trim];
+
+    /// Its place in [`Operation::ALL`].
+    pub(crate) const fn number(self) -> u64 {
+        self as u64
+    }
+
     /// The word for it in results and logs.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -1,8 +1,8 @@
 //! The chart of the study: a panel per workload, a group of bars per layer, a bar per scheme.
 
-use std::error::Error;
 use std::path::Path;
 
+use destage_benches::Outcome;
 use plotters::prelude::*;
 
 use crate::Grid;
@@ -24,7 +24,7 @@ pub fn draw(
     layers: &[&str],
     schemes: &[&str],
     grid: &Grid,
-) -> Result<(), Box<dyn Error>> {
+) -> Outcome<()> {
     let height = HEADER + PANEL * workloads.len() as u32;
     let root = SVGBackend::new(path, (WIDTH, height)).into_drawing_area();
     root.fill(&WHITE)?;

@@ -10,11 +10,10 @@
 
 mod chart;
 
-use std::error::Error;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-use serde_json::Value;
+use destage_benches::{Outcome, compare};
 
 /// Title and what `--workload` is given.
 const WORKLOADS: [(&str, &str); 3] = [
@@ -75,37 +74,24 @@ pub fn name(layer: &str) -> &str {
     layer.split(':').next().unwrap_or(layer)
 }
 
-fn compare(program: &Path, workload: &str) -> Result<Vec<Vec<Cell>>, Box<dyn Error>> {
-    let mut command = Command::new(program);
-    command.args(["compare", "--workload", workload, "--json", "--sizes", SIZE]);
-    command.args(["--buffers", &SCHEMES.join(",")]);
-    command.args(["--ftls", &LAYERS.join(",")]);
-    for setting in DEVICE {
-        command.args(["--set", setting]);
-    }
-    let output = command.output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
-    }
-    let result: Value = serde_json::from_slice(&output.stdout)?;
-    let runs = result["runs"].as_array().ok_or("no runs")?;
-    let cell = |layer: &str, scheme: &str| -> Result<Cell, Box<dyn Error>> {
+/// Cells of one workload by layer and scheme.
+fn cells(program: &Path, workload: &str) -> Outcome<Vec<Vec<Cell>>> {
+    let (schemes, layers) = (SCHEMES.join(","), LAYERS.join(","));
+    let mut arguments = vec!["--workload", workload, "--sizes", SIZE];
+    arguments.extend(["--buffers", &schemes, "--ftls", &layers]);
+    arguments.extend(DEVICE.iter().flat_map(|setting| ["--set", setting]));
+    let runs = compare(program, &arguments)?;
+    let cell = |layer: &str, scheme: &str| -> Outcome<Cell> {
         let run = runs
             .iter()
             .find(|run| {
-                run["parameters"]["ftl.kind"] == name(layer)
-                    && run["parameters"]["buffer.kind"] == scheme
+                run.parameter("ftl.kind") == name(layer) && run.parameter("buffer.kind") == scheme
             })
             .ok_or_else(|| format!("no run of {scheme} over {layer}"))?;
-        let real = |metric: &str| {
-            run["metrics"][metric]
-                .as_f64()
-                .ok_or_else(|| format!("{scheme} over {layer} has no {metric}"))
-        };
         Ok(Cell {
-            throughput: real("throughput.op_model_mb_per_s")?,
-            amplification: real("waf.host")?,
-            erases: real("flash.erases")? as u64,
+            throughput: run.metric("throughput.op_model_mb_per_s")?,
+            amplification: run.metric("waf.host")?,
+            erases: run.metric("flash.erases")? as u64,
         })
     };
     LAYERS
@@ -148,11 +134,11 @@ fn print(grid: &Grid) {
     }
 }
 
-fn study(program: &Path, chart: &Path) -> Result<(), Box<dyn Error>> {
+fn study(program: &Path, chart: &Path) -> Outcome<()> {
     let grid: Grid = WORKLOADS
         .iter()
-        .map(|(_, workload)| compare(program, workload))
-        .collect::<Result<_, _>>()?;
+        .map(|(_, workload)| cells(program, workload))
+        .collect::<Outcome<_>>()?;
     print(&grid);
     let titles = WORKLOADS.map(|(title, _)| title);
     chart::draw(chart, &titles, &LAYERS.map(name), &SCHEMES, &grid)

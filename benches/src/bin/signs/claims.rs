@@ -20,12 +20,11 @@ pub struct At {
     pub erases: Sign,
 }
 
-/// A comparison of two schemes on a workload.
+/// A comparison of `bplru` with another scheme on a workload.
 pub struct Claim {
     /// The workload's number in the paper, and where the claim stands.
     pub paper: &'static str,
     pub workload: &'static str,
-    pub scheme: &'static str,
     pub against: &'static str,
     pub at: &'static [At],
     pub over: &'static [&'static str],
@@ -57,11 +56,29 @@ const CROSSING: &[At] = &[
     at(16, "faster, fewer erases", More, Less),
 ];
 
+/// Of W9 on each of its file systems.
+const POSTMARK: &[At] = &[at(4, "faster", More, Open), at(16, "faster", More, Open)];
+const POSTMARK_OVER: &[&str] = &[
+    "commit_pages=16",
+    "commit_pages=1024",
+    "live_files=1000",
+    "live_files=20000",
+];
+/// Of W1.
+const OFFICE_OVER: &[&str] = &[
+    "wait_commits=1",
+    "commit_pages=64",
+    "commit_pages=1024",
+    "hot_percent=0",
+    "requests=100000",
+];
+/// Of W5.
+const MP3_OVER: &[&str] = &["commit_pages=16", "commit_pages=4096"];
+
 pub const CLAIMS: &[Claim] = &[
     Claim {
         paper: "W1, 4.2.2",
         workload: "standin-office-install",
-        scheme: "bplru",
         against: "fab",
         at: &[
             at(1, "", Open, Open),
@@ -69,18 +86,11 @@ pub const CLAIMS: &[Claim] = &[
             at(8, "", Open, Open),
             at(16, "+43 %, erases -41 %", More, Less),
         ],
-        over: &[
-            "wait_commits=1",
-            "commit_pages=64",
-            "commit_pages=1024",
-            "hot_percent=0",
-            "requests=100000",
-        ],
+        over: OFFICE_OVER,
     },
     Claim {
         paper: "W2, 4.2.2",
         workload: "standin-browser-cache",
-        scheme: "bplru",
         against: "fab",
         at: CROSSING,
         over: &[
@@ -95,7 +105,6 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         paper: "W3, 4.2.2",
         workload: "standin-pcmark",
-        scheme: "bplru",
         against: "fab",
         at: CROSSING,
         over: &[
@@ -109,7 +118,6 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         paper: "W4, 4.2.2: 2 KiB",
         workload: "standin-iometer-random:page_bytes=2048,footprint_pages=522240,requests=200000",
-        scheme: "bplru",
         against: "fab",
         at: IOMETER,
         over: &[],
@@ -117,7 +125,6 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         paper: "W4, 4.2.2: 4 KiB",
         workload: "standin-iometer-random:requests=200000",
-        scheme: "bplru",
         against: "fab",
         at: IOMETER,
         over: &[],
@@ -125,7 +132,6 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         paper: "W4: 16 KiB, by arithmetic",
         workload: "standin-iometer-random:page_bytes=16384,footprint_pages=65280,requests=50000",
-        scheme: "bplru",
         against: "fab",
         at: &[
             at(1, "faster, fewer erases", More, Less),
@@ -137,30 +143,27 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         paper: "W5, 4.2.2",
         workload: "standin-mp3-fat",
-        scheme: "bplru",
         against: "fab",
         at: &[
             at(1, "does no harm", More, Open),
             at(4, "does no harm", More, Open),
             at(16, "does no harm", More, Open),
         ],
-        over: &["commit_pages=16", "commit_pages=4096"],
+        over: MP3_OVER,
     },
     Claim {
         paper: "W5, 4.2.2",
         workload: "standin-mp3-fat",
-        scheme: "bplru",
         against: "nocache",
         at: &[
             at(1, "prototype: slower", Open, Open),
             at(16, "prototype: slower", Open, Open),
         ],
-        over: &["commit_pages=16", "commit_pages=4096"],
+        over: MP3_OVER,
     },
     Claim {
         paper: "W6, 4.2.2",
         workload: "standin-p2p",
-        scheme: "bplru",
         against: "fab",
         at: &[
             at(1, "much faster", More, Open),
@@ -178,7 +181,6 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         paper: "W7, 4.2.2",
         workload: "standin-untar-ext3",
-        scheme: "bplru",
         against: "fab",
         at: &[
             at(1, "", Open, Open),
@@ -197,7 +199,6 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         paper: "W8, 4.2.2",
         workload: "standin-kernel-compile-ext3",
-        scheme: "bplru",
         against: "fab",
         at: &[
             at(1, "", Open, Open),
@@ -217,71 +218,45 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         paper: "W9, figure 15: FAT16",
         workload: "standin-postmark:file_system=fat",
-        scheme: "bplru",
         against: "fab",
-        at: &[at(4, "faster", More, Open), at(16, "faster", More, Open)],
-        over: &[
-            "commit_pages=16",
-            "commit_pages=1024",
-            "live_files=1000",
-            "live_files=20000",
-        ],
+        at: POSTMARK,
+        over: POSTMARK_OVER,
     },
     Claim {
         paper: "W9, figure 15: ext3",
         workload: "standin-postmark:file_system=ext3",
-        scheme: "bplru",
         against: "fab",
-        at: &[at(4, "faster", More, Open), at(16, "faster", More, Open)],
-        over: &[
-            "commit_pages=16",
-            "commit_pages=1024",
-            "live_files=1000",
-            "live_files=20000",
-        ],
+        at: POSTMARK,
+        over: POSTMARK_OVER,
     },
     Claim {
         paper: "W9, figure 15: NTFS",
         workload: "standin-postmark:file_system=ntfs",
-        scheme: "bplru",
         against: "fab",
-        at: &[at(4, "faster", More, Open), at(16, "faster", More, Open)],
-        over: &[
-            "commit_pages=16",
-            "commit_pages=1024",
-            "live_files=1000",
-            "live_files=20000",
-        ],
+        at: POSTMARK,
+        over: POSTMARK_OVER,
     },
     Claim {
         paper: "W1, figure 17: padding",
         workload: "standin-office-install",
-        scheme: "bplru",
         against: "bplru:pad=false",
         at: &[
             at(1, "", Open, Open),
             at(4, "", Open, Open),
             at(16, "+26 %", More, Open),
         ],
-        over: &[
-            "wait_commits=1",
-            "commit_pages=64",
-            "commit_pages=1024",
-            "hot_percent=0",
-            "requests=100000",
-        ],
+        over: OFFICE_OVER,
     },
     Claim {
         paper: "W5, figure 18: compensation",
         workload: "standin-mp3-fat",
-        scheme: "bplru",
         against: "bplru:comp=false",
         at: &[
             at(1, "+10 %", More, Open),
             at(4, "less than at 1 MB", Open, Open),
             at(16, "less than at 1 MB", Open, Open),
         ],
-        over: &["commit_pages=16", "commit_pages=4096"],
+        over: MP3_OVER,
     },
 ];
 

@@ -13,16 +13,15 @@
 
 mod claims;
 
-use std::error::Error;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
 use claims::{At, CLAIMS, Claim, FLUSH_EVERY, MEAN_DESTAGE, Sign};
-use serde_json::Value;
-
-type Outcome<T> = Result<T, Box<dyn Error>>;
+use destage_benches::{Outcome, Run, compare};
 
 const SEEDS: [u64; 3] = [1, 2, 3];
+/// The scheme of the paper.
+const SCHEME: &str = "bplru";
 /// The other reading of "written fully sequentially": complete, in whatever order.
 const COMPLETE: &str = "bplru:seq_detect=complete";
 
@@ -70,43 +69,32 @@ struct Setting<'a> {
 }
 
 /// Runs `buffers` with the sizes, in MiB; results by size and buffer.
-fn compare(
+fn measure(
     program: &Path,
     setting: &Setting<'_>,
     buffers: &[&str],
     sizes: &[u64],
 ) -> Outcome<Vec<Vec<Figures>>> {
-    let mut command = Command::new(program);
-    command.args(["compare", "--profile", "bplru-mlc", "--json", "--quiet"]);
-    command.args(["--workload", setting.workload]);
-    command.args(["--buffers", &buffers.join(",")]);
     let in_mib: Vec<String> = sizes.iter().map(|size| format!("{size}MiB")).collect();
-    command.args(["--sizes", &in_mib.join(",")]);
-    command.args(["--set", &format!("sim.seed={}", setting.seed)]);
-    command.args(["--set", &format!("sim.drain={}", setting.drain)]);
+    let (listed, in_mib) = (buffers.join(","), in_mib.join(","));
+    let seed = format!("sim.seed={}", setting.seed);
+    let drain = format!("sim.drain={}", setting.drain);
+    let mut arguments = vec!["--profile", "bplru-mlc", "--workload", setting.workload];
+    arguments.extend(["--buffers", &listed, "--sizes", &in_mib]);
+    arguments.extend(["--set", &seed, "--set", &drain]);
     if let Some(more) = &setting.more {
-        command.args(["--set", more]);
+        arguments.extend(["--set", more]);
     }
-    let output = command.output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
-    }
-    let result: Value = serde_json::from_slice(&output.stdout)?;
-    let runs = result["runs"].as_array().ok_or("no runs")?;
+    let runs = compare(program, &arguments)?;
     let figures = |size: u64, buffer: &str| -> Outcome<Figures> {
         let run = runs
             .iter()
-            .find(|run| is_run_of(&run["parameters"], size, buffer))
+            .find(|run| is_run_of(run, size, buffer))
             .ok_or_else(|| format!("no run of {buffer} with {size} MiB"))?;
-        let real = |metric: &str| {
-            run["metrics"][metric]
-                .as_f64()
-                .ok_or_else(|| format!("{buffer} with {size} MiB has no {metric}"))
-        };
         Ok(Figures {
-            throughput: real("throughput.op_model_mb_per_s")?,
-            erases: real("flash.erases")?,
-            destage_pages: run["metrics"]["buffer.mean_destage_pages"].as_f64(),
+            throughput: run.metric("throughput.op_model_mb_per_s")?,
+            erases: run.metric("flash.erases")?,
+            destage_pages: run.metric("buffer.mean_destage_pages").ok(),
         })
     };
     sizes
@@ -121,15 +109,15 @@ fn compare(
 }
 
 /// Whether the run's buffer is the one asked for, by its kind and by what was asked of `bplru`.
-fn is_run_of(parameters: &Value, mib: u64, buffer: &str) -> bool {
+fn is_run_of(run: &Run, mib: u64, buffer: &str) -> bool {
     let kind = buffer.split(':').next().unwrap_or(buffer);
-    parameters["buffer.kind"] == kind
-        && parameters["buffer.capacity_bytes"].as_u64() == Some(mib << 20)
-        && (kind != "bplru"
+    run.parameter("buffer.kind") == kind
+        && run.parameter("buffer.capacity_bytes").as_u64() == Some(mib << 20)
+        && (kind != SCHEME
             || (["pad", "comp"].iter().all(|switch| {
                 let off = buffer.contains(&format!("{switch}=false"));
-                parameters[format!("buffer.{switch}")].as_bool() == Some(!off)
-            }) && (parameters["buffer.seq_detect"] == "complete") == (buffer == COMPLETE)))
+                run.parameter(&format!("buffer.{switch}")).as_bool() == Some(!off)
+            }) && (run.parameter("buffer.seq_detect") == "complete") == (buffer == COMPLETE)))
 }
 
 fn percent(part: f64) -> String {
@@ -169,8 +157,8 @@ fn gains(program: &Path, claim: &Claim) -> Outcome<Vec<Gains>> {
             drain,
             more: over.map(|over| format!("workload.{over}")),
         };
-        let buffers = [claim.scheme, claim.against, COMPLETE];
-        let figures = compare(program, &setting, &buffers, &sizes)?;
+        let buffers = [SCHEME, claim.against, COMPLETE];
+        let figures = measure(program, &setting, &buffers, &sizes)?;
         let both = |of: &Vec<Figures>| [Gain::new(of[0], of[1]), Gain::new(of[2], of[1])];
         Ok(figures.iter().map(both).collect())
     };
@@ -207,7 +195,7 @@ fn print_claims(program: &Path) -> Outcome<()> {
             println!(
                 "| {} | {}, {} | {} | {} | {} | {} | {} | {} | {} | {} | {}, {} | {}, {} | {} |",
                 claim.paper,
-                claim.scheme,
+                SCHEME,
                 claim.against,
                 at.mib,
                 at.paper,
@@ -250,7 +238,7 @@ fn print_mean_destage(program: &Path) -> Outcome<()> {
         more: None,
     };
     let sizes = MEAN_DESTAGE.map(|(mib, ..)| mib);
-    let figures = compare(program, &setting, &["bplru", "fab"], &sizes)?;
+    let figures = measure(program, &setting, &[SCHEME, "fab"], &sizes)?;
     println!("\nMean pages of a destage, uniform random writes of 2 KiB:\n");
     println!(
         "| MiB | BPLRU by arithmetic | here | FAB by arithmetic | here |\n|--:|--:|--:|--:|--:|"
@@ -272,7 +260,7 @@ fn flush_gains(program: &Path, seed: u64) -> Outcome<Vec<Gain>> {
             drain: true,
             more: Some(format!("trace.flush_every_writes={every}")),
         };
-        Ok(compare(program, &setting, &["bplru"], &[16])?[0][0])
+        Ok(measure(program, &setting, &[SCHEME], &[16])?[0][0])
     };
     // Zero adds none.
     let without = run(0)?;

@@ -186,12 +186,6 @@ fn requests(
     state: &State,
     batch: &mut Vec<Request>,
 ) -> bool {
-    const OPERATIONS: [Operation; 4] = [
-        Operation::Read,
-        Operation::Write,
-        Operation::Flush,
-        Operation::Trim,
-    ];
     let (mut arrival, mut end) = (le64(block, 4), le64(block, 12));
     let mut values = [[0; RUN]; COLUMNS];
     let mut sound = true;
@@ -220,7 +214,7 @@ fn requests(
                 sectors: length as u32,
                 volume: volume as u32,
                 line: u32::try_from(line).unwrap_or(u32::MAX),
-                operation: OPERATIONS[(kind & 3) as usize],
+                operation: Operation::ALL[(kind & 3) as usize],
                 fua: kind & 4 != 0,
                 stream: (kind >> 3) as u16,
             }

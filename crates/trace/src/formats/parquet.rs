@@ -8,25 +8,24 @@
 //! of that is. So it is opened at its end and read at one place per column: some thousand rows at once, in memory
 //! bounded by a page of each column.
 
+mod bounded;
 mod column;
 pub(crate) mod seal;
 
 use crate::containment::contained;
 use crate::cursor::Column;
-use crate::decode::{State, request};
+use crate::decode::State;
 use crate::error::{Excerpt, Fault, TraceError};
 use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request, SECTORS_MAX};
 use crate::rows::{Opened, Rows, Step, Table};
 use crate::writers::{self, Packing, TraceWriter};
-use ::parquet::errors::{ParquetError, Result as Decoded};
+use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::RowGroupMetaData;
-use ::parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReader};
-use bytes::Bytes;
+use ::parquet::file::reader::{FileReader, SerializedFileReader};
+use bounded::Bounded;
 use column::{Found, Kind, Open, Wanted};
 use seal::Seals;
-use std::fs::File;
-use std::io::{BufReader, Seek, SeekFrom};
 use std::path::Path;
 
 pub(crate) const FORMAT: Format = Format {
@@ -269,12 +268,12 @@ impl ParquetRows {
         // Every number was held to the limit of its column.
         let arrival = value(ARRIVAL) * state.ticks_per_unit;
         let volume = value(VOLUME) as u32;
-        let operation = OPERATIONS[value(OPERATION) as usize];
+        let operation = Operation::ALL[value(OPERATION) as usize];
         if operation == Operation::Flush {
-            return request(state, arrival, volume, (0, 0), operation).ok()?;
+            return state.request(arrival, volume, (0, 0), operation);
         }
         let range = (value(SECTOR), value(SECTORS) as u32);
-        let mut made = request(state, arrival, volume, range, operation).ok()??;
+        let mut made = state.request(arrival, volume, range, operation)?;
         made.fua = value(FUA) != 0;
         made.stream = value(STREAM) as u16;
         Some(made)
@@ -292,7 +291,9 @@ impl ParquetRows {
         for (column, found) in self.found.iter().enumerate() {
             if found.is_none() && self.values[column].len() != rows {
                 let missing = state.choices.missing_operation;
-                let value = missing.filter(|_| column == OPERATION).map_or(0, code);
+                let value = missing
+                    .filter(|_| column == OPERATION)
+                    .map_or(0, Operation::number);
                 self.values[column].clear();
                 self.values[column].resize(rows, value);
             }
@@ -390,24 +391,6 @@ impl ParquetRows {
     }
 }
 
-/// The operations in the order of their numbers.
-pub(crate) const OPERATIONS: [Operation; 4] = [
-    Operation::Read,
-    Operation::Write,
-    Operation::Flush,
-    Operation::Trim,
-];
-
-/// The number of an operation in [`OPERATIONS`].
-pub(crate) fn code(operation: Operation) -> u64 {
-    match operation {
-        Operation::Read => 0,
-        Operation::Write => 1,
-        Operation::Flush => 2,
-        Operation::Trim => 3,
-    }
-}
-
 /// Where the last byte of a row group's columns stands, as far as its directory can be believed.
 fn end_of(group: &RowGroupMetaData) -> u64 {
     let end = |column: &::parquet::file::metadata::ColumnChunkMetaData| {
@@ -452,46 +435,4 @@ fn example(requests: usize) -> Vec<u8> {
     }
     writer.finish().expect("memory can be written");
     out
-}
-
-/// A file of which no place beyond its end can be asked for, whatever its directory says.
-struct Bounded {
-    file: File,
-    bytes: u64,
-}
-
-impl Bounded {
-    fn open(path: &Path) -> std::io::Result<Self> {
-        let file = File::open(path)?;
-        let bytes = file.metadata()?.len();
-        Ok(Self { file, bytes })
-    }
-}
-
-impl Length for Bounded {
-    fn len(&self) -> u64 {
-        self.bytes
-    }
-}
-
-impl ChunkReader for Bounded {
-    type T = BufReader<File>;
-
-    fn get_read(&self, start: u64) -> Decoded<Self::T> {
-        // All that share the file move its one position, and read on at once.
-        let mut file = self.file.try_clone()?;
-        file.seek(SeekFrom::Start(start))?;
-        Ok(BufReader::with_capacity(512, file))
-    }
-
-    fn get_bytes(&self, start: u64, length: usize) -> Decoded<Bytes> {
-        if start
-            .checked_add(length as u64)
-            .is_none_or(|end| end > self.bytes)
-        {
-            let text = format!("a page of {length} bytes at {start} ends beyond the file");
-            return Err(ParquetError::EOF(text));
-        }
-        self.file.get_bytes(start, length)
-    }
 }

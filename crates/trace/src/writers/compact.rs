@@ -90,13 +90,11 @@ impl<W: Write> CompactWriter<W> {
 
 /// The operation as a number of the format.
 fn code(request: &Request) -> u64 {
-    let operation = match request.operation {
-        Operation::Read => 0,
-        Operation::Write => 1,
+    let operation = request.operation.number();
+    if request.operation == Operation::Flush {
         // It has neither of the two.
-        Operation::Flush => return 2,
-        Operation::Trim => 3,
-    };
+        return operation;
+    }
     operation + 4 * u64::from(request.fua) + 8 * u64::from(request.stream)
 }
 

@@ -1,8 +1,8 @@
 //! Requests as a table in Apache Parquet; what stands in it is said in `formats/parquet.rs` and docs/TRACES.md.
 
 use crate::formats::parquet::seal::{self, Seal};
-use crate::formats::parquet::{OPERATIONS, SCHEMA, SCHEMA_KEY, code};
-use crate::request::Request;
+use crate::formats::parquet::{SCHEMA, SCHEMA_KEY};
+use crate::request::{Operation, Request};
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -64,7 +64,7 @@ impl<W: Write + Send> ParquetWriter<W> {
             out: SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties))
                 .map_err(failed)?,
             waiting: Vec::with_capacity(ROWS),
-            words: OPERATIONS.map(|operation| ByteArray::from(operation.name())),
+            words: Operation::ALL.map(|operation| ByteArray::from(operation.name())),
             checksums: Vec::new(),
         })
     }
@@ -106,7 +106,7 @@ impl<W: Write + Send> ParquetWriter<W> {
             seal.add(&[
                 request.arrival,
                 u64::from(request.volume),
-                code(request.operation),
+                request.operation.number(),
                 request.sector,
                 u64::from(request.sectors),
                 u64::from(request.fua),
@@ -125,9 +125,7 @@ impl<W: Write + Send> ParquetWriter<W> {
             let g = &mut group;
             put_column::<Int64Type, _>(g, rows, |row| row.arrival.cast_signed())?;
             put_column::<Int32Type, _>(g, rows, |row| row.volume.cast_signed())?;
-            put_column::<ByteArrayType, _>(g, rows, |row| {
-                words[code(row.operation) as usize].clone()
-            })?;
+            put_column::<ByteArrayType, _>(g, rows, |row| words[row.operation as usize].clone())?;
             put_column::<Int64Type, _>(g, rows, |row| row.sector.cast_signed())?;
             put_column::<Int32Type, _>(g, rows, |row| row.sectors.cast_signed())?;
             put_column::<BoolType, _>(g, rows, |row| row.fua)?;

@@ -1,10 +1,11 @@
 //! A column of a Parquet file: found by name, checked by type, decoded into numbers of 64 bits.
 
-use super::{code, one_line};
+use super::one_line;
 use crate::containment::contained;
 use crate::cursor::Column;
 use crate::error::{Excerpt, Fault};
 use crate::formats::csv::operation;
+use crate::request::Operation;
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
@@ -226,10 +227,12 @@ impl Open {
                 column.decode(rows, name, out, |_, value| u64::from(*value))?;
             }
             Values::Word(column) => column.decode(rows, name, out, |row, value: &ByteArray| {
-                operation(value.data()).map(code).unwrap_or_else(|| {
-                    bad(row, Fault::UnknownWord(name), Excerpt::new(value.data()));
-                    0
-                })
+                operation(value.data())
+                    .map(Operation::number)
+                    .unwrap_or_else(|| {
+                        bad(row, Fault::UnknownWord(name), Excerpt::new(value.data()));
+                        0
+                    })
             })?,
         }
         for row in self.values.nulls() {
