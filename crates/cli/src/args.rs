@@ -269,6 +269,8 @@ pub(crate) struct InfoArguments {
     /// JSON on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
 }
 
 #[derive(Args)]

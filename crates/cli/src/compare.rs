@@ -57,6 +57,9 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
                 .collect::<Result<_, _>>()?
         }
     };
+    for input in &inputs {
+        input.accept(&common.reading)?;
+    }
     let outputs: Vec<_> = common
         .results
         .output
@@ -82,7 +85,9 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
         .iter()
         .map(|input| input.load(first, &options))
         .collect::<Result<_, _>>()?;
-    loaded.iter().for_each(|loaded| loaded.facts.warn());
+    loaded
+        .iter()
+        .for_each(|loaded| loaded.facts.warn_of_simulation(&options));
     let threads = common.threads.map_or(0, usize::from);
     let records = run_combinations(&inputs, &loaded, &combinations, threads, common.noise)?;
 

@@ -16,6 +16,7 @@ use crate::manifest::Manifest;
 use crate::output::plot::Plot;
 use crate::output::table::{Side, Table};
 use crate::output::{self, json, numbers};
+use crate::progress::Progress;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
@@ -39,13 +40,16 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let mut reader = Reader::open(&arguments.trace, &options)?;
     let mut statistics = Statistics::new(page_bytes);
     let mut batch = Vec::new();
+    let progress = Progress::new(arguments.noise, arguments.reading.slice.limit);
     while reader.fill(&mut batch)? {
         interrupt::check()?;
+        progress.advance(batch.len() as u64);
         batch.iter().for_each(|request| statistics.add(request));
         if let Some(shape) = &mut shape {
             batch.iter().for_each(|request| shape.add(request));
         }
     }
+    drop(progress);
     let facts = Facts::of_reader(&arguments.trace.display().to_string(), &reader);
     facts.warn();
     let summary = statistics.finish();

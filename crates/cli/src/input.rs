@@ -8,7 +8,7 @@ use destage_sim::foresight::Foresight;
 use destage_sim::settings::{Config, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
-    BadLines, FORMATS, Operation, ReadOptions, Reader, Request, WORKLOADS, Workload, format,
+    Asu, BadLines, FORMATS, Operation, ReadOptions, Reader, Request, WORKLOADS, Workload, format,
     injected, workloads,
 };
 
@@ -48,6 +48,8 @@ pub(crate) struct Facts {
     /// Requests whose time was moved up.
     pub(crate) clamped_requests: u64,
     first_skipped: Option<String>,
+    /// Whether there are requests of several volumes.
+    has_volumes: bool,
     /// Whether the slice that was asked for has not one request of the trace.
     is_empty: bool,
 }
@@ -71,6 +73,17 @@ impl Input {
             (Some(path), _) => Ok(Self::Trace(path.to_owned())),
             (None, Some(text)) => Generator::new(text, pairs).map(Self::Workload),
             (None, None) => Err(Failure::input("expected a TRACE or --workload")),
+        }
+    }
+
+    /// Refuses what was typed about a trace's lines if there is no trace.
+    pub(crate) fn accept(&self, reading: &Reading) -> Result<(), Failure> {
+        match (self, &reading.format) {
+            (Self::Workload(generator), Some(format)) => Err(Failure::input(format!(
+                "--format {format}: {} is generated; expected --format with a TRACE only",
+                generator.row.name
+            ))),
+            _ => Ok(()),
         }
     }
 
@@ -248,6 +261,7 @@ impl Facts {
             dropped_requests: counts.zero_length,
             clamped_requests: counts.clamped,
             first_skipped: reader.first_skipped().map(str::to_owned),
+            has_volumes: reader.has_volumes(),
             is_empty: counts.requests == 0,
         }
     }
@@ -262,6 +276,7 @@ impl Facts {
             dropped_requests: 0,
             clamped_requests: 0,
             first_skipped: None,
+            has_volumes: false,
             is_empty: false,
         }
     }
@@ -271,6 +286,17 @@ impl Facts {
         match source.reader() {
             Some(reader) => Self::of_reader(source.origin(), reader),
             None => Self::of_workload(source.origin()),
+        }
+    }
+
+    /// Tells the user of a simulation what [`Facts::warn`] does, and what shares addresses in it.
+    pub(crate) fn warn_of_simulation(&self, options: &ReadOptions) {
+        self.warn();
+        if self.has_volumes && options.asu == Asu::Ignore {
+            warn(format!(
+                "{}: several volumes lie over one another; trace.asu=separate or concatenate lays them apart",
+                self.name
+            ));
         }
     }
 

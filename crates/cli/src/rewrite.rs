@@ -17,6 +17,7 @@ use crate::choices;
 use crate::errors::Failure;
 use crate::input::{self, Facts, Input};
 use crate::interrupt;
+use crate::progress::Progress;
 use crate::trace_file::TraceFile;
 
 /// Runs `trace convert`.
@@ -92,10 +93,13 @@ pub(crate) fn anonymize(arguments: &AnonymizeArguments) -> Result<(), Failure> {
     let sectors = region_sectors(&arguments.region_bytes)?;
     let mut regions = Regions::new(sectors);
     let mut stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
+    let progress = Progress::new(arguments.written.noise, None);
     while stream.reader.fill(&mut stream.batch)? {
         interrupt::check()?;
+        progress.advance(stream.batch.len() as u64);
         stream.batch.iter().for_each(|request| regions.add(request));
     }
+    drop(progress);
     let seed = config.global.integer("sim.seed");
     let anonymizer = regions.shuffled(seed).ok_or_else(|| {
         Failure::input(format!(

@@ -29,6 +29,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     let options = input::read_options(&config, &common.reading)?;
     let trace = arguments.trace.as_deref();
     let input = Input::new(trace, workload, &common.settings.set)?;
+    input.accept(&common.reading)?;
 
     let wanted = [
         ("-o", &common.results.output),
@@ -68,7 +69,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     let logs = logs.finish()?;
     let (result, facts) = outcome?;
 
-    facts.warn();
+    facts.warn_of_simulation(&options);
     let (buffer, ftl) = (config.scheme.name, config.ftl_row.name);
     let record = Record::new(&input.name(), buffer, ftl, result, input.parameters());
     summary::notes(std::slice::from_ref(&record))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
-use crate::args::{Reading, SettingArguments, Slice};
+use crate::args::{Noise, Reading, SettingArguments, Slice};
 
 /// Where a trace is written to.
 #[derive(Args)]
@@ -20,6 +20,8 @@ pub(crate) struct Written {
     /// Its form: compact, csv, disksim, and parquet where that is built in; told by the ending of FILE if not given
     #[arg(long, value_name = "NAME", overrides_with = "to")]
     pub(crate) to: Option<String>,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
 }
 
 #[derive(Args)]

@@ -10,6 +10,7 @@ use crate::errors::{Failure, say};
 use crate::interrupt;
 use crate::output::files::{PendingFile, unwritable};
 use crate::output::report::check_distinct;
+use crate::progress::Progress;
 
 /// A trace file that is wanted: checked before the work, filled by it.
 pub(crate) struct TraceFile<'a> {
@@ -74,10 +75,12 @@ impl<'a> TraceFile<'a> {
         };
         let mut writer = TraceWriter::new(self.form, self.packing, &mut self.file)
             .map_err(|cause| refused(&cause))?;
+        let progress = Progress::new(self.written.noise, None);
         let mut count = 0u64;
         while let Some(request) = next()? {
             if count.is_multiple_of(PATIENCE) {
                 interrupt::check()?;
+                progress.advance(if count == 0 { 0 } else { PATIENCE });
             }
             writer.write(&request).map_err(|cause| refused(&cause))?;
             count += 1;
@@ -90,7 +93,11 @@ impl<'a> TraceFile<'a> {
             )));
         }
         writer.finish().map_err(|cause| refused(&cause))?;
+        drop(progress);
         self.file.commit()?;
+        if self.written.noise.quiet {
+            return Ok(());
+        }
         say(&format!(
             "destage: {}: {count} request{}, {}",
             path.display(),

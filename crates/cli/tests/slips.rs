@@ -119,3 +119,47 @@ fn a_size_says_its_unit_once() {
         "{told}"
     );
 }
+
+#[test]
+fn a_workload_has_no_format() {
+    for command in ["run", "compare"] {
+        refused(
+            &place(),
+            &[command, "--workload", "uniform", "--format", "spc"],
+            "--format spc: uniform is generated; expected --format with a TRACE only",
+        );
+    }
+}
+
+#[test]
+fn volumes_that_lie_over_one_another_are_told_of() {
+    let place = place();
+    place.write("two.disksim", "0.5 0 0 8 0\n1.5 1 8 8 0\n");
+    let warning = "destage: warning: two.disksim: several volumes lie over one another; trace.asu=separate or concatenate lays them apart\n";
+    for (file, more, errors) in [
+        ("two.disksim", &[][..], warning),
+        ("two.disksim", &["--set", "trace.asu=concatenate"][..], ""),
+        ("t.disksim", &[], ""),
+    ] {
+        for command in ["run", "compare"] {
+            let outcome = place.run(&[&[command, file, "--ftl", "none"], more].concat());
+            assert_eq!((outcome.status, outcome.errors.as_str()), (0, errors));
+        }
+    }
+}
+
+#[test]
+fn making_a_trace_says_how_far_it_is_if_asked_and_nothing_if_quiet() {
+    let place = place();
+    let generate = ["trace", "generate", "--workload", "uniform:requests=70000"];
+    let made = |more: &[&str]| {
+        let outcome = place.run(&[&generate[..], &["-o", "u.compact"], more].concat());
+        assert_eq!(outcome.status, 0, "{}", outcome.errors);
+        outcome.errors
+    };
+    assert_eq!(made(&["--quiet"]), "");
+    assert_eq!(
+        made(&["--progress"]),
+        "destage: u.compact: 70000 requests, compact\n"
+    );
+}

@@ -14,7 +14,7 @@ use crate::options::{Asu, BadLines, Order, ReadOptions};
 use crate::report::{block_error, line_text, offending, offending_bytes};
 use crate::request::{Operation, Request};
 use crate::rows::{Rows, Step, shown};
-use crate::volumes::first_pass;
+use crate::volumes::{Seen, first_pass};
 use destage_base::Ticks;
 use std::fs::File;
 use std::path::Path;
@@ -64,6 +64,7 @@ pub struct Reader {
     writes_only: bool,
     injection: Option<Injection>,
     handed_out: u64,
+    volumes: Seen,
     stage: Stage,
     /// No complete record is in sight.
     starved: bool,
@@ -202,6 +203,7 @@ impl Reader {
             writes_only: options.writes_only,
             injection: Injection::new(options),
             handed_out: 0,
+            volumes: Seen::default(),
             stage: if options.limit == Some(0) {
                 Stage::Stopped
             } else {
@@ -229,6 +231,7 @@ impl Reader {
             }
             if !batch.is_empty() {
                 self.handed_out += batch.len() as u64;
+                self.volumes.see(batch);
                 return Ok(true);
             }
         }
@@ -252,6 +255,12 @@ impl Reader {
     #[must_use]
     pub fn clock(&self) -> Option<u128> {
         Some(self.state.epoch_start() + u128::from(self.epoch?))
+    }
+
+    /// Whether requests of several volumes were handed out.
+    #[must_use]
+    pub fn has_volumes(&self) -> bool {
+        self.volumes.several
     }
 
     /// What was met so far.

@@ -1,11 +1,31 @@
-//! Volumes laid end to end: the first of the two passes that this takes.
+//! Volumes of a trace: whether there are several, and where each ends.
 
 use crate::address::{Placement, concatenated};
 use crate::error::TraceError;
 use crate::options::{Asu, Order, ReadOptions};
 use crate::reader::Reader;
+use crate::request::Request;
 use std::collections::BTreeMap;
 use std::path::Path;
+
+/// Whether there is more than one volume.
+#[derive(Default)]
+pub(crate) struct Seen {
+    first: Option<u32>,
+    pub several: bool,
+}
+
+impl Seen {
+    /// Looks at the requests of a batch.
+    pub fn see(&mut self, batch: &[Request]) {
+        if !self.several
+            && let Some(request) = batch.first()
+        {
+            let first = *self.first.get_or_insert(request.volume);
+            self.several = batch.iter().any(|request| request.volume != first);
+        }
+    }
+}
 
 /// Reads the whole trace to see where each volume ends, and lays them end to end.
 pub(crate) fn first_pass(path: &Path, options: &ReadOptions) -> Result<Placement, TraceError> {
