@@ -16,7 +16,7 @@
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 const RECORD_BYTES: u64 = 1024;
 const RESIDENT_BYTES: u64 = 700;
@@ -29,27 +29,49 @@ const BOOT_BYTES: u64 = 8 << 10;
 const RESTART_PAGES: u64 = 2;
 const MIB: u64 = 1 << 20;
 
-/// Pages that wait, and the number of the write-back before which each began to.
+/// Pages that wait to be written back.
 #[derive(Clone, Debug, Default)]
-struct Waiting(BTreeMap<u64, u64>);
+struct Waiting {
+    /// Whether each page does.
+    waits: Vec<bool>,
+    /// The same pages with the number of the write-back before which they began to, in its order.
+    since: VecDeque<(u64, Vec<u64>)>,
+}
 
 impl Waiting {
     /// A page that waits already goes on waiting.
     fn add(&mut self, page: u64, now: u64) {
-        self.0.entry(page).or_insert(now);
+        let index = usize::try_from(page).expect("a volume's pages fit in memory as bits");
+        if index >= self.waits.len() {
+            self.waits.resize(index + 1, false);
+        }
+        if std::mem::replace(&mut self.waits[index], true) {
+            return;
+        }
+        match self.since.back_mut() {
+            Some((since, pages)) if *since == now => pages.push(page),
+            _ => self.since.push_back((now, vec![page])),
+        }
     }
 
     /// Takes out the pages that began to wait at `latest` or before, ascending.
     fn due(&mut self, latest: u64) -> Vec<u64> {
         let mut due = Vec::new();
-        self.0.retain(|page, since| {
-            let waits = *since > latest;
-            if !waits {
-                due.push(*page);
+        while let Some((since, pages)) = self.since.front()
+            && *since <= latest
+        {
+            for page in pages {
+                self.waits[*page as usize] = false;
             }
-            waits
-        });
+            due.extend(pages);
+            self.since.pop_front();
+        }
+        due.sort_unstable();
         due
+    }
+
+    fn is_empty(&self) -> bool {
+        self.since.is_empty()
     }
 }
 
@@ -276,7 +298,7 @@ impl FileSystem for Ntfs {
             let due = self.data.due(latest).into_iter();
             disk.write_all(due.filter(|page| self.space.is_taken(*page)));
         }
-        if self.dirty.0.is_empty() {
+        if self.dirty.is_empty() {
             return;
         }
         let log_bytes = (self.log_pages - RESTART_PAGES) * self.page_bytes;
