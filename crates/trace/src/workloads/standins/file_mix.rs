@@ -38,8 +38,8 @@ struct FileMix {
     directories: Vec<usize>,
     made: u64,
     hot: Option<File>,
-    /// In the order in which they were made, unless any may be removed.
-    files: VecDeque<File>,
+    /// In the order in which they were made, unless any may be removed. Boxed, as those behind one that is taken out move up.
+    files: VecDeque<Box<File>>,
     removed: Removed,
 }
 
@@ -129,7 +129,7 @@ fn boxed(system: impl FileSystem + 'static) -> Box<dyn FileSystem> {
 
 impl FileMix {
     /// The file at `index`, taken out. The others keep their order, if it says which one is removed.
-    fn take(&mut self, index: usize) -> Option<File> {
+    fn take(&mut self, index: usize) -> Option<Box<File>> {
         match self.removed {
             Removed::Random => self.files.swap_remove_back(index),
             Removed::Oldest | Removed::Latest => self.files.remove(index),
@@ -137,7 +137,7 @@ impl FileMix {
     }
 
     /// A random file, taken out.
-    fn take_random(&mut self, random: &mut Random) -> Option<File> {
+    fn take_random(&mut self, random: &mut Random) -> Option<Box<File>> {
         let count = self.files.len() as u64;
         (count > 0)
             .then(|| pick(random, count) as usize)
@@ -145,7 +145,7 @@ impl FileMix {
     }
 
     /// The file that is removed next.
-    fn take_removed(&mut self, random: &mut Random) -> Option<File> {
+    fn take_removed(&mut self, random: &mut Random) -> Option<Box<File>> {
         match self.removed {
             Removed::Random => self.take_random(random),
             Removed::Oldest => self.files.pop_front(),
@@ -154,7 +154,7 @@ impl FileMix {
     }
 
     /// The file that makes room for others.
-    fn take_for_room(&mut self, random: &mut Random) -> Option<File> {
+    fn take_for_room(&mut self, random: &mut Random) -> Option<Box<File>> {
         match self.removed {
             Removed::Oldest => self.files.pop_front(),
             // What is latest was just made, and is still wanted.
@@ -166,7 +166,7 @@ impl FileMix {
     fn make_room(&mut self, bytes: u64, random: &mut Random, disk: &mut Disk) {
         while !self.system.fits(bytes) {
             match self.take_for_room(random) {
-                Some(file) => self.system.remove(file, disk),
+                Some(file) => self.system.remove(*file, disk),
                 None => {
                     self.system.format(disk);
                     self.directories.clear();
@@ -193,7 +193,7 @@ impl FileMix {
         if self.files.len() as u64 >= self.live_files
             && let Some(file) = self.take_for_room(random)
         {
-            self.system.remove(file, disk);
+            self.system.remove(*file, disk);
         }
         self.make_room(bytes, random, disk);
         let turn = self.made / self.directory_files;
@@ -205,7 +205,7 @@ impl FileMix {
         self.made += 1;
         let mut file = self.system.create(self.directories[index]);
         self.system.append(&mut file, bytes, disk);
-        self.files.push_back(file);
+        self.files.push_back(Box::new(file));
     }
 }
 
@@ -232,24 +232,29 @@ impl Activity for FileMix {
             (Some(2), _) => {
                 let bytes = 1 + pick(random, self.append_bytes);
                 let index = pick(random, self.files.len() as u64) as usize;
-                let Some(mut file) = self.take(index) else {
-                    return;
-                };
                 if !self.system.fits(bytes) {
-                    self.system.remove(file, disk);
+                    if let Some(file) = self.take(index) {
+                        self.system.remove(*file, disk);
+                    }
                     return;
                 }
+                let place = match self.removed {
+                    Removed::Oldest | Removed::Latest => index,
+                    // In the order that taking it out and putting it back would leave.
+                    Removed::Random => {
+                        let last = self.files.len() - 1;
+                        self.files.swap(index, last);
+                        last
+                    }
+                };
+                let file = &mut self.files[place];
                 if file.bytes + bytes <= self.sizes.max {
-                    self.system.append(&mut file, bytes, disk);
-                }
-                match self.removed {
-                    Removed::Random => self.files.push_back(file),
-                    Removed::Oldest | Removed::Latest => self.files.insert(index, file),
+                    self.system.append(file, bytes, disk);
                 }
             }
             (Some(_), _) => {
                 if let Some(file) = self.take_removed(random) {
-                    self.system.remove(file, disk);
+                    self.system.remove(*file, disk);
                 }
             }
             (None, _) => self.create(random, disk),
