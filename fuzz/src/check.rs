@@ -2,8 +2,8 @@
 
 use destage_base::Random;
 use destage_trace::{
-    Asu, BadLines, Choices, Event, FORMATS, Format, Operation, Order, ReadOptions, Reader, Streams,
-    ZeroLength,
+    BadLines, Choices, Event, FORMATS, Format, Operation, Order, ReadOptions, Reader, Streams,
+    Volumes, ZeroLength,
 };
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub fn options(format: Option<&'static Format>, random: &mut Random) -> ReadOpti
     let mut pick = |count: u64| usize::try_from(random.below(count)).unwrap_or(0);
     ReadOptions {
         format,
-        asu: [Asu::Ignore, Asu::Separate, Asu::Concatenate][pick(3)],
+        volumes: [Volumes::Ignore, Volumes::Separate, Volumes::Concatenate][pick(3)],
         lba_shift: [0, 63, -63, i64::MIN, i64::MAX][pick(5)],
         zero_length: [ZeroLength::Error, ZeroLength::Drop][pick(2)],
         order: [Order::Auto, Order::Error, Order::Sort, Order::Clamp][pick(4)],

@@ -16,8 +16,8 @@ use destage_trace::{Operation, Request};
 
 /// A device of 2 x 2 planes with 24 blocks of 8 pages, and a buffer of 16 pages.
 const SMALL: [&str; 7] = [
-    "flash.elements=2",
-    "flash.planes_per_element=2",
+    "flash.dies=2",
+    "flash.planes_per_die=2",
     "flash.blocks_per_plane=24",
     "flash.pages_per_block=8",
     "flash.endurance=1000000",
@@ -170,11 +170,8 @@ fn every_request_completes_on_any_device() {
             choose(&["flash.copy_back=true", "flash.copy_back=false"]),
             choose(&["flash.parallel_units=1", "flash.parallel_units=2"]),
             choose(&["flash.summary_page=true", "flash.summary_page=false"]),
-            choose(&["ftl.allocation_pool=element", "ftl.allocation_pool=plane"]),
-            choose(&[
-                "ftl.background_cleaning=true",
-                "ftl.background_cleaning=false",
-            ]),
+            choose(&["ftl.allocation_pool=die", "ftl.allocation_pool=plane"]),
+            choose(&["ftl.background_gc=true", "ftl.background_gc=false"]),
             choose(&[
                 "host.queue_depth=1",
                 "host.queue_depth=3",

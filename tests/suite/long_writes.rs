@@ -30,8 +30,8 @@ fn long_and_others(costing: &str, pairs: &[&str], requests: &[(u64, u32)]) -> (f
     let mut settings = Settings::new();
     settings.set_kind("ftl", "last").unwrap();
     let device = [
-        "flash.elements=2",
-        "flash.planes_per_element=1",
+        "flash.dies=2",
+        "flash.planes_per_die=1",
         "flash.blocks_per_plane=40",
         "flash.pages_per_block=4",
         "sim.precondition=sequential_fill",

@@ -1,5 +1,5 @@
 //! Every scheme over every translation layer, with the bytes followed through both: whatever the host wrote
-//! last is what a read finds, in the buffer or on the flash, through any destage, merge, cleaning, trim, flush.
+//! last is what a read finds, in the buffer or on the flash, through any destage, merge, garbage collection, trim, flush.
 //!
 //! `DESTAGE_MATRIX` is the number of operations of each pair; `make matrix` asks for a million.
 
@@ -38,15 +38,15 @@ enum Operation {
 /// What a scheme may see of the device.
 struct Seen<'a> {
     ftl: &'a dyn Ftl,
-    elements: u32,
+    dies: u32,
 }
 
 impl View for Seen<'_> {
-    fn elements(&self) -> u32 {
-        self.elements
+    fn dies(&self) -> u32 {
+        self.dies
     }
-    fn element_of(&self, page: Lpn) -> u32 {
-        self.ftl.element_of(page)
+    fn die_of(&self, page: Lpn) -> u32 {
+        self.ftl.die_of(page)
     }
     fn is_written(&self, page: Lpn) -> bool {
         self.ftl.is_written(page)
@@ -59,7 +59,7 @@ struct Stack {
     buffer: Option<Buffer>,
     slots: Vec<u64>,
     device: Device,
-    elements: u32,
+    dies: u32,
     flash: Vec<u64>,
     latest: Vec<u64>,
     writes: u64,
@@ -70,7 +70,7 @@ macro_rules! view {
     ($stack:ident) => {
         &Seen {
             ftl: &*$stack.device.ftl,
-            elements: $stack.elements,
+            dies: $stack.dies,
         }
     };
 }
@@ -87,11 +87,11 @@ impl Stack {
         }
         let mut config = BufferConfig::from_values(CAPACITY, PAGES_PER_BLOCK, 4096, &values);
         config.release = Release::Issue;
-        let elements = setup.geometry.elements;
+        let dies = setup.geometry.dies;
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: CAPACITY,
             cluster_pages: config.cluster_pages,
-            elements,
+            dies,
             future: Some(future),
             seed: 1,
             values: &values,
@@ -101,7 +101,7 @@ impl Stack {
             buffer: scheme.map(|scheme| Buffer::new(config, scheme)),
             slots: Vec::new(),
             device,
-            elements,
+            dies,
             flash: vec![0; pages],
             latest: vec![0; pages],
             writes: 0,
@@ -391,8 +391,8 @@ fn every_pair(each: impl Fn(&SchemeRow, &str, usize) + Sync) {
 }
 
 fn setup(layer: &str, number: usize) -> Setup {
-    let elements = 1 + number as u32 % 2;
-    let mut setup = Setup::new(layer, elements, 20, PAGES_PER_BLOCK);
+    let dies = 1 + number as u32 % 2;
+    let mut setup = Setup::new(layer, dies, 20, PAGES_PER_BLOCK);
     setup.filled = !number.is_multiple_of(3);
     for (name, value) in kit::small_settings(layer) {
         setup = setup.with(name, value);

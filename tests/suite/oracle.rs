@@ -18,8 +18,8 @@ type Translation = (&'static str, &'static str, fn(&str) -> String);
 
 /// Column of the table, parameter, and how its value is written there.
 const PARAMETERS: [Translation; 18] = [
-    ("elements", "flash.elements", same),
-    ("planes_per_element", "flash.planes_per_element", same),
+    ("elements", "flash.dies", same),
+    ("planes_per_element", "flash.planes_per_die", same),
     ("blocks_per_plane", "flash.blocks_per_plane", same),
     ("pages_per_block", "flash.pages_per_block", same),
     ("page_sectors", "flash.page_bytes", |sectors| {
@@ -30,12 +30,12 @@ const PARAMETERS: [Translation; 18] = [
     ("copy_back", "flash.copy_back", same),
     ("parallel_units", "flash.parallel_units", same),
     ("alloc_pool", "ftl.allocation_pool", |pool| {
-        word(pool, &[("1", "element"), ("2", "plane")])
+        word(pool, &[("1", "die"), ("2", "plane")])
     }),
-    ("cleaning_policy", "ftl.cleaning", |policy| {
+    ("cleaning_policy", "ftl.gc_policy", |policy| {
         word(policy, &[("2", "greedy"), ("3", "wear_aware")])
     }),
-    ("background_cleaning", "ftl.background_cleaning", same),
+    ("background_cleaning", "ftl.background_gc", same),
     ("device_queue", "host.queue_depth", same),
     ("host_policy", "host.scheduler", |policy| {
         word(policy, &[("3", "clook"), ("1", "fifo")])
@@ -138,7 +138,7 @@ fn differences(row: &Row, requests: &[Request]) -> Vec<String> {
         ("response.max_ms", "max_ms", 1e-6),
         ("response.read.mean_ms", "read_mean_ms", 1e-6),
         ("response.write.mean_ms", "write_mean_ms", 1e-6),
-        ("ftl.clean_time_ms", "clean_time_ms", 1e-6),
+        ("ftl.gc_time_ms", "clean_time_ms", 1e-6),
     ];
     checks
         .iter()

@@ -1,4 +1,4 @@
-//! `ftl.placement = dynamic` through the whole simulator: writes to the pages of one element spread over all of
+//! `ftl.placement = dynamic` through the whole simulator: writes to the pages of one die spread over all of
 //! them, and nothing is written or read more often for it.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
@@ -12,7 +12,7 @@ use destage_sim::settings::Settings;
 use destage_sim::source::Source;
 use destage_trace::{Operation, Request};
 
-/// Requests for pages 0, 8, 16, ... of 8 elements, four a millisecond, a quarter of them reads.
+/// Requests for pages 0, 8, 16, ... of 8 dies, four a millisecond, a quarter of them reads.
 fn run_with(placement: &str, costing: &str) -> Metrics {
     let requests: Vec<_> = (0..8_000u64)
         .map(|number| Request {
@@ -33,8 +33,8 @@ fn run_with(placement: &str, costing: &str) -> Metrics {
     let mut settings = Settings::new();
     for pair in [
         "buffer.kind=nocache",
-        "flash.elements=8",
-        "flash.planes_per_element=2",
+        "flash.dies=8",
+        "flash.planes_per_die=2",
         "flash.blocks_per_plane=40",
         "flash.pages_per_block=16",
         &format!("ftl.placement={placement}"),
@@ -67,7 +67,7 @@ fn writes_go_where_least_waits() {
 }
 
 #[test]
-fn without_a_clock_elements_take_turns() {
+fn without_a_clock_dies_take_turns() {
     let dynamic = run_with("dynamic", "op_count");
     let again = run_with("dynamic", "op_count");
     assert_eq!(dynamic, again);

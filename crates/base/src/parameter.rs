@@ -44,7 +44,7 @@ pub enum Kind {
 /// A parameter's row: the single place where its name, default, unit, meaning and source are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// The name; dotted (`flash.elements`) or, in a scheme's or FTL's own list, its last part (`pad`).
+    /// The name; dotted (`flash.dies`) or, in a scheme's or FTL's own list, its last part (`pad`).
     pub name: &'static str,
     /// What it may hold.
     pub kind: Kind,

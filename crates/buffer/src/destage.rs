@@ -1,6 +1,6 @@
 //! The destage record: everything a scheme can ask of the flash, in one type.
 //!
-//! A single page, a padded cluster, a batch of one page per element, a round of write-backs whose
+//! A single page, a padded cluster, a batch of one page per die, a round of write-backs whose
 //! pages stay: all are a [`Destage`], so that nothing downstream knows which scheme made it.
 
 use alloc::vec::Vec;
@@ -61,7 +61,7 @@ pub enum Grouping {
     Pages,
     /// Pages of one logical block, to be programmed in ascending order, pads included.
     Cluster,
-    /// At most one page per element, issued side by side.
+    /// At most one page per die, issued side by side.
     Batch,
 }
 

@@ -4,7 +4,7 @@
 //! most one list. Each list is a ring through a node of its own; a ring has no ends to test for,
 //! and a node leaves its list without anyone knowing which list that is.
 //!
-//! [`SlotLists`] holds several lists over the same slots (a queue per element, a list per set);
+//! [`SlotLists`] holds several lists over the same slots (a queue per die, a list per set);
 //! [`SlotList`] is the case of one.
 
 use alloc::vec::Vec;

@@ -13,7 +13,7 @@ use crate::scheme::Scheme;
 use crate::schemes::block::{block_lru, bp_ref, bplru, clc, fab, lar, lb_clock, pud_lru, vbbms};
 use crate::schemes::bound::{belady, infinite};
 use crate::schemes::device::{co_active, ecr, gcar};
-use crate::schemes::element::epo;
+use crate::schemes::die::epo;
 use crate::schemes::hybrid::{bpac, cbm};
 use crate::schemes::page::{cflru, fifo, lirs_wsr, lru, nocache, recently_evicted};
 use crate::schemes::run::{dulo, req_block};
@@ -28,8 +28,8 @@ pub struct SchemeConfig<'a> {
     pub capacity_pages: u32,
     /// Pages of a cluster.
     pub cluster_pages: u32,
-    /// Independently working elements (packages) of the device beneath, over which pages are striped.
-    pub elements: u32,
+    /// Independently working dies (packages) of the device beneath, over which pages are striped.
+    pub dies: u32,
     /// All page writes to come, in order, for the schemes that have to know them
     /// ([`SchemeRow::needs_future`]); nobody else looks.
     pub future: Option<&'a [Lpn]>,
@@ -65,7 +65,7 @@ impl SchemeRow {
         self.name == belady::ROW.name
     }
 
-    /// Makes the scheme with the defaults of its parameters, for a buffer made from `config` over one element.
+    /// Makes the scheme with the defaults of its parameters, for a buffer made from `config` over one die.
     ///
     /// # Panics
     /// If the scheme needs the future.
@@ -75,7 +75,7 @@ impl SchemeRow {
         (self.build)(&SchemeConfig {
             capacity_pages: config.capacity_pages,
             cluster_pages: config.cluster_pages,
-            elements: 1,
+            dies: 1,
             future: None,
             seed: 1,
             values: &values,

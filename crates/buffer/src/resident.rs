@@ -4,11 +4,11 @@
 //!            enter            evict (must be programmed)        programmed
 //!   Free ------------> Dirty ----------------------------> Leaving -----------> Free
 //!                      ^   | keep            programmed
-//!              rewrite |   +------> Cleaning -----------> Clean --evict--> Free
+//!              rewrite |   +------> WritingBack --------> Clean --evict--> Free
 //!                      +---------------+--------------------+
 //! ```
 //!
-//! A page is *resident* while it is dirty, cleaning or clean. A leaving page no longer counts as
+//! A page is *resident* while it is dirty, being written back or clean. A leaving page no longer counts as
 //! buffered, but its bytes are still here, so the map goes on pointing at them until the program
 //! completes or a newer copy enters: the map names, for each page, its newest copy in RAM.
 //!
@@ -31,7 +31,7 @@ pub enum State {
     /// Resident; newer than anything programmed or being programmed.
     Dirty,
     /// Resident; a program of exactly this copy runs.
-    Cleaning,
+    WritingBack,
     /// Resident; equals the flash, at the latest when the programs in flight have completed.
     Clean,
     /// Not resident; here only until its programs complete.
@@ -257,7 +257,7 @@ impl Resident {
                 self.start_program(slot);
                 Evicted::Dirty
             }
-            State::Clean | State::Cleaning => Evicted::Clean,
+            State::Clean | State::WritingBack => Evicted::Clean,
             State::Free | State::Leaving => panic!("slot {} has no resident page to evict", slot.0),
         };
         self.len -= 1;
@@ -274,7 +274,7 @@ impl Resident {
     /// A program of the resident, dirty `slot` begins and the page stays.
     pub fn write_back(&mut self, slot: Slot) {
         self.start_program(slot);
-        self.status[slot.0 as usize].state = State::Cleaning;
+        self.status[slot.0 as usize].state = State::WritingBack;
     }
 
     /// A leaving page becomes resident again where it is, clean: what is being programmed is its
@@ -303,7 +303,7 @@ impl Resident {
         }
         match state {
             State::Dirty => return false,
-            State::Cleaning => self.status[index].state = State::Clean,
+            State::WritingBack => self.status[index].state = State::Clean,
             State::Clean => {}
             State::Leaving => {
                 // A newer copy may have entered meanwhile, and then the map names that one.
@@ -313,7 +313,7 @@ impl Resident {
             State::Free => unreachable!("a free slot has no program in flight"),
         }
         self.at_risk -= 1;
-        state == State::Cleaning
+        state == State::WritingBack
     }
 
     /// The copy of `page` is no longer wanted (trimmed, or superseded by a write that bypasses the

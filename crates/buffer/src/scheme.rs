@@ -91,7 +91,7 @@ pub struct IdleRule {
 pub enum IdleAgain {
     /// Once every page of the last answer is programmed.
     AfterRecord,
-    /// After the program of each page. The scheme asks [`View::queue_length`] which elements still work, so
+    /// After the program of each page. The scheme asks [`View::queue_length`] which dies still work, so
     /// an answer of no is final only when none of its pages is being programmed.
     AfterPage,
 }

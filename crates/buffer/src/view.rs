@@ -7,12 +7,12 @@ use destage_base::Lpn;
 /// Every method has the answer of a device about which nothing is known, so a buffer can run alone.
 /// A scheme asks only what its paper's rule needs: most ask nothing.
 pub trait View {
-    /// How many elements (independently working packages) the device has; at least 1.
-    fn elements(&self) -> u32 {
+    /// How many dies (independently working packages) the device has; at least 1.
+    fn dies(&self) -> u32 {
         1
     }
-    /// The element on which a write of `page` will be programmed, in `0 .. elements()`.
-    fn element_of(&self, page: Lpn) -> u32 {
+    /// The die on which a write of `page` will be programmed, in `0 .. dies()`.
+    fn die_of(&self, page: Lpn) -> u32 {
         let _ = page;
         0
     }
@@ -21,14 +21,14 @@ pub trait View {
         let _ = page;
         true
     }
-    /// Whether `element` is reclaiming space at this moment.
-    fn is_cleaning(&self, element: u32) -> bool {
-        let _ = element;
+    /// Whether `die` is reclaiming space at this moment.
+    fn is_collecting(&self, die: u32) -> bool {
+        let _ = die;
         false
     }
-    /// Page operations waiting or in service at `element`.
-    fn queue_length(&self, element: u32) -> u32 {
-        let _ = element;
+    /// Page operations waiting or in service at `die`.
+    fn queue_length(&self, die: u32) -> u32 {
+        let _ = die;
         0
     }
 }

@@ -225,7 +225,7 @@ impl Bare {
         let config = SchemeConfig {
             capacity_pages: capacity,
             cluster_pages: 4,
-            elements: 1,
+            dies: 1,
             future: None,
             seed: 1,
             values: &values(row, ""),
@@ -385,7 +385,7 @@ fn a_block_written_in_sequence_becomes_the_next_victim() {
         bare.scheme = (row.build)(&SchemeConfig {
             capacity_pages: 100,
             cluster_pages: 4,
-            elements: 1,
+            dies: 1,
             future: None,
             seed: 1,
             values: &values(row, &format!("seq_detect={detector}")),

@@ -1,4 +1,4 @@
-//! Hand-worked destage orders of the schemes that know about elements, sets and the future.
+//! Hand-worked destage orders of the schemes that know about dies, sets and the future.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -62,7 +62,7 @@ fn epo_on_the_common_streams() {
     );
 }
 
-/// EPO (2011), figure 2c: all pages on one element, here pages 4 apart.
+/// EPO (2011), figure 2c: all pages on one die, here pages 4 apart.
 #[test]
 fn epo_figure_2c() {
     for (length, order) in [(3, "3 2 1"), (4, "2 3 1"), (5, "4 2 3 1"), (6, "3 4 2 1")] {

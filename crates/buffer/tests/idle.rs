@@ -14,14 +14,14 @@ use destage_buffer::{Buffer, BufferConfig, COMMON, SCHEMES, SchemeConfig, Step, 
 struct Working([u32; 4]);
 
 impl View for Working {
-    fn elements(&self) -> u32 {
+    fn dies(&self) -> u32 {
         4
     }
-    fn element_of(&self, page: Lpn) -> u32 {
+    fn die_of(&self, page: Lpn) -> u32 {
         (page.0 % 4) as u32
     }
-    fn queue_length(&self, element: u32) -> u32 {
-        self.0[element as usize]
+    fn queue_length(&self, die: u32) -> u32 {
+        self.0[die as usize]
     }
 }
 
@@ -35,7 +35,7 @@ fn buffer(scheme: &str, set: &[(&'static str, Value)], writes: &[u64]) -> Buffer
     let scheme = (row.build)(&SchemeConfig {
         capacity_pages: 16,
         cluster_pages: 4,
-        elements: 4,
+        dies: 4,
         future: None,
         seed: 1,
         values: &values,

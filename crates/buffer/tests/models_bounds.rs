@@ -128,7 +128,7 @@ fn belady_refuses_to_guess() {
     let _ = (row.build)(&SchemeConfig {
         capacity_pages: 4,
         cluster_pages: 4,
-        elements: 4,
+        dies: 4,
         future: None,
         seed: 1,
         values: &values(row, &[]),

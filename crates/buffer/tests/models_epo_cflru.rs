@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::model::{ELEMENTS, Model, SIZES, compare, records};
+use common::model::{DIES, Model, SIZES, compare, records};
 use common::{Operation, random_operations};
 use destage_base::parameter::{Value, Values};
 use destage_base::{Lpn, Random};
@@ -13,7 +13,7 @@ use destage_buffer::scheme::{Access, Entry, Need, Operation as Kind, Victim};
 use destage_buffer::view::NoDevice;
 use destage_buffer::{Cause, Scheme, SchemeConfig, find};
 
-/// Vectors of pages per element, the next victim first.
+/// Vectors of pages per die, the next victim first.
 struct EpoModel {
     capacity: usize,
     stride: u64,
@@ -25,7 +25,7 @@ struct EpoModel {
 
 impl EpoModel {
     fn new(capacity: usize, stride: u64, batch_max: usize) -> Self {
-        let queues = vec![Vec::new(); ELEMENTS as usize];
+        let queues = vec![Vec::new(); DIES as usize];
         let by_age = Vec::new();
         Self {
             capacity,
@@ -73,7 +73,7 @@ impl Model for EpoModel {
             batches.push(self.batch());
         }
         self.by_age.push(page);
-        self.queues[(page / self.stride % ELEMENTS) as usize].push(page);
+        self.queues[(page / self.stride % DIES) as usize].push(page);
         batches
     }
     fn read(&mut self, _: u64) -> Vec<Vec<u64>> {
@@ -105,14 +105,14 @@ fn epo() {
 }
 
 #[test]
-fn epo_on_one_element_is_page_lru() {
+fn epo_on_one_die_is_page_lru() {
     let operations = random_operations(&mut Random::new(4), 500, 100_000);
     let mut lru = records(1, "lru", &[], &operations);
     for record in lru.iter_mut().filter(|record| record.cause != Cause::Fua) {
         record.grouping = Grouping::Batch;
     }
     assert!(records(1, "epo", &[], &operations) == lru);
-    // A stride beyond all pages puts all of them on one of four elements.
+    // A stride beyond all pages puts all of them on one of four dies.
     let stride = [("stride", Value::Integer(1 << 20))];
     assert!(records(4, "epo", &stride, &operations) == lru);
 }
@@ -239,7 +239,7 @@ fn build(scheme: &str, capacity: u32, values: &Values) -> Box<dyn Scheme> {
     let config = SchemeConfig {
         capacity_pages: capacity,
         cluster_pages: 4,
-        elements: 4,
+        dies: 4,
         future: None,
         seed: 1,
         values,

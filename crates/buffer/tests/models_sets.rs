@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::model::{ELEMENTS, Model, compare, operations, records, values};
+use common::model::{DIES, Model, compare, operations, records, values};
 use destage_base::parameter::Value;
 use destage_buffer::find;
 
@@ -33,10 +33,10 @@ struct SetModel {
 impl SetModel {
     /// The piece and the set of `page`, as the specification writes it.
     fn home(&self, page: u64) -> (u64, u64) {
-        let package = page % ELEMENTS;
+        let package = page % DIES;
         let piece = package / self.per_piece;
-        let local = page / ELEMENTS * self.per_piece + package % self.per_piece;
-        let lines = self.capacity * self.per_piece / ELEMENTS;
+        let local = page / DIES * self.per_piece + package % self.per_piece;
+        let lines = self.capacity * self.per_piece / DIES;
         let ways = self.ways.min(lines.max(1));
         let sets = (lines / ways).max(1);
         (piece, if self.raw { page } else { local } % sets)
@@ -44,7 +44,7 @@ impl SetModel {
 
     fn ways_of_sets(&self) -> usize {
         self.ways
-            .min((self.capacity * self.per_piece / ELEMENTS).max(1)) as usize
+            .min((self.capacity * self.per_piece / DIES).max(1)) as usize
     }
 
     fn access(&mut self, page: u64, write: bool) -> bool {
@@ -63,8 +63,7 @@ impl SetModel {
     /// The dirty line that comes first among those of `package`, or of all.
     fn first_dirty(&mut self, package: Option<u64>) -> Option<u64> {
         let lines = self.lines.iter_mut().filter(|line| line.dirty);
-        let lines =
-            lines.filter(|line| package.is_none_or(|number| line.page % ELEMENTS == number));
+        let lines = lines.filter(|line| package.is_none_or(|number| line.page % DIES == number));
         let by_frequency = self.by_frequency;
         let first =
             lines.min_by_key(|line| (if by_frequency { line.frequency } else { 0 }, line.last))?;
@@ -74,7 +73,7 @@ impl SetModel {
 
     fn step(&mut self) -> Vec<u64> {
         match self.distributed {
-            Some(true) => (0..ELEMENTS)
+            Some(true) => (0..DIES)
                 .filter_map(|package| self.first_dirty(Some(package)))
                 .collect(),
             _ => self.first_dirty(None).into_iter().collect(),
@@ -165,7 +164,7 @@ fn compare_sets(scheme: &str, by_frequency: bool, distributed: Option<bool>) {
             let mut model = SetModel {
                 capacity,
                 ways,
-                per_piece: if has_pieces { per_piece } else { ELEMENTS },
+                per_piece: if has_pieces { per_piece } else { DIES },
                 raw: raw && has_pieces,
                 by_frequency,
                 distributed,

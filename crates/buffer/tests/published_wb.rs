@@ -63,7 +63,7 @@ fn updates(requests: &[Request], pages: u32, set: &[(&'static str, Value)]) -> (
     let scheme = (row.build)(&SchemeConfig {
         capacity_pages: pages,
         cluster_pages: 64,
-        elements: 8,
+        dies: 8,
         future: None,
         seed: 1,
         values: &values,

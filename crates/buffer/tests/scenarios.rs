@@ -5,8 +5,8 @@
 //! ```text
 //! capacity 3 lru_unit=page   # a new buffer of three pages; parameters by name
 //! unwritten 13 14            # pages the flash has never held, for padding
-//! cleaning 0 2               # elements that reclaim space from here on; page 5 is on element 1 of four
-//! queues 3 0 0 1             # operations that wait at each element from here on
+//! garbage collection 0 2               # dies that reclaim space from here on; page 5 is on die 1 of four
+//! queues 3 0 0 1             # operations that wait at each die from here on
 //! w 1 2 3                    # one write request of three pages: enters, nothing else happens
 //! w 1 4 => hit, evict 2      # `evict`, `flush`, `drain`, `idle`, `fua`: a record of that cause
 //! r 1 2 => hit, miss
@@ -135,7 +135,7 @@ fn prepare(verb: &str, pages: &[u64], bench: Option<&mut Bench>, place: &str) {
     let bench = bench.expect(place);
     match verb {
         "unwritten" => bench.device.unwritten.extend(pages),
-        "cleaning" => bench.device.cleaning = pages.iter().map(|element| *element as u32).collect(),
+        "collecting" => bench.device.collecting = pages.iter().map(|die| *die as u32).collect(),
         "queues" => bench.device.queues = pages.iter().map(|length| *length as u32).collect(),
         "complete" => bench.complete_all(),
         other => panic!("{place}: what is {other}?"),

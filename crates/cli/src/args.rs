@@ -75,7 +75,7 @@ pub(crate) struct Common {
     /// Capacity of the buffer: 8MiB, 512KiB, 8388608 (MiB is 2^20, MB is 10^6)
     #[arg(long, value_name = "BYTES", overrides_with = "size")]
     pub(crate) size: Option<String>,
-    /// Translation layer: `page`, or with parameters `page:cleaning=greedy`
+    /// Translation layer: `page`, or with parameters `page:gc_policy=greedy`
     #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "ftl")]
     pub(crate) ftl: Option<String>,
     /// Worker threads of a cross product; all cores if not given
@@ -190,7 +190,7 @@ pub(crate) struct RunArguments {
     /// One line per destage: time, cause, pages, padding
     #[arg(long, value_name = "FILE.csv", overrides_with = "destage_log")]
     pub(crate) destage_log: Option<PathBuf>,
-    /// One line per block of the device: element, block in it, erases
+    /// One line per block of the device: die, block in it, erases
     #[arg(long, value_name = "FILE.csv", overrides_with = "erase_log")]
     pub(crate) erase_log: Option<PathBuf>,
 }

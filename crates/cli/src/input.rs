@@ -8,8 +8,8 @@ use destage_sim::foresight::Foresight;
 use destage_sim::settings::{Config, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
-    Asu, BadLines, FORMATS, Operation, ReadOptions, Reader, Request, WORKLOADS, Workload, format,
-    injected, workloads,
+    BadLines, FORMATS, Operation, ReadOptions, Reader, Request, Volumes, WORKLOADS, Workload,
+    format, injected, workloads,
 };
 
 use crate::args::{OnBadLine, Reading, Slice};
@@ -292,9 +292,9 @@ impl Facts {
     /// Tells the user of a simulation what [`Facts::warn`] does, and what shares addresses in it.
     pub(crate) fn warn_of_simulation(&self, options: &ReadOptions) {
         self.warn();
-        if self.has_volumes && options.asu == Asu::Ignore {
+        if self.has_volumes && options.volumes == Volumes::Ignore {
             warn(format!(
-                "{}: several volumes lie over one another; trace.asu=separate or concatenate lays them apart",
+                "{}: several volumes lie over one another; trace.volumes=separate or concatenate lays them apart",
                 self.name
             ));
         }

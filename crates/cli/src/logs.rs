@@ -194,13 +194,13 @@ pub(crate) struct EraseLog {
 impl EraseLog {
     fn create(path: &Path) -> Result<Self, Failure> {
         Ok(Self {
-            lines: Lines::create(path, "element,block,erases\n")?,
+            lines: Lines::create(path, "die,block,erases\n")?,
         })
     }
 
     /// Takes a block.
-    pub(crate) fn add(&mut self, element: u32, block: u32, erases: u32) {
-        let _ = write!(self.lines.line, "{element},{block},{erases}");
+    pub(crate) fn add(&mut self, die: u32, block: u32, erases: u32) {
+        let _ = write!(self.lines.line, "{die},{block},{erases}");
         self.lines.write();
     }
 }

@@ -121,11 +121,11 @@ pub(crate) fn describe(record: &Record) -> String {
     };
     let count = |name: &str| record.whole(name).unwrap_or(0);
     format!(
-        "{} on {buffer}, FTL {}, {} elements x {} planes x {} blocks x {} pages of {}",
+        "{} on {buffer}, FTL {}, {} dies x {} planes x {} blocks x {} pages of {}",
         record.trace,
         record.ftl,
-        count("flash.elements"),
-        count("flash.planes_per_element"),
+        count("flash.dies"),
+        count("flash.planes_per_die"),
         count("flash.blocks_per_plane"),
         count("flash.pages_per_block"),
         numbers::bytes(count("flash.page_bytes")),

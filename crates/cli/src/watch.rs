@@ -52,9 +52,9 @@ impl Observer for Watch<'_> {
         self.logs.erases.is_some()
     }
 
-    fn erases(&mut self, element: u32, block: u32, erases: u32) {
+    fn erases(&mut self, die: u32, block: u32, erases: u32) {
         if let Some(log) = &mut self.logs.erases {
-            log.add(element, block, erases);
+            log.add(die, block, erases);
         }
     }
 

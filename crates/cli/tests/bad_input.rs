@@ -164,7 +164,7 @@ fn an_unknown_key() {
 fn a_misspelt_key() {
     let place = Place::new();
     place.write("t.disksim", GOOD);
-    let parts = ["did you mean \"flash.elements\"?"];
+    let parts = ["did you mean \"flash.dies\"?"];
     refused(
         &place,
         &["run", "t.disksim", "--set", "flash.elments=4"],
@@ -210,8 +210,8 @@ fn geometry_of_nothing() {
     let place = Place::new();
     place.write("t.disksim", GOOD);
     for key in [
-        "flash.elements",
-        "flash.planes_per_element",
+        "flash.dies",
+        "flash.planes_per_die",
         "flash.blocks_per_plane",
         "flash.pages_per_block",
         "flash.page_bytes",
@@ -232,15 +232,12 @@ fn geometry_beyond_all_measure() {
     for pair in [
         "flash.pages_per_block=4000000000",
         "flash.page_bytes=1000",
-        "flash.elements=-1",
+        "flash.dies=-1",
     ] {
         let key = pair.split('=').next().unwrap();
         refused(&place, &["run", "t.disksim", "--set", pair], &[key]);
     }
-    for pair in [
-        "flash.blocks_per_plane=4000000000",
-        "flash.elements=4000000000",
-    ] {
+    for pair in ["flash.blocks_per_plane=4000000000", "flash.dies=4000000000"] {
         let outcome = place.run(&["run", "t.disksim", "--set", pair]);
         assert_eq!(
             (outcome.status, outcome.output.as_str()),

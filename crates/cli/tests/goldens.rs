@@ -1,6 +1,6 @@
 //! Worked examples through the whole program: what every scheme destages on two short streams.
 //!
-//! Blocks of 4 pages, a buffer of 8 pages, 4 elements; what is left is drained at the end.
+//! Blocks of 4 pages, a buffer of 8 pages, 4 dies; what is left is drained at the end.
 
 mod common;
 
@@ -83,7 +83,7 @@ fn destages(buffer: &str, stream: &[u64]) -> String {
         "--buffer",
         buffer,
         "--set",
-        "flash.elements=4",
+        "flash.dies=4",
         "--set",
         "sim.drain=true",
         "--destage-log",
@@ -218,8 +218,8 @@ fn a_cluster_just_written_in_order_leaves_next() {
 }
 
 #[test]
-fn one_element_makes_epo_an_lru() {
-    // Pages 4, 8 .. lie on element 0 of 4: queue 3 4 2 1 from head to tail, in units of 4.
+fn one_die_makes_epo_an_lru() {
+    // Pages 4, 8 .. lie on die 0 of 4: queue 3 4 2 1 from head to tail, in units of 4.
     let stream = [4, 8, 12, 8, 16, 12];
     assert_eq!(destages("epo", &stream), " | 4,8,16,12");
     let place = Place::new();
@@ -228,7 +228,7 @@ fn one_element_makes_epo_an_lru() {
         "--buffer",
         "epo",
         "--set",
-        "flash.elements=4",
+        "flash.dies=4",
         "--set",
         "buffer.capacity_bytes=16KiB",
         "--destage-log",

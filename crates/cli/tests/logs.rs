@@ -155,7 +155,7 @@ fn erases_are_listed_for_every_block_and_add_up() {
             let log = ["--erase-log", "e.csv", "--json"];
             let result = place.json(&[&["run", "t.disksim"], &TINY[..], &options, &log].concat());
             let text = place.read("e.csv");
-            assert!(text.starts_with("element,block,erases\n0,0,"), "{text}");
+            assert!(text.starts_with("die,block,erases\n0,0,"), "{text}");
             let erases: u64 = column(&text, 2)
                 .iter()
                 .map(|count| count.parse::<u64>().expect("a count"))

@@ -15,20 +15,20 @@ fn defaults_give_way_to_profile_file_and_command_line() {
     let place = Place::new();
     place.write(
         "c.toml",
-        "[host]\nqueue_depth = 7\n[flash]\nendurance = 60\nelements = 4\n",
+        "[host]\nqueue_depth = 7\n[flash]\nendurance = 60\ndies = 4\n",
     );
     let profile = ["--profile", "disksim-ssd"];
     let file = ["--config", "c.toml"];
-    let line = ["--set", "flash.elements=2"];
+    let line = ["--set", "flash.dies=2"];
     let depth = |arguments: &[&str]| parameter(&place, arguments, "host.queue_depth");
     let endurance = |arguments: &[&str]| parameter(&place, arguments, "flash.endurance");
-    let elements = |arguments: &[&str]| parameter(&place, arguments, "flash.elements");
+    let dies = |arguments: &[&str]| parameter(&place, arguments, "flash.dies");
     assert_eq!(endurance(&[]), 100_000);
     assert_eq!(endurance(&profile), 50);
     assert_eq!(endurance(&[&file[..], &profile].concat()), 60);
     assert_eq!(depth(&file), 7);
-    assert_eq!(elements(&[&line[..], &file, &profile].concat()), 2);
-    assert_eq!(elements(&[&file[..], &profile].concat()), 4);
+    assert_eq!(dies(&[&line[..], &file, &profile].concat()), 2);
+    assert_eq!(dies(&[&file[..], &profile].concat()), 4);
 }
 
 #[test]
@@ -65,10 +65,10 @@ fn a_profile_may_be_a_file() {
     let place = Place::new();
     place.write(
         "mine.toml",
-        "[flash]\nelements = 3\n[buffer]\nkind = \"fifo\"\n",
+        "[flash]\ndies = 3\n[buffer]\nkind = \"fifo\"\n",
     );
     let profile = ["--profile", "mine.toml"];
-    assert_eq!(parameter(&place, &profile, "flash.elements"), 3);
+    assert_eq!(parameter(&place, &profile, "flash.dies"), 3);
     assert_eq!(parameter(&place, &profile, "buffer.kind"), "fifo");
 }
 

@@ -135,10 +135,14 @@ fn a_workload_has_no_format() {
 fn volumes_that_lie_over_one_another_are_told_of() {
     let place = place();
     place.write("two.disksim", "0.5 0 0 8 0\n1.5 1 8 8 0\n");
-    let warning = "destage: warning: two.disksim: several volumes lie over one another; trace.asu=separate or concatenate lays them apart\n";
+    let warning = "destage: warning: two.disksim: several volumes lie over one another; trace.volumes=separate or concatenate lays them apart\n";
     for (file, more, errors) in [
         ("two.disksim", &[][..], warning),
-        ("two.disksim", &["--set", "trace.asu=concatenate"][..], ""),
+        (
+            "two.disksim",
+            &["--set", "trace.volumes=concatenate"][..],
+            "",
+        ),
         ("t.disksim", &[], ""),
     ] {
         for command in ["run", "compare"] {

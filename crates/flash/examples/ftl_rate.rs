@@ -14,7 +14,7 @@ use destage_flash::{Cause, Ftl, Geometry, Operations, Timing};
 /// Pages that are written: 100 MiB.
 const FOOTPRINT: u64 = 25_600;
 
-/// The element of `bpac-slc`.
+/// The die of `bpac-slc`.
 const TIMING: Timing = Timing {
     read: 250_000,
     program: 2_000_000,
@@ -67,7 +67,7 @@ fn main() {
     }
 }
 
-/// `row` on a filled device of one element, or `None` where there is no flash.
+/// `row` on a filled device of one die, or `None` where there is no flash.
 fn build(
     row: &FtlRow,
     settings: &[String],
@@ -84,7 +84,7 @@ fn build(
     }
     let built = (row.build)(&FtlConfig {
         geometry: Geometry {
-            elements: 1,
+            dies: 1,
             planes: 1,
             blocks_per_plane: blocks,
             pages_per_block,
@@ -109,10 +109,10 @@ fn run(ftl: &mut dyn Ftl, pages: &[u32]) -> (Tally, u64) {
     let mut time = 0;
     for page in pages {
         let page = Lpn(u64::from(*page));
-        let element = ftl.element_of(page);
+        let die = ftl.die_of(page);
         loop {
             operations.clear();
-            let cleaned = ftl.clean(element, time, &mut operations);
+            let cleaned = ftl.collect_garbage(die, time, &mut operations);
             if !cleaned.expect("room") {
                 break;
             }

@@ -1,6 +1,6 @@
-//! A batch: page operations an element serves together on its parallel units.
+//! A batch: page operations a die serves together on its parallel units.
 //!
-//! Only FTLs with more than one parallel unit per element use it. The FTL says in which round and in
+//! Only FTLs with more than one parallel unit per die use it. The FTL says in which round and in
 //! which order an operation gets its unit; [`Batch::finish_times`] says when it is done.
 
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ pub struct Entry {
     pub seals: bool,
 }
 
-/// The operations of one batch in the order in which they get the element's channel.
+/// The operations of one batch in the order in which they get the die's channel.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// All reads, then all writes; round after round, units in ascending order within a round.

@@ -2,7 +2,7 @@
 
 /// Divides 32-bit numbers by a fixed divisor with one multiplication.
 ///
-/// Every page request is split into element and page in the element, and a hardware division there
+/// Every page request is split into die and page in the die, and a hardware division there
 /// costs as much as the rest of the look-up.
 #[derive(Clone, Copy, Debug)]
 pub struct Divider {

@@ -1,14 +1,14 @@
-//! How many elements, planes, blocks and pages a device has.
+//! How many dies, planes, blocks and pages a device has.
 
 use alloc::format;
 use alloc::string::String;
 
-/// The counts of a device. All elements are alike.
+/// The counts of a device. All dies are alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Geometry {
     /// Independently working packages.
-    pub elements: u32,
-    /// Planes in an element.
+    pub dies: u32,
+    /// Planes in a die.
     pub planes: u32,
     /// Blocks in a plane.
     pub blocks_per_plane: u32,
@@ -27,9 +27,9 @@ impl Geometry {
         self.pages_per_block - u32::from(self.summary_page)
     }
 
-    /// Blocks in an element.
+    /// Blocks in a die.
     #[must_use]
-    pub fn blocks_per_element(&self) -> u32 {
+    pub fn blocks_per_die(&self) -> u32 {
         self.planes * self.blocks_per_plane
     }
 
@@ -44,8 +44,8 @@ impl Geometry {
     /// # Errors
     /// A sentence naming the counts that do not fit.
     pub fn check(&self) -> Result<(), String> {
-        if self.elements == 0 || self.planes == 0 || self.blocks_per_plane == 0 {
-            return Err("a device has at least one element, one plane and one block".into());
+        if self.dies == 0 || self.planes == 0 || self.blocks_per_plane == 0 {
+            return Err("a device has at least one die, one plane and one block".into());
         }
         if self.pages_per_block <= u32::from(self.summary_page) || self.pages_per_block > 1 << 15 {
             return Err(format!(
@@ -62,7 +62,7 @@ impl Geometry {
         let pages = (u64::from(self.planes) * u64::from(self.blocks_per_plane)) << self.page_bits();
         if pages >= u64::from(u32::MAX) {
             return Err(format!(
-                "an element of {} planes x {} blocks x {} pages has 2^32 pages or more; use more elements",
+                "a die of {} planes x {} blocks x {} pages has 2^32 pages or more; use more dies",
                 self.planes, self.blocks_per_plane, self.pages_per_block
             ));
         }

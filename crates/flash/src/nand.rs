@@ -10,11 +10,11 @@ use destage_base::lazy::{Initial, LazyTable};
 use crate::geometry::Geometry;
 use crate::masks::{FullRows, Masks};
 
-/// A physical page of one element: the block's slot (plane-major) shifted left, and the page in it.
+/// A physical page of one die: the block's slot (plane-major) shifted left, and the page in it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Ppn(pub u32);
 
-/// A block of one element by its slot: `plane * blocks_per_plane + index in the plane`.
+/// A block of one die by its slot: `plane * blocks_per_plane + index in the plane`.
 pub type BlockSlot = u32;
 
 /// State of one block.
@@ -64,7 +64,7 @@ impl Initial for InitialBlocks {
     }
 }
 
-/// The cells of one element: what is programmed, how often blocks were erased.
+/// The cells of one die: what is programmed, how often blocks were erased.
 pub struct Nand {
     blocks: LazyTable<InitialBlocks>,
     /// Which pages are programmed, where they may be programmed in any order.
@@ -73,13 +73,13 @@ pub struct Nand {
 }
 
 impl Nand {
-    /// An element whose first `full_blocks` blocks are programmed, planes taken in turn. Pages of a block
+    /// A die whose first `full_blocks` blocks are programmed, planes taken in turn. Pages of a block
     /// are programmed in ascending order.
     #[must_use]
     pub fn new(geometry: &Geometry, full_blocks: u32) -> Self {
         let initial = InitialBlocks::new(geometry, full_blocks);
         Self {
-            blocks: LazyTable::new(geometry.blocks_per_element() as usize, initial),
+            blocks: LazyTable::new(geometry.blocks_per_die() as usize, initial),
             any_order: None,
             pages_per_block: initial.pages_per_block,
         }
@@ -91,7 +91,7 @@ impl Nand {
         let initial = InitialBlocks::new(geometry, full_blocks);
         Self {
             any_order: Some(Masks::new(
-                geometry.blocks_per_element(),
+                geometry.blocks_per_die(),
                 geometry.pages_per_block,
                 initial,
             )),
@@ -298,7 +298,7 @@ mod tests {
     use super::*;
 
     const TINY: Geometry = Geometry {
-        elements: 1,
+        dies: 1,
         planes: 1,
         blocks_per_plane: 2,
         pages_per_block: 4,

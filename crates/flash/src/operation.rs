@@ -22,7 +22,7 @@ pub enum Cause {
     Host,
     /// Padding of a cluster.
     Pad,
-    /// Moving valid pages: cleaning, merging.
+    /// Moving valid pages: garbage collection, merging.
     Copy,
     /// Mapping information: summary pages, translation pages.
     Map,
@@ -47,7 +47,7 @@ impl Cause {
     }
 }
 
-/// What crosses the element's data bus for an operation.
+/// What crosses the die's data bus for an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transfer {
     /// Nothing: erases, and copies inside a plane.

@@ -1,7 +1,7 @@
 //! How long flash operations take, in ticks. The only file that turns operations into time.
 //!
-//! Channel time and cell time of an operation do not overlap within an element (no cache register), and
-//! elements share no bus: the timing model of Agrawal et al., USENIX ATC 2008, as their released
+//! Channel time and cell time of an operation do not overlap within a die (no cache register), and
+//! dies share no bus: the timing model of Agrawal et al., USENIX ATC 2008, as their released
 //! simulator implements it.
 
 use destage_base::Ticks;
@@ -17,9 +17,9 @@ pub struct Timing {
     pub program: Ticks,
     /// Erase of a block.
     pub erase: Ticks,
-    /// One page, spare bytes included, over the element's channel.
+    /// One page, spare bytes included, over the die's channel.
     pub page_transfer: Ticks,
-    /// One sector, spare bytes included, over the element's channel.
+    /// One sector, spare bytes included, over the die's channel.
     pub sector_transfer: Ticks,
 }
 

@@ -15,14 +15,14 @@ const OPERATIONS: u32 = 60_000;
 
 fn devices(name: &str) -> Vec<Setup> {
     let mut setups = Vec::new();
-    for (elements, planes, blocks, pages, copy_back) in [
+    for (dies, planes, blocks, pages, copy_back) in [
         (1, 1, 24, 4, false),
         (2, 2, 14, 3, true),
         (3, 1, 20, 2, false),
         (1, 2, 12, 70, true),
     ] {
         for filled in [true, false] {
-            let mut setup = Setup::new(name, elements, blocks, pages);
+            let mut setup = Setup::new(name, dies, blocks, pages);
             setup.geometry.planes = planes;
             setup.copy_back = copy_back;
             setup.filled = filled;

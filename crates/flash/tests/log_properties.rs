@@ -46,7 +46,7 @@ fn a_reclaimed_log_block_merges_no_more_blocks_than_can_be_in_it() {
 }
 
 #[test]
-fn an_element_without_a_log_block_for_each_sort_of_write_is_refused() {
+fn an_die_without_a_log_block_for_each_sort_of_write_is_refused() {
     for layer in ["fast", "last"] {
         let row = destage_flash::ftl::find(layer).expect("a layer");
         let logs = row.parameters.iter().find(|row| row.name == "log_blocks");

@@ -13,7 +13,7 @@ use naive::page::{Policy, Rules};
 fn a_million_operations_cost_what_the_naive_model_says() {
     let mut random = Random::new(2009);
     for round in 0..140 {
-        let elements = 1 + random.below(3);
+        let dies = 1 + random.below(3);
         let pages = [2, 4, 7, 16][random.below(4) as usize];
         let separate = random.below(2) == 0;
         let low = 4 + random.below(2) as usize;
@@ -30,7 +30,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         let reserved = high + open + map_pages.div_ceil(pages) + random.below(4) as usize;
         let blocks = logical_blocks + reserved;
         let rules = Rules {
-            elements,
+            dies,
             blocks,
             pages,
             logical_blocks,
@@ -46,8 +46,8 @@ fn a_million_operations_cost_what_the_naive_model_says() {
             seed: round,
         };
         let percent = (reserved as f64 + 0.5) / blocks as f64 * 100.0;
-        let mut setup = Setup::new("dftl", elements as u32, blocks as u32, pages as u32)
-            .with("cmt_entries", &(map.entries as u64 * elements).to_string())
+        let mut setup = Setup::new("dftl", dies as u32, blocks as u32, pages as u32)
+            .with("cmt_entries", &(map.entries as u64 * dies).to_string())
             .with("mappings_per_page", &map.per_page.to_string())
             .with("cmt_policy", if map.segments { "slru" } else { "lru" })
             .with("batch_update", if map.batch { "true" } else { "false" })

@@ -11,7 +11,7 @@ use naive::last::{Last, Rules};
 fn a_million_operations_cost_what_the_naive_model_says() {
     let mut random = Random::new(42);
     for round in 0..100 {
-        let elements = 1 + random.below(3);
+        let dies = 1 + random.below(3);
         let pages = [1, 2, 4, 8, 64][random.below(5) as usize];
         let logs = 2 + random.below(8);
         let logical = 2 + random.below(20);
@@ -19,7 +19,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         let window = [0, 40, 100, 100, 250][random.below(5) as usize];
         let sequential = (logs * percent / 100).clamp(1, logs - 1);
         let rules = Rules {
-            elements,
+            dies,
             pages: pages as usize,
             sequential: sequential as usize,
             random: (logs - sequential) as usize,
@@ -29,7 +29,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
             first_to_data: random.below(3) == 0,
         };
         let blocks = logical + logs + 2;
-        let mut setup = Setup::new("last", elements as u32, blocks as u32, pages as u32)
+        let mut setup = Setup::new("last", dies as u32, blocks as u32, pages as u32)
             .with("log_blocks", &logs.to_string())
             .with("seq_log_percent", &percent.to_string())
             .with("hot_window_percent", &window.to_string())

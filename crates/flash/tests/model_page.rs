@@ -19,7 +19,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
             (Policy::DChoices(draws), "d_choices"),
             (Policy::GreedyWear, "greedy_wear"),
         ][round % 5];
-        let elements = 1 + random.below(3);
+        let dies = 1 + random.below(3);
         let pages = [1, 2, 4, 7, 16][random.below(5) as usize];
         let separate = random.below(2) == 0;
         let low = 2 + random.below(3) as usize;
@@ -29,7 +29,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         let blocks = logical_blocks + reserved;
         let wear = ["none", "none", "dynamic", "static"][random.below(4) as usize];
         let rules = Rules {
-            elements,
+            dies,
             blocks,
             pages,
             logical_blocks,
@@ -45,8 +45,8 @@ fn a_million_operations_cost_what_the_naive_model_says() {
             levelling: (wear == "static").then_some((7, 3)),
             seed: round as u64,
         };
-        let mut setup = Setup::new("page", elements as u32, blocks as u32, pages as u32)
-            .with("cleaning", name)
+        let mut setup = Setup::new("page", dies as u32, blocks as u32, pages as u32)
+            .with("gc_policy", name)
             .with("d", &draws.to_string())
             .with("wl", wear)
             .with("wl_period", "7")
@@ -59,7 +59,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         setup.endurance = 60;
         setup.seed = rules.seed;
         let pages_of = setup.build().map(|ftl| ftl.pages());
-        let logical = elements * (logical_blocks * pages) as u64;
+        let logical = dies * (logical_blocks * pages) as u64;
         assert_eq!(pages_of, Ok(logical), "{setup:?}");
         let mut model = Page::new(rules);
         naive::compare(&setup, &mut model, 8_000, round as u64);
@@ -76,8 +76,8 @@ fn percent(reserved: usize, blocks: usize) -> String {
 fn levelled_devices_keep_what_was_written() {
     for settings in [
         vec![("wl", "static"), ("wl_period", "7"), ("wl_gap", "3")],
-        vec![("cleaning", "greedy_wear"), ("wl_migrate", "true")],
-        vec![("cleaning", "wear_aware")],
+        vec![("gc_policy", "greedy_wear"), ("wl_migrate", "true")],
+        vec![("gc_policy", "wear_aware")],
     ] {
         for copy_back in [true, false] {
             let mut setup = Setup::new("page", 2, 24, 4).with("reserve_percent", "40");

@@ -12,7 +12,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
     let mut random = Random::new(1995);
     for round in 0..100 {
         let rules = Rules {
-            elements: 1 + random.below(3),
+            dies: 1 + random.below(3),
             pages: [1, 2, 4, 8, 64, 100][random.below(6) as usize],
             filled: random.below(2) == 0,
             in_order: random.below(3) == 0,
@@ -23,7 +23,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         let blocks = logical + rules.replacements as u64 + 2;
         let mut setup = Setup::new(
             "replacement",
-            rules.elements as u32,
+            rules.dies as u32,
             blocks as u32,
             rules.pages as u32,
         )

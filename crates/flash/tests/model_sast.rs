@@ -11,12 +11,12 @@ use naive::sast::{Rules, Sast};
 fn a_million_operations_cost_what_the_naive_model_says() {
     let mut random = Random::new(2008);
     for round in 0..100 {
-        let elements = 1 + random.below(3);
+        let dies = 1 + random.below(3);
         let pages = [1, 2, 4, 8, 64][random.below(5) as usize];
         let logs = 1 + random.below(7);
         let logical = 2 + random.below(20);
         let rules = Rules {
-            elements,
+            dies,
             pages: pages as usize,
             logs: logs as usize,
             group_blocks: 1 + random.below(6),
@@ -27,7 +27,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
             oldest: random.below(3) == 0,
         };
         let blocks = logical + logs + 2;
-        let mut setup = Setup::new("sast", elements as u32, blocks as u32, pages as u32)
+        let mut setup = Setup::new("sast", dies as u32, blocks as u32, pages as u32)
             .with("log_blocks", &logs.to_string())
             .with("group_blocks", &rules.group_blocks.to_string())
             .with("group_log_blocks", &rules.group_logs.to_string())
@@ -70,10 +70,10 @@ fn assert_equal(one: &Setup, other: &Setup, seed: u64, is_allowed: impl Fn(u64) 
 
 #[test]
 fn groups_of_one_block_with_one_log_block_are_bast() {
-    for (pages, elements, filled) in [(4, 1, true), (2, 2, false), (16, 3, true), (8, 1, false)] {
+    for (pages, dies, filled) in [(4, 1, true), (2, 2, false), (16, 3, true), (8, 1, false)] {
         for partial in ["true", "false"] {
             let of = |name| {
-                let mut setup = Setup::new(name, elements, 24, pages)
+                let mut setup = Setup::new(name, dies, 24, pages)
                     .with("log_blocks", "9")
                     .with("partial", partial);
                 setup.filled = filled;
@@ -91,14 +91,14 @@ fn groups_of_one_block_with_one_log_block_are_bast() {
 /// Without a page at offset 0 the sequential log block is never used.
 #[test]
 fn one_group_with_all_log_blocks_is_fast_without_its_sequential_one() {
-    for (pages, elements) in [(4, 1), (2, 2), (16, 3), (8, 1)] {
-        let sast = Setup::new("sast", elements, 24, pages)
+    for (pages, dies) in [(4, 1), (2, 2), (16, 3), (8, 1)] {
+        let sast = Setup::new("sast", dies, 24, pages)
             .with("log_blocks", "3")
             .with("spare_blocks", "3")
             .with("group_blocks", "100")
             .with("group_log_blocks", "4")
             .with("log_victim", "fifo");
-        let fast = Setup::new("fast", elements, 24, pages).with("log_blocks", "4");
+        let fast = Setup::new("fast", dies, 24, pages).with("log_blocks", "4");
         let is_allowed = |page| page % u64::from(pages) != 0;
         assert_equal(&sast, &fast, u64::from(pages), is_allowed);
     }

@@ -12,7 +12,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
     let mut random = Random::new(2006);
     for round in 0..100 {
         let rules = Rules {
-            elements: 1 + random.below(3),
+            dies: 1 + random.below(3),
             pages: [1, 2, 4, 8, 16, 64][random.below(6) as usize],
             logical: 1 + random.below(20),
             filled: random.below(2) == 0,
@@ -26,7 +26,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
         let word = |flag| if flag { "true" } else { "false" };
         let mut setup = Setup::new(
             "superblock",
-            rules.elements as u32,
+            rules.dies as u32,
             physical as u32,
             rules.pages as u32,
         )

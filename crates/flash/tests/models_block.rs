@@ -8,17 +8,17 @@ use kit::Setup;
 use naive::block::{BlockMap, Rules as BlockRules};
 use naive::hybrid::{Hybrid, Rules as HybridRules};
 
-/// Elements, pages of a block, logical and physical blocks of an element.
+/// Dies, pages of a block, logical and physical blocks of a die.
 fn shape(random: &mut Random) -> (u64, u64, u64, u64) {
-    let elements = 1 + random.below(3);
+    let dies = 1 + random.below(3);
     let pages = [1, 2, 4, 8, 64, 100][random.below(6) as usize];
     let logical = 1 + random.below(20);
-    (elements, pages, logical, logical + 2 + random.below(2))
+    (dies, pages, logical, logical + 2 + random.below(2))
 }
 
 fn setup(ftl: &str, shape: (u64, u64, u64, u64), filled: bool, batch: bool) -> Setup {
-    let (elements, pages, logical, blocks) = shape;
-    let setup = Setup::new(ftl, elements as u32, blocks as u32, pages as u32)
+    let (dies, pages, logical, blocks) = shape;
+    let setup = Setup::new(ftl, dies as u32, blocks as u32, pages as u32)
         .with("spare_blocks", &(blocks - logical).to_string())
         .with("batch", if batch { "true" } else { "false" });
     if filled { setup } else { setup.empty() }
@@ -29,9 +29,9 @@ fn a_million_operations_on_block_cost_what_the_naive_model_says() {
     let mut random = Random::new(3);
     for round in 0..100 {
         let shape = shape(&mut random);
-        let (elements, pages, logical, blocks) = shape;
+        let (dies, pages, logical, blocks) = shape;
         let rules = BlockRules {
-            elements,
+            dies,
             pages: pages as usize,
             filled: random.below(2) == 0,
             batch: random.below(3) > 0,
@@ -49,9 +49,9 @@ fn a_million_operations_on_hybrid_cost_what_the_naive_model_says() {
     let mut random = Random::new(4);
     for round in 0..100 {
         let shape = shape(&mut random);
-        let (elements, pages, logical, blocks) = shape;
+        let (dies, pages, logical, blocks) = shape;
         let rules = HybridRules {
-            elements,
+            dies,
             pages: pages as usize,
             filled: random.below(2) == 0,
             batch: random.below(3) > 0,

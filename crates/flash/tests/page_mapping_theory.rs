@@ -10,7 +10,7 @@ use kit::{Device, Setup};
 fn amplification(policy: &str, percent: u32) -> f64 {
     let blocks = 1_000;
     let mut setup = Setup::new("page", 1, blocks, 32)
-        .with("cleaning", policy)
+        .with("gc_policy", policy)
         .with("separate_gc_block", "false")
         .with("gc_low", "2")
         .with("gc_high", "2")
@@ -50,7 +50,7 @@ fn first_in_first_out(share: f64) -> f64 {
 }
 
 #[test]
-fn cleaning_in_order_of_closing_amplifies_as_computed_and_greedy_never_more() {
+fn gc_in_order_of_closing_amplifies_as_computed_and_greedy_never_more() {
     for percent in [60, 75, 85, 90] {
         let fifo = amplification("fifo", percent);
         let expected = first_in_first_out(f64::from(percent) / 100.0);

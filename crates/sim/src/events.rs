@@ -1,6 +1,6 @@
 //! The event list: first in, first out among equal times.
 //!
-//! Many things are due at the same instant, and their order decides block contents once cleaning is
+//! Many things are due at the same instant, and their order decides block contents once garbage collection is
 //! active. Events for the present instant go to a plain queue. Later ones go to a *lane* if their delay is
 //! a usual one (a page read, a page program): events of equal delay fall due in the order they were
 //! scheduled, so a lane is a plain queue too. The rest goes to a heap. What lanes and heap hold for an

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`settings`], [`parameters`], [`profiles`] | from what a user wrote to a checked [`settings::Config`] |
 //! | [`run`] | from a configuration and requests to results; cross products on threads |
-//! | [`engine`] | the event-driven run, with [`host`], [`elements`], [`events`] |
+//! | [`engine`] | the event-driven run, with [`host`], [`dies`], [`events`] |
 //! | [`untimed`] | the run without a clock |
 //! | [`paging`], [`source`], [`operation`] | requests become pages, and pages operations |
 //! | [`foresight`] | what has to be known before a run begins |
@@ -13,7 +13,7 @@
 //! | [`observer`] | logs, progress, interruption |
 //! | [`error`] | what can be wrong with a user's input |
 
-pub mod elements;
+pub mod dies;
 pub mod engine;
 pub mod error;
 pub mod events;

@@ -171,7 +171,7 @@ pub const METRICS: &[MetricRow] = &[
     row(
         "flash.pages_moved",
         "",
-        "Valid pages moved by cleaning or merging.",
+        "Valid pages moved by garbage collection or merging.",
     ),
     row(
         "flash.programs.host",
@@ -186,7 +186,7 @@ pub const METRICS: &[MetricRow] = &[
     row(
         "flash.programs.copy",
         "",
-        "Programs by cleaning or merging.",
+        "Programs by garbage collection or merging.",
     ),
     row(
         "flash.programs.map",
@@ -194,35 +194,31 @@ pub const METRICS: &[MetricRow] = &[
         "Programs of summary or translation pages.",
     ),
     row("flash.programs.wear", "", "Programs by wear levelling."),
-    row(
-        "flash.utilization_mean",
-        "",
-        "Busy share, mean over elements.",
-    ),
+    row("flash.utilization_mean", "", "Busy share, mean over dies."),
     row(
         "flash.utilization_min",
         "",
-        "Busy share of the least busy element.",
+        "Busy share of the least busy die.",
     ),
     row(
         "flash.utilization_max",
         "",
-        "Busy share of the busiest element.",
+        "Busy share of the busiest die.",
     ),
     row(
         "flash.parallelism_mean",
         "",
-        "Mean number of busy elements while any is busy.",
+        "Mean number of busy dies while any is busy.",
     ),
     row(
-        "ftl.cleanings",
+        "ftl.gc_runs",
         "",
-        "Cleanings, each of one or several blocks.",
+        "Garbage collections, each of one or several blocks.",
     ),
     row(
-        "ftl.clean_time_ms",
+        "ftl.gc_time_ms",
         "ms",
-        "Time spent cleaning, summed over elements.",
+        "Time of garbage collections, summed over dies.",
     ),
     row(
         "ftl.merges.switch",
@@ -471,8 +467,8 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     if let Some(cost) = scope.merges {
         merges(metrics, &totals.tally, cost);
     }
-    metrics.count("ftl.cleanings", totals.cleanings);
-    metrics.real("ftl.clean_time_ms", to_ms(totals.clean_time));
+    metrics.count("ftl.gc_runs", totals.gc_runs);
+    metrics.real("ftl.gc_time_ms", to_ms(totals.gc_time));
     metrics.count("ftl.map_bytes", measured.map_bytes);
     for (name, value) in &measured.ftl_figures {
         metrics.real(&format!("ftl.{name}"), *value);

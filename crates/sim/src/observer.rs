@@ -44,10 +44,10 @@ pub trait Observer {
     fn wants_erases(&self) -> bool {
         false
     }
-    /// How often `block` of `element` was erased when statistics closed; blocks count through the planes of
-    /// an element. Once for every block of the device.
-    fn erases(&mut self, element: u32, block: u32, erases: u32) {
-        let _ = (element, block, erases);
+    /// How often `block` of `die` was erased when statistics closed; blocks count through the planes of
+    /// a die. Once for every block of the device.
+    fn erases(&mut self, die: u32, block: u32, erases: u32) {
+        let _ = (die, block, erases);
     }
     /// Called while the device is brought into its state before the first request, with page writes done and
     /// page writes to do, and once when all are done; `false` stops the run.
@@ -65,7 +65,7 @@ pub trait Observer {
 /// Tells `observer` the erases of all blocks of `ftl`, if it wants them.
 pub(crate) fn tell_erases(observer: &mut dyn Observer, ftl: &dyn Ftl) {
     if observer.wants_erases() {
-        ftl.erases(&mut |element, block, erases| observer.erases(element, block, erases));
+        ftl.erases(&mut |die, block, erases| observer.erases(die, block, erases));
     }
 }
 

@@ -1,4 +1,4 @@
-//! One page operation on its way through an element.
+//! One page operation on its way through a die.
 
 use destage_base::Lpn;
 use destage_buffer::destage::Slot;

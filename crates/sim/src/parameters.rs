@@ -33,7 +33,7 @@ const fn row(
 /// Device, host and run parameters, by their full dotted names.
 pub const PARAMETERS: &[Parameter] = &[
     row(
-        "flash.elements",
+        "flash.dies",
         COUNT,
         "8",
         "",
@@ -41,11 +41,11 @@ pub const PARAMETERS: &[Parameter] = &[
         DISKSIM,
     ),
     row(
-        "flash.planes_per_element",
+        "flash.planes_per_die",
         COUNT,
         "8",
         "",
-        "Planes in an element.",
+        "Planes in a die.",
         DISKSIM,
     ),
     row(
@@ -107,7 +107,7 @@ pub const PARAMETERS: &[Parameter] = &[
         COUNT,
         "1",
         "",
-        "Groups of planes of an element that work side by side; divides the planes.",
+        "Groups of planes of a die that work side by side; divides the planes.",
         DISKSIM,
     ),
     row(
@@ -171,7 +171,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Number { min: 0.0, max: 1e6 },
         "25",
         "ns",
-        "Channel of an element, per byte.",
+        "Channel of a die, per byte.",
         DISKSIM,
     ),
     row(
@@ -297,7 +297,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Choice(&["event", "op_count"]),
         "event",
         "",
-        "Time by events on parallel elements, or as the serial sum of all operations.",
+        "Time by events on parallel dies, or as the serial sum of all operations.",
         "op_count: BPLRU (FAST 2008)",
     ),
     row(

@@ -3,7 +3,7 @@
 use destage_base::{Lpn, Random};
 use destage_flash::{Cause, Ftl, Operations};
 
-use crate::elements::{cleaning_limit, only_cleans};
+use crate::dies::{gc_limit, only_collects};
 use crate::error::SimError;
 use crate::observer::Observer;
 
@@ -67,7 +67,7 @@ impl Precondition {
 /// The device that is brought into its state.
 pub(crate) struct Preparation<'a> {
     pub ftl: &'a mut dyn Ftl,
-    pub blocks_per_element: u32,
+    pub blocks_per_die: u32,
     pub seed: u64,
 }
 
@@ -101,17 +101,17 @@ impl Preparation<'_> {
         }
     }
 
-    /// Cleans what is due, then writes `page`. All of it happens at the start of time.
+    /// Collects what is due, then writes `page`. All of it happens at the start of time.
     fn write(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), Box<str>> {
-        let element = self.ftl.place(page, &|_| 0);
+        let die = self.ftl.place(page, &|_| 0);
         for cleaned in 0.. {
             operations.clear();
-            let due = self.ftl.clean(element, 0, operations);
+            let due = self.ftl.collect_garbage(die, 0, operations);
             if !due.map_err(|full| full.explanation)? {
                 break;
             }
-            if cleaned > cleaning_limit(self.blocks_per_element) {
-                return Err(only_cleans(element, cleaned).explanation);
+            if cleaned > gc_limit(self.blocks_per_die) {
+                return Err(only_collects(die, cleaned).explanation);
             }
         }
         operations.clear();

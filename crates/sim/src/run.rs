@@ -10,7 +10,7 @@ use destage_flash::{Ftl, Geometry, Timing};
 use destage_trace::{ReadOptions, Request, TraceError};
 use rayon::prelude::*;
 
-use crate::elements::Elements;
+use crate::dies::Dies;
 use crate::engine::{Engine, EngineConfig, Measured, Replay, Window};
 use crate::error::SimError;
 use crate::events::Clock;
@@ -49,8 +49,8 @@ impl Config {
     fn geometry(&self) -> Geometry {
         let count = |name| self.global.integer(name) as u32;
         Geometry {
-            elements: count("flash.elements"),
-            planes: count("flash.planes_per_element"),
+            dies: count("flash.dies"),
+            planes: count("flash.planes_per_die"),
             blocks_per_plane: count("flash.blocks_per_plane"),
             pages_per_block: if self.is_pslc() {
                 // A block of one page stays a block of one page.
@@ -143,7 +143,7 @@ impl Config {
         let scheme = (self.scheme.build)(&SchemeConfig {
             capacity_pages: capacity,
             cluster_pages: config.cluster_pages,
-            elements: self.geometry().elements,
+            dies: self.geometry().dies,
             future: foresight.writes.as_deref(),
             seed: self.global.integer("sim.seed"),
             values: &self.buffer,
@@ -246,7 +246,7 @@ pub fn run<'a>(
     if let (Some(ftl), Precondition::RandomFill(passes)) = (&mut ftl, config.precondition()) {
         let preparation = Preparation {
             ftl: ftl.as_mut(),
-            blocks_per_element: geometry.blocks_per_element(),
+            blocks_per_die: geometry.blocks_per_die(),
             seed: config.global.integer("sim.seed"),
         };
         preparation.overwrite(passes, observer)?;
@@ -266,16 +266,16 @@ pub fn run<'a>(
     let buffer = config.buffer(timed, foresight)?;
     let (measured, source): (Measured, Source<'a>) = match ftl {
         Some(ftl) if timed => {
-            let elements = Elements::new(
+            let dies = Dies::new(
                 ftl,
                 config.timing(),
-                geometry.elements,
-                geometry.blocks_per_element(),
+                geometry.dies,
+                geometry.blocks_per_die(),
             );
             Engine::new(
                 config.engine(foresight.span_pages),
                 source,
-                elements,
+                dies,
                 buffer,
                 observer,
             )
@@ -287,14 +287,14 @@ pub fn run<'a>(
                 address_map: config.address_map(),
                 span_pages: foresight.span_pages,
                 device_pages: ftl.as_ref().map(|ftl| ftl.pages()),
-                elements: geometry.elements,
+                dies: geometry.dies,
                 drain: config.global.flag("sim.drain"),
             };
             let flash = CountedFlash::new(
                 ftl,
                 config.timing(),
-                geometry.elements,
-                geometry.blocks_per_element(),
+                geometry.dies,
+                geometry.blocks_per_die(),
             );
             Untimed::new(untimed, source, flash, buffer, observer).run()?
         }

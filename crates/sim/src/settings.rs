@@ -479,7 +479,7 @@ mod tests {
     #[test]
     fn a_misspelt_key_names_its_neighbour() {
         let text = error(&["flash.elments=4"]);
-        assert!(text.contains("did you mean \"flash.elements\"?"), "{text}");
+        assert!(text.contains("did you mean \"flash.dies\"?"), "{text}");
         assert!(error(&["buffer.kind=lur"]).contains("did you mean \"lru\"?"));
     }
 
@@ -495,7 +495,7 @@ mod tests {
     #[test]
     fn values_outside_their_range_are_refused_with_the_range() {
         for (pair, expected) in [
-            ("flash.elements=0", "a whole number from 1"),
+            ("flash.dies=0", "a whole number from 1"),
             ("flash.page_bytes=1000", "a multiple of 512"),
             ("buffer.capacity_bytes=0", "nocache"),
             ("host.scheduler=sstf", "one of clook, fifo"),
@@ -510,9 +510,9 @@ mod tests {
     fn the_command_line_wins_over_the_profile() {
         let mut settings = Settings::new();
         settings.load_profile("disksim-ssd").unwrap();
-        settings.set_pair("flash.elements=4").unwrap();
+        settings.set_pair("flash.dies=4").unwrap();
         let config = settings.resolve().unwrap();
-        assert_eq!(config.global.integer("flash.elements"), 4);
+        assert_eq!(config.global.integer("flash.dies"), 4);
         assert_eq!(config.global.integer("flash.endurance"), 50);
         assert_eq!(config.scheme.name, "nocache");
     }

@@ -12,7 +12,7 @@ use destage_flash::operation::Tally;
 use destage_flash::{Cause, Ftl, Operations, Timing};
 use destage_trace::{Operation, Request};
 
-use crate::elements::{Totals, cleaning_limit, only_cleans};
+use crate::dies::{Totals, gc_limit, only_collects};
 use crate::engine::Measured;
 use crate::error::SimError;
 use crate::observer::{Observer, tell_erases};
@@ -33,8 +33,8 @@ pub struct UntimedConfig {
     pub span_pages: u64,
     /// Pages of the device, if it has an end.
     pub device_pages: Option<u64>,
-    /// Elements over which pages are striped, where no FTL says so.
-    pub elements: u32,
+    /// Dies over which pages are striped, where no FTL says so.
+    pub dies: u32,
     /// Destage what is left at the end.
     pub drain: bool,
 }
@@ -43,29 +43,29 @@ pub struct UntimedConfig {
 pub struct CountedFlash {
     ftl: Option<Box<dyn Ftl>>,
     timing: Timing,
-    elements: u32,
+    dies: u32,
     operations: Operations,
     tally: Tally,
     serial_time: Ticks,
-    clean_time: Ticks,
-    cleanings: u64,
-    cleaning_limit: u32,
+    gc_time: Ticks,
+    gc_runs: u64,
+    gc_limit: u32,
 }
 
 impl CountedFlash {
     /// Counts the operations of `ftl`.
     #[must_use]
-    pub fn new(ftl: Option<Box<dyn Ftl>>, timing: Timing, elements: u32, blocks: u32) -> Self {
+    pub fn new(ftl: Option<Box<dyn Ftl>>, timing: Timing, dies: u32, blocks: u32) -> Self {
         Self {
             ftl,
             timing,
-            elements,
+            dies,
             operations: Operations::default(),
             tally: Tally::default(),
             serial_time: 0,
-            clean_time: 0,
-            cleanings: 0,
-            cleaning_limit: cleaning_limit(blocks),
+            gc_time: 0,
+            gc_runs: 0,
+            gc_limit: gc_limit(blocks),
         }
     }
 
@@ -101,25 +101,25 @@ impl CountedFlash {
         least.is_some_and(|least| pages >= least as usize)
     }
 
-    /// Cleans what is due, then writes.
+    /// Collects what is due, then writes.
     fn write(&mut self, page: Lpn, cause: Cause, is_long: bool) -> Result<(), NoSpace> {
         let Some(ftl) = &mut self.ftl else {
             return Ok(());
         };
-        let element = ftl.place(page, &|_| 0);
+        let die = ftl.place(page, &|_| 0);
         for cleaned in 0.. {
             let Some(ftl) = &mut self.ftl else {
                 return Ok(());
             };
             self.operations.clear();
-            if !ftl.clean(element, self.serial_time, &mut self.operations)? {
+            if !ftl.collect_garbage(die, self.serial_time, &mut self.operations)? {
                 break;
             }
-            if cleaned > self.cleaning_limit {
-                return Err(only_cleans(element, cleaned));
+            if cleaned > self.gc_limit {
+                return Err(only_collects(die, cleaned));
             }
-            self.cleanings += 1;
-            self.clean_time += self.account(0);
+            self.gc_runs += 1;
+            self.gc_time += self.account(0);
         }
         let Some(ftl) = &mut self.ftl else {
             return Ok(());
@@ -172,21 +172,21 @@ impl CountedFlash {
         Totals {
             tally: self.tally,
             serial_time: self.serial_time,
-            clean_time: self.clean_time,
-            cleanings: self.cleanings,
+            gc_time: self.gc_time,
+            gc_runs: self.gc_runs,
             ..Totals::default()
         }
     }
 }
 
 impl View for CountedFlash {
-    fn elements(&self) -> u32 {
-        self.elements
+    fn dies(&self) -> u32 {
+        self.dies
     }
-    fn element_of(&self, page: Lpn) -> u32 {
+    fn die_of(&self, page: Lpn) -> u32 {
         match &self.ftl {
-            Some(ftl) => ftl.element_of(page),
-            None => (page.0 % u64::from(self.elements)) as u32,
+            Some(ftl) => ftl.die_of(page),
+            None => (page.0 % u64::from(self.dies)) as u32,
         }
     }
     fn is_written(&self, page: Lpn) -> bool {

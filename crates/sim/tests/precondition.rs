@@ -11,8 +11,8 @@ use destage_trace::{Operation, Request};
 fn metrics(pairs: &[&str], observer: &mut dyn Observer) -> Result<Metrics, String> {
     let mut settings = Settings::new();
     let device = [
-        "flash.elements=2",
-        "flash.planes_per_element=1",
+        "flash.dies=2",
+        "flash.planes_per_die=1",
         "flash.blocks_per_plane=40",
         "flash.pages_per_block=8",
         "flash.summary_page=false",
@@ -112,6 +112,6 @@ fn who_watches_can_stop_it() {
     let pairs = ["sim.precondition=random_fill:2", "ftl.reserve_percent=25"];
     let stopped = metrics(&pairs, &mut impatient);
     assert_eq!(stopped.err().as_deref(), Some("interrupted"));
-    // Thirty blocks of eight pages on each of two elements, twice.
+    // Thirty blocks of eight pages on each of two dies, twice.
     assert_eq!(impatient.0, [(0, 960), (960, 960)]);
 }

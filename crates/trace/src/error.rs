@@ -238,7 +238,7 @@ pub enum TraceError {
     },
     /// Volumes cannot be concatenated on standard input, because that reads the trace twice.
     #[error(
-        "{file}: trace.asu=concatenate reads the trace twice; expected a file, or trace.asu=separate"
+        "{file}: trace.volumes=concatenate reads the trace twice; expected a file, or trace.volumes=separate"
     )]
     SecondPass {
         /// The path as given.
@@ -335,7 +335,7 @@ impl Fault {
             Self::BelowZero => "a start of at least trace.lba_shift sectors",
             Self::BeyondAddressSpace => "an end below 2^55 sectors",
             Self::NotInFirstPass => "a file that nobody writes to",
-            Self::CrossesStride => "an end within trace.asu_stride sectors",
+            Self::CrossesStride => "an end within trace.volume_stride sectors",
             _ => layout,
         }
     }

@@ -49,7 +49,7 @@ pub use error::{Excerpt, Fault, TraceError};
 pub use format::{FORMATS, Format, TimeUnit};
 pub use injection::injected;
 pub use options::{
-    Asu, BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, Streams, ZeroLength,
+    BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, Streams, Volumes, ZeroLength,
 };
 pub use reader::{Counts, Reader};
 pub use request::{Operation, Request};

@@ -20,22 +20,22 @@ pub const PARAMETERS: &[Parameter] = &[
         source: "some SSDSim traces count us where the format says ns",
     },
     Parameter {
-        name: "trace.asu",
+        name: "trace.volumes",
         kind: Kind::Choice(&["ignore", "separate", "concatenate"]),
         default: "ignore",
         unit: "",
-        about: "Volumes share one address space as they are, get trace.asu_stride sectors each, or follow one another in ascending number.",
+        about: "Volumes share one address space as they are, get trace.volume_stride sectors each, or follow one another in ascending number.",
         source: "",
     },
     Parameter {
-        name: "trace.asu_stride",
+        name: "trace.volume_stride",
         kind: Kind::Integer {
             min: 1,
             max: u64::MAX,
         },
         default: "4294967296",
         unit: "sectors",
-        about: "Distance between the starts of two volumes with trace.asu=separate.",
+        about: "Distance between the starts of two volumes with trace.volumes=separate.",
         source: "2 TiB, the most that 32-bit sector numbers reach",
     },
     Parameter {
@@ -189,11 +189,11 @@ impl Default for Choices {
 
 /// How volumes share the one address space downstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Asu {
+pub enum Volumes {
     /// The volume's number plays no part in addresses.
     #[default]
     Ignore,
-    /// Volume v starts at v times [`ReadOptions::asu_stride`].
+    /// Volume v starts at v times [`ReadOptions::volume_stride`].
     Separate,
     /// Volumes follow one another in ascending number, each as long as its largest end in the whole trace,
     /// rounded up to 8 sectors. Reads the trace twice.
@@ -252,9 +252,9 @@ pub struct ReadOptions {
     /// The unit of times; `None` is the format's own.
     pub time_unit: Option<TimeUnit>,
     /// How volumes share the address space.
-    pub asu: Asu,
-    /// Sectors from one volume's start to the next with [`Asu::Separate`].
-    pub asu_stride: u64,
+    pub volumes: Volumes,
+    /// Sectors from one volume's start to the next with [`Volumes::Separate`].
+    pub volume_stride: u64,
     /// Sectors subtracted from each address, before anything else.
     pub lba_shift: i64,
     /// What becomes of requests without sectors.
@@ -290,8 +290,8 @@ impl Default for ReadOptions {
         Self {
             format: None,
             time_unit: None,
-            asu: Asu::Ignore,
-            asu_stride: 1 << 32,
+            volumes: Volumes::Ignore,
+            volume_stride: 1 << 32,
             lba_shift: 0,
             zero_length: ZeroLength::Error,
             order: Order::Auto,
@@ -346,12 +346,12 @@ impl ReadOptions {
                 "ns" => Some(TimeUnit::Nanoseconds),
                 _ => None,
             },
-            asu: match values.text("trace.asu") {
-                "separate" => Asu::Separate,
-                "concatenate" => Asu::Concatenate,
-                _ => Asu::Ignore,
+            volumes: match values.text("trace.volumes") {
+                "separate" => Volumes::Separate,
+                "concatenate" => Volumes::Concatenate,
+                _ => Volumes::Ignore,
             },
-            asu_stride: values.integer("trace.asu_stride"),
+            volume_stride: values.integer("trace.volume_stride"),
             lba_shift,
             zero_length: match values.text("trace.zero_len") {
                 "drop" => ZeroLength::Drop,

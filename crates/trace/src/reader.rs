@@ -10,7 +10,7 @@ use crate::detect::first_block;
 use crate::error::{Excerpt, Fault, TraceError};
 use crate::format::{Encoding, Format};
 use crate::injection::Injection;
-use crate::options::{Asu, BadLines, Order, ReadOptions};
+use crate::options::{BadLines, Order, ReadOptions, Volumes};
 use crate::report::{block_error, line_text, offending, offending_bytes};
 use crate::request::{Operation, Request};
 use crate::rows::{Rows, Step, shown};
@@ -117,18 +117,18 @@ impl Reader {
     ///
     /// # Errors
     /// If there is no such file, it cannot be read or decompressed, it is empty or no text, or its format cannot
-    /// be told; with [`Asu::Concatenate`] also whatever is wrong anywhere in the file.
+    /// be told; with [`Volumes::Concatenate`] also whatever is wrong anywhere in the file.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, TraceError> {
         let file = path.display().to_string();
         let stdin = path.as_os_str() == "-";
-        let placement = match options.asu {
-            Asu::Ignore => Placement::Ignore,
-            Asu::Separate => Placement::Separate(options.asu_stride),
+        let placement = match options.volumes {
+            Volumes::Ignore => Placement::Ignore,
+            Volumes::Separate => Placement::Separate(options.volume_stride),
             // What can be read once only must not lose its content to the first pass.
-            Asu::Concatenate if stdin || path.metadata().is_ok_and(|data| !data.is_file()) => {
+            Volumes::Concatenate if stdin || path.metadata().is_ok_and(|data| !data.is_file()) => {
                 return Err(TraceError::SecondPass { file });
             }
-            Asu::Concatenate => first_pass(path, options)?,
+            Volumes::Concatenate => first_pass(path, options)?,
         };
         let bytes_read = Arc::new(AtomicU64::new(0));
         let mut bytes_total = None;

@@ -2,7 +2,7 @@
 
 use crate::address::{Placement, concatenated};
 use crate::error::TraceError;
-use crate::options::{Asu, Order, ReadOptions};
+use crate::options::{Order, ReadOptions, Volumes};
 use crate::reader::Reader;
 use crate::request::Request;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ impl Seen {
 /// Reads the whole trace to see where each volume ends, and lays them end to end.
 pub(crate) fn first_pass(path: &Path, options: &ReadOptions) -> Result<Placement, TraceError> {
     let alone = ReadOptions {
-        asu: Asu::Ignore,
+        volumes: Volumes::Ignore,
         // The order plays no part here, and is judged in the second pass.
         order: Order::Clamp,
         limit: None,
@@ -51,7 +51,7 @@ pub(crate) fn first_pass(path: &Path, options: &ReadOptions) -> Result<Placement
     concatenated(&ends)
         .map(Placement::Concatenate)
         .ok_or_else(|| TraceError::Option {
-            name: "trace.asu",
+            name: "trace.volumes",
             value: "concatenate".to_owned(),
             expected: "volumes that together stay below 2^64 bytes".to_owned(),
         })

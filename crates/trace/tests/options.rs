@@ -6,8 +6,8 @@ mod common;
 use common::{Folder, error, read, read_as};
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS, TICKS_PER_SECOND, TICKS_PER_US};
 use destage_trace::{
-    Asu, BadLines, Operation, Order, ReadOptions, Reader, Request, TimeUnit, TraceError, format,
-    read_all, writers,
+    BadLines, Operation, Order, ReadOptions, Reader, Request, TimeUnit, TraceError, Volumes,
+    format, read_all, writers,
 };
 use std::path::Path;
 
@@ -124,14 +124,14 @@ fn each_format_means_what_its_description_says() {
 fn volumes_share_separate_or_follow_one_another() {
     assert_eq!(sectors(VOLUMES, &ReadOptions::default()), [10, 0, 92, 5]);
     let separate = ReadOptions {
-        asu: Asu::Separate,
-        asu_stride: 100,
+        volumes: Volumes::Separate,
+        volume_stride: 100,
         ..ReadOptions::default()
     };
     assert_eq!(sectors(VOLUMES, &separate), [310, 100, 392, 705]);
     // Volume 1 ends at 9, volume 3 at 100: they take 16 and 104 sectors.
     let concatenate = ReadOptions {
-        asu: Asu::Concatenate,
+        volumes: Volumes::Concatenate,
         ..ReadOptions::default()
     };
     assert_eq!(sectors(VOLUMES, &concatenate), [26, 0, 108, 125]);
@@ -146,8 +146,8 @@ fn volumes_share_separate_or_follow_one_another() {
 #[test]
 fn a_request_may_not_leave_its_volumes_part() {
     let options = ReadOptions {
-        asu: Asu::Separate,
-        asu_stride: 99,
+        volumes: Volumes::Separate,
+        volume_stride: 99,
         ..ReadOptions::default()
     };
     let text = error("t.disksim", VOLUMES, &options);
@@ -157,13 +157,13 @@ fn a_request_may_not_leave_its_volumes_part() {
     );
     let far = "0.1 4294967295 8 8 0\n";
     let options = ReadOptions {
-        asu: Asu::Separate,
+        volumes: Volumes::Separate,
         ..ReadOptions::default()
     };
     assert!(error("t", far, &options).starts_with("t:1: the request ends beyond 2^64 bytes"));
     let two = "0.1 0 36028797018963900 8 0\n0.2 1 36028797018963900 8 0\n";
     let options = ReadOptions {
-        asu: Asu::Concatenate,
+        volumes: Volumes::Concatenate,
         ..ReadOptions::default()
     };
     let folder = Folder::new();
@@ -172,7 +172,7 @@ fn a_request_may_not_leave_its_volumes_part() {
         matches!(
             wrong,
             TraceError::Option {
-                name: "trace.asu",
+                name: "trace.volumes",
                 ..
             }
         ),
@@ -206,7 +206,7 @@ fn the_last_sector_that_bytes_can_address_is_the_last() {
 #[test]
 fn standard_input_cannot_be_read_twice() {
     let options = ReadOptions {
-        asu: Asu::Concatenate,
+        volumes: Volumes::Concatenate,
         ..ReadOptions::default()
     };
     assert!(matches!(
@@ -234,8 +234,8 @@ fn addresses_are_shifted_before_they_are_placed() {
         [8, 16]
     );
     let separate = ReadOptions {
-        asu: Asu::Separate,
-        asu_stride: 16,
+        volumes: Volumes::Separate,
+        volume_stride: 16,
         ..options.clone()
     };
     assert_eq!(sectors(text, &separate), [16, 24]);

@@ -145,13 +145,13 @@ fn the_options_of_reading_hold() {
     });
     same(ReadOptions {
         lba_shift: -63,
-        asu: destage_trace::Asu::Separate,
+        volumes: destage_trace::Volumes::Separate,
         flush_every_writes: 100,
         trim_every_writes: 70,
         ..ReadOptions::default()
     });
     same(ReadOptions {
-        asu: destage_trace::Asu::Concatenate,
+        volumes: destage_trace::Volumes::Concatenate,
         order: Order::Sort,
         ..ReadOptions::default()
     });

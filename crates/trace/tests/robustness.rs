@@ -5,7 +5,9 @@ mod common;
 
 use common::Folder;
 use destage_base::Random;
-use destage_trace::{Asu, BadLines, FORMATS, Operation, Order, ReadOptions, Reader, ZeroLength};
+use destage_trace::{
+    BadLines, FORMATS, Operation, Order, ReadOptions, Reader, Volumes, ZeroLength,
+};
 use std::path::Path;
 
 /// Bytes that a line is made of, and some that it is not.
@@ -16,7 +18,7 @@ fn options(random: &mut Random) -> ReadOptions {
     let pick = |random: &mut Random, count| random.below(count) as usize;
     ReadOptions {
         format: FORMATS.get(pick(random, FORMATS.len() as u64 + 1)),
-        asu: [Asu::Ignore, Asu::Separate, Asu::Concatenate][pick(random, 3)],
+        volumes: [Volumes::Ignore, Volumes::Separate, Volumes::Concatenate][pick(random, 3)],
         lba_shift: [0, 63, -63, i64::MIN, i64::MAX][pick(random, 5)],
         zero_length: [ZeroLength::Error, ZeroLength::Drop][pick(random, 2)],
         order: [Order::Auto, Order::Error, Order::Sort, Order::Clamp][pick(random, 4)],

@@ -13,8 +13,8 @@ use crate::streams::Stream;
 
 /// Pages of a cluster.
 pub const CLUSTER_PAGES: u32 = 64;
-/// Independently working elements of the device there is not.
-const ELEMENTS: u32 = 8;
+/// Independently working dies of the device there is not.
+const DIES: u32 = 8;
 
 /// A buffer with the defaults of its scheme; nothing for the scheme that buffers nothing.
 pub fn build(
@@ -31,7 +31,7 @@ pub fn build(
     let scheme = (row.build)(&SchemeConfig {
         capacity_pages: capacity,
         cluster_pages: config.cluster_pages,
-        elements: ELEMENTS,
+        dies: DIES,
         future,
         seed: 1,
         values: &values,

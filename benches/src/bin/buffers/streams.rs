@@ -82,7 +82,7 @@ pub fn sequential(writes: u64) -> Stream {
     Stream::of_single_pages("sequential", pages)
 }
 
-/// Every page the only one of its block, and spread evenly over elements and sets.
+/// Every page the only one of its block, and spread evenly over dies and sets.
 pub fn lone(writes: u64) -> Stream {
     Stream::of_single_pages("lone", (0..writes).map(|index| index * 65))
 }

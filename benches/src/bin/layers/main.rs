@@ -42,10 +42,10 @@ const LAYERS: [&str; 11] = [
     "dftl",
     "hat",
 ];
-/// 1 GiB in 8 elements of 512 blocks of 64 pages of 4 KiB; costs by operation counts.
+/// 1 GiB in 8 dies of 512 blocks of 64 pages of 4 KiB; costs by operation counts.
 const DEVICE: [&str; 8] = [
-    "flash.elements=8",
-    "flash.planes_per_element=1",
+    "flash.dies=8",
+    "flash.planes_per_die=1",
     "flash.blocks_per_plane=512",
     "flash.pages_per_block=64",
     "flash.copy_back=false",

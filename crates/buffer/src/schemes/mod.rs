@@ -4,8 +4,8 @@
 //! | --- | --- |
 //! | [`block`] | the buffered pages of one logical block |
 //! | [`bound`] | nothing a real buffer could: what no scheme can beat |
-//! | [`device`] | single pages, with an eye on what the elements are doing |
-//! | [`element`] | the pages of each element apart |
+//! | [`device`] | single pages, with an eye on what the dies are doing |
+//! | [`die`] | the pages of each die apart |
 //! | [`hybrid`] | single pages and clusters side by side |
 //! | [`page`] | single pages, or the pages of one request |
 //! | [`run`] | runs of pages that came together |
@@ -15,7 +15,7 @@
 pub mod block;
 pub mod bound;
 pub mod device;
-pub mod element;
+pub mod die;
 pub mod hybrid;
 pub mod page;
 pub mod run;

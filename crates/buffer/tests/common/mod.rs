@@ -62,32 +62,32 @@ impl std::fmt::Display for Record {
     }
 }
 
-/// A device that knows which pages were ever written, and what a test says its elements are doing.
+/// A device that knows which pages were ever written, and what a test says its dies are doing.
 #[derive(Default)]
 pub struct Device {
-    pub elements: u32,
+    pub dies: u32,
     pub unwritten: BTreeSet<u64>,
-    /// Elements that reclaim space.
-    pub cleaning: BTreeSet<u32>,
-    /// By element, as far as it goes: operations waiting.
+    /// Dies that reclaim space.
+    pub collecting: BTreeSet<u32>,
+    /// By die, as far as it goes: operations waiting.
     pub queues: Vec<u32>,
 }
 
 impl View for Device {
-    fn elements(&self) -> u32 {
-        self.elements
+    fn dies(&self) -> u32 {
+        self.dies
     }
-    fn element_of(&self, page: Lpn) -> u32 {
-        (page.0 % u64::from(self.elements)) as u32
+    fn die_of(&self, page: Lpn) -> u32 {
+        (page.0 % u64::from(self.dies)) as u32
     }
     fn is_written(&self, page: Lpn) -> bool {
         !self.unwritten.contains(&page.0)
     }
-    fn is_cleaning(&self, element: u32) -> bool {
-        self.cleaning.contains(&element)
+    fn is_collecting(&self, die: u32) -> bool {
+        self.collecting.contains(&die)
     }
-    fn queue_length(&self, element: u32) -> u32 {
-        self.queues.get(element as usize).copied().unwrap_or(0)
+    fn queue_length(&self, die: u32) -> u32 {
+        self.queues.get(die as usize).copied().unwrap_or(0)
     }
 }
 
@@ -138,9 +138,9 @@ impl Bench {
         Self::over(4, row, capacity, values, completion, future.as_deref())
     }
 
-    /// Over a device of `elements` elements, with the page writes to come if they are known.
+    /// Over a device of `dies` dies, with the page writes to come if they are known.
     pub fn over(
-        elements: u32,
+        dies: u32,
         row: &SchemeRow,
         capacity: u32,
         values: &Values,
@@ -158,7 +158,7 @@ impl Bench {
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: capacity,
             cluster_pages: config.cluster_pages,
-            elements,
+            dies,
             future,
             seed: 1,
             values,
@@ -166,7 +166,7 @@ impl Bench {
         Some(Self {
             buffer: Buffer::new(config, scheme),
             device: Device {
-                elements,
+                dies,
                 ..Device::default()
             },
             completion,

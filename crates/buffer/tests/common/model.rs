@@ -9,8 +9,8 @@ use super::{Bench, Completion, Operation, Record, random_operations};
 /// Page writes per model.
 pub const PAGE_WRITES: usize = 1_000_000;
 
-/// Elements of the bench's device.
-pub const ELEMENTS: u64 = 4;
+/// Dies of the bench's device.
+pub const DIES: u64 = 4;
 
 /// Sizes, from one page upward, and over how many pages the stream goes.
 pub const SIZES: [(usize, u64); 4] = [(1, 8), (13, 40), (60, 300), (64, 100)];
@@ -112,16 +112,16 @@ pub fn compare(
     }
 }
 
-/// The records of `operations` over a device of `elements`.
+/// The records of `operations` over a device of `dies`.
 pub fn records(
-    elements: u32,
+    dies: u32,
     scheme: &str,
     set: &[(&'static str, Value)],
     operations: &[Operation],
 ) -> Vec<Record> {
     let row = find(scheme).unwrap();
     let values = values(row, set);
-    let mut bench = Bench::over(elements, row, 64, &values, Completion::AtOnce, None).unwrap();
+    let mut bench = Bench::over(dies, row, 64, &values, Completion::AtOnce, None).unwrap();
     bench.run(operations);
     bench.records
 }

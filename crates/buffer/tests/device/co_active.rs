@@ -4,9 +4,9 @@ use destage_base::parameter::Value;
 use destage_base::time::TICKS_PER_US;
 use destage_buffer::find;
 
-use super::common::model::{ELEMENTS, values};
+use super::common::model::{DIES, values};
 use super::common::{Bench, Completion, Device, Operation};
-use super::{Model, SIZES, compare, element};
+use super::{Model, SIZES, compare, die};
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
@@ -164,10 +164,10 @@ impl Model for CoActive {
         let period = now / TICKS_PER_US;
         let cap = self.cap(now);
         let mut back = Vec::new();
-        for wanted in 0..ELEMENTS as usize {
+        for wanted in 0..DIES as usize {
             self.spent.retain(|time| time / TICKS_PER_US == period);
             let cold =
-                |held: &&Page| held.kind == Kind::Cold && element(held.page, self.stride) == wanted;
+                |held: &&Page| held.kind == Kind::Cold && die(held.page, self.stride) == wanted;
             let page = self.pages.iter().rev().find(cold).map(|held| held.page);
             if let Some(page) = page.filter(|_| (self.spent.len() as u64) < cap) {
                 self.spent.push(now);
@@ -224,14 +224,14 @@ fn follows_its_rule() {
     }
 }
 
-/// Each element is idle by itself, and only its own pages are written back then.
+/// Each die is idle by itself, and only its own pages are written back then.
 #[test]
-fn an_element_writes_back_its_own_pages() {
+fn an_die_writes_back_its_own_pages() {
     let row = find("co-active").unwrap();
     let mut bench = Bench::new(row, 16, &values(row, &[]), Completion::AtOnce).unwrap();
     bench.apply(&Operation::Write(vec![0, 1, 4, 5, 8]));
     let rule = bench.buffer.idle_rule().unwrap();
-    assert_eq!((rule.after, rule.groups), (0, ELEMENTS as u32));
+    assert_eq!((rule.after, rule.groups), (0, DIES as u32));
     let groups = (0..6).map(|page| bench.buffer.idle_group_of(destage_base::Lpn(page)));
     assert_eq!(groups.collect::<Vec<_>>(), [0, 1, 2, 3, 0, 1]);
     let mut idle = |group| {

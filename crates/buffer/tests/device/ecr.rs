@@ -3,9 +3,9 @@
 use destage_base::Random;
 use destage_base::parameter::Value;
 
-use super::common::model::{ELEMENTS, records};
+use super::common::model::{DIES, records};
 use super::common::{Device, Operation, random_operations};
-use super::{Model, SIZES, compare, element};
+use super::{Model, SIZES, compare, die};
 
 /// Pages, oldest write first.
 struct Ecr {
@@ -23,7 +23,7 @@ impl Ecr {
         for page in &self.order {
             let queue = device
                 .queues
-                .get(element(*page, self.stride))
+                .get(die(*page, self.stride))
                 .copied()
                 .unwrap_or(0);
             if best.is_none_or(|(least, _)| queue < least) {
@@ -95,7 +95,7 @@ fn is_page_lru_where_queues_say_nothing() {
     let lru = records(4, "lru", &[], &operations);
     for percent in [0, 50, 100] {
         let set = [("ecr_old", Value::Integer(percent))];
-        assert!(records(ELEMENTS as u32, "ecr", &set, &operations) == lru);
+        assert!(records(DIES as u32, "ecr", &set, &operations) == lru);
         assert!(records(1, "ecr", &set, &operations) == lru);
     }
 }

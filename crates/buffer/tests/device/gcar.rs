@@ -1,11 +1,11 @@
-//! `gcar` against its rule, and against its base where nothing is cleaning.
+//! `gcar` against its rule, and against its base where nothing is garbage collection.
 
 use destage_base::Random;
 use destage_base::parameter::Value;
 
 use super::common::model::records;
 use super::common::{Device, Operation, random_operations};
-use super::{Model, SIZES, compare, element};
+use super::{Model, SIZES, compare, die};
 
 /// Pages, the latest access first; `true` if dirty. With `region`, as cflru; else as lru.
 struct Gcar {
@@ -31,7 +31,7 @@ impl Gcar {
         while !left.is_empty() && seen.len() < self.window {
             seen.push(left.remove(base_victim(&left, self.region)).0);
         }
-        let is_free = |page: &&u64| !device.cleaning.contains(&(element(**page, 1) as u32));
+        let is_free = |page: &&u64| !device.collecting.contains(&(die(**page, 1) as u32));
         *seen.iter().find(is_free).unwrap_or(&seen[0])
     }
 
@@ -114,7 +114,7 @@ fn follows_its_rule() {
 }
 
 #[test]
-fn is_its_base_where_nothing_is_cleaning() {
+fn is_its_base_where_nothing_is_collecting() {
     let mut operations = random_operations(&mut Random::new(7), 500, 100_000);
     operations.push(Operation::Drain);
     for base in ["lru", "cflru"] {

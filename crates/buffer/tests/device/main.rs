@@ -1,4 +1,4 @@
-//! The later schemes against models made from their rules, over a device whose elements are busy.
+//! The later schemes against models made from their rules, over a device whose dies are busy.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -10,7 +10,7 @@ mod ecr;
 mod gcar;
 mod griffin;
 
-use common::model::{ELEMENTS, SIZES, operations, values};
+use common::model::{DIES, SIZES, operations, values};
 use common::{Bench, Completion, Device, Operation};
 use destage_base::Random;
 use destage_base::parameter::Value;
@@ -33,7 +33,7 @@ trait Model {
     }
 }
 
-/// Runs random operations of all kinds through scheme and model, over elements that become busy and free at
+/// Runs random operations of all kinds through scheme and model, over dies that become busy and free at
 /// random: the records must be equal.
 fn compare(
     scheme: &str,
@@ -53,11 +53,11 @@ fn compare(
         .enumerate()
     {
         if random.below(8) == 0 {
-            let element = random.below(ELEMENTS) as u32;
-            if !bench.device.cleaning.remove(&element) {
-                bench.device.cleaning.insert(element);
+            let die = random.below(DIES) as u32;
+            if !bench.device.collecting.remove(&die) {
+                bench.device.collecting.insert(die);
             }
-            bench.device.queues = (0..ELEMENTS).map(|_| random.below(3) as u32).collect();
+            bench.device.queues = (0..DIES).map(|_| random.below(3) as u32).collect();
         }
         bench.pass(random.below(gap));
         let mut now = bench.now();
@@ -103,7 +103,7 @@ fn compare(
     }
 }
 
-/// The element of `page` where so many pages in a row are on one.
-fn element(page: u64, stride: u64) -> usize {
-    (page / stride % ELEMENTS) as usize
+/// The die of `page` where so many pages in a row are on one.
+fn die(page: u64, stride: u64) -> usize {
+    (page / stride % DIES) as usize
 }

@@ -69,7 +69,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// A sample of the line: elements 34 wide and 12 high.
+    /// A sample of the line: dies 34 wide and 12 high.
     pub(crate) fn sample(&self) -> String {
         let (colour, pattern) = match self.level {
             true => (LEVEL_COLOUR, "7 4"),

@@ -24,17 +24,17 @@ pub(crate) const STYLE: &str = "
 .cells { shape-rendering: crispEdges; }
 ";
 
-/// A chart: its SVG elements, without the one around them.
+/// A chart: its SVG dies, without the one around them.
 pub(crate) struct Drawing {
     title: String,
-    elements: String,
+    dies: String,
 }
 
 impl Drawing {
     /// With its title; `title` is escaped.
     pub(crate) fn new(title: String) -> Self {
-        let elements = format!("<text x=\"{LEFT}\" y=\"16\" class=\"title\">{title}</text>\n");
-        Self { title, elements }
+        let dies = format!("<text x=\"{LEFT}\" y=\"16\" class=\"title\">{title}</text>\n");
+        Self { title, dies }
     }
 
     /// A chart of nothing: `reason`, escaped, stands where marks would be.
@@ -50,25 +50,22 @@ impl Drawing {
         drawing
     }
 
-    /// Adds elements.
-    pub(crate) fn push(&mut self, elements: &str) {
-        self.elements.push_str(elements);
+    /// Adds dies.
+    pub(crate) fn push(&mut self, dies: &str) {
+        self.dies.push_str(dies);
     }
 
     /// As it stands in a page.
     pub(crate) fn in_page(&self) -> String {
         format!(
             "<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
-            self.title, self.elements
+            self.title, self.dies
         )
     }
 
     /// As it stands in a larger drawing, with its corner at (`x`, `y`).
     #[cfg(feature = "png")]
     pub(crate) fn at(&self, x: f64, y: f64) -> String {
-        format!(
-            "<g transform=\"translate({x} {y})\">\n{}</g>\n",
-            self.elements
-        )
+        format!("<g transform=\"translate({x} {y})\">\n{}</g>\n", self.dies)
     }
 }

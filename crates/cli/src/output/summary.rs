@@ -125,9 +125,9 @@ pub(crate) fn heading(records: &[Record]) -> String {
     parts.extend(same(|record| Some(format!("FTL {}", record.ftl))));
     let count = |name: &str| first.whole(name).unwrap_or(0);
     parts.push(format!(
-        "{} elements x {} planes x {} blocks x {} pages of {}",
-        count("flash.elements"),
-        count("flash.planes_per_element"),
+        "{} dies x {} planes x {} blocks x {} pages of {}",
+        count("flash.dies"),
+        count("flash.planes_per_die"),
         count("flash.blocks_per_plane"),
         count("flash.pages_per_block"),
         numbers::bytes(count("flash.page_bytes"))

@@ -27,9 +27,9 @@ pub struct Outcome {
 /// A device of 32 KiB x 8 of data: 16 blocks of 4 pages, small enough to think through.
 pub const TINY: [&str; 12] = [
     "--set",
-    "flash.elements=1",
+    "flash.dies=1",
     "--set",
-    "flash.planes_per_element=1",
+    "flash.planes_per_die=1",
     "--set",
     "flash.blocks_per_plane=16",
     "--set",

@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 
 use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Element, Striped};
+use super::blocks::striped::{Die, Striped};
 use super::blocks::{Blocks, LogicalPage};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::nand::BlockSlot;
@@ -33,7 +33,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     build: |config| {
         let geometry = config.geometry;
         let logical = shared::logical_blocks_without_log(
-            geometry.blocks_per_element(),
+            geometry.blocks_per_die(),
             config.values.integer("spare_blocks") as u32,
         )?;
         let make = |number| Ok(Block::new(config, number, logical));
@@ -56,14 +56,14 @@ struct Rewrite {
     copies: u32,
 }
 
-/// One element.
+/// One die.
 struct Block {
     blocks: Blocks,
     data: DataBlocks,
     open: Option<Rewrite>,
     batch: bool,
-    element: u32,
-    elements: u32,
+    die: u32,
+    dies: u32,
 }
 
 impl Block {
@@ -76,8 +76,8 @@ impl Block {
             data: DataBlocks::new(&config.geometry, logical, config.filled, Copies::Valid),
             open: None,
             batch: values.flag("batch"),
-            element: number,
-            elements: config.geometry.elements,
+            die: number,
+            dies: config.geometry.dies,
         }
     }
 
@@ -141,7 +141,7 @@ impl Block {
         self.copy(&mut open, pages, operations);
         self.blocks.erase(open.from, 0, Cause::Copy, operations);
         operations.push_merge(Merge {
-            block: u64::from(open.block) * u64::from(self.elements) + u64::from(self.element),
+            block: u64::from(open.block) * u64::from(self.dies) + u64::from(self.die),
             kind: match open.copies {
                 0 => MergeKind::Switch,
                 _ => MergeKind::Full,
@@ -154,7 +154,7 @@ impl Block {
     }
 }
 
-impl Element for Block {
+impl Die for Block {
     fn read(&self, page: LogicalPage, operations: &mut Operations) {
         if let Some(block) = self.place_of(page) {
             self.blocks.read(block, page.offset, operations);

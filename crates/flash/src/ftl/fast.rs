@@ -11,7 +11,7 @@ use destage_base::parameter::{Kind as ParameterKind, Parameter};
 
 use super::blocks::logged::{ASSOCIATIVITY, Logged};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Element, Striped};
+use super::blocks::striped::{Die, Striped};
 use super::blocks::{Blocks, LogicalPage};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::operation::{Cause, MergeCause, MergeKind, Operations};
@@ -48,7 +48,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
         let make = |number| Ok(Fast::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -59,7 +59,7 @@ pub(super) const ROW: FtlRow = FtlRow {
 /// The number of the sequential log block; the random ones follow.
 const SEQUENTIAL: u32 = 0;
 
-/// One element.
+/// One die.
 pub(super) struct Fast {
     store: Logged,
     /// The random log block that is being filled; the next one, around the circle, is the oldest.
@@ -145,7 +145,7 @@ impl Fast {
     }
 }
 
-impl Element for Fast {
+impl Die for Fast {
     const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
 
     fn read(&self, page: LogicalPage, operations: &mut Operations) {

@@ -33,7 +33,7 @@ const fn latency(name: &'static str, default: &'static str, about: &'static str)
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "hat",
-    about: "Page mapping with the map in a fast memory of its own, used while the flash works; greedy cleaning.",
+    about: "Page mapping with the map in a fast memory of its own, used while the flash works; greedy garbage collection.",
     source: "Hu et al., MSST 2010.",
     parameters: &[
         latency(
@@ -56,7 +56,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         shared::WEAR_LEVELLING,
         shared::LEVELLING_PERIOD,
         shared::LEVELLING_GAP,
-        page::BACKGROUND_CLEANING,
+        page::BACKGROUND_GC,
     ],
     build: |config| {
         let ticks = |name| from_units(config.values.number(name), TICKS_PER_US);
@@ -80,8 +80,8 @@ impl Ftl for Hat {
         self.data.pages()
     }
 
-    fn element_of(&self, page: Lpn) -> u32 {
-        self.data.element_of(page)
+    fn die_of(&self, page: Lpn) -> u32 {
+        self.data.die_of(page)
     }
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) {
@@ -105,17 +105,17 @@ impl Ftl for Hat {
         self.data.is_written(page)
     }
 
-    fn clean(
+    fn collect_garbage(
         &mut self,
-        element: u32,
+        die: u32,
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        self.data.clean(element, now, operations)
+        self.data.collect_garbage(die, now, operations)
     }
 
-    fn cleans_in_background(&self) -> bool {
-        self.data.cleans_in_background()
+    fn collects_in_background(&self) -> bool {
+        self.data.collects_in_background()
     }
 
     fn map_time(&self, write: bool) -> Ticks {

@@ -16,7 +16,7 @@ use destage_base::lazy::{Initial, LazyTable};
 
 use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Element, Striped};
+use super::blocks::striped::{Die, Striped};
 use super::blocks::{Blocks, LogicalPage};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::nand::BlockSlot;
@@ -37,7 +37,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     build: |config| {
         let geometry = config.geometry;
         let logical = shared::logical_blocks_without_log(
-            geometry.blocks_per_element(),
+            geometry.blocks_per_die(),
             config.values.integer("spare_blocks") as u32,
         )?;
         let make = |number| Ok(Hybrid::new(config, number, logical));
@@ -80,7 +80,7 @@ struct Rewrite {
     next: u32,
 }
 
-/// One element.
+/// One die.
 struct Hybrid {
     blocks: Blocks,
     /// The masks are over slots here, not over offsets.
@@ -90,8 +90,8 @@ struct Hybrid {
     /// By offset: whether the page was written to the new block of the open rewrite.
     moved: Vec<bool>,
     batch: bool,
-    element: u32,
-    elements: u32,
+    die: u32,
+    dies: u32,
 }
 
 impl Hybrid {
@@ -110,8 +110,8 @@ impl Hybrid {
             open: None,
             moved: vec![false; pages as usize],
             batch: values.flag("batch"),
-            element: number,
-            elements: config.geometry.elements,
+            die: number,
+            dies: config.geometry.dies,
         }
     }
 
@@ -218,7 +218,7 @@ impl Hybrid {
         self.moved.fill(false);
         self.blocks.erase(from, 0, Cause::Copy, operations);
         operations.push_merge(Merge {
-            block: u64::from(block) * u64::from(self.elements) + u64::from(self.element),
+            block: u64::from(block) * u64::from(self.dies) + u64::from(self.die),
             kind: match open.left {
                 0 => MergeKind::Switch,
                 _ => MergeKind::Full,
@@ -231,7 +231,7 @@ impl Hybrid {
     }
 }
 
-impl Element for Hybrid {
+impl Die for Hybrid {
     fn read(&self, page: LogicalPage, operations: &mut Operations) {
         let place = match self.still_in_old_block(page) {
             Some(open) => Some(open.from),

@@ -14,7 +14,7 @@ use destage_base::parameter::{Kind as ParameterKind, Parameter};
 
 use super::blocks::logged::{ASSOCIATIVITY, Logged};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Element, Striped};
+use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::list::List;
@@ -34,7 +34,7 @@ pub(super) const ROW: FtlRow = FtlRow {
             kind: ParameterKind::Integer { min: 0, max: 100 },
             default: "50",
             unit: "%",
-            about: "Share of an element's log blocks for long writes, rounded down; there and for other writes one stays at least.",
+            about: "Share of a die's log blocks for long writes, rounded down; there and for other writes one stays at least.",
             source: "ours",
         },
         Parameter {
@@ -70,7 +70,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
         let make = |number| Ok(Last::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -123,7 +123,7 @@ struct Random {
     current: [Option<u32>; 2],
     /// Pages written here so far.
     writes: u64,
-    /// Page of the element -> which of these writes was its last; 0 for none.
+    /// Page of the die -> which of these writes was its last; 0 for none.
     last_write: LazyTable<Never>,
     hot_window: u64,
 }
@@ -146,7 +146,7 @@ struct Written {
     cold: u64,
 }
 
-/// One element.
+/// One die.
 pub(super) struct Last {
     store: Logged,
     sequential: Sequential,
@@ -282,7 +282,7 @@ impl Last {
     }
 }
 
-impl Element for Last {
+impl Die for Last {
     const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
 
     fn read(&self, page: LogicalPage, operations: &mut Operations) {

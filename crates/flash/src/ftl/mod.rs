@@ -25,7 +25,7 @@ mod replacement;
 mod sast;
 mod superblock;
 
-/// The device has no free block where one is needed, and cleaning cannot make one.
+/// The device has no free block where one is needed, and garbage collection cannot make one.
 /// Two words wide, because every page operation may return it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSpace {
@@ -41,19 +41,19 @@ pub trait Ftl {
     /// Logical pages the device offers.
     fn pages(&self) -> u64;
 
-    /// The element whose queue an operation on `page` joins.
-    fn element_of(&self, page: Lpn) -> u32;
+    /// The die whose queue an operation on `page` joins.
+    fn die_of(&self, page: Lpn) -> u32;
 
-    /// Whether [`Ftl::place`] does more than to say [`Ftl::element_of`].
+    /// Whether [`Ftl::place`] does more than to say [`Ftl::die_of`].
     fn places_writes(&self) -> bool {
         false
     }
 
-    /// The element whose queue a write of `page` joins, chosen now; `load` tells how many operations wait or
-    /// are served at an element. Each call is followed by one [`Ftl::write`].
+    /// The die whose queue a write of `page` joins, chosen now; `load` tells how many operations wait or
+    /// are served at a die. Each call is followed by one [`Ftl::write`].
     fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
         let _ = load;
-        self.element_of(page)
+        self.die_of(page)
     }
 
     /// Reads `page`; no operation if it was never written.
@@ -96,30 +96,30 @@ pub trait Ftl {
     /// Whether `page` has contents.
     fn is_written(&self, page: Lpn) -> bool;
 
-    /// Does one step of cleaning on `element` if one is due, and says whether it did.
+    /// Does one step of garbage collection on `die` if one is due, and says whether it did.
     ///
     /// Called before an operation is served there; the caller repeats until nothing is due.
     ///
     /// # Errors
     /// [`NoSpace`] if there is no room to move valid pages to.
-    fn clean(
+    fn collect_garbage(
         &mut self,
-        element: u32,
+        die: u32,
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace>;
 
-    /// Whether cleaning is also due when no operation waits.
-    fn cleans_in_background(&self) -> bool {
+    /// Whether garbage collection is also due when no operation waits.
+    fn collects_in_background(&self) -> bool {
         false
     }
 
-    /// Units of an element that work side by side; if more than one, [`Ftl::serve`] is used.
+    /// Units of a die that work side by side; if more than one, [`Ftl::serve`] is used.
     fn parallel_units(&self) -> u32 {
         1
     }
 
-    /// Serves reads and writes (each with its cause) of one element together, and says how many of the
+    /// Serves reads and writes (each with its cause) of one die together, and says how many of the
     /// writes it took: the rest has to wait until there was a chance to clean. Pages within each list
     /// differ.
     ///
@@ -127,13 +127,13 @@ pub trait Ftl {
     /// [`NoSpace`] if not even the first write finds room.
     fn serve(
         &mut self,
-        element: u32,
+        die: u32,
         reads: &[Lpn],
         writes: &[(Lpn, Cause)],
         batch: &mut Batch,
         operations: &mut Operations,
     ) -> Result<usize, NoSpace> {
-        let _ = (element, reads, writes, batch, operations);
+        let _ = (die, reads, writes, batch, operations);
         unreachable!("called only for FTLs with parallel units")
     }
 
@@ -152,7 +152,7 @@ pub trait Ftl {
     /// Erase counts over all blocks.
     fn wear(&self) -> Wear;
 
-    /// Tells element, block and erases of every block.
+    /// Tells die, block and erases of every block.
     fn erases(&self, tell: &mut dyn FnMut(u32, u32, u32));
 
     /// Forgets erases and counts so far, for a measurement that begins now.
@@ -176,7 +176,7 @@ pub struct FtlConfig<'a> {
     pub timing: Timing,
     /// Pages move inside a plane without crossing the bus.
     pub copy_back: bool,
-    /// Groups of planes of an element that work side by side.
+    /// Groups of planes of a die that work side by side.
     pub parallel_units: u32,
     /// Erases a block survives.
     pub endurance: u32,

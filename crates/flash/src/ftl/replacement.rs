@@ -18,7 +18,7 @@ use destage_base::parameter::{Kind as ParameterKind, Parameter};
 
 use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Element, Striped};
+use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::masks::{First, Masks};
@@ -54,7 +54,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
         let make = |number| Ok(Replacement::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -74,7 +74,7 @@ struct Link {
     rank: u64,
 }
 
-/// One element.
+/// One die.
 struct Replacement {
     blocks: Blocks,
     /// The first blocks of the chains.
@@ -89,8 +89,8 @@ struct Replacement {
     chains: BTreeSet<(Reverse<u32>, u64, u32)>,
     begun: u64,
     chain_blocks: u32,
-    element: u32,
-    elements: u32,
+    die: u32,
+    dies: u32,
 }
 
 impl Replacement {
@@ -116,8 +116,8 @@ impl Replacement {
             chains: BTreeSet::new(),
             begun: 0,
             chain_blocks: values.integer("chain_blocks") as u32,
-            element: number,
-            elements: geometry.elements,
+            die: number,
+            dies: geometry.dies,
         }
     }
 
@@ -249,7 +249,7 @@ impl Replacement {
             }
         });
         operations.push_merge(Merge {
-            block: u64::from(block) * u64::from(self.elements) + u64::from(self.element),
+            block: u64::from(block) * u64::from(self.dies) + u64::from(self.die),
             kind: match taken_over {
                 Some(_) => MergeKind::Switch,
                 None => MergeKind::Full,
@@ -296,7 +296,7 @@ impl Replacement {
     }
 }
 
-impl Element for Replacement {
+impl Die for Replacement {
     fn read(&self, page: LogicalPage, operations: &mut Operations) {
         if let Some(block) = self.holder(page) {
             self.blocks.read(block, page.offset, operations);

@@ -12,7 +12,7 @@ use destage_base::parameter::{Kind as ParameterKind, Parameter};
 
 use super::blocks::logged::{ASSOCIATIVITY, Logged};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Element, Striped};
+use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::divide::Divider;
@@ -37,7 +37,7 @@ pub(super) const ROW: FtlRow = FtlRow {
             },
             default: "4",
             unit: "blocks",
-            about: "Logical blocks of an element, one after the other, that share log blocks (N of N : N+K).",
+            about: "Logical blocks of a die, one after the other, that share log blocks (N of N : N+K).",
             source: SOURCE,
         },
         Parameter {
@@ -70,7 +70,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
         let make = |number| Ok(Sast::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -86,7 +86,7 @@ struct Group {
     logs: Vec<u32>,
 }
 
-/// One element.
+/// One die.
 pub(super) struct Sast {
     store: Logged,
     over_group: Divider,
@@ -219,7 +219,7 @@ impl Sast {
     }
 }
 
-impl Element for Sast {
+impl Die for Sast {
     const RATIOS: &'static [[&'static str; 3]] = &[ASSOCIATIVITY];
 
     fn read(&self, page: LogicalPage, operations: &mut Operations) {

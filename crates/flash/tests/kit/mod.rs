@@ -69,11 +69,11 @@ pub struct Setup {
 
 impl Setup {
     /// `ftl` on a filled device of one plane.
-    pub fn new(ftl: &str, elements: u32, blocks: u32, pages_per_block: u32) -> Self {
+    pub fn new(ftl: &str, dies: u32, blocks: u32, pages_per_block: u32) -> Self {
         Self {
             ftl: ftl.to_owned(),
             geometry: Geometry {
-                elements,
+                dies,
                 planes: 1,
                 blocks_per_plane: blocks,
                 pages_per_block,
@@ -158,7 +158,7 @@ enum Content {
     Internal,
 }
 
-struct Element {
+struct Die {
     pages: Vec<Content>,
     /// Of each block the page after the last one programmed.
     ends: Vec<u32>,
@@ -179,7 +179,7 @@ pub struct Device {
     /// All merges so far.
     pub merges: Vec<Merge>,
     operations: Operations,
-    elements: Vec<Element>,
+    dies: Vec<Die>,
     wanted: Vec<Wanted>,
     page_bits: u32,
     in_order: bool,
@@ -193,7 +193,7 @@ impl Device {
         let ftl = setup.build().unwrap_or_else(|refusal| panic!("{refusal}"));
         let geometry = setup.geometry;
         let page_bits = geometry.page_bits();
-        let blocks = geometry.blocks_per_element() as usize;
+        let blocks = geometry.blocks_per_die() as usize;
         let before = if setup.filled {
             Content::Internal
         } else {
@@ -209,8 +209,8 @@ impl Device {
             tally: Tally::default(),
             merges: Vec::new(),
             operations: Operations::detailed(),
-            elements: (0..geometry.elements)
-                .map(|_| Element {
+            dies: (0..geometry.dies)
+                .map(|_| Die {
                     pages: vec![before; blocks << page_bits],
                     ends: vec![0; blocks],
                 })
@@ -242,22 +242,22 @@ impl Device {
     /// On a filled device every page is somewhere, and no two are in the same place.
     fn learn_contents(&mut self) {
         for page in 0..self.pages() {
-            let (element, at) = self
+            let (die, at) = self
                 .place_read(page)
                 .unwrap_or_else(|| panic!("page {page} of a filled device has no contents"));
-            let cell = &mut self.elements[element as usize].pages[at as usize];
+            let cell = &mut self.dies[die as usize].pages[at as usize];
             assert_eq!(*cell, Content::Internal, "{at} holds two pages");
             *cell = Content::Data { page, version: 0 };
-            self.wanted[page as usize].place = Some((element, at));
+            self.wanted[page as usize].place = Some((die, at));
         }
         // What holds nothing is erased, as far as anyone can tell; blocks with data are full.
-        for element in &mut self.elements {
+        for die in &mut self.dies {
             let block_pages = 1 << self.page_bits;
-            for (block, pages) in element.pages.chunks_mut(block_pages).enumerate() {
+            for (block, pages) in die.pages.chunks_mut(block_pages).enumerate() {
                 if pages.iter().all(|content| *content == Content::Internal) {
                     pages.fill(Content::Unknown);
                 } else {
-                    element.ends[block] = block_pages as u32;
+                    die.ends[block] = block_pages as u32;
                 }
             }
         }
@@ -265,7 +265,7 @@ impl Device {
 
     /// Where a read of `page` looks.
     fn place_read(&mut self, page: u64) -> Option<(u32, u32)> {
-        let element = self.ftl.element_of(Lpn(page));
+        let die = self.ftl.die_of(Lpn(page));
         self.operations.clear();
         self.ftl.read(Lpn(page), &mut self.operations);
         let reads: Vec<&Operation> = self
@@ -278,7 +278,7 @@ impl Device {
             [] => None,
             [read] => {
                 assert_eq!(read.kind, Kind::Read);
-                Some((element, read.at.0))
+                Some((die, read.at.0))
             }
             _ => panic!("page {page}: {reads:?}"),
         }
@@ -287,10 +287,10 @@ impl Device {
     /// Reads `page` and checks that it gives the last write, or nothing if there is none.
     pub fn read(&mut self, page: u64) {
         let place = self.place_read(page);
-        let element = self.ftl.element_of(Lpn(page));
+        let die = self.ftl.die_of(Lpn(page));
         self.tally.add(&self.operations);
         let operations = std::mem::take(&mut self.operations);
-        self.carry_out(element, &operations, None);
+        self.carry_out(die, &operations, None);
         self.operations = operations;
         let wanted = self.wanted[page as usize];
         assert_eq!(
@@ -298,7 +298,7 @@ impl Device {
             wanted.written,
             "page {page}"
         );
-        let found = place.map(|(element, at)| self.elements[element as usize].pages[at as usize]);
+        let found = place.map(|(die, at)| self.dies[die as usize].pages[at as usize]);
         let expected = wanted.written.then_some(Content::Data {
             page,
             version: wanted.version,
@@ -306,7 +306,7 @@ impl Device {
         assert_eq!(found, expected, "page {page} at {place:?}");
     }
 
-    /// Cleans what is due, then writes `page` on behalf of `cause`.
+    /// Collects what is due, then writes `page` on behalf of `cause`.
     ///
     /// # Errors
     /// What the layer says.
@@ -315,15 +315,18 @@ impl Device {
     }
 
     fn write_as(&mut self, page: u64, cause: Cause, is_long: bool) -> Result<(), NoSpace> {
-        let element = self.ftl.place(Lpn(page), &|_| 0);
+        let die = self.ftl.place(Lpn(page), &|_| 0);
         self.now += 1;
         for rounds in 0.. {
             self.operations.clear();
-            if !self.ftl.clean(element, self.now, &mut self.operations)? {
+            if !self
+                .ftl
+                .collect_garbage(die, self.now, &mut self.operations)?
+            {
                 break;
             }
-            assert!(rounds < 1_000, "cleaning without end");
-            self.settle(element, None);
+            assert!(rounds < 1_000, "garbage collection without end");
+            self.settle(die, None);
         }
         self.operations.clear();
         let wanted = &mut self.wanted[page as usize];
@@ -335,7 +338,7 @@ impl Device {
         } else {
             self.ftl.write(Lpn(page), cause, &mut self.operations)
         };
-        self.settle(element, Some((page, cause)));
+        self.settle(die, Some((page, cause)));
         result?;
         assert!(
             self.wanted[page as usize].place.is_some(),
@@ -358,31 +361,31 @@ impl Device {
 
     /// Trims `page`.
     pub fn trim(&mut self, page: u64) {
-        let element = self.ftl.element_of(Lpn(page));
+        let die = self.ftl.die_of(Lpn(page));
         let wanted = &mut self.wanted[page as usize];
         wanted.written = false;
         wanted.place = None;
         self.operations.clear();
         self.ftl.trim(Lpn(page), &mut self.operations);
-        self.settle(element, None);
+        self.settle(die, None);
     }
 
     /// Counts and carries out the operations of the present step.
-    fn settle(&mut self, element: u32, written: Option<(u64, Cause)>) {
+    fn settle(&mut self, die: u32, written: Option<(u64, Cause)>) {
         self.tally.add(&self.operations);
         self.merges.extend(self.operations.merges());
         let operations = std::mem::take(&mut self.operations);
-        self.carry_out(element, &operations, written);
+        self.carry_out(die, &operations, written);
         self.operations = operations;
     }
 
-    fn carry_out(&mut self, element: u32, operations: &Operations, written: Option<(u64, Cause)>) {
+    fn carry_out(&mut self, die: u32, operations: &Operations, written: Option<(u64, Cause)>) {
         for lane in operations.lanes() {
             let mut register = Content::Erased;
             for operation in lane {
                 assert_eq!(operation.count, 1, "a run where every page is to be named");
                 match operation.kind {
-                    Kind::Read => register = self.read_cell(element, operation),
+                    Kind::Read => register = self.read_cell(die, operation),
                     Kind::Program => {
                         let content = match (operation.cause, written) {
                             (Cause::Copy | Cause::Wear, _) => register,
@@ -393,24 +396,24 @@ impl Device {
                             },
                             _ => panic!("{operation:?} while {written:?} is written"),
                         };
-                        self.program_cell(element, operation, content);
+                        self.program_cell(die, operation, content);
                     }
-                    Kind::Erase => self.erase_block(element, operation),
+                    Kind::Erase => self.erase_block(die, operation),
                 }
             }
         }
     }
 
-    fn read_cell(&self, element: u32, operation: &Operation) -> Content {
-        let content = self.elements[element as usize].pages[operation.at.0 as usize];
+    fn read_cell(&self, die: u32, operation: &Operation) -> Content {
+        let content = self.dies[die as usize].pages[operation.at.0 as usize];
         assert_ne!(content, Content::Erased, "{operation:?}");
         content
     }
 
-    fn program_cell(&mut self, element: u32, operation: &Operation, content: Content) {
+    fn program_cell(&mut self, die: u32, operation: &Operation, content: Content) {
         let at = operation.at.0;
         let (block, page) = (at >> self.page_bits, at & ((1 << self.page_bits) - 1));
-        let state = &mut self.elements[element as usize];
+        let state = &mut self.dies[die as usize];
         let before = state.pages[at as usize];
         assert!(
             matches!(before, Content::Erased | Content::Unknown),
@@ -430,22 +433,22 @@ impl Device {
         if let Content::Data { page, version } = content {
             let wanted = &mut self.wanted[page as usize];
             if wanted.written && wanted.version == version {
-                wanted.place = Some((element, at));
+                wanted.place = Some((die, at));
             }
         }
     }
 
-    fn erase_block(&mut self, element: u32, operation: &Operation) {
+    fn erase_block(&mut self, die: u32, operation: &Operation) {
         let first = operation.at.0;
         let block = first >> self.page_bits;
         assert_eq!(first, block << self.page_bits, "{operation:?}");
-        let state = &mut self.elements[element as usize];
+        let state = &mut self.dies[die as usize];
         state.ends[block as usize] = 0;
         for at in first..first + (1 << self.page_bits) {
             if let Content::Data { page, .. } = state.pages[at as usize] {
                 assert_ne!(
                     self.wanted[page as usize].place,
-                    Some((element, at)),
+                    Some((die, at)),
                     "{operation:?} erases the newest copy of page {page}"
                 );
             }

@@ -1,7 +1,7 @@
 //! Scenarios as text: a device, what is done to it, and what that costs.
 //!
 //! ```text
-//! device elements=1 planes=1 blocks=12 pages=4 filled=true copy_back=false summary=false
+//! device dies=1 planes=1 blocks=12 pages=4 filled=true copy_back=false summary=false
 //! set log_blocks=2 partial=true
 //! write 0 1 2 3-5 9
 //! write_long 8-11
@@ -77,7 +77,7 @@ impl Reading {
         for (name, value) in pairs(words) {
             let number = || value.parse().expect("a number");
             match name {
-                "elements" => geometry.elements = number(),
+                "dies" => geometry.dies = number(),
                 "planes" => geometry.planes = number(),
                 "blocks" => geometry.blocks_per_plane = number(),
                 "pages" => geometry.pages_per_block = number(),

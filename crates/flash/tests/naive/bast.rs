@@ -9,7 +9,7 @@ use super::{Counts, Model};
 /// What the model is told of the layer's parameters.
 #[derive(Clone, Copy)]
 pub struct Rules {
-    pub elements: u64,
+    pub dies: u64,
     pub pages: usize,
     pub logs: usize,
     pub filled: bool,
@@ -41,7 +41,7 @@ struct Data {
 pub struct Bast {
     rules: Rules,
     data: BTreeMap<u64, Data>,
-    /// Of each element, the next victim first.
+    /// Of each die, the next victim first.
     logs: Vec<Vec<Log>>,
     /// Released blocks that are still to be erased stand in line as `true`.
     free: Vec<Vec<bool>>,
@@ -50,10 +50,10 @@ pub struct Bast {
 }
 
 impl Bast {
-    /// `blocks` physical blocks on each element.
+    /// `blocks` physical blocks on each die.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let data = if rules.filled {
-            logical * rules.elements
+            logical * rules.dies
         } else {
             0
         };
@@ -61,12 +61,12 @@ impl Bast {
             end: rules.pages,
             newest: vec![true; rules.pages],
         };
-        let free = blocks - data / rules.elements;
+        let free = blocks - data / rules.dies;
         Self {
             rules,
             data: (0..data).map(|block| (block, full.clone())).collect(),
-            logs: vec![Vec::new(); rules.elements as usize],
-            free: vec![vec![false; free as usize]; rules.elements as usize],
+            logs: vec![Vec::new(); rules.dies as usize],
+            free: vec![vec![false; free as usize]; rules.dies as usize],
             counts: Counts::default(),
             merges: Vec::new(),
         }
@@ -75,18 +75,18 @@ impl Bast {
     fn split(&self, page: u64) -> (u64, usize, usize) {
         let block = page / self.rules.pages as u64;
         let offset = (page % self.rules.pages as u64) as usize;
-        (block, offset, (block % self.rules.elements) as usize)
+        (block, offset, (block % self.rules.dies) as usize)
     }
 
-    fn take_free(&mut self, element: usize) {
-        if self.free[element].remove(0) {
+    fn take_free(&mut self, die: usize) {
+        if self.free[die].remove(0) {
             self.counts.erases += 1;
         }
     }
 
-    fn erase(&mut self, element: usize) {
+    fn erase(&mut self, die: usize) {
         self.counts.erases += 1;
-        self.free[element].push(false);
+        self.free[die].push(false);
     }
 
     fn kind(&self, log: &Log) -> MergeKind {
@@ -102,9 +102,9 @@ impl Bast {
         }
     }
 
-    fn merge(&mut self, element: usize, position: usize) {
-        let kind = self.kind(&self.logs[element][position]);
-        let log = self.logs[element].remove(position);
+    fn merge(&mut self, die: usize, position: usize) {
+        let kind = self.kind(&self.logs[die][position]);
+        let log = self.logs[die].remove(position);
         let old = self.data.remove(&log.block);
         let had_data = old.is_some();
         let mut newest = vec![false; self.rules.pages];
@@ -131,13 +131,13 @@ impl Bast {
             _ => last_copied.max(log.offsets.len()),
         };
         if kind == MergeKind::Full {
-            self.take_free(element);
+            self.take_free(die);
         }
         if had_data {
-            self.erase(element);
+            self.erase(die);
         }
         if kind == MergeKind::Full {
-            self.erase(element);
+            self.erase(die);
         }
         self.data.insert(log.block, Data { end, newest });
         self.merges.push((log.block, kind));
@@ -146,11 +146,11 @@ impl Bast {
 
 impl Model for Bast {
     fn write(&mut self, page: u64) {
-        let (block, offset, element) = self.split(page);
+        let (block, offset, die) = self.split(page);
         self.counts.programs += 1;
         if self.rules.first_to_data {
             if !self.data.contains_key(&block) {
-                self.take_free(element);
+                self.take_free(die);
                 let empty = Data {
                     end: 0,
                     newest: vec![false; self.rules.pages],
@@ -161,10 +161,7 @@ impl Model for Bast {
             if data.end <= offset {
                 data.end = offset + 1;
                 data.newest[offset] = true;
-                for log in self.logs[element]
-                    .iter_mut()
-                    .filter(|log| log.block == block)
-                {
+                for log in self.logs[die].iter_mut().filter(|log| log.block == block) {
                     for (slot, other) in log.offsets.iter().enumerate() {
                         if *other == offset {
                             log.newest[slot] = false;
@@ -174,34 +171,33 @@ impl Model for Bast {
                 return;
             }
         }
-        let own = self.logs[element].iter().position(|log| log.block == block);
-        let has_room =
-            own.is_some_and(|own| self.logs[element][own].offsets.len() < self.rules.pages);
+        let own = self.logs[die].iter().position(|log| log.block == block);
+        let has_room = own.is_some_and(|own| self.logs[die][own].offsets.len() < self.rules.pages);
         if !has_room {
             if let Some(own) = own {
-                self.merge(element, own);
-            } else if self.logs[element].len() == self.rules.logs {
+                self.merge(die, own);
+            } else if self.logs[die].len() == self.rules.logs {
                 let victim = if self.rules.min_cost {
-                    (0..self.logs[element].len())
-                        .min_by_key(|position| self.kind(&self.logs[element][*position]))
+                    (0..self.logs[die].len())
+                        .min_by_key(|position| self.kind(&self.logs[die][*position]))
                         .expect("a log block")
                 } else {
                     0
                 };
-                self.merge(element, victim);
+                self.merge(die, victim);
             }
-            self.take_free(element);
-            self.logs[element].push(Log {
+            self.take_free(die);
+            self.logs[die].push(Log {
                 block,
                 offsets: Vec::new(),
                 newest: Vec::new(),
             });
         }
-        let position = self.logs[element]
+        let position = self.logs[die]
             .iter()
             .position(|log| log.block == block)
             .expect("a log block");
-        let log = &mut self.logs[element][position];
+        let log = &mut self.logs[die][position];
         for (slot, other) in log.offsets.iter().enumerate() {
             if *other == offset {
                 log.newest[slot] = false;
@@ -213,21 +209,21 @@ impl Model for Bast {
             data.newest[offset] = false;
         }
         if self.rules.lru {
-            let log = self.logs[element].remove(position);
-            self.logs[element].push(log);
+            let log = self.logs[die].remove(position);
+            self.logs[die].push(log);
         }
-        let position = self.logs[element]
+        let position = self.logs[die]
             .iter()
             .position(|log| log.block == block)
             .expect("a log block");
-        if self.rules.eager && self.kind(&self.logs[element][position]) == MergeKind::Switch {
-            self.merge(element, position);
+        if self.rules.eager && self.kind(&self.logs[die][position]) == MergeKind::Switch {
+            self.merge(die, position);
         }
     }
 
     fn read(&mut self, page: u64) {
-        let (block, offset, element) = self.split(page);
-        let in_log = self.logs[element].iter().any(|log| {
+        let (block, offset, die) = self.split(page);
+        let in_log = self.logs[die].iter().any(|log| {
             log.block == block
                 && (0..log.offsets.len())
                     .any(|slot| log.offsets[slot] == offset && log.newest[slot])
@@ -240,25 +236,25 @@ impl Model for Bast {
     }
 
     fn trim(&mut self, page: u64) {
-        let (block, offset, element) = self.split(page);
-        if let Some(position) = self.logs[element].iter().position(|log| log.block == block) {
-            let log = &mut self.logs[element][position];
+        let (block, offset, die) = self.split(page);
+        if let Some(position) = self.logs[die].iter().position(|log| log.block == block) {
+            let log = &mut self.logs[die][position];
             for slot in 0..log.offsets.len() {
                 if log.offsets[slot] == offset {
                     log.newest[slot] = false;
                 }
             }
             if !log.newest.contains(&true) {
-                self.logs[element].remove(position);
-                self.erase(element);
+                self.logs[die].remove(position);
+                self.erase(die);
             }
         }
         if let Some(data) = self.data.get_mut(&block) {
             data.newest[offset] = false;
-            let in_log = self.logs[element].iter().any(|log| log.block == block);
+            let in_log = self.logs[die].iter().any(|log| log.block == block);
             if !data.newest.contains(&true) && !in_log {
                 self.data.remove(&block);
-                self.free[element].push(true);
+                self.free[die].push(true);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::{Counts, Model};
 /// What the model is told of the layer's parameters.
 #[derive(Clone, Copy)]
 pub struct Rules {
-    pub elements: u64,
+    pub dies: u64,
     pub pages: usize,
     pub filled: bool,
     pub batch: bool,
@@ -41,10 +41,10 @@ pub struct BlockMap {
 }
 
 impl BlockMap {
-    /// `logical` of `blocks` physical blocks on each element hold data.
+    /// `logical` of `blocks` physical blocks on each die hold data.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
-        let all = full * rules.elements;
+        let all = full * rules.dies;
         Self {
             rules,
             data: (0..all)
@@ -54,15 +54,15 @@ impl BlockMap {
                 .map(|page| (page, 0))
                 .collect(),
             version: 0,
-            open: (0..rules.elements).map(|_| None).collect(),
-            free: vec![vec![false; (blocks - full) as usize]; rules.elements as usize],
+            open: (0..rules.dies).map(|_| None).collect(),
+            free: vec![vec![false; (blocks - full) as usize]; rules.dies as usize],
             counts: Counts::default(),
             merges: Vec::new(),
         }
     }
 
-    fn take_free(&mut self, element: usize) {
-        if self.free[element].remove(0) {
+    fn take_free(&mut self, die: usize) {
+        if self.free[die].remove(0) {
             self.counts.erases += 1;
         }
     }
@@ -84,14 +84,14 @@ impl BlockMap {
         }
     }
 
-    fn finish(&mut self, element: usize) {
-        let Some(mut rewrite) = self.open[element].take() else {
+    fn finish(&mut self, die: usize) {
+        let Some(mut rewrite) = self.open[die].take() else {
             return;
         };
         let first = rewrite.last + 1;
         self.copy(&mut rewrite, first, self.rules.pages);
         self.counts.erases += 1;
-        self.free[element].push(false);
+        self.free[die].push(false);
         let kind = if rewrite.copies == 0 {
             MergeKind::Switch
         } else {
@@ -110,14 +110,14 @@ impl Model for BlockMap {
     fn write(&mut self, page: u64) {
         let lbn = page / self.rules.pages as u64;
         let offset = (page % self.rules.pages as u64) as usize;
-        let element = (lbn % self.rules.elements) as usize;
+        let die = (lbn % self.rules.dies) as usize;
         self.counts.programs += 1;
         self.version += 1;
         let goes_on = |rewrite: &Rewrite| rewrite.lbn == lbn && rewrite.last < offset;
-        if !self.open[element].as_ref().is_some_and(goes_on) {
-            self.finish(element);
+        if !self.open[die].as_ref().is_some_and(goes_on) {
+            self.finish(die);
         }
-        let mut rewrite = match self.open[element].take() {
+        let mut rewrite = match self.open[die].take() {
             Some(mut rewrite) => {
                 let first = rewrite.last + 1;
                 self.copy(&mut rewrite, first, offset);
@@ -125,7 +125,7 @@ impl Model for BlockMap {
             }
             None => {
                 if !self.data.contains_key(&lbn) {
-                    self.take_free(element);
+                    self.take_free(die);
                     self.data.insert(lbn, vec![None; self.rules.pages]);
                 }
                 let block = &self.data[&lbn];
@@ -139,7 +139,7 @@ impl Model for BlockMap {
                     self.newest.insert(page, self.version);
                     return;
                 }
-                self.take_free(element);
+                self.take_free(die);
                 let old = self
                     .data
                     .insert(lbn, vec![None; self.rules.pages])
@@ -158,9 +158,9 @@ impl Model for BlockMap {
         self.newest.insert(page, self.version);
         rewrite.last = offset;
         let stays_open = self.rules.batch && self.is_rest_needed(&rewrite);
-        self.open[element] = Some(rewrite);
+        self.open[die] = Some(rewrite);
         if !stays_open {
-            self.finish(element);
+            self.finish(die);
         }
     }
 
@@ -170,13 +170,13 @@ impl Model for BlockMap {
 
     fn trim(&mut self, page: u64) {
         let lbn = page / self.rules.pages as u64;
-        let element = (lbn % self.rules.elements) as usize;
+        let die = (lbn % self.rules.dies) as usize;
         self.newest.remove(&page);
-        let is_done = self.open[element]
+        let is_done = self.open[die]
             .as_ref()
             .is_some_and(|rewrite| rewrite.lbn == lbn && !self.is_rest_needed(rewrite));
         if is_done {
-            self.finish(element);
+            self.finish(die);
         }
         let first = lbn * self.rules.pages as u64;
         let has_contents = self
@@ -184,7 +184,7 @@ impl Model for BlockMap {
             .range(first..first + self.rules.pages as u64)
             .next();
         if has_contents.is_none() && self.data.remove(&lbn).is_some() {
-            self.free[element].push(true);
+            self.free[die].push(true);
         }
     }
 

@@ -2,12 +2,12 @@
 
 use destage_flash::operation::MergeKind;
 
-use super::page::{Element, Rules};
+use super::page::{Die, Rules};
 use super::{Counts, Model};
 
 #[derive(Clone, Copy, Debug)]
 pub struct MapRules {
-    /// Mappings in RAM of each element.
+    /// Mappings in RAM of each die.
     pub entries: usize,
     pub per_page: u64,
     pub segments: bool,
@@ -18,7 +18,7 @@ pub struct MapRules {
 type Entry = (u64, bool);
 
 struct Cached {
-    element: Element,
+    die: Die,
     rules: MapRules,
     /// Longest unused first.
     probation: Vec<Entry>,
@@ -30,13 +30,13 @@ struct Cached {
 impl Cached {
     fn rewrite(&mut self, map_page: u64) {
         self.read_map(map_page);
-        self.element.put(self.element.map_first() + map_page, false);
+        self.die.put(self.die.map_first() + map_page, false);
         self.map_programs += 1;
     }
 
     fn read_map(&mut self, map_page: u64) {
-        let page = self.element.map_first() + map_page;
-        self.map_reads += u64::from(self.element.holds(page));
+        let page = self.die.map_first() + map_page;
+        self.map_reads += u64::from(self.die.holds(page));
     }
 
     fn look_up(&mut self, page: u64) {
@@ -101,7 +101,7 @@ impl Cached {
     }
 
     fn clean(&mut self) {
-        while let Some(moved) = self.element.clean_step() {
+        while let Some(moved) = self.die.gc_step() {
             let mut map_pages: Vec<u64> = Vec::new();
             for page in moved {
                 if !self.change(page) {
@@ -116,13 +116,13 @@ impl Cached {
 }
 
 pub struct Dftl {
-    elements: Vec<Cached>,
+    dies: Vec<Cached>,
 }
 
 impl Dftl {
     pub fn new(rules: Rules, map: MapRules) -> Self {
         let cached = |number| Cached {
-            element: Element::new(rules, number),
+            die: Die::new(rules, number),
             rules: map,
             probation: Vec::new(),
             protected: Vec::new(),
@@ -130,13 +130,13 @@ impl Dftl {
             map_programs: 0,
         };
         Self {
-            elements: (0..rules.elements).map(cached).collect(),
+            dies: (0..rules.dies).map(cached).collect(),
         }
     }
 
     fn locate(&mut self, page: u64) -> (&mut Cached, u64) {
-        let count = self.elements.len() as u64;
-        (&mut self.elements[(page % count) as usize], page / count)
+        let count = self.dies.len() as u64;
+        (&mut self.dies[(page % count) as usize], page / count)
     }
 }
 
@@ -145,8 +145,8 @@ impl Model for Dftl {
         let (cached, page) = self.locate(page);
         cached.clean();
         cached.look_up(page);
-        cached.element.put(page, false);
-        cached.element.counts.programs += 1;
+        cached.die.put(page, false);
+        cached.die.counts.programs += 1;
         cached.change(page);
     }
 
@@ -154,24 +154,24 @@ impl Model for Dftl {
         let (cached, page) = self.locate(page);
         cached.clean();
         cached.look_up(page);
-        cached.element.counts.reads += u64::from(cached.element.holds(page));
+        cached.die.counts.reads += u64::from(cached.die.holds(page));
     }
 
     fn trim(&mut self, page: u64) {
         let (cached, page) = self.locate(page);
         cached.clean();
         cached.look_up(page);
-        cached.element.forget(page);
+        cached.die.forget(page);
         cached.change(page);
     }
 
     fn counts(&self) -> Counts {
         let mut sum = Counts::default();
-        for cached in &self.elements {
-            sum.reads += cached.element.counts.reads;
-            sum.programs += cached.element.counts.programs;
-            sum.copies += cached.element.counts.copies;
-            sum.erases += cached.element.counts.erases;
+        for cached in &self.dies {
+            sum.reads += cached.die.counts.reads;
+            sum.programs += cached.die.counts.programs;
+            sum.copies += cached.die.counts.copies;
+            sum.erases += cached.die.counts.erases;
             sum.map_reads += cached.map_reads;
             sum.map_programs += cached.map_programs;
         }

@@ -9,9 +9,9 @@ use super::{Counts, Model};
 /// What the model is told of the layer's parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    pub elements: u64,
+    pub dies: u64,
     pub pages: usize,
-    /// Random log blocks of each element.
+    /// Random log blocks of each die.
     pub random: usize,
     pub filled: bool,
     pub partial: bool,
@@ -51,12 +51,12 @@ pub struct Fast {
 }
 
 impl Fast {
-    /// `logical` logical blocks on each element of `blocks` physical ones.
+    /// `logical` logical blocks on each die of `blocks` physical ones.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
         let mut newest = BTreeMap::new();
         let mut data = BTreeMap::new();
-        for block in 0..full * rules.elements {
+        for block in 0..full * rules.dies {
             for offset in 0..rules.pages {
                 newest.insert((block, offset), 1);
             }
@@ -78,7 +78,7 @@ impl Fast {
             newest,
             last_version: 1,
             data,
-            state: vec![state; rules.elements as usize],
+            state: vec![state; rules.dies as usize],
             counts: Counts::default(),
             merges: Vec::new(),
         }
@@ -87,7 +87,7 @@ impl Fast {
     fn split(&self, page: u64) -> (u64, usize, usize) {
         let block = page / self.rules.pages as u64;
         let offset = (page % self.rules.pages as u64) as usize;
-        (block, offset, (block % self.rules.elements) as usize)
+        (block, offset, (block % self.rules.dies) as usize)
     }
 
     fn version(&self, block: u64, offset: usize) -> u32 {
@@ -107,21 +107,21 @@ impl Fast {
                 .is_some_and(|data| data.versions[offset] == version)
     }
 
-    fn take_free(&mut self, element: usize) {
-        if self.state[element].free.remove(0) {
+    fn take_free(&mut self, die: usize) {
+        if self.state[die].free.remove(0) {
             self.counts.erases += 1;
         }
     }
 
-    fn erase(&mut self, element: usize) {
+    fn erase(&mut self, die: usize) {
         self.counts.erases += 1;
-        self.state[element].free.push(false);
+        self.state[die].free.push(false);
     }
 
     /// All newest pages of `block` move to a new block, except `incoming`, which is programmed there.
     fn rewrite(&mut self, block: u64, incoming: Option<usize>) {
-        let element = (block % self.rules.elements) as usize;
-        self.take_free(element);
+        let die = (block % self.rules.dies) as usize;
+        self.take_free(die);
         let versions: Vec<u32> = (0..self.rules.pages)
             .map(|offset| self.version(block, offset))
             .collect();
@@ -132,27 +132,27 @@ impl Fast {
             .rposition(|version| *version > 0)
             .map_or(0, |last| last + 1);
         if self.data.insert(block, Data { end, versions }).is_some() {
-            self.erase(element);
+            self.erase(die);
         }
         self.merges.push((block, MergeKind::Full));
-        if self.owner(element) == Some(block) {
-            self.state[element].sequential.clear();
-            self.erase(element);
+        if self.owner(die) == Some(block) {
+            self.state[die].sequential.clear();
+            self.erase(die);
         }
     }
 
-    fn owner(&self, element: usize) -> Option<u64> {
-        Some(self.state[element].sequential.first()?.0)
+    fn owner(&self, die: usize) -> Option<u64> {
+        Some(self.state[die].sequential.first()?.0)
     }
 
-    fn merge_sequential(&mut self, element: usize) {
-        let Some(owner) = self.owner(element) else {
+    fn merge_sequential(&mut self, die: usize) {
+        let Some(owner) = self.owner(die) else {
             return;
         };
-        let log = self.state[element].sequential.clone();
+        let log = self.state[die].sequential.clone();
         if !log.iter().any(|copy| self.is_newest(*copy)) {
-            self.state[element].sequential.clear();
-            return self.erase(element);
+            self.state[die].sequential.clear();
+            return self.erase(die);
         }
         // A page that was trimmed and not written again is not missing.
         let superseded = log
@@ -177,35 +177,35 @@ impl Fast {
             }
         }
         if self.data.insert(owner, Data { end, versions }).is_some() {
-            self.erase(element);
+            self.erase(die);
         }
-        self.state[element].sequential.clear();
+        self.state[die].sequential.clear();
         self.merges.push((owner, kind));
     }
 
-    fn write_random(&mut self, element: usize, copy: Copy) {
+    fn write_random(&mut self, die: usize, copy: Copy) {
         let pages = self.rules.pages;
-        if self.state[element]
+        if self.state[die]
             .random
             .last()
             .is_none_or(|log| log.len() == pages)
         {
-            if self.state[element].random.len() == self.rules.random {
-                let victim = self.state[element].random[0].clone();
+            if self.state[die].random.len() == self.rules.random {
+                let victim = self.state[die].random[0].clone();
                 for page in &victim {
                     // Those merged for an earlier page of the victim are in their data block by now.
                     if self.is_newest(*page) && !self.is_in_data(page.0, page.1) {
                         self.rewrite(page.0, None);
                     }
                 }
-                self.state[element].random.remove(0);
-                self.erase(element);
+                self.state[die].random.remove(0);
+                self.erase(die);
             }
-            self.take_free(element);
-            self.state[element].random.push(Vec::new());
+            self.take_free(die);
+            self.state[die].random.push(Vec::new());
         }
         self.new_version(copy);
-        let log = self.state[element].random.last_mut().expect("a log block");
+        let log = self.state[die].random.last_mut().expect("a log block");
         log.push(copy);
     }
 
@@ -216,13 +216,13 @@ impl Fast {
 
 impl Model for Fast {
     fn write(&mut self, page: u64) {
-        let (block, offset, element) = self.split(page);
+        let (block, offset, die) = self.split(page);
         self.counts.programs += 1;
         self.last_version += 1;
         let copy = (block, offset, self.last_version);
         if self.rules.first_to_data {
             if !self.data.contains_key(&block) {
-                self.take_free(element);
+                self.take_free(die);
                 let versions = vec![0; self.rules.pages];
                 self.data.insert(block, Data { end: 0, versions });
             }
@@ -235,19 +235,19 @@ impl Model for Fast {
             }
         }
         if offset == 0 {
-            self.merge_sequential(element);
-            self.take_free(element);
-        } else if self.owner(element) != Some(block) {
-            return self.write_random(element, copy);
-        } else if offset != self.state[element].sequential.len() {
+            self.merge_sequential(die);
+            self.take_free(die);
+        } else if self.owner(die) != Some(block) {
+            return self.write_random(die, copy);
+        } else if offset != self.state[die].sequential.len() {
             if self.rules.mismatch_to_random {
-                return self.write_random(element, copy);
+                return self.write_random(die, copy);
             }
             self.new_version(copy);
             return self.rewrite(block, Some(offset));
         }
         self.new_version(copy);
-        self.state[element].sequential.push(copy);
+        self.state[die].sequential.push(copy);
     }
 
     fn read(&mut self, page: u64) {
@@ -256,16 +256,16 @@ impl Model for Fast {
     }
 
     fn trim(&mut self, page: u64) {
-        let (block, offset, element) = self.split(page);
+        let (block, offset, die) = self.split(page);
         self.newest.insert((block, offset), 0);
-        let log = self.state[element].sequential.clone();
-        if self.owner(element) == Some(block) && !log.iter().any(|copy| self.is_newest(*copy)) {
-            self.state[element].sequential.clear();
-            self.erase(element);
+        let log = self.state[die].sequential.clone();
+        if self.owner(die) == Some(block) && !log.iter().any(|copy| self.is_newest(*copy)) {
+            self.state[die].sequential.clear();
+            self.erase(die);
         }
         let is_empty = (0..self.rules.pages).all(|offset| self.version(block, offset) == 0);
         if is_empty && self.data.remove(&block).is_some() {
-            self.state[element].free.push(true);
+            self.state[die].free.push(true);
         }
     }
 

@@ -9,7 +9,7 @@ use super::{Counts, Model};
 /// What the model is told of the layer's parameters.
 #[derive(Clone, Copy)]
 pub struct Rules {
-    pub elements: u64,
+    pub dies: u64,
     pub pages: usize,
     pub filled: bool,
     pub batch: bool,
@@ -39,10 +39,10 @@ pub struct Hybrid {
 }
 
 impl Hybrid {
-    /// `logical` of `blocks` physical blocks on each element hold data.
+    /// `logical` of `blocks` physical blocks on each die hold data.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
-        let all = full * rules.elements;
+        let all = full * rules.dies;
         let pages = rules.pages as u64;
         let contents = |lbn: u64| {
             (lbn * pages..(lbn + 1) * pages)
@@ -54,15 +54,15 @@ impl Hybrid {
             data: (0..all).map(|lbn| (lbn, contents(lbn))).collect(),
             newest: (0..all * pages).map(|page| (page, 0)).collect(),
             version: 0,
-            open: (0..rules.elements).map(|_| None).collect(),
-            free: vec![vec![false; (blocks - full) as usize]; rules.elements as usize],
+            open: (0..rules.dies).map(|_| None).collect(),
+            free: vec![vec![false; (blocks - full) as usize]; rules.dies as usize],
             counts: Counts::default(),
             merges: Vec::new(),
         }
     }
 
-    fn take_free(&mut self, element: usize) {
-        if self.free[element].remove(0) {
+    fn take_free(&mut self, die: usize) {
+        if self.free[die].remove(0) {
             self.counts.erases += 1;
         }
     }
@@ -72,14 +72,14 @@ impl Hybrid {
         block.iter().filter(is_needed).copied().collect()
     }
 
-    fn finish(&mut self, element: usize) {
-        let Some(rewrite) = self.open[element].take() else {
+    fn finish(&mut self, die: usize) {
+        let Some(rewrite) = self.open[die].take() else {
             return;
         };
         let rest = self.needed(&rewrite.old);
         self.counts.copies += rest.len() as u64;
         self.counts.erases += 1;
-        self.free[element].push(false);
+        self.free[die].push(false);
         let kind = if rest.is_empty() {
             MergeKind::Switch
         } else {
@@ -96,34 +96,34 @@ impl Hybrid {
 impl Model for Hybrid {
     fn write(&mut self, page: u64) {
         let lbn = page / self.rules.pages as u64;
-        let element = (lbn % self.rules.elements) as usize;
+        let die = (lbn % self.rules.dies) as usize;
         self.counts.programs += 1;
         self.version += 1;
         let goes_on = |rewrite: &Rewrite| rewrite.lbn == lbn && rewrite.last < page;
-        if !self.open[element].as_ref().is_some_and(goes_on) {
-            self.finish(element);
+        if !self.open[die].as_ref().is_some_and(goes_on) {
+            self.finish(die);
         }
         if !self.data.contains_key(&lbn) {
-            self.take_free(element);
+            self.take_free(die);
             self.data.insert(lbn, Vec::new());
         }
-        if self.open[element].is_none() && self.data[&lbn].len() == self.rules.pages {
-            self.take_free(element);
+        if self.open[die].is_none() && self.data[&lbn].len() == self.rules.pages {
+            self.take_free(die);
             let old = self.data.insert(lbn, Vec::new()).expect("a block");
             let last = page;
-            self.open[element] = Some(Rewrite { lbn, old, last });
+            self.open[die] = Some(Rewrite { lbn, old, last });
         }
         self.newest.insert(page, self.version);
         self.data
             .get_mut(&lbn)
             .expect("a block")
             .push((page, self.version));
-        if let Some(rewrite) = &mut self.open[element] {
+        if let Some(rewrite) = &mut self.open[die] {
             rewrite.last = page;
         }
         let is_done = |rewrite: &Rewrite| !self.rules.batch || self.needed(&rewrite.old).is_empty();
-        if self.open[element].as_ref().is_some_and(is_done) {
-            self.finish(element);
+        if self.open[die].as_ref().is_some_and(is_done) {
+            self.finish(die);
         }
     }
 
@@ -133,13 +133,13 @@ impl Model for Hybrid {
 
     fn trim(&mut self, page: u64) {
         let lbn = page / self.rules.pages as u64;
-        let element = (lbn % self.rules.elements) as usize;
+        let die = (lbn % self.rules.dies) as usize;
         self.newest.remove(&page);
-        let is_done = self.open[element]
+        let is_done = self.open[die]
             .as_ref()
             .is_some_and(|rewrite| rewrite.lbn == lbn && self.needed(&rewrite.old).is_empty());
         if is_done {
-            self.finish(element);
+            self.finish(die);
         }
         let first = lbn * self.rules.pages as u64;
         let has_contents = self
@@ -147,7 +147,7 @@ impl Model for Hybrid {
             .range(first..first + self.rules.pages as u64)
             .next();
         if has_contents.is_none() && self.data.remove(&lbn).is_some() {
-            self.free[element].push(true);
+            self.free[die].push(true);
         }
     }
 

@@ -9,9 +9,9 @@ use super::{Counts, Model};
 /// What the model is told of the layer's parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    pub elements: u64,
+    pub dies: u64,
     pub pages: usize,
-    /// Log blocks of each element for long writes, and for others.
+    /// Log blocks of each die for long writes, and for others.
     pub sequential: usize,
     pub random: usize,
     /// Page writes to the random log blocks within which a rewritten page is hot.
@@ -51,9 +51,9 @@ pub struct Last {
     newest: BTreeMap<(u64, usize), u32>,
     clock: u32,
     data: BTreeMap<u64, Data>,
-    /// Of each element, in the order of opening.
+    /// Of each die, in the order of opening.
     logs: Vec<Vec<Log>>,
-    /// Of each element the pages written to random log blocks, in order.
+    /// Of each die the pages written to random log blocks, in order.
     history: Vec<Vec<u64>>,
     free: Vec<Vec<bool>>,
     counts: Counts,
@@ -61,10 +61,10 @@ pub struct Last {
 }
 
 impl Last {
-    /// `logical` logical blocks on each element of `blocks` physical ones.
+    /// `logical` logical blocks on each die of `blocks` physical ones.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
-        let all = || (0..full * rules.elements).flat_map(|b| (0..rules.pages).map(move |o| (b, o)));
+        let all = || (0..full * rules.dies).flat_map(|b| (0..rules.pages).map(move |o| (b, o)));
         let data = |block| {
             let versions = vec![1; rules.pages];
             let end = rules.pages;
@@ -74,10 +74,10 @@ impl Last {
             rules,
             newest: all().map(|page| (page, 1)).collect(),
             clock: 1,
-            data: (0..full * rules.elements).map(data).collect(),
-            logs: vec![Vec::new(); rules.elements as usize],
-            history: vec![Vec::new(); rules.elements as usize],
-            free: vec![vec![false; (blocks - full) as usize]; rules.elements as usize],
+            data: (0..full * rules.dies).map(data).collect(),
+            logs: vec![Vec::new(); rules.dies as usize],
+            history: vec![Vec::new(); rules.dies as usize],
+            free: vec![vec![false; (blocks - full) as usize]; rules.dies as usize],
             counts: Counts::default(),
             merges: Vec::new(),
         }
@@ -86,7 +86,7 @@ impl Last {
     fn split(&self, page: u64) -> (u64, usize, usize) {
         let block = page / self.rules.pages as u64;
         let offset = (page % self.rules.pages as u64) as usize;
-        (block, offset, (block % self.rules.elements) as usize)
+        (block, offset, (block % self.rules.dies) as usize)
     }
 
     fn version(&self, block: u64, offset: usize) -> u32 {
@@ -106,20 +106,20 @@ impl Last {
         !log.copies.iter().any(|copy| self.is_live(*copy))
     }
 
-    fn take_free(&mut self, element: usize) {
-        if self.free[element].remove(0) {
+    fn take_free(&mut self, die: usize) {
+        if self.free[die].remove(0) {
             self.counts.erases += 1;
         }
     }
 
-    fn erase(&mut self, element: usize) {
+    fn erase(&mut self, die: usize) {
         self.counts.erases += 1;
-        self.free[element].push(false);
+        self.free[die].push(false);
     }
 
     /// Copies the newest pages of `block` from offset `first` on; what is before is in place.
     fn collect(&mut self, block: u64, first: usize) {
-        let element = (block % self.rules.elements) as usize;
+        let die = (block % self.rules.dies) as usize;
         let versions: Vec<u32> = (0..self.rules.pages)
             .map(|offset| self.version(block, offset))
             .collect();
@@ -131,24 +131,24 @@ impl Last {
             }
         }
         if self.data.insert(block, Data { end, versions }).is_some() {
-            self.erase(element);
+            self.erase(die);
         }
     }
 
     /// Erases the log block for long writes of `block`, if there is one.
-    fn drop_long(&mut self, element: usize, block: u64) {
+    fn drop_long(&mut self, die: usize, block: u64) {
         let is_it = |log: &Log| log.what_for == Use::Long(block);
-        if let Some(position) = self.logs[element].iter().position(is_it) {
-            self.logs[element].remove(position);
-            self.erase(element);
+        if let Some(position) = self.logs[die].iter().position(is_it) {
+            self.logs[die].remove(position);
+            self.erase(die);
         }
     }
 
     /// Empties the log block at `position`, and takes it away.
-    fn reclaim(&mut self, element: usize, position: usize) {
-        let log = self.logs[element].remove(position);
+    fn reclaim(&mut self, die: usize, position: usize) {
+        let log = self.logs[die].remove(position);
         if self.is_dead(&log) {
-            return self.erase(element);
+            return self.erase(die);
         }
         let owner = log.copies[0].0;
         let in_sequence = log
@@ -163,7 +163,7 @@ impl Last {
         let is_full = log.copies.len() == self.rules.pages;
         if in_sequence && !superseded && (is_full || self.rules.partial) {
             self.collect(owner, log.copies.len());
-            self.drop_long(element, owner);
+            self.drop_long(die, owner);
             let kind = if is_full {
                 MergeKind::Switch
             } else {
@@ -173,19 +173,19 @@ impl Last {
         }
         for copy in &log.copies {
             if self.is_live(*copy) {
-                self.take_free(element);
+                self.take_free(die);
                 self.collect(copy.0, 0);
-                self.drop_long(element, copy.0);
+                self.drop_long(die, copy.0);
                 self.merges.push((copy.0, MergeKind::Full));
             }
         }
-        self.erase(element);
+        self.erase(die);
     }
 
     /// The random log block to reclaim.
-    fn victim(&self, element: usize) -> usize {
+    fn victim(&self, die: usize) -> usize {
         let mut best = None;
-        for (position, log) in self.logs[element].iter().enumerate() {
+        for (position, log) in self.logs[die].iter().enumerate() {
             if matches!(log.what_for, Use::Long(_)) {
                 continue;
             }
@@ -210,12 +210,12 @@ impl Last {
     }
 
     /// Programs the page in its data block, if that is wanted and can be done.
-    fn write_to_data(&mut self, (block, offset, version): Copy, element: usize) -> bool {
+    fn write_to_data(&mut self, (block, offset, version): Copy, die: usize) -> bool {
         if !self.rules.first_to_data {
             return false;
         }
         if !self.data.contains_key(&block) {
-            self.take_free(element);
+            self.take_free(die);
             let versions = vec![0; self.rules.pages];
             self.data.insert(block, Data { end: 0, versions });
         }
@@ -229,8 +229,8 @@ impl Last {
         true
     }
 
-    fn append(&mut self, element: usize, what_for: Use, copy: Copy) {
-        let log = self.logs[element]
+    fn append(&mut self, die: usize, what_for: Use, copy: Copy) {
+        let log = self.logs[die]
             .iter_mut()
             .rfind(|log| log.what_for == what_for)
             .expect("a log block");
@@ -238,54 +238,52 @@ impl Last {
         self.newest.insert((copy.0, copy.1), copy.2);
     }
 
-    fn open(&mut self, element: usize, what_for: Use) {
-        self.take_free(element);
+    fn open(&mut self, die: usize, what_for: Use) {
+        self.take_free(die);
         let copies = Vec::new();
-        self.logs[element].push(Log { what_for, copies });
+        self.logs[die].push(Log { what_for, copies });
     }
 
     fn begin(&mut self, page: u64) -> (Copy, usize) {
-        let (block, offset, element) = self.split(page);
+        let (block, offset, die) = self.split(page);
         self.counts.programs += 1;
         self.clock += 1;
-        ((block, offset, self.clock), element)
+        ((block, offset, self.clock), die)
     }
 }
 
 impl Model for Last {
     fn write(&mut self, page: u64) {
-        let (copy, element) = self.begin(page);
-        if self.write_to_data(copy, element) {
+        let (copy, die) = self.begin(page);
+        if self.write_to_data(copy, die) {
             return;
         }
-        let history = &mut self.history[element];
+        let history = &mut self.history[die];
         let recent = history.len().saturating_sub(self.rules.window);
         let is_hot = history[recent..].contains(&page);
         history.push(page);
         let what_for = if is_hot { Use::Hot } else { Use::Cold };
-        let newest = self.logs[element]
-            .iter()
-            .rfind(|log| log.what_for == what_for);
+        let newest = self.logs[die].iter().rfind(|log| log.what_for == what_for);
         if newest.is_none_or(|log| log.copies.len() == self.rules.pages) {
             let random = |log: &&Log| !matches!(log.what_for, Use::Long(_));
-            if self.logs[element].iter().filter(random).count() == self.rules.random {
-                let victim = self.victim(element);
-                self.reclaim(element, victim);
+            if self.logs[die].iter().filter(random).count() == self.rules.random {
+                let victim = self.victim(die);
+                self.reclaim(die, victim);
             }
-            self.open(element, what_for);
+            self.open(die, what_for);
         }
-        self.append(element, what_for, copy);
+        self.append(die, what_for, copy);
     }
 
     fn write_long(&mut self, page: u64) {
-        let (copy, element) = self.begin(page);
-        if self.write_to_data(copy, element) {
+        let (copy, die) = self.begin(page);
+        if self.write_to_data(copy, die) {
             return;
         }
         let what_for = Use::Long(copy.0);
         let own = |log: &Log| log.what_for == what_for;
         let long = |log: &Log| matches!(log.what_for, Use::Long(_));
-        let logs = &self.logs[element];
+        let logs = &self.logs[die];
         let position = logs.iter().position(own);
         if position.is_none_or(|position| logs[position].copies.len() == self.rules.pages) {
             let in_use = logs.iter().filter(|log| long(log)).count();
@@ -295,11 +293,11 @@ impl Model for Last {
                 None => None,
             };
             if let Some(victim) = victim {
-                self.reclaim(element, victim);
+                self.reclaim(die, victim);
             }
-            self.open(element, what_for);
+            self.open(die, what_for);
         }
-        self.append(element, what_for, copy);
+        self.append(die, what_for, copy);
     }
 
     fn read(&mut self, page: u64) {
@@ -308,17 +306,17 @@ impl Model for Last {
     }
 
     fn trim(&mut self, page: u64) {
-        let (block, offset, element) = self.split(page);
+        let (block, offset, die) = self.split(page);
         self.newest.insert((block, offset), 0);
         let is_long = |log: &&Log| log.what_for == Use::Long(block);
-        if let Some(log) = self.logs[element].iter().find(is_long)
+        if let Some(log) = self.logs[die].iter().find(is_long)
             && self.is_dead(log)
         {
-            self.drop_long(element, block);
+            self.drop_long(die, block);
         }
         let is_empty = (0..self.rules.pages).all(|offset| self.version(block, offset) == 0);
         if is_empty && self.data.remove(&block).is_some() {
-            self.free[element].push(true);
+            self.free[die].push(true);
         }
     }
 

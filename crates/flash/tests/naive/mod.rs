@@ -79,7 +79,7 @@ pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64)
             }
         };
         let what = random.below(20);
-        let element = ftl.element_of(Lpn(page));
+        let die = ftl.die_of(Lpn(page));
         match what {
             0 => {
                 out.clear();
@@ -94,7 +94,7 @@ pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64)
             _ => {
                 loop {
                     out.clear();
-                    if !clean(&mut *ftl, element, u64::from(step), &mut out) {
+                    if !clean(&mut *ftl, die, u64::from(step), &mut out) {
                         break;
                     }
                     tally.add(&out);
@@ -127,7 +127,7 @@ pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64)
     }
 }
 
-fn clean(ftl: &mut dyn Ftl, element: u32, now: u64, out: &mut Operations) -> bool {
-    ftl.clean(element, now, out)
+fn clean(ftl: &mut dyn Ftl, die: u32, now: u64, out: &mut Operations) -> bool {
+    ftl.collect_garbage(die, now, out)
         .unwrap_or_else(|full| panic!("{}", full.explanation))
 }

@@ -17,12 +17,12 @@ pub enum Policy {
 
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    pub elements: u64,
+    pub dies: u64,
     pub blocks: usize,
     pub pages: usize,
-    /// Blocks of each element that hold the logical pages.
+    /// Blocks of each die that hold the logical pages.
     pub logical_blocks: usize,
-    /// Pages of the map in each element, behind the logical pages; they have blocks of their own.
+    /// Pages of the map in each die, behind the logical pages; they have blocks of their own.
     pub map_pages: usize,
     pub filled: bool,
     pub policy: Policy,
@@ -54,7 +54,7 @@ impl Block {
     }
 }
 
-pub struct Element {
+pub struct Die {
     rules: Rules,
     blocks: Vec<Block>,
     host: Option<usize>,
@@ -71,9 +71,9 @@ pub struct Element {
     due: bool,
 }
 
-impl Element {
+impl Die {
     pub fn new(rules: Rules, number: u64) -> Self {
-        let mut element = Self {
+        let mut die = Self {
             rules,
             blocks: vec![
                 Block {
@@ -94,17 +94,17 @@ impl Element {
             erases_to_look: rules.levelling.map_or(0, |(period, _)| period),
         };
         if rules.filled {
-            let all: Vec<_> = (0..element.map_first() + rules.map_pages as u64).collect();
+            let all: Vec<_> = (0..die.map_first() + rules.map_pages as u64).collect();
             for (block, pages) in all.chunks(rules.pages).enumerate() {
-                element.blocks[block].free = false;
-                element.blocks[block].pages = pages.iter().copied().map(Some).collect();
-                element.close(block);
+                die.blocks[block].free = false;
+                die.blocks[block].pages = pages.iter().copied().map(Some).collect();
+                die.close(block);
             }
         }
         // The search for free blocks begins at the first block, whichever was open from the start.
-        element.host = Some(element.open());
-        element.pointer = 0;
-        element
+        die.host = Some(die.open());
+        die.pointer = 0;
+        die
     }
 
     pub fn holds(&self, page: u64) -> bool {
@@ -250,11 +250,11 @@ impl Element {
     }
 
     fn clean(&mut self) {
-        while self.clean_step().is_some() {}
+        while self.gc_step().is_some() {}
     }
 
-    /// Cleans one block if that is due; gives the logical pages that moved.
-    pub fn clean_step(&mut self) -> Option<Vec<u64>> {
+    /// Collects one block if that is due; gives the logical pages that moved.
+    pub fn gc_step(&mut self) -> Option<Vec<u64>> {
         self.due |= self.free() < self.rules.low;
         if !self.due {
             return None;
@@ -314,49 +314,49 @@ impl Element {
 }
 
 pub struct Page {
-    elements: Vec<Element>,
+    dies: Vec<Die>,
 }
 
 impl Page {
     pub fn new(rules: Rules) -> Self {
         Self {
-            elements: (0..rules.elements)
-                .map(|number| Element::new(rules, number))
+            dies: (0..rules.dies)
+                .map(|number| Die::new(rules, number))
                 .collect(),
         }
     }
 
-    fn locate(&mut self, page: u64) -> (&mut Element, u64) {
-        let count = self.elements.len() as u64;
-        (&mut self.elements[(page % count) as usize], page / count)
+    fn locate(&mut self, page: u64) -> (&mut Die, u64) {
+        let count = self.dies.len() as u64;
+        (&mut self.dies[(page % count) as usize], page / count)
     }
 }
 
 impl Model for Page {
     fn write(&mut self, page: u64) {
-        let (element, page) = self.locate(page);
-        element.clean();
-        element.put(page, false);
-        element.counts.programs += 1;
+        let (die, page) = self.locate(page);
+        die.clean();
+        die.put(page, false);
+        die.counts.programs += 1;
     }
 
     fn read(&mut self, page: u64) {
-        let (element, page) = self.locate(page);
-        element.counts.reads += u64::from(element.holds(page));
+        let (die, page) = self.locate(page);
+        die.counts.reads += u64::from(die.holds(page));
     }
 
     fn trim(&mut self, page: u64) {
-        let (element, page) = self.locate(page);
-        element.forget(page);
+        let (die, page) = self.locate(page);
+        die.forget(page);
     }
 
     fn counts(&self) -> Counts {
         let mut sum = Counts::default();
-        for element in &self.elements {
-            sum.reads += element.counts.reads;
-            sum.programs += element.counts.programs;
-            sum.copies += element.counts.copies;
-            sum.erases += element.counts.erases;
+        for die in &self.dies {
+            sum.reads += die.counts.reads;
+            sum.programs += die.counts.programs;
+            sum.copies += die.counts.copies;
+            sum.erases += die.counts.erases;
         }
         sum
     }

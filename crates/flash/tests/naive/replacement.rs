@@ -9,13 +9,13 @@ use super::{Counts, Model};
 /// What the model is told of the layer's parameters.
 #[derive(Clone, Copy)]
 pub struct Rules {
-    pub elements: u64,
+    pub dies: u64,
     pub pages: usize,
     pub filled: bool,
     pub in_order: bool,
     /// Blocks of a chain.
     pub chain: usize,
-    /// Replacement blocks of each element.
+    /// Replacement blocks of each die.
     pub replacements: usize,
 }
 
@@ -26,7 +26,7 @@ type Block = Vec<Option<u64>>;
 pub struct Replacement {
     rules: Rules,
     chains: BTreeMap<u64, Vec<Block>>,
-    /// Of each element, the logical blocks with replacements in the order in which they got their first.
+    /// Of each die, the logical blocks with replacements in the order in which they got their first.
     replaced: Vec<Vec<u64>>,
     /// The newest version of each page that has contents.
     newest: BTreeMap<u64, u64>,
@@ -38,28 +38,28 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// `logical` of `blocks` physical blocks on each element hold data.
+    /// `logical` of `blocks` physical blocks on each die hold data.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
-        let all = full * rules.elements;
+        let all = full * rules.dies;
         Self {
             rules,
             chains: (0..all)
                 .map(|lbn| (lbn, vec![vec![Some(0); rules.pages]]))
                 .collect(),
-            replaced: vec![Vec::new(); rules.elements as usize],
+            replaced: vec![Vec::new(); rules.dies as usize],
             newest: (0..all * rules.pages as u64)
                 .map(|page| (page, 0))
                 .collect(),
             version: 0,
-            free: vec![vec![false; (blocks - full) as usize]; rules.elements as usize],
+            free: vec![vec![false; (blocks - full) as usize]; rules.dies as usize],
             counts: Counts::default(),
             merges: Vec::new(),
         }
     }
 
-    fn take_free(&mut self, element: usize) {
-        if self.free[element].remove(0) {
+    fn take_free(&mut self, die: usize) {
+        if self.free[die].remove(0) {
             self.counts.erases += 1;
         }
     }
@@ -76,9 +76,9 @@ impl Replacement {
     }
 
     fn fold(&mut self, lbn: u64) {
-        let element = (lbn % self.rules.elements) as usize;
+        let die = (lbn % self.rules.dies) as usize;
         let chain = self.chains.remove(&lbn).expect("a chain");
-        self.replaced[element].retain(|other| *other != lbn);
+        self.replaced[die].retain(|other| *other != lbn);
         let needed: Vec<Vec<usize>> = chain.iter().map(|block| self.needed(lbn, block)).collect();
         let others: usize = needed[..chain.len() - 1].iter().map(Vec::len).sum();
         let (kept, kind) = if others == 0 {
@@ -91,13 +91,13 @@ impl Replacement {
                     self.counts.copies += 1;
                 }
             }
-            self.take_free(element);
+            self.take_free(die);
             (new, MergeKind::Full)
         };
         let erased = chain.len() - usize::from(kind == MergeKind::Switch);
         for _ in 0..erased {
             self.counts.erases += 1;
-            self.free[element].push(false);
+            self.free[die].push(false);
         }
         self.chains.insert(lbn, vec![kept]);
         self.merges.push((lbn, kind));
@@ -108,11 +108,11 @@ impl Model for Replacement {
     fn write(&mut self, page: u64) {
         let lbn = page / self.rules.pages as u64;
         let offset = (page % self.rules.pages as u64) as usize;
-        let element = (lbn % self.rules.elements) as usize;
+        let die = (lbn % self.rules.dies) as usize;
         self.counts.programs += 1;
         self.version += 1;
         if !self.chains.contains_key(&lbn) {
-            self.take_free(element);
+            self.take_free(die);
             self.chains.insert(lbn, vec![vec![None; self.rules.pages]]);
         }
         loop {
@@ -131,26 +131,26 @@ impl Model for Replacement {
                 self.newest.insert(page, self.version);
                 return;
             }
-            let used: usize = self.replaced[element]
+            let used: usize = self.replaced[die]
                 .iter()
                 .map(|lbn| self.chains[lbn].len() - 1)
                 .sum();
             if length == self.rules.chain {
                 self.fold(lbn);
             } else if used == self.rules.replacements {
-                let mut longest = self.replaced[element][0];
-                for other in &self.replaced[element] {
+                let mut longest = self.replaced[die][0];
+                for other in &self.replaced[die] {
                     if self.chains[other].len() > self.chains[&longest].len() {
                         longest = *other;
                     }
                 }
                 self.fold(longest);
             } else {
-                self.take_free(element);
+                self.take_free(die);
                 let chain = self.chains.get_mut(&lbn).expect("a chain");
                 chain.push(vec![None; self.rules.pages]);
                 if length == 1 {
-                    self.replaced[element].push(lbn);
+                    self.replaced[die].push(lbn);
                 }
             }
         }
@@ -162,7 +162,7 @@ impl Model for Replacement {
 
     fn trim(&mut self, page: u64) {
         let lbn = page / self.rules.pages as u64;
-        let element = (lbn % self.rules.elements) as usize;
+        let die = (lbn % self.rules.dies) as usize;
         self.newest.remove(&page);
         let first = lbn * self.rules.pages as u64;
         let has_contents = self
@@ -172,8 +172,8 @@ impl Model for Replacement {
         if has_contents.is_none()
             && let Some(chain) = self.chains.remove(&lbn)
         {
-            self.replaced[element].retain(|other| *other != lbn);
-            self.free[element].extend(chain.iter().map(|_| true));
+            self.replaced[die].retain(|other| *other != lbn);
+            self.free[die].extend(chain.iter().map(|_| true));
         }
     }
 

@@ -9,9 +9,9 @@ use super::{Counts, Model};
 /// What the model is told of the layer's parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    pub elements: u64,
+    pub dies: u64,
     pub pages: usize,
-    /// Log blocks of each element.
+    /// Log blocks of each die.
     pub logs: usize,
     pub group_blocks: u64,
     pub group_logs: usize,
@@ -44,7 +44,7 @@ pub struct Sast {
     newest: BTreeMap<(u64, usize), u32>,
     clock: u32,
     data: BTreeMap<u64, Data>,
-    /// Of each element, in the order of opening.
+    /// Of each die, in the order of opening.
     logs: Vec<Vec<Log>>,
     written_at: BTreeMap<(usize, u64), u32>,
     free: Vec<Vec<bool>>,
@@ -53,10 +53,10 @@ pub struct Sast {
 }
 
 impl Sast {
-    /// `logical` logical blocks on each element of `blocks` physical ones.
+    /// `logical` logical blocks on each die of `blocks` physical ones.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
-        let all = || (0..full * rules.elements).flat_map(|b| (0..rules.pages).map(move |o| (b, o)));
+        let all = || (0..full * rules.dies).flat_map(|b| (0..rules.pages).map(move |o| (b, o)));
         let data = |block| {
             let versions = vec![1; rules.pages];
             let end = rules.pages;
@@ -66,10 +66,10 @@ impl Sast {
             rules,
             newest: all().map(|page| (page, 1)).collect(),
             clock: 1,
-            data: (0..full * rules.elements).map(data).collect(),
-            logs: vec![Vec::new(); rules.elements as usize],
+            data: (0..full * rules.dies).map(data).collect(),
+            logs: vec![Vec::new(); rules.dies as usize],
             written_at: BTreeMap::new(),
-            free: vec![vec![false; (blocks - full) as usize]; rules.elements as usize],
+            free: vec![vec![false; (blocks - full) as usize]; rules.dies as usize],
             counts: Counts::default(),
             merges: Vec::new(),
         }
@@ -78,11 +78,11 @@ impl Sast {
     fn split(&self, page: u64) -> (u64, usize, usize) {
         let block = page / self.rules.pages as u64;
         let offset = (page % self.rules.pages as u64) as usize;
-        (block, offset, (block % self.rules.elements) as usize)
+        (block, offset, (block % self.rules.dies) as usize)
     }
 
     fn group(&self, block: u64) -> u64 {
-        block / self.rules.elements / self.rules.group_blocks
+        block / self.rules.dies / self.rules.group_blocks
     }
 
     fn version(&self, block: u64, offset: usize) -> u32 {
@@ -105,20 +105,20 @@ impl Sast {
             .count()
     }
 
-    fn take_free(&mut self, element: usize) {
-        if self.free[element].remove(0) {
+    fn take_free(&mut self, die: usize) {
+        if self.free[die].remove(0) {
             self.counts.erases += 1;
         }
     }
 
-    fn erase(&mut self, element: usize) {
+    fn erase(&mut self, die: usize) {
         self.counts.erases += 1;
-        self.free[element].push(false);
+        self.free[die].push(false);
     }
 
     /// Copies the newest pages of `block` from offset `first` on; what is before is in place.
     fn collect(&mut self, block: u64, first: usize) {
-        let element = (block % self.rules.elements) as usize;
+        let die = (block % self.rules.dies) as usize;
         let versions: Vec<u32> = (0..self.rules.pages)
             .map(|offset| self.version(block, offset))
             .collect();
@@ -130,12 +130,12 @@ impl Sast {
             }
         }
         if self.data.insert(block, Data { end, versions }).is_some() {
-            self.erase(element);
+            self.erase(die);
         }
     }
 
-    fn reclaim(&mut self, element: usize, position: usize) {
-        let log = self.logs[element][position].clone();
+    fn reclaim(&mut self, die: usize, position: usize) {
+        let log = self.logs[die][position].clone();
         let owner = log.copies[0].0;
         let in_sequence = log
             .copies
@@ -158,20 +158,20 @@ impl Sast {
         } else {
             for copy in &log.copies {
                 if self.is_live(*copy) {
-                    self.take_free(element);
+                    self.take_free(die);
                     self.collect(copy.0, 0);
                     self.merges.push((copy.0, MergeKind::Full));
                 }
             }
-            self.erase(element);
+            self.erase(die);
         }
-        self.logs[element].remove(position);
+        self.logs[die].remove(position);
     }
 
     /// Which log block of `group` is reclaimed.
-    fn victim(&self, element: usize, group: u64) -> usize {
+    fn victim(&self, die: usize, group: u64) -> usize {
         let mut victim = None;
-        for (position, log) in self.logs[element].iter().enumerate() {
+        for (position, log) in self.logs[die].iter().enumerate() {
             let dead = log.copies.len() - self.live(log);
             let is_better = match victim {
                 None => true,
@@ -187,14 +187,14 @@ impl Sast {
 
 impl Model for Sast {
     fn write(&mut self, page: u64) {
-        let (block, offset, element) = self.split(page);
+        let (block, offset, die) = self.split(page);
         let group = self.group(block);
         self.counts.programs += 1;
         self.clock += 1;
         let version = self.clock;
         if self.rules.first_to_data {
             if !self.data.contains_key(&block) {
-                self.take_free(element);
+                self.take_free(die);
                 let versions = vec![0; self.rules.pages];
                 self.data.insert(block, Data { end: 0, versions });
             }
@@ -207,27 +207,27 @@ impl Model for Sast {
             }
         }
         let own = |log: &&Log| log.group == group;
-        let newest_log = self.logs[element].iter().rfind(own);
+        let newest_log = self.logs[die].iter().rfind(own);
         if newest_log.is_none_or(|log| log.copies.len() == self.rules.pages) {
-            if self.logs[element].iter().filter(own).count() == self.rules.group_logs {
-                let victim = self.victim(element, group);
-                self.reclaim(element, victim);
-            } else if self.logs[element].len() == self.rules.logs {
-                let oldest = self.logs[element]
+            if self.logs[die].iter().filter(own).count() == self.rules.group_logs {
+                let victim = self.victim(die, group);
+                self.reclaim(die, victim);
+            } else if self.logs[die].len() == self.rules.logs {
+                let oldest = self.logs[die]
                     .iter()
                     .map(|log| log.group)
-                    .min_by_key(|group| self.written_at[&(element, *group)])
+                    .min_by_key(|group| self.written_at[&(die, *group)])
                     .expect("a log block");
-                let victim = self.victim(element, oldest);
-                self.reclaim(element, victim);
+                let victim = self.victim(die, oldest);
+                self.reclaim(die, victim);
             }
-            self.take_free(element);
+            self.take_free(die);
             let copies = Vec::new();
-            self.logs[element].push(Log { group, copies });
+            self.logs[die].push(Log { group, copies });
         }
         self.newest.insert((block, offset), version);
-        self.written_at.insert((element, group), version);
-        let log = self.logs[element]
+        self.written_at.insert((die, group), version);
+        let log = self.logs[die]
             .iter_mut()
             .rfind(|log| log.group == group)
             .expect("a log block");
@@ -240,22 +240,22 @@ impl Model for Sast {
     }
 
     fn trim(&mut self, page: u64) {
-        let (block, offset, element) = self.split(page);
+        let (block, offset, die) = self.split(page);
         let before = (block, offset, self.version(block, offset));
         let holds = |log: &Log| log.copies.contains(&before);
-        let place = self.logs[element].iter().position(holds);
+        let place = self.logs[die].iter().position(holds);
         let was_live = self.is_live(before);
         self.newest.insert((block, offset), 0);
         if let Some(place) = place
             && was_live
-            && self.live(&self.logs[element][place]) == 0
+            && self.live(&self.logs[die][place]) == 0
         {
-            self.logs[element].remove(place);
-            self.erase(element);
+            self.logs[die].remove(place);
+            self.erase(die);
         }
         let is_empty = (0..self.rules.pages).all(|offset| self.version(block, offset) == 0);
         if is_empty && self.data.remove(&block).is_some() {
-            self.free[element].push(true);
+            self.free[die].push(true);
         }
     }
 

@@ -9,14 +9,14 @@ use super::{Counts, Model};
 /// What the model is told of the layer's parameters.
 #[derive(Clone, Copy)]
 pub struct Rules {
-    pub elements: u64,
+    pub dies: u64,
     pub pages: usize,
-    /// Logical blocks of each element.
+    /// Logical blocks of each die.
     pub logical: u64,
     pub filled: bool,
     /// Logical blocks of a superblock.
     pub blocks: u64,
-    /// Update blocks of a superblock, and of each element.
+    /// Update blocks of a superblock, and of each die.
     pub updates: usize,
     pub all_updates: usize,
     pub hot_cold: bool,
@@ -42,7 +42,7 @@ pub struct Superblocks {
     /// Every flash block there ever was, by number.
     blocks: Vec<Block>,
     superblocks: BTreeMap<(u64, u64), Superblock>,
-    /// Of each element, superblocks with update blocks, written longest ago first.
+    /// Of each die, superblocks with update blocks, written longest ago first.
     order: Vec<Vec<u64>>,
     newest: BTreeMap<u64, u64>,
     version: u64,
@@ -53,22 +53,22 @@ pub struct Superblocks {
 }
 
 impl Superblocks {
-    /// `physical` flash blocks on each element.
+    /// `physical` flash blocks on each die.
     pub fn new(rules: Rules, physical: u64) -> Self {
         let full = if rules.filled { rules.logical } else { 0 };
         let mut model = Self {
             rules,
             blocks: Vec::new(),
             superblocks: BTreeMap::new(),
-            order: vec![Vec::new(); rules.elements as usize],
+            order: vec![Vec::new(); rules.dies as usize],
             newest: BTreeMap::new(),
             version: 0,
-            free: vec![vec![false; (physical - full) as usize]; rules.elements as usize],
+            free: vec![vec![false; (physical - full) as usize]; rules.dies as usize],
             counts: Counts::default(),
             merges: Vec::new(),
         };
         let pages = rules.pages as u64;
-        for lbn in 0..full * rules.elements {
+        for lbn in 0..full * rules.dies {
             let contents = lbn * pages..(lbn + 1) * pages;
             model.newest.extend(contents.clone().map(|page| (page, 0)));
             model.blocks.push(contents.map(|page| (page, 0)).collect());
@@ -79,11 +79,11 @@ impl Superblocks {
         model
     }
 
-    /// Element, and superblock in it.
+    /// Die, and superblock in it.
     fn key(&self, page: u64) -> (u64, u64) {
         let lbn = page / self.rules.pages as u64;
-        let within = lbn / self.rules.elements;
-        (lbn % self.rules.elements, within / self.rules.blocks)
+        let within = lbn / self.rules.dies;
+        (lbn % self.rules.dies, within / self.rules.blocks)
     }
 
     fn logical_blocks(&self, superblock: u64) -> usize {
@@ -99,27 +99,27 @@ impl Superblocks {
             .collect()
     }
 
-    fn new_block(&mut self, element: u64) -> usize {
-        if self.free[element as usize].remove(0) {
+    fn new_block(&mut self, die: u64) -> usize {
+        if self.free[die as usize].remove(0) {
             self.counts.erases += 1;
         }
         self.blocks.push(Vec::new());
         self.blocks.len() - 1
     }
 
-    fn erase(&mut self, element: u64) {
+    fn erase(&mut self, die: u64) {
         self.counts.erases += 1;
-        self.free[element as usize].push(false);
+        self.free[die as usize].push(false);
     }
 
     fn has_room(&self, block: Option<usize>) -> Option<usize> {
         block.filter(|block| self.blocks[*block].len() < self.rules.pages)
     }
 
-    fn updates(&self, element: u64) -> usize {
+    fn updates(&self, die: u64) -> usize {
         self.superblocks
             .iter()
-            .filter(|((on, _), _)| *on == element)
+            .filter(|((on, _), _)| *on == die)
             .map(|((_, number), state)| {
                 state
                     .held
@@ -137,8 +137,7 @@ impl Superblocks {
         }
         self.superblocks.insert(key, state);
         let first = key.1 * self.rules.blocks;
-        self.merges
-            .push((first * self.rules.elements + key.0, kind));
+        self.merges.push((first * self.rules.dies + key.0, kind));
     }
 
     fn drop_block(state: &mut Superblock, block: usize) {

@@ -27,7 +27,7 @@ impl Engine<'_> {
             let Some(buffer) = &mut self.buffer else {
                 return Ok(());
             };
-            let step = buffer.write(page, now, &self.elements);
+            let step = buffer.write(page, now, &self.dies);
             if step != Step::Hit {
                 self.make_room(id, step)?;
                 self.fill_partial(id, &span, offset)?;
@@ -59,7 +59,7 @@ impl Engine<'_> {
                 let Some(buffer) = &mut self.buffer else {
                     return Ok(());
                 };
-                let step = buffer.place(now, &self.elements);
+                let step = buffer.place(now, &self.dies);
                 self.make_room(id, step)?;
             }
         }
@@ -74,7 +74,7 @@ impl Engine<'_> {
             let Some(buffer) = &mut self.buffer else {
                 break;
             };
-            step = buffer.place(now, &self.elements);
+            step = buffer.place(now, &self.dies);
         }
         debug_assert!(step != Step::Wait, "with staging every page is taken in");
         self.wait_for_room(id);
@@ -145,7 +145,7 @@ impl Engine<'_> {
             let Some(buffer) = &mut self.buffer else {
                 return Ok(());
             };
-            if buffer.fua(page, now, &self.elements) {
+            if buffer.fua(page, now, &self.dies) {
                 self.issue(Some(id), None)?;
             }
         }
@@ -167,7 +167,7 @@ impl Engine<'_> {
     pub(super) fn flush_next(&mut self, cause: Cause) -> bool {
         let now = self.events.now();
         match &mut self.buffer {
-            Some(buffer) => buffer.flush_next(cause, now, &self.elements),
+            Some(buffer) => buffer.flush_next(cause, now, &self.dies),
             None => false,
         }
     }
@@ -194,7 +194,7 @@ impl Engine<'_> {
         self.hand_out_slots()
     }
 
-    /// Sends the buffer's latest record to the elements; `waiter` is lowered when it is done. `idle` says in
+    /// Sends the buffer's latest record to the dies; `waiter` is lowered when it is done. `idle` says in
     /// which idle time it is written back, if that is why.
     pub(super) fn issue(&mut self, waiter: Option<u32>, idle: Option<IdleTime>) -> Outcome {
         let Some(buffer) = &self.buffer else {
@@ -214,7 +214,7 @@ impl Engine<'_> {
         let issued = &mut self.issued[id];
         issued.writes_left = (record.pages.len() + record.pads.len()) as u32;
         merge_programs(id, record, &mut issued.programs);
-        if let Some(least) = self.elements.ftl().long_write_pages() {
+        if let Some(least) = self.dies.ftl().long_write_pages() {
             mark_long(&mut issued.programs, least);
         }
         let reads: Vec<Lpn> = record
@@ -231,7 +231,7 @@ impl Engine<'_> {
             return self.submit_programs(id);
         }
         for page in reads {
-            self.elements
+            self.dies
                 .submit(
                     PageOperation::new(page, Work::PadRead(id)),
                     &mut self.events,
@@ -244,7 +244,7 @@ impl Engine<'_> {
     pub(super) fn submit_programs(&mut self, record: u32) -> Outcome {
         let programs = std::mem::take(&mut self.issued[record].programs);
         for operation in &programs {
-            self.elements
+            self.dies
                 .submit(*operation, &mut self.events)
                 .map_err(|full| self.device_full(full))?;
         }

@@ -7,7 +7,7 @@ use destage_flash::nand::Wear;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
-use crate::elements::Totals;
+use crate::dies::Totals;
 use crate::events::Clock;
 use crate::host::{Attribution, Scheduler};
 use crate::latencies::Latencies;
@@ -91,7 +91,7 @@ pub struct Measured {
     pub destage_response: Latencies,
     /// First arrival to the close of the window.
     pub makespan: Ticks,
-    /// What the elements did.
+    /// What the dies did.
     pub totals: Totals,
     /// Erase counts over all blocks.
     pub wear: Wear,

@@ -1,4 +1,4 @@
-//! The device's side of a run: its channel, and page operations on their way to the elements and back.
+//! The device's side of a run: its channel, and page operations on their way to the dies and back.
 
 use destage_base::Lpn;
 use destage_buffer::destage::DirtyPage;
@@ -41,7 +41,7 @@ impl Engine<'_> {
 
     // ---- requests inside the device ----------------------------------------------------------------
 
-    /// `id` is in the device: its pages go to the buffer and the elements.
+    /// `id` is in the device: its pages go to the buffer and the dies.
     pub(super) fn start(&mut self, id: u32) -> Outcome {
         self.active[id].remaining = 1;
         let Active { request, span, .. } = self.active[id];
@@ -71,7 +71,7 @@ impl Engine<'_> {
 
     /// All pages of a write go to the flash.
     pub(super) fn write_past(&mut self, id: u32, span: &Span) -> Outcome {
-        let long_pages = self.elements.ftl().long_write_pages();
+        let long_pages = self.dies.ftl().long_write_pages();
         let is_long = long_pages.is_some_and(|least| span.pages >= least);
         for offset in 0..span.pages {
             self.fill_partial(id, span, offset)?;
@@ -88,7 +88,7 @@ impl Engine<'_> {
             return Ok(());
         }
         let page = self.page(span, offset);
-        if self.elements.ftl().is_written(page) {
+        if self.dies.ftl().is_written(page) {
             self.submit(id, PageOperation::new(page, Work::HostRead(id)))?;
         }
         Ok(())
@@ -105,14 +105,14 @@ impl Engine<'_> {
     #[inline]
     pub(super) fn submit(&mut self, id: u32, operation: PageOperation) -> Outcome {
         self.active[id].remaining += 1;
-        self.elements
+        self.dies
             .submit(operation, &mut self.events)
             .map_err(|full| self.device_full(full))
     }
 
-    pub(super) fn activate(&mut self, element: u32) -> Outcome {
-        self.elements
-            .activate(element, &mut self.events)
+    pub(super) fn activate(&mut self, die: u32) -> Outcome {
+        self.dies
+            .activate(die, &mut self.events)
             .map_err(|full| self.device_full(full))
     }
 

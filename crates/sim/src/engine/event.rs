@@ -34,17 +34,17 @@ pub enum Event {
     WriteDataIn(u32),
     /// A read's data is at the host.
     ReadDataOut(u32),
-    /// The operation in service at this element is done.
-    ElementDone(u32),
-    /// This operation of the batch in service at this element is done.
+    /// The operation in service at this die is done.
+    DieDone(u32),
+    /// This operation of the batch in service at this die is done.
     BatchedDone {
         /// Position in the batch.
         position: u16,
-        /// The element.
-        element: u32,
+        /// The die.
+        die: u32,
     },
-    /// The cleaning at this element is done.
-    CleaningDone(u32),
+    /// The garbage collection at this die is done.
+    GcDone(u32),
     /// Nobody has asked for anything long enough for idle work.
     Idle {
         /// Which pages.

@@ -106,9 +106,9 @@ impl Engine<'_> {
             return Ok(());
         }
         let answered = if idle.groups.len() == 1 {
-            buffer.idle(now, &self.elements)
+            buffer.idle(now, &self.dies)
         } else {
-            buffer.idle_in(u32::from(time.group), now, &self.elements)
+            buffer.idle_in(u32::from(time.group), now, &self.dies)
         };
         idle.groups[usize::from(time.group)].declined = !answered;
         if answered {
@@ -131,7 +131,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Who had nothing to write back may have had no element to do it: one is free now.
+    /// Who had nothing to write back may have had no die to do it: one is free now.
     fn ask_who_declined(&mut self) -> Outcome {
         let groups = self.idle.as_ref().map_or(0, |idle| idle.groups.len());
         for number in 0..groups {

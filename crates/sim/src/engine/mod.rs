@@ -1,6 +1,6 @@
-//! The event-driven run: host queue, device channel, buffer, elements, in simulated time.
+//! The event-driven run: host queue, device channel, buffer, dies, in simulated time.
 //!
-//! The order of events at equal times is part of the model: with cleaning active it decides block
+//! The order of events at equal times is part of the model: with garbage collection active it decides block
 //! contents. A message between host, controller and device takes no time but passes through the event
 //! list a fixed number of times, so that what is already due at that instant goes first. The numbers of
 //! passes below are those of the reference simulator.
@@ -23,7 +23,7 @@ use self::event::PASSES_COMPLETION;
 pub use self::event::{Event, Message};
 use self::idle::Idle;
 pub use self::idle::IdleTime;
-use crate::elements::Elements;
+use crate::dies::Dies;
 use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Identity, Outstanding, Waiting};
@@ -70,7 +70,7 @@ pub struct Engine<'a> {
     source: Source<'a>,
     next: Option<Request>,
     observer: &'a mut dyn Observer,
-    elements: Elements,
+    dies: Dies,
     buffer: Option<Buffer>,
     device_pages: u64,
 
@@ -102,11 +102,11 @@ impl<'a> Engine<'a> {
     pub fn new(
         config: EngineConfig,
         source: Source<'a>,
-        elements: Elements,
+        dies: Dies,
         buffer: Option<Buffer>,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        let device_pages = elements.ftl().pages();
+        let device_pages = dies.ftl().pages();
         let idle = buffer.as_ref().and_then(Idle::of);
         Self {
             config,
@@ -114,7 +114,7 @@ impl<'a> Engine<'a> {
             source,
             next: None,
             observer,
-            elements,
+            dies,
             buffer,
             device_pages,
             active: Slab::default(),
@@ -187,23 +187,21 @@ impl<'a> Engine<'a> {
     #[inline]
     fn handle(&mut self, event: Event) -> Outcome {
         match event {
-            Event::ElementDone(element) => {
-                let done = self.elements.finish(element, self.events.now());
+            Event::DieDone(die) => {
+                let done = self.dies.finish(die, self.events.now());
                 if let Some(operation) = done {
                     self.page_done(operation)?;
                 }
-                self.activate(element)
+                self.activate(die)
             }
-            Event::CleaningDone(element) => {
-                self.elements.finish_cleaning(element, self.events.now());
-                self.activate(element)
+            Event::GcDone(die) => {
+                self.dies.finish_gc(die, self.events.now());
+                self.activate(die)
             }
-            Event::BatchedDone { position, element } => {
-                let operation = self
-                    .elements
-                    .finish_batched(element, position, self.events.now());
+            Event::BatchedDone { position, die } => {
+                let operation = self.dies.finish_batched(die, position, self.events.now());
                 self.page_done(operation)?;
-                self.activate(element)
+                self.activate(die)
             }
             Event::Arrival => self.arrive(),
             Event::Idle { group, arrivals } => self.use_idle_time(IdleTime { group, arrivals }),
@@ -266,9 +264,9 @@ impl<'a> Engine<'a> {
         self.closed = true;
         let now = self.events.now();
         self.measured.makespan = now - self.first_arrival.unwrap_or(now);
-        self.measured.totals = self.elements.totals(now);
-        self.measured.take_ftl(self.elements.ftl());
-        tell_erases(self.observer, self.elements.ftl());
+        self.measured.totals = self.dies.totals(now);
+        self.measured.take_ftl(self.dies.ftl());
+        tell_erases(self.observer, self.dies.ftl());
         if let Some(buffer) = &mut self.buffer {
             self.measured.take_counts(buffer, now);
         }

@@ -1,24 +1,24 @@
-//! `ecr`: destages to the element with the shortest queue, if the page it has for it is old enough.
+//! `ecr`: destages to the die with the shortest queue, if the page it has for it is old enough.
 //!
 //! ```text
 //!   by last write     [ young half        |  old half  ]
 //!                       h   g   f   e     | d  c  b  a     a: least recent of all
-//!   element 0, queue 7:         f                 b  a
-//!   element 1, queue 0:     g               d                d is its last: old, leaves
-//!   element 2, queue 0:              e            .  .  .    e is its last: young, so a would leave
+//!   die 0, queue 7:         f                 b  a
+//!   die 1, queue 0:     g               d                d is its last: old, leaves
+//!   die 2, queue 0:              e            .  .  .    e is its last: young, so a would leave
 //! ```
 //!
-//! Which element is least loaded says where a destage is cheap, the order of writes which pages are worth
-//! keeping. Each element has its own list of pages, the latest write in front, as in
-//! [`epo`](crate::schemes::element::epo). The element with the shortest queue names its last page; if
+//! Which die is least loaded says where a destage is cheap, the order of writes which pages are worth
+//! keeping. Each die has its own list of pages, the latest write in front, as in
+//! [`epo`](crate::schemes::die::epo). The die with the shortest queue names its last page; if
 //! that lies in the old part of the order over all pages it leaves, else the last page of all does.
-//! Of several elements with equal queues, the one whose last page is oldest is taken, so on a device about
+//! Of several dies with equal queues, the one whose last page is oldest is taken, so on a device about
 //! whose queues nothing is known this is page LRU.
 //!
 //! The order over all pages is cut at the border of its old part, and the border moves by a page whenever
 //! the parts get out of proportion, so nobody counts places.
 //!
-//! Cost: O(1) per page, O(elements) per victim; two list nodes and a stamp per slot.
+//! Cost: O(1) per page, O(dies) per victim; two list nodes and a stamp per slot.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -36,7 +36,7 @@ use crate::view::View;
 pub const ROW: SchemeRow = SchemeRow {
     name: "ecr",
     family: "device",
-    about: "Destages the least recent page of the element with the shortest queue, unless that is too young.",
+    about: "Destages the least recent page of the die with the shortest queue, unless that is too young.",
     source: "ECR, eviction-cost-aware replacement, Concurrency and Computation, 2019/2021.",
     reconstructed: true,
     parameters: &[
@@ -54,7 +54,7 @@ pub const ROW: SchemeRow = SchemeRow {
         let striping = Striping::new(config);
         Some(Box::new(Ecr {
             recency: SlotLists::new(2, config.capacity_pages),
-            queues: SlotLists::new(striping.elements(), config.capacity_pages),
+            queues: SlotLists::new(striping.dies(), config.capacity_pages),
             striping,
             old_percent: config.values.integer("ecr_old") as usize,
             old: 0,
@@ -85,7 +85,7 @@ const UNKNOWN: Held = Held {
 struct Ecr {
     /// The order over all pages, in two parts.
     recency: SlotLists,
-    /// One list per element. Front: the latest write.
+    /// One list per die. Front: the latest write.
     queues: SlotLists,
     striping: Striping,
     old_percent: usize,
@@ -101,8 +101,8 @@ impl Scheme for Ecr {
     fn insert(&mut self, entry: Entry, access: &Access) {
         self.note_write(entry.slot, access);
         self.recency.push_front(YOUNG, entry);
-        let element = self.striping.element_of(entry.page);
-        self.queues.push_front(element, entry);
+        let die = self.striping.die_of(entry.page);
+        self.queues.push_front(die, entry);
         self.move_border();
     }
 
@@ -111,8 +111,8 @@ impl Scheme for Ecr {
             self.old -= usize::from(self.held[entry.slot.0 as usize].is_old);
             self.note_write(entry.slot, access);
             self.recency.move_to_front(YOUNG, entry.slot);
-            let element = self.striping.element_of(entry.page);
-            self.queues.move_to_front(element, entry.slot);
+            let die = self.striping.die_of(entry.page);
+            self.queues.move_to_front(die, entry.slot);
             self.move_border();
         }
     }
@@ -176,9 +176,9 @@ impl Ecr {
 
     fn choose(&mut self, view: &dyn View) -> Option<Entry> {
         let written = |entry: Entry| self.held[entry.slot.0 as usize].written;
-        let last = (0..self.striping.elements()).filter_map(|element| {
-            let entry = self.queues.back(element)?;
-            Some((view.queue_length(element), written(entry), entry))
+        let last = (0..self.striping.dies()).filter_map(|die| {
+            let entry = self.queues.back(die)?;
+            Some((view.queue_length(die), written(entry), entry))
         });
         let (_, _, least_loaded) = last.min_by_key(|(queue, age, _)| (*queue, *age))?;
         let least_recent = self

@@ -1,20 +1,20 @@
-//! `gcar`: passes over pages whose element is reclaiming space, so that nobody waits behind that.
+//! `gcar`: passes over pages whose die is reclaiming space, so that nobody waits behind that.
 //!
 //! ```text
 //!   least recent first:   a    b    c    d    e  ...        W = 4
-//!   on element            0    2    0    1    2
-//!   which is cleaning     x    -    x    -    -
-//!                              ^ leaves; a and c wait in RAM until element 0 is done
+//!   on die            0    2    0    1    2
+//!   which is garbage collection     x    -    x    -    -
+//!                              ^ leaves; a and c wait in RAM until die 0 is done
 //! ```
 //!
 //! A wrapper. The order is the one of its base, of which it looks at the next `gcar_window` victims and
-//! takes the first whose element is not cleaning; if all of them have to wait, the base's own victim leaves
-//! as ever. Clean pages are passed over like dirty ones: while their element is cleaning, reading
+//! takes the first whose die is not garbage collection; if all of them have to wait, the base's own victim leaves
+//! as ever. Clean pages are passed over like dirty ones: while their die is garbage collection, reading
 //! them again would wait as well.
 //!
 //! Only room is made that way. A flush has to write everything in any case, and keeps the base's order.
 //!
-//! Cost: that of the base, and O(W) for a victim while its element is cleaning.
+//! Cost: that of the base, and O(W) for a victim while its die is garbage collection.
 
 use alloc::boxed::Box;
 
@@ -31,7 +31,7 @@ use crate::view::View;
 pub const ROW: SchemeRow = SchemeRow {
     name: "gcar",
     family: "device",
-    about: "Keeps a base scheme's victims in RAM while their element reclaims space, and takes the next one.",
+    about: "Keeps a base scheme's victims in RAM while their die reclaims space, and takes the next one.",
     source: "Wu and others, GCaR, ICS 2016.",
     reconstructed: true,
     parameters: &[
@@ -51,7 +51,7 @@ pub const ROW: SchemeRow = SchemeRow {
             },
             default: "64",
             unit: "pages",
-            about: "How many of the next victims are looked at for one whose element is not reclaiming space.",
+            about: "How many of the next victims are looked at for one whose die is not reclaiming space.",
             source: "Ours.",
         },
         cflru::ROW.parameters[0],
@@ -100,7 +100,7 @@ impl Scheme for Gcar {
 
     fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim) {
         if let Need::Room(_) = need
-            && let Some(entry) = self.first_behind_cleaning(view)
+            && let Some(entry) = self.first_behind_gc(view)
         {
             // Not `Need::Page`: a base with clean pages would keep it.
             self.base.remove(entry);
@@ -154,12 +154,12 @@ impl Scheme for Gcar {
 }
 
 impl Gcar {
-    /// The first candidate of the window whose element is not cleaning, unless the base would choose it anyway.
-    fn first_behind_cleaning(&self, view: &dyn View) -> Option<Entry> {
+    /// The first candidate of the window whose die is not garbage collection, unless the base would choose it anyway.
+    fn first_behind_gc(&self, view: &dyn View) -> Option<Entry> {
         let mut place = 0;
         let mut first = None;
         self.base.candidates(&mut |entry| {
-            if view.is_cleaning(view.element_of(entry.page)) {
+            if view.is_collecting(view.die_of(entry.page)) {
                 place += 1;
                 return place < self.window;
             }

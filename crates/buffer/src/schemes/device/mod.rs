@@ -1,4 +1,4 @@
-//! Schemes that order single pages and look at what the elements beneath are doing before they choose.
+//! Schemes that order single pages and look at what the dies beneath are doing before they choose.
 
 use destage_base::Lpn;
 use destage_base::parameter::{Kind, Parameter};
@@ -9,7 +9,7 @@ pub mod co_active;
 pub mod ecr;
 pub mod gcar;
 
-/// How pages are spread over elements.
+/// How pages are spread over dies.
 const STRIDE: Parameter = Parameter {
     name: "stride",
     kind: Kind::Integer {
@@ -18,30 +18,30 @@ const STRIDE: Parameter = Parameter {
     },
     default: "1",
     unit: "pages",
-    about: "Consecutive logical pages on one element before the next element's turn.",
+    about: "Consecutive logical pages on one die before the next die's turn.",
     source: "Ours: a page enters before anybody knows where it will be programmed.",
 };
 
-/// Which element a page is taken to be on.
+/// Which die a page is taken to be on.
 struct Striping {
-    elements: u64,
+    dies: u64,
     stride: u64,
 }
 
 impl Striping {
     fn new(config: &SchemeConfig) -> Self {
         Self {
-            elements: u64::from(config.elements.max(1)),
+            dies: u64::from(config.dies.max(1)),
             stride: config.values.integer(STRIDE.name),
         }
     }
 
-    fn elements(&self) -> u32 {
-        self.elements as u32
+    fn dies(&self) -> u32 {
+        self.dies as u32
     }
 
     #[inline]
-    fn element_of(&self, page: Lpn) -> u32 {
-        (page.0 / self.stride % self.elements) as u32
+    fn die_of(&self, page: Lpn) -> u32 {
+        (page.0 / self.stride % self.dies) as u32
     }
 }

@@ -1,4 +1,4 @@
-//! `apu-lru-d`: cleans up when idle, the least recent dirty line of every package at a time.
+//! `apu-lru-d`: collects up when idle, the least recent dirty line of every package at a time.
 //!
 //! As [`apu-lru`](super::apu_lru), with the packages working side by side: a step names one line for each
 //! package that has a dirty one. The cache is one for all packages, logically distributed (1:N), or is

@@ -178,7 +178,7 @@ pub struct SetCache {
 
 /// Makes a variant. Parameters its row does not have stay at their defaults.
 pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Option<Box<dyn Scheme>> {
-    let packages = config.elements.max(1);
+    let packages = config.dies.max(1);
     let per_piece = match config.values.get(PACKAGES_PER_PIECE.name) {
         Some(_) => config
             .values

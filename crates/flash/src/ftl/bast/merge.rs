@@ -10,9 +10,9 @@ use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
 pub(super) struct Rules {
     /// Sequential log blocks that are not full are completed, not copied.
     pub partial: bool,
-    /// The element's number, and how many there are, to name blocks as the device does.
-    pub element: u32,
-    pub elements: u32,
+    /// The die's number, and how many there are, to name blocks as the device does.
+    pub die: u32,
+    pub dies: u32,
 }
 
 impl Rules {
@@ -40,7 +40,7 @@ impl Rules {
         };
         log.release();
         operations.push_merge(Merge {
-            block: u64::from(owner) * u64::from(self.elements) + u64::from(self.element),
+            block: u64::from(owner) * u64::from(self.dies) + u64::from(self.die),
             kind,
             cause,
             copies,

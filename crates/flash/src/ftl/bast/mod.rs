@@ -18,7 +18,7 @@ use self::merge::Rules;
 use super::blocks::data::DataBlocks;
 use super::blocks::log_block::LogBlock;
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Element, Striped};
+use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::list::List;
@@ -70,7 +70,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
         let make = |number| Ok(Bast::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -87,7 +87,7 @@ enum Victim {
     MinCost,
 }
 
-/// One element.
+/// One die.
 pub(super) struct Bast {
     blocks: Blocks,
     data: DataBlocks,
@@ -135,8 +135,8 @@ impl Bast {
             first_write_data: values.text("first_write") == "data",
             rules: Rules {
                 partial: values.flag("partial"),
-                element: number,
-                elements: geometry.elements,
+                die: number,
+                dies: geometry.dies,
             },
         }
     }
@@ -250,7 +250,7 @@ impl Bast {
     }
 }
 
-impl Element for Bast {
+impl Die for Bast {
     fn read(&self, page: LogicalPage, operations: &mut Operations) {
         if let Some(log) = self.log_of(page.block) {
             let log = &self.logs[log as usize];

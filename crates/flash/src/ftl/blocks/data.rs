@@ -48,7 +48,7 @@ impl Initial for InitialMap {
     }
 }
 
-/// The data blocks of an element, and which of their pages are the newest of their contents.
+/// The data blocks of a die, and which of their pages are the newest of their contents.
 pub(in crate::ftl) struct DataBlocks {
     map: LazyTable<InitialMap>,
     /// Per logical block: the pages whose newest copy is in the data block.

@@ -1,4 +1,4 @@
-//! The free blocks of an element, and which of them is taken next.
+//! The free blocks of a die, and which of them is taken next.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;

@@ -8,11 +8,11 @@ use super::{Blocks, LogicalPage, parameters};
 use crate::ftl::{FtlConfig, NoSpace};
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
 
-/// Logical blocks merged for each reclaimed log block, as a [ratio](super::striped::Element::RATIOS).
+/// Logical blocks merged for each reclaimed log block, as a [ratio](super::striped::Die::RATIOS).
 pub(in crate::ftl) const ASSOCIATIVITY: [&str; 3] =
     ["associativity", "log_merged_blocks", "log_victims"];
 
-/// The blocks of one element. See the [module](self).
+/// The blocks of one die. See the [module](self).
 pub(in crate::ftl) struct Logged {
     pub blocks: Blocks,
     pub data: DataBlocks,
@@ -21,9 +21,9 @@ pub(in crate::ftl) struct Logged {
     partial: bool,
     /// Pages whose place in the data block is still free go there.
     first_write_data: bool,
-    /// The element's number, and how many there are, to name blocks as the device does.
-    element: u32,
-    elements: u32,
+    /// The die's number, and how many there are, to name blocks as the device does.
+    die: u32,
+    dies: u32,
     reclaims: Reclaims,
 }
 
@@ -38,7 +38,7 @@ struct Reclaims {
 }
 
 impl Logged {
-    /// Element `number` with `logical` logical blocks and `logs` log blocks.
+    /// Die `number` with `logical` logical blocks and `logs` log blocks.
     pub fn new(config: &FtlConfig<'_>, number: u32, logical: u32, logs: u32) -> Self {
         let (geometry, values) = (config.geometry, config.values);
         let full = if config.filled { logical } else { 0 };
@@ -54,8 +54,8 @@ impl Logged {
             log: PageLog::new(logs, geometry.data_pages(), logical),
             partial: values.flag("partial"),
             first_write_data: values.text("first_write") == "data",
-            element: number,
-            elements: geometry.elements,
+            die: number,
+            dies: geometry.dies,
             reclaims: Reclaims::default(),
         }
     }
@@ -285,7 +285,7 @@ impl Logged {
         operations: &mut Operations,
     ) {
         operations.push_merge(Merge {
-            block: u64::from(block) * u64::from(self.elements) + u64::from(self.element),
+            block: u64::from(block) * u64::from(self.dies) + u64::from(self.die),
             kind,
             cause,
             copies,

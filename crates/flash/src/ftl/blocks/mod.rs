@@ -1,4 +1,4 @@
-//! What all block-mapped and log-block layers stand on: the physical blocks of one element.
+//! What all block-mapped and log-block layers stand on: the physical blocks of one die.
 
 pub(super) mod data;
 mod free;
@@ -44,16 +44,16 @@ pub(super) enum WearLevelling {
     Static { period: u32, gap: u32 },
 }
 
-/// A page of an element as a layer that maps by block sees it.
+/// A page of a die as a layer that maps by block sees it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct LogicalPage {
-    /// The logical block, counted within the element.
+    /// The logical block, counted within the die.
     pub block: u32,
     /// The page in it.
     pub offset: u32,
 }
 
-/// The physical blocks of one element: cells, free blocks, and the words for what is done with them.
+/// The physical blocks of one die: cells, free blocks, and the words for what is done with them.
 pub(super) struct Blocks {
     pub nand: Nand,
     free: FreePool,
@@ -68,7 +68,7 @@ pub(super) struct Blocks {
 }
 
 impl Blocks {
-    /// The blocks of an element of which the first `full_blocks` are full, planes taken in turn.
+    /// The blocks of a die of which the first `full_blocks` are full, planes taken in turn.
     pub fn new(
         config: &FtlConfig<'_>,
         full_blocks: u32,
@@ -171,15 +171,15 @@ impl Blocks {
             .erases()
             .filter(|erases| *erases >= self.retire_at)
             .count();
-        let blocks = self.geometry.blocks_per_element();
+        let blocks = self.geometry.blocks_per_die();
         let explanation = if worn > 0 {
             format!(
-                "no free block is left: {worn} of {blocks} blocks of an element were erased flash.endurance = {} times and retired; use flash.wearout=ignore, a higher endurance, or more ftl.spare_blocks",
+                "no free block is left: {worn} of {blocks} blocks of a die were erased flash.endurance = {} times and retired; use flash.wearout=ignore, a higher endurance, or more ftl.spare_blocks",
                 self.retire_at
             )
         } else {
             format!(
-                "no free block is left among {blocks} blocks of an element; raise ftl.spare_blocks or use a larger device"
+                "no free block is left among {blocks} blocks of a die; raise ftl.spare_blocks or use a larger device"
             )
         };
         NoSpace {

@@ -23,7 +23,7 @@ struct Log {
     in_sequence: bool,
 }
 
-/// The log blocks of an element, by number. See the [module](self).
+/// The log blocks of a die, by number. See the [module](self).
 pub(in crate::ftl) struct PageLog {
     logs: Vec<Log>,
     /// Logical page -> log block and slot, of a page whose newest copy is in the log.

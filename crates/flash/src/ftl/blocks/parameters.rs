@@ -17,11 +17,11 @@ pub const SPARE_BLOCKS: Parameter = Parameter {
     },
     default: "2",
     unit: "blocks",
-    about: "Blocks of each element that hold neither data nor log: one to merge into, one being erased, more if wanted.",
+    about: "Blocks of each die that hold neither data nor log: one to merge into, one being erased, more if wanted.",
     source: "ours",
 };
 
-/// Log blocks of each element.
+/// Log blocks of each die.
 pub const LOG_BLOCKS: Parameter = Parameter {
     name: "log_blocks",
     kind: Kind::Integer {
@@ -30,17 +30,17 @@ pub const LOG_BLOCKS: Parameter = Parameter {
     },
     default: "7",
     unit: "blocks",
-    about: "Log blocks of each element: a merge occupies the element its blocks are on, so they are not lent.",
+    about: "Log blocks of each die: a merge occupies the die its blocks are on, so they are not lent.",
     source: "7: BPLRU (FAST 2008); 50 in BPAC (2012)",
 };
 
-/// Log blocks of each element, one of them for sequential writes and at least one for others.
+/// Log blocks of each die, one of them for sequential writes and at least one for others.
 pub const TWO_LOG_BLOCKS: Parameter = Parameter {
     kind: Kind::Integer {
         min: 2,
         max: u32::MAX as u64,
     },
-    about: "Log blocks of each element, of which sequential writes have one or more and others one or more.",
+    about: "Log blocks of each die, of which sequential writes have one or more and others one or more.",
     ..LOG_BLOCKS
 };
 
@@ -113,7 +113,7 @@ pub const LEVELLING_PERIOD: Parameter = Parameter {
     },
     default: "1000",
     unit: "erases",
-    about: "Erases of an element between two looks of static wear levelling.",
+    about: "Erases of a die between two looks of static wear levelling.",
     source: "ours",
 };
 
@@ -150,36 +150,33 @@ pub fn levelling(values: &Values) -> WearLevelling {
     }
 }
 
-/// Log blocks of each element.
+/// Log blocks of each die.
 pub fn log_blocks(values: &Values) -> u32 {
     values.integer("log_blocks") as u32
 }
 
-/// Logical blocks of each element where there are no log blocks: all that are not spare.
+/// Logical blocks of each die where there are no log blocks: all that are not spare.
 ///
 /// # Errors
 /// A sentence naming the keys, if none is left.
-pub fn logical_blocks_without_log(
-    blocks_per_element: u32,
-    spare_blocks: u32,
-) -> Result<u32, String> {
-    match blocks_per_element.checked_sub(spare_blocks) {
+pub fn logical_blocks_without_log(blocks_per_die: u32, spare_blocks: u32) -> Result<u32, String> {
+    match blocks_per_die.checked_sub(spare_blocks) {
         None | Some(0) => Err(format!(
-            "an element has {blocks_per_element} blocks; ftl.spare_blocks = {spare_blocks} leaves none of them for data"
+            "a die has {blocks_per_die} blocks; ftl.spare_blocks = {spare_blocks} leaves none of them for data"
         )),
         Some(logical) => Ok(logical),
     }
 }
 
-/// Logical blocks of each element: all that are neither log nor spare.
+/// Logical blocks of each die: all that are neither log nor spare.
 ///
 /// # Errors
 /// A sentence naming the keys, if none is left.
-pub fn logical_blocks(blocks_per_element: u32, values: &Values) -> Result<u32, String> {
+pub fn logical_blocks(blocks_per_die: u32, values: &Values) -> Result<u32, String> {
     let (logs, spare) = (log_blocks(values), values.integer("spare_blocks") as u32);
-    match blocks_per_element.checked_sub(logs.saturating_add(spare)) {
+    match blocks_per_die.checked_sub(logs.saturating_add(spare)) {
         None | Some(0) => Err(format!(
-            "an element has {blocks_per_element} blocks; ftl.log_blocks = {logs} and ftl.spare_blocks = {spare} leave none of them for data"
+            "a die has {blocks_per_die} blocks; ftl.log_blocks = {logs} and ftl.spare_blocks = {spare} leave none of them for data"
         )),
         Some(logical) => Ok(logical),
     }

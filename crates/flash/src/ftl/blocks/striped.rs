@@ -1,4 +1,4 @@
-//! A device of elements that each map their own blocks: logical block `b` lives on element `b mod elements`,
+//! A device of dies that each map their own blocks: logical block `b` lives on die `b mod dies`,
 //! with its log blocks and what it is merged into.
 
 use alloc::format;
@@ -14,8 +14,8 @@ use crate::geometry::Geometry;
 use crate::nand::Wear;
 use crate::operation::{Cause, Operations};
 
-/// One element of such a device. Everything it is asked is about its own blocks.
-pub(in crate::ftl) trait Element {
+/// One die of such a device. Everything it is asked is about its own blocks.
+pub(in crate::ftl) trait Die {
     /// Reads `page`; no operation if it has no contents.
     fn read(&self, page: LogicalPage, operations: &mut Operations);
 
@@ -75,17 +75,17 @@ pub(in crate::ftl) trait Element {
     fn reset_figures(&mut self) {}
 }
 
-/// All elements. See the [module](self).
+/// All dies. See the [module](self).
 pub(in crate::ftl) struct Striped<E> {
-    elements: Vec<E>,
+    dies: Vec<E>,
     pages_per_block: Divider,
-    over_elements: Divider,
+    over_dies: Divider,
     pages: u64,
     has_merges: bool,
 }
 
-impl<E: Element> Striped<E> {
-    /// A device of elements with `logical_blocks` each, made by `make` from their number.
+impl<E: Die> Striped<E> {
+    /// A device of dies with `logical_blocks` each, made by `make` from their number.
     ///
     /// # Errors
     /// What `make` says, or that the device has too many pages.
@@ -96,17 +96,16 @@ impl<E: Element> Striped<E> {
         make: impl FnMut(u32) -> Result<E, String>,
     ) -> Result<Self, String> {
         let data_pages = geometry.data_pages();
-        let pages =
-            u64::from(logical_blocks) * u64::from(data_pages) * u64::from(geometry.elements);
+        let pages = u64::from(logical_blocks) * u64::from(data_pages) * u64::from(geometry.dies);
         if pages >= u64::from(u32::MAX) {
             return Err(format!(
                 "the device has {pages} pages; at most 2^32 - 2 are supported"
             ));
         }
         Ok(Self {
-            elements: (0..geometry.elements).map(make).collect::<Result<_, _>>()?,
+            dies: (0..geometry.dies).map(make).collect::<Result<_, _>>()?,
             pages_per_block: Divider::new(data_pages),
-            over_elements: Divider::new(geometry.elements),
+            over_dies: Divider::new(geometry.dies),
             pages,
             has_merges,
         })
@@ -115,24 +114,24 @@ impl<E: Element> Striped<E> {
     #[inline]
     fn locate(&self, page: Lpn) -> (usize, LogicalPage) {
         let (block, offset) = self.pages_per_block.split(page.0 as u32);
-        let (block, element) = self.over_elements.split(block);
-        (element as usize, LogicalPage { block, offset })
+        let (block, die) = self.over_dies.split(block);
+        (die as usize, LogicalPage { block, offset })
     }
 }
 
-impl<E: Element> Ftl for Striped<E> {
+impl<E: Die> Ftl for Striped<E> {
     fn pages(&self) -> u64 {
         self.pages
     }
 
     #[inline]
-    fn element_of(&self, page: Lpn) -> u32 {
+    fn die_of(&self, page: Lpn) -> u32 {
         self.locate(page).0 as u32
     }
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) {
-        let (element, page) = self.locate(page);
-        self.elements[element].read(page, operations);
+        let (die, page) = self.locate(page);
+        self.dies[die].read(page, operations);
     }
 
     fn write(
@@ -141,12 +140,12 @@ impl<E: Element> Ftl for Striped<E> {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let (element, page) = self.locate(page);
-        self.elements[element].write(page, cause, operations)
+        let (die, page) = self.locate(page);
+        self.dies[die].write(page, cause, operations)
     }
 
     fn long_write_pages(&self) -> Option<u32> {
-        self.elements.first()?.long_write_pages()
+        self.dies.first()?.long_write_pages()
     }
 
     fn write_long(
@@ -155,22 +154,22 @@ impl<E: Element> Ftl for Striped<E> {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let (element, page) = self.locate(page);
-        self.elements[element].write_long(page, cause, operations)
+        let (die, page) = self.locate(page);
+        self.dies[die].write_long(page, cause, operations)
     }
 
     fn trim(&mut self, page: Lpn, operations: &mut Operations) {
-        let (element, page) = self.locate(page);
-        self.elements[element].trim(page, operations);
+        let (die, page) = self.locate(page);
+        self.dies[die].trim(page, operations);
     }
 
     fn is_written(&self, page: Lpn) -> bool {
-        let (element, page) = self.locate(page);
-        self.elements[element].is_written(page)
+        let (die, page) = self.locate(page);
+        self.dies[die].is_written(page)
     }
 
     /// Merging is part of the write that needs it.
-    fn clean(&mut self, _: u32, _: Ticks, _: &mut Operations) -> Result<bool, NoSpace> {
+    fn collect_garbage(&mut self, _: u32, _: Ticks, _: &mut Operations) -> Result<bool, NoSpace> {
         Ok(false)
     }
 
@@ -179,48 +178,44 @@ impl<E: Element> Ftl for Striped<E> {
     }
 
     fn wear(&self) -> Wear {
-        self.elements
+        self.dies
             .iter()
-            .map(|element| element.blocks().wear())
+            .map(|die| die.blocks().wear())
             .fold(Wear::default(), Wear::and)
     }
 
     fn erases(&self, tell: &mut dyn FnMut(u32, u32, u32)) {
-        for (element, state) in self.elements.iter().enumerate() {
+        for (die, state) in self.dies.iter().enumerate() {
             for (block, erases) in state.blocks().nand.erases().enumerate() {
-                tell(element as u32, block as u32, erases);
+                tell(die as u32, block as u32, erases);
             }
         }
     }
 
     fn reset_counters(&mut self) {
-        for element in &mut self.elements {
-            element.blocks_mut().reset_counters();
-            element.reset_figures();
+        for die in &mut self.dies {
+            die.blocks_mut().reset_counters();
+            die.reset_figures();
         }
     }
 
     fn map_bytes(&self) -> u64 {
-        self.elements.iter().map(Element::map_bytes).sum()
+        self.dies.iter().map(Die::map_bytes).sum()
     }
 
     fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        let free_min = self
-            .elements
-            .iter()
-            .map(|element| element.blocks().free_min());
+        let free_min = self.dies.iter().map(|die| die.blocks().free_min());
         if let Some(fewest) = free_min.min() {
             tell("free_blocks_min", f64::from(fewest));
         }
         let mut sums: Vec<(&'static str, f64)> = Vec::new();
-        for element in &self.elements {
-            element.report(&mut |name, value| match sums
-                .iter_mut()
-                .find(|(other, _)| *other == name)
-            {
-                Some((_, sum)) => *sum += value,
-                None => sums.push((name, value)),
-            });
+        for die in &self.dies {
+            die.report(
+                &mut |name, value| match sums.iter_mut().find(|(other, _)| *other == name) {
+                    Some((_, sum)) => *sum += value,
+                    None => sums.push((name, value)),
+                },
+            );
         }
         let sum = |wanted: &str| sums.iter().find(|(name, _)| *name == wanted);
         for [name, above, below] in E::RATIOS {

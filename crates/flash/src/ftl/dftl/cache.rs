@@ -28,7 +28,7 @@ struct Entry {
     dirty_after: u32,
 }
 
-/// The cached mapping table of an element: two segments in order of use, or one.
+/// The cached mapping table of a die: two segments in order of use, or one.
 pub struct Cache {
     slots: Vec<Entry>,
     slot_of: LazyTable<NotCached>,
@@ -197,7 +197,7 @@ impl Cache {
     }
 
     /// All mappings in `map_page` are written.
-    pub fn clean_all(&mut self, map_page: u32) {
+    pub fn collect_all(&mut self, map_page: u32) {
         while let Some(slot) = Some(self.dirty[map_page as usize]).filter(|slot| *slot != NONE) {
             self.clean(self.slots[slot as usize].page);
         }

@@ -26,7 +26,7 @@ const OURS: &str = "ours";
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "dftl",
-    about: "Page mapping with the map in flash and the mappings in use in RAM; greedy cleaning.",
+    about: "Page mapping with the map in flash and the mappings in use in RAM; greedy garbage collection.",
     source: SOURCE,
     parameters: &[
         Parameter {
@@ -37,7 +37,7 @@ pub(super) const ROW: FtlRow = FtlRow {
             },
             default: "8192",
             unit: "mappings",
-            about: "Mappings in RAM, spread evenly over the elements; each element has one at least.",
+            about: "Mappings in RAM, spread evenly over the dies; each die has one at least.",
             source: OURS,
         },
         Parameter {
@@ -77,7 +77,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         shared::WEAR_LEVELLING,
         shared::LEVELLING_PERIOD,
         shared::LEVELLING_GAP,
-        page::BACKGROUND_CLEANING,
+        page::BACKGROUND_GC,
     ],
     build: |config| Ok(Some(Box::new(Dftl::new(config)?))),
 };
@@ -85,7 +85,7 @@ pub(super) const ROW: FtlRow = FtlRow {
 /// The device. See the [module](self).
 struct Dftl {
     data: PageFtl,
-    /// For each element.
+    /// For each die.
     caches: Vec<Cache>,
     batch_update: bool,
     same_plane: bool,
@@ -111,37 +111,37 @@ impl Dftl {
             ..PageConfig::greedy(config)
         };
         let data = PageFtl::new(&settings.with_moves(values))?;
-        let pages = (data.pages() / u64::from(geometry.elements)) as u32;
+        let pages = (data.pages() / u64::from(geometry.dies)) as u32;
         let entries = values.integer("cmt_entries") as u32;
         let segments = values.text("cmt_policy") == "slru";
-        let share = |element: u32| {
-            let more = u32::from(element < entries % geometry.elements);
-            (entries / geometry.elements + more).max(1)
+        let share = |die: u32| {
+            let more = u32::from(die < entries % geometry.dies);
+            (entries / geometry.dies + more).max(1)
         };
         Ok(Self {
             data,
-            caches: (0..geometry.elements)
-                .map(|element| Cache::new(share(element), pages, mappings, segments))
+            caches: (0..geometry.dies)
+                .map(|die| Cache::new(share(die), pages, mappings, segments))
                 .collect(),
             batch_update: values.flag("batch_update"),
             same_plane: settings.allocation_pool == AllocationPool::Plane,
             failed: None,
-            map_pages: u64::from(pages.div_ceil(mappings)) * u64::from(geometry.elements),
-            cmt_entries: u64::from(entries.max(geometry.elements)),
+            map_pages: u64::from(pages.div_ceil(mappings)) * u64::from(geometry.dies),
+            cmt_entries: u64::from(entries.max(geometry.dies)),
             hits: 0,
             misses: 0,
             scratch: Vec::new(),
         })
     }
 
-    /// Brings the mapping of `page` of `element` into RAM.
+    /// Brings the mapping of `page` of `die` into RAM.
     fn look_up(
         &mut self,
-        element: usize,
+        die: usize,
         page: u32,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let cache = &mut self.caches[element];
+        let cache = &mut self.caches[die];
         if cache.touch(page) {
             self.hits += 1;
             return Ok(());
@@ -149,15 +149,13 @@ impl Dftl {
         self.misses += 1;
         if let Some((leaving, dirty)) = cache.leaving() {
             if dirty {
-                self.write_back(element, leaving, operations)?;
+                self.write_back(die, leaving, operations)?;
             }
-            self.caches[element].remove(leaving);
+            self.caches[die].remove(leaving);
         }
-        let cache = &mut self.caches[element];
+        let cache = &mut self.caches[die];
         let map_page = cache.map_page(page);
-        self.data
-            .element_mut(element)
-            .read_map(map_page, operations);
+        self.data.die_mut(die).read_map(map_page, operations);
         cache.insert(page);
         Ok(())
     }
@@ -165,16 +163,16 @@ impl Dftl {
     /// Writes the changed mapping of `page`, and with it those beside it.
     fn write_back(
         &mut self,
-        element: usize,
+        die: usize,
         page: u32,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let map_page = self.caches[element].map_page(page);
-        self.rewrite(element, map_page, operations)?;
+        let map_page = self.caches[die].map_page(page);
+        self.rewrite(die, map_page, operations)?;
         if self.batch_update {
-            self.caches[element].clean_all(map_page);
+            self.caches[die].collect_all(map_page);
         } else {
-            self.caches[element].clean(page);
+            self.caches[die].clean(page);
         }
         Ok(())
     }
@@ -182,39 +180,39 @@ impl Dftl {
     /// Reads a page of the map, if it was ever written, and writes it anew.
     fn rewrite(
         &mut self,
-        element: usize,
+        die: usize,
         map_page: u32,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
         let same_plane = self.same_plane;
-        let state = self.data.element_mut(element);
+        let state = self.data.die_mut(die);
         state.read_map(map_page, operations);
         state.write_map(map_page, same_plane, operations)
     }
 
-    /// Cleans what is due on `element` before a read or a trim, which may write the map.
-    fn make_room(&mut self, element: usize, operations: &mut Operations) -> Result<(), NoSpace> {
-        while self.clean_once(element, 0, operations)? {}
+    /// Collects what is due on `die` before a read or a trim, which may write the map.
+    fn make_room(&mut self, die: usize, operations: &mut Operations) -> Result<(), NoSpace> {
+        while self.collect_once(die, 0, operations)? {}
         Ok(())
     }
 
-    /// One step of cleaning, and the map brought up to date with it.
-    fn clean_once(
+    /// One step of garbage collection, and the map brought up to date with it.
+    fn collect_once(
         &mut self,
-        element: usize,
+        die: usize,
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        if !self.data.clean(element as u32, now, operations)? {
+        if !self.data.collect_garbage(die as u32, now, operations)? {
             return Ok(false);
         }
-        let Some(moved) = self.data.element_mut(element).moved.as_mut() else {
+        let Some(moved) = self.data.die_mut(die).moved.as_mut() else {
             return Ok(true);
         };
         let mut map_pages = core::mem::take(&mut self.scratch);
         core::mem::swap(moved, &mut map_pages);
         // Mappings in RAM are changed there; of the others, those in a page of the map are written together.
-        let cache = &mut self.caches[element];
+        let cache = &mut self.caches[die];
         map_pages.retain(|page| !cache.change(*page));
         map_pages
             .iter_mut()
@@ -223,15 +221,15 @@ impl Dftl {
         map_pages.dedup();
         let written = map_pages
             .iter()
-            .try_for_each(|map_page| self.rewrite(element, *map_page, operations));
+            .try_for_each(|map_page| self.rewrite(die, *map_page, operations));
         map_pages.clear();
         self.scratch = map_pages;
         written.map(|()| true)
     }
 
-    /// `page` of `element` has a new place.
-    fn change(&mut self, element: usize, page: u32) {
-        self.caches[element].change(page);
+    /// `page` of `die` has a new place.
+    fn change(&mut self, die: usize, page: u32) {
+        self.caches[die].change(page);
     }
 }
 
@@ -240,15 +238,15 @@ impl Ftl for Dftl {
         self.data.pages()
     }
 
-    fn element_of(&self, page: Lpn) -> u32 {
-        self.data.element_of(page)
+    fn die_of(&self, page: Lpn) -> u32 {
+        self.data.die_of(page)
     }
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) {
-        let (element, within) = self.data.locate(page);
+        let (die, within) = self.data.locate(page);
         let ready = self
-            .make_room(element, operations)
-            .and_then(|()| self.look_up(element, within, operations));
+            .make_room(die, operations)
+            .and_then(|()| self.look_up(die, within, operations));
         match ready {
             Ok(()) => self.data.read(page, operations),
             Err(full) => self.failed = Some(full),
@@ -261,23 +259,23 @@ impl Ftl for Dftl {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let (element, within) = self.data.locate(page);
-        self.look_up(element, within, operations)?;
+        let (die, within) = self.data.locate(page);
+        self.look_up(die, within, operations)?;
         self.data.write(page, cause, operations)?;
-        self.change(element, within);
+        self.change(die, within);
         Ok(())
     }
 
     /// A write of the mapping.
     fn trim(&mut self, page: Lpn, operations: &mut Operations) {
-        let (element, within) = self.data.locate(page);
+        let (die, within) = self.data.locate(page);
         let ready = self
-            .make_room(element, operations)
-            .and_then(|()| self.look_up(element, within, operations));
+            .make_room(die, operations)
+            .and_then(|()| self.look_up(die, within, operations));
         match ready {
             Ok(()) => {
                 self.data.trim(page, operations);
-                self.change(element, within);
+                self.change(die, within);
             }
             Err(full) => self.failed = Some(full),
         }
@@ -287,20 +285,20 @@ impl Ftl for Dftl {
         self.data.is_written(page)
     }
 
-    fn clean(
+    fn collect_garbage(
         &mut self,
-        element: u32,
+        die: u32,
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         match self.failed.take() {
             Some(full) => Err(full),
-            None => self.clean_once(element as usize, now, operations),
+            None => self.collect_once(die as usize, now, operations),
         }
     }
 
-    fn cleans_in_background(&self) -> bool {
-        self.data.cleans_in_background()
+    fn collects_in_background(&self) -> bool {
+        self.data.collects_in_background()
     }
 
     fn wear(&self) -> Wear {

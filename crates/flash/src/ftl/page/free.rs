@@ -1,4 +1,4 @@
-//! Which blocks of an element are free.
+//! Which blocks of a die are free.
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::element::Element;
+use super::die::Die;
 use super::wear_aware::move_contents;
 use crate::ftl::blocks::WearLevelling;
 use crate::nand::Ppn;
@@ -13,7 +13,7 @@ use crate::operation::{Cause, Kind, Operations, Transfer};
 /// The free blocks of each pool, least worn first; of equals the lowest number.
 pub(in crate::ftl) struct ByWear {
     pools: Vec<BTreeSet<(u32, u32)>>,
-    /// Erases of the element between two looks, and how much wear has to differ; none if data stays.
+    /// Erases of the die between two looks, and how much wear has to differ; none if data stays.
     levelling: Option<(u32, u32)>,
     erases_to_look: u32,
 }
@@ -62,24 +62,24 @@ impl ByWear {
 
 /// In each pool, if a look is due: moves the data of the least worn block into the most worn free one, if they
 /// differ enough.
-pub(in crate::ftl) fn level(element: &mut Element, operations: &mut Operations) {
-    let Some(by_wear) = &mut element.by_wear else {
+pub(in crate::ftl) fn level(die: &mut Die, operations: &mut Operations) {
+    let Some(by_wear) = &mut die.by_wear else {
         return;
     };
     let Some((period, gap)) = by_wear.levelling.filter(|_| by_wear.erases_to_look == 0) else {
         return;
     };
     by_wear.erases_to_look = period;
-    for pool in 0..element.pools.len() {
-        let most = element
+    for pool in 0..die.pools.len() {
+        let most = die
             .by_wear
             .as_ref()
             .and_then(|by_wear| by_wear.pools[pool].last().copied());
         let Some((erases, worn)) = most else { continue };
-        let state = element.pools[pool];
+        let state = die.pools[pool];
         let coldest = (state.first_block..state.first_block + state.blocks)
-            .filter(|block| element.victims.contains(*block))
-            .map(|block| (element.nand.block(block).erases, block))
+            .filter(|block| die.victims.contains(*block))
+            .map(|block| (die.nand.block(block).erases, block))
             .min();
         let Some((fewest, cold)) = coldest else {
             continue;
@@ -87,12 +87,12 @@ pub(in crate::ftl) fn level(element: &mut Element, operations: &mut Operations) 
         if erases <= fewest.saturating_add(gap) {
             continue;
         }
-        element.set_free(worn, false);
-        move_contents(element, cold, worn, operations);
-        let first = Ppn(cold << element.shape.page_bits);
+        die.set_free(worn, false);
+        move_contents(die, cold, worn, operations);
+        let first = Ppn(cold << die.shape.page_bits);
         operations.push(Kind::Erase, Cause::Wear, Transfer::None, first);
         // As many blocks are free as before.
-        element.erase_keeping(cold, 0);
-        element.set_free(cold, true);
+        die.erase_keeping(cold, 0);
+        die.set_free(cold, true);
     }
 }

@@ -1,14 +1,14 @@
-//! `page`: page mapping with striping and cleaning.
+//! `page`: page mapping with striping and garbage collection.
 //!
 //! The timing and placement model of Agrawal et al. (USENIX ATC 2008) as their released simulator
-//! implements it: logical pages striped over elements, within an element the write goes to the plane
-//! with most free pages, cleaning by fewest valid pages with a rotating look over the planes.
+//! implements it: logical pages striped over dies, within a die the write goes to the plane
+//! with most free pages, garbage collection by fewest valid pages with a rotating look over the planes.
 //!
-//! Cost: O(planes) per page write, two dense look-ups; cleaning O(blocks per plane / 64 + pages moved).
+//! Cost: O(planes) per page write, two dense look-ups; garbage collection O(blocks per plane / 64 + pages moved).
 
-mod cleaning;
-pub(super) mod element;
+pub(super) mod die;
 mod free;
+mod gc;
 mod greedy_wear;
 mod levelling;
 pub(super) mod parameters;
@@ -27,9 +27,9 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
 
-pub use self::cleaning::Policy;
-use self::cleaning::{Rules, clean_element, clean_pools};
-use self::element::Element;
+use self::die::Die;
+pub use self::gc::Policy;
+use self::gc::{Rules, collect_die, collect_pools};
 pub(super) use self::parameters::ROW;
 pub use self::parameters::{AllocationPool, PageConfig};
 use self::placement::Placement;
@@ -42,9 +42,9 @@ use crate::operation::{Cause, Kind, Operations, Transfer};
 
 /// The page-mapped device. See the [module](self).
 pub struct PageFtl {
-    elements: Vec<Element>,
-    /// Per element and unit: the plane (within the unit) at which cleaning looks first.
-    cleaning_pointers: Vec<Vec<u32>>,
+    dies: Vec<Die>,
+    /// Per die and unit: the plane (within the unit) at which garbage collection looks first.
+    gc_pointers: Vec<Vec<u32>>,
     stripe: Stripe,
     /// Where pages are, if that does not follow from their number.
     placement: Option<Placement>,
@@ -77,34 +77,34 @@ impl PageFtl {
         };
         if units == 0 || !geometry.planes.is_multiple_of(units) {
             return Err(format!(
-                "flash.parallel_units = {units} does not divide flash.planes_per_element = {}",
+                "flash.parallel_units = {units} does not divide flash.planes_per_die = {}",
                 geometry.planes
             ));
         }
-        // What is left of an element behind its last whole run of the stripe is not offered.
-        let pages_of_element = shape.pages() - shape.pages() % config.stride;
-        if pages_of_element == 0 {
+        // What is left of a die behind its last whole run of the stripe is not offered.
+        let pages_of_die = shape.pages() - shape.pages() % config.stride;
+        if pages_of_die == 0 {
             return Err(format!(
-                "ftl.stride = {} is more than the {} logical pages of an element",
+                "ftl.stride = {} is more than the {} logical pages of a die",
                 config.stride,
                 shape.pages()
             ));
         }
-        let pages = u64::from(pages_of_element) * u64::from(geometry.elements);
+        let pages = u64::from(pages_of_die) * u64::from(geometry.dies);
         if pages >= u64::from(u32::MAX) {
             return Err(format!(
                 "the device has {pages} pages; at most 2^32 - 2 are supported"
             ));
         }
         Ok(Self {
-            elements: (0..geometry.elements)
-                .map(|number| Ok(Element::new(&geometry, &config.layout(number)?)))
+            dies: (0..geometry.dies)
+                .map(|number| Ok(Die::new(&geometry, &config.layout(number)?)))
                 .collect::<Result<_, String>>()?,
-            cleaning_pointers: vec![vec![0; units as usize]; geometry.elements as usize],
-            stripe: Stripe::new(geometry.elements, config.stride),
+            gc_pointers: vec![vec![0; units as usize]; geometry.dies as usize],
+            stripe: Stripe::new(geometry.dies, config.stride),
             placement: match config.dynamic {
                 true => Some(Placement::new(
-                    geometry.elements,
+                    geometry.dies,
                     shape.pages(),
                     config.most_pages()?,
                     config.filled,
@@ -118,38 +118,35 @@ impl PageFtl {
         })
     }
 
-    /// An element, for a layer built upon this one.
-    pub(super) fn element_mut(&mut self, element: usize) -> &mut Element {
-        &mut self.elements[element]
+    /// A die, for a layer built upon this one.
+    pub(super) fn die_mut(&mut self, die: usize) -> &mut Die {
+        &mut self.dies[die]
     }
 
-    /// The element with the present copy of `page`, and the number by which it is known there.
+    /// The die with the present copy of `page`, and the number by which it is known there.
     #[inline]
     pub(super) fn locate(&self, page: Lpn) -> (usize, u32) {
         let page = page.0 as u32;
         if let Some(placement) = &self.placement {
-            let element = placement.home(page);
-            return (
-                element.unwrap_or_else(|| placement.element_of(page)) as usize,
-                page,
-            );
+            let die = placement.home(page);
+            return (die.unwrap_or_else(|| placement.die_of(page)) as usize, page);
         }
-        let (within, element) = self.stripe.split(page);
-        (element as usize, within)
+        let (within, die) = self.stripe.split(page);
+        (die as usize, within)
     }
 
-    /// The same for a write of `page` that is served now; the copy on another element is forgotten.
+    /// The same for a write of `page` that is served now; the copy on another die is forgotten.
     #[inline]
     fn locate_write(&mut self, page: Lpn) -> (usize, u32) {
         let Some(placement) = &mut self.placement else {
             return self.locate(page);
         };
         let number = page.0 as u32;
-        let (element, left) = placement.arrive(number);
+        let (die, left) = placement.arrive(number);
         if let Some(left) = left {
-            self.elements[left as usize].forget(number);
+            self.dies[left as usize].forget(number);
         }
-        (element as usize, number)
+        (die as usize, number)
     }
 }
 
@@ -159,10 +156,10 @@ impl Ftl for PageFtl {
     }
 
     #[inline]
-    fn element_of(&self, page: Lpn) -> u32 {
+    fn die_of(&self, page: Lpn) -> u32 {
         match &self.placement {
             None => self.stripe.split(page.0 as u32).1,
-            Some(placement) => placement.element_of(page.0 as u32),
+            Some(placement) => placement.die_of(page.0 as u32),
         }
     }
 
@@ -172,14 +169,14 @@ impl Ftl for PageFtl {
 
     fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
         match &mut self.placement {
-            None => self.element_of(page),
+            None => self.die_of(page),
             Some(placement) => placement.place(page.0 as u32, load),
         }
     }
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) {
-        let (element, within) = self.locate(page);
-        self.elements[element].read(within, Cause::Host, operations);
+        let (die, within) = self.locate(page);
+        self.dies[die].read(within, Cause::Host, operations);
     }
 
     fn write(
@@ -188,60 +185,60 @@ impl Ftl for PageFtl {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let (element, within) = self.locate_write(page);
-        let element = &mut self.elements[element];
+        let (die, within) = self.locate_write(page);
+        let die = &mut self.dies[die];
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
-        let old = element.old_copy(within);
-        let pool = element.choose_pool(within, old, same_plane, |_| 0);
-        element.write(pool, within, cause, operations)?;
+        let old = die.old_copy(within);
+        let pool = die.choose_pool(within, old, same_plane, |_| 0);
+        die.write(pool, within, cause, operations)?;
         Ok(())
     }
 
     fn trim(&mut self, page: Lpn, _: &mut Operations) {
-        let (element, within) = self.locate(page);
-        self.elements[element].forget(within);
+        let (die, within) = self.locate(page);
+        self.dies[die].forget(within);
         if let Some(placement) = &mut self.placement {
             placement.forget(within);
         }
     }
 
     fn is_written(&self, page: Lpn) -> bool {
-        let (element, within) = self.locate(page);
-        self.elements[element].map.get(within as usize) != NONE
+        let (die, within) = self.locate(page);
+        self.dies[die].map.get(within as usize) != NONE
     }
 
     #[inline]
-    fn clean(
+    fn collect_garbage(
         &mut self,
-        element: u32,
+        die: u32,
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         // Asked before every operation, and almost never due.
-        if self.elements[element as usize].due_pools == 0 {
+        if self.dies[die as usize].due_pools == 0 {
             return Ok(false);
         }
         let rules = Rules {
-            policy: self.config.cleaning,
-            migrates: self.config.migrates && self.config.cleaning == Policy::GreedyWear,
+            policy: self.config.gc,
+            migrates: self.config.migrates && self.config.gc == Policy::GreedyWear,
             timing: &self.config.timing,
             now,
         };
-        let state = &mut self.elements[element as usize];
-        if !self.config.cleans_by_snapshot() {
-            clean_pools(
+        let state = &mut self.dies[die as usize];
+        if !self.config.collects_by_snapshot() {
+            collect_pools(
                 state,
-                &mut self.cleaning_pointers[element as usize],
+                &mut self.gc_pointers[die as usize],
                 &rules,
                 operations,
             )
         } else {
-            clean_element(state, &rules, operations)
+            collect_die(state, &rules, operations)
         }
     }
 
-    fn cleans_in_background(&self) -> bool {
-        self.config.background_cleaning
+    fn collects_in_background(&self) -> bool {
+        self.config.background_gc
     }
 
     fn parallel_units(&self) -> u32 {
@@ -250,7 +247,7 @@ impl Ftl for PageFtl {
 
     fn serve(
         &mut self,
-        element: u32,
+        die: u32,
         reads: &[Lpn],
         writes: &[(Lpn, Cause)],
         batch: &mut Batch,
@@ -259,7 +256,7 @@ impl Ftl for PageFtl {
         let planes_per_unit = (self.config.geometry.planes / self.units) as usize;
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let stripe = self.stripe;
-        let state = &mut self.elements[element as usize];
+        let state = &mut self.dies[die as usize];
         let Scratch { given, queues } = &mut self.scratch;
         queues.resize_with(self.units as usize, Vec::new);
         batch.entries.clear();
@@ -316,23 +313,23 @@ impl Ftl for PageFtl {
     }
 
     fn wear(&self) -> Wear {
-        self.elements
+        self.dies
             .iter()
-            .map(|element| element.nand.wear())
+            .map(|die| die.nand.wear())
             .fold(Wear::default(), Wear::and)
     }
 
     fn erases(&self, tell: &mut dyn FnMut(u32, u32, u32)) {
-        for (element, state) in self.elements.iter().enumerate() {
+        for (die, state) in self.dies.iter().enumerate() {
             for (block, erases) in state.nand.erases().enumerate() {
-                tell(element as u32, block as u32, erases);
+                tell(die as u32, block as u32, erases);
             }
         }
     }
 
     fn reset_counters(&mut self) {
-        for element in &mut self.elements {
-            element.reset_wear();
+        for die in &mut self.dies {
+            die.reset_wear();
         }
     }
 

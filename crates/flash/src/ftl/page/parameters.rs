@@ -7,8 +7,8 @@ use alloc::string::String;
 use destage_base::parameter::{Kind as ParameterKind, Parameter, Values};
 
 use super::PageFtl;
-use super::cleaning::Policy;
-use super::element::{Layout, Marks};
+use super::die::{Layout, Marks};
+use super::gc::Policy;
 use super::shape::Shape;
 use super::victims::Order;
 use crate::ftl::blocks::WearLevelling;
@@ -40,19 +40,19 @@ pub(in crate::ftl) const MIN_FREE_PERCENT: Parameter = Parameter {
     },
     default: "5",
     unit: "%",
-    about: "Share of free blocks at or under which cleaning starts.",
+    about: "Share of free blocks at or under which garbage collection starts.",
     source: SOURCE,
 };
 pub(in crate::ftl) const ALLOCATION_POOL: Parameter = Parameter {
     name: "allocation_pool",
-    kind: ParameterKind::Choice(&["element", "plane"]),
-    default: "element",
+    kind: ParameterKind::Choice(&["die", "plane"]),
+    default: "die",
     unit: "",
-    about: "Planes a write may choose from: all of its element, or only that of the page's present copy.",
+    about: "Planes a write may choose from: all of its die, or only that of the page's present copy.",
     source: SOURCE,
 };
-pub(in crate::ftl) const CLEANING: Parameter = Parameter {
-    name: "cleaning",
+pub(in crate::ftl) const GC: Parameter = Parameter {
+    name: "gc_policy",
     kind: ParameterKind::Choice(&[
         "greedy",
         "wear_aware",
@@ -74,7 +74,7 @@ pub(in crate::ftl) const D: Parameter = Parameter {
     },
     default: "10",
     unit: "blocks",
-    about: "How many blocks cleaning=d_choices draws, each from all.",
+    about: "How many blocks gc_policy=d_choices draws, each from all.",
     source: "Van Houdt, SIGMETRICS 2013",
 };
 pub(in crate::ftl) const VICTIM_TIES: Parameter = Parameter {
@@ -82,7 +82,7 @@ pub(in crate::ftl) const VICTIM_TIES: Parameter = Parameter {
     kind: ParameterKind::Choice(&["oldest", "reference"]),
     default: "oldest",
     unit: "",
-    about: "Of blocks with equally few valid pages cleaning=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when cleaning began).",
+    about: "Of blocks with equally few valid pages gc_policy=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when garbage collection began).",
     source: "oldest: ours; reference: as released for DiskSim 4.0",
 };
 pub(in crate::ftl) const STRIDE: Parameter = Parameter {
@@ -93,7 +93,7 @@ pub(in crate::ftl) const STRIDE: Parameter = Parameter {
     },
     default: "1",
     unit: "pages",
-    about: "Consecutive pages that live on one element before the next has its turn.",
+    about: "Consecutive pages that live on one die before the next has its turn.",
     source: "Agrawal et al., USENIX ATC 2008",
 };
 const PLACEMENT: Parameter = Parameter {
@@ -101,7 +101,7 @@ const PLACEMENT: Parameter = Parameter {
     kind: ParameterKind::Choice(&["stripe", "dynamic"]),
     default: "stripe",
     unit: "",
-    about: "A page's element follows from its number, or each write goes to the element with the fewest operations waiting.",
+    about: "A page's die follows from its number, or each write goes to the die with the fewest operations waiting.",
     source: "stripe: Agrawal et al., USENIX ATC 2008; dynamic: ours",
 };
 pub(in crate::ftl) const SEPARATE_GC_BLOCK: Parameter = Parameter {
@@ -109,7 +109,7 @@ pub(in crate::ftl) const SEPARATE_GC_BLOCK: Parameter = Parameter {
     kind: ParameterKind::Choice(&["auto", "true", "false"]),
     default: "auto",
     unit: "",
-    about: "Pages that cleaning moves fill blocks of their own, not those of new data; auto: if the reserve has room for that.",
+    about: "Pages that garbage collection moves fill blocks of their own, not those of new data; auto: if the reserve has room for that.",
     source: "ours; false: as released for DiskSim 4.0",
 };
 pub(in crate::ftl) const GC_LOW: Parameter = Parameter {
@@ -120,7 +120,7 @@ pub(in crate::ftl) const GC_LOW: Parameter = Parameter {
     },
     default: "0",
     unit: "blocks",
-    about: "Cleaning starts when fewer blocks of a pool are free; 0: one more than min_free_percent of the pool, rounded down.",
+    about: "Garbage collection starts when fewer blocks of a pool are free; 0: one more than min_free_percent of the pool, rounded down.",
     source: OURS,
 };
 pub(in crate::ftl) const GC_HIGH: Parameter = Parameter {
@@ -131,7 +131,7 @@ pub(in crate::ftl) const GC_HIGH: Parameter = Parameter {
     },
     default: "0",
     unit: "blocks",
-    about: "Cleaning ends when so many blocks of a pool are free; 0: gc_low with copy-back, one more without.",
+    about: "Garbage collection ends when so many blocks of a pool are free; 0: gc_low with copy-back, one more without.",
     source: OURS,
 };
 pub(in crate::ftl) const WL_MIGRATE: Parameter = Parameter {
@@ -139,22 +139,22 @@ pub(in crate::ftl) const WL_MIGRATE: Parameter = Parameter {
     kind: ParameterKind::Flag,
     default: "false",
     unit: "",
-    about: "With cleaning=greedy_wear: a worn block that is cleaned receives the coldest block's contents.",
+    about: "With gc_policy=greedy_wear: a worn block that is cleaned receives the coldest block's contents.",
     source: SOURCE,
 };
-pub(in crate::ftl) const BACKGROUND_CLEANING: Parameter = Parameter {
-    name: "background_cleaning",
+pub(in crate::ftl) const BACKGROUND_GC: Parameter = Parameter {
+    name: "background_gc",
     kind: ParameterKind::Flag,
     default: "false",
     unit: "",
-    about: "Look for cleaning also when no request waits at the element.",
+    about: "Collect garbage also when no request waits at the die.",
     source: SOURCE,
 };
 
 /// The registry row.
 pub(in crate::ftl) const ROW: FtlRow = FtlRow {
     name: "page",
-    about: "Page mapping: pages striped over elements, writes to the plane with most room, cleaning.",
+    about: "Page mapping: pages striped over dies, writes to the plane with most room, garbage collection.",
     source: SOURCE,
     parameters: &[
         RESERVE_PERCENT,
@@ -162,7 +162,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
         ALLOCATION_POOL,
         PLACEMENT,
         STRIDE,
-        CLEANING,
+        GC,
         D,
         VICTIM_TIES,
         SEPARATE_GC_BLOCK,
@@ -172,11 +172,11 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
         shared::WEAR_LEVELLING,
         shared::LEVELLING_PERIOD,
         shared::LEVELLING_GAP,
-        BACKGROUND_CLEANING,
+        BACKGROUND_GC,
     ],
     build: |config| {
         let values = config.values;
-        let policy = match config.values.text("cleaning") {
+        let policy = match config.values.text("gc_policy") {
             "wear_aware" => Policy::WearAware,
             "cost_benefit" => Policy::CostBenefit,
             "fifo" => Policy::Fifo,
@@ -187,7 +187,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
         let settings = PageConfig {
             parallel_units: config.parallel_units,
             dynamic: values.text("placement") == "dynamic",
-            cleaning: policy,
+            gc: policy,
             draws: values.integer("d") as u32,
             reference_ties: values.text("victim_ties") == "reference",
             migrates: values.flag("wl_migrate"),
@@ -201,8 +201,8 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
 /// Among which planes a write may choose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AllocationPool {
-    /// All planes of the element.
-    Element,
+    /// All planes of the die.
+    Die,
     /// The plane of the page's present copy.
     Plane,
 }
@@ -212,31 +212,31 @@ pub enum AllocationPool {
 pub struct PageConfig {
     /// Counts.
     pub geometry: Geometry,
-    /// Times, to date erases for wear-aware cleaning.
+    /// Times, to date erases for wear-aware garbage collection.
     pub timing: Timing,
     /// Share of each plane's blocks not offered to the host, in percent.
     pub reserve_percent: f64,
-    /// Share of free blocks at or under which cleaning starts, in percent.
+    /// Share of free blocks at or under which garbage collection starts, in percent.
     pub min_free_percent: f64,
     /// Pages move inside their plane, without crossing the bus.
     pub copy_back: bool,
-    /// Groups of planes of an element that work side by side.
+    /// Groups of planes of a die that work side by side.
     pub parallel_units: u32,
-    /// Consecutive pages on one element.
+    /// Consecutive pages on one die.
     pub stride: u32,
-    /// Each write goes to the element with least to do.
+    /// Each write goes to the die with least to do.
     pub dynamic: bool,
     /// Among which planes a write may choose.
     pub allocation_pool: AllocationPool,
     /// Victim choice.
-    pub cleaning: Policy,
+    pub gc: Policy,
     /// Blocks that [`Policy::DChoices`] draws.
     pub draws: u32,
     /// Equally good victims are told apart as the reference simulator does, not by age.
     pub reference_ties: bool,
-    /// What cleaning moves has blocks of its own.
+    /// What garbage collection moves has blocks of its own.
     pub separate_moves: bool,
-    /// Free blocks of a pool below which cleaning starts; 0: derived from `min_free_percent`.
+    /// Free blocks of a pool below which garbage collection starts; 0: derived from `min_free_percent`.
     pub gc_low: u32,
     /// Free blocks of a pool at which it ends; 0: derived from `gc_low`.
     pub gc_high: u32,
@@ -247,7 +247,7 @@ pub struct PageConfig {
     /// The map lies in flash, so many mappings in each page; otherwise in RAM.
     pub mappings_per_page: Option<u32>,
     /// Clean also when nothing waits.
-    pub background_cleaning: bool,
+    pub background_gc: bool,
     /// Erases a block survives.
     pub endurance: u32,
     /// A block erased that often is not used any more.
@@ -259,7 +259,7 @@ pub struct PageConfig {
 }
 
 impl PageConfig {
-    /// What the parameters that all page-mapped layers share say; greedy cleaning.
+    /// What the parameters that all page-mapped layers share say; greedy garbage collection.
     pub(in crate::ftl) fn greedy(config: &FtlConfig<'_>) -> Self {
         let values = config.values;
         Self {
@@ -273,9 +273,9 @@ impl PageConfig {
             dynamic: false,
             allocation_pool: match values.text("allocation_pool") {
                 "plane" => AllocationPool::Plane,
-                _ => AllocationPool::Element,
+                _ => AllocationPool::Die,
             },
-            cleaning: Policy::Greedy,
+            gc: Policy::Greedy,
             draws: 1,
             reference_ties: false,
             separate_moves: values.text("separate_gc_block") == "true",
@@ -284,7 +284,7 @@ impl PageConfig {
             migrates: false,
             levelling: shared::levelling(values),
             mappings_per_page: None,
-            background_cleaning: values.flag("background_cleaning"),
+            background_gc: values.flag("background_gc"),
             endurance: config.endurance,
             retire: config.retire,
             filled: config.filled,
@@ -292,7 +292,7 @@ impl PageConfig {
         }
     }
 
-    /// The same, with blocks of their own for what cleaning moves where that is left open and there is room.
+    /// The same, with blocks of their own for what garbage collection moves where that is left open and there is room.
     pub(in crate::ftl) fn with_moves(self, values: &Values) -> Self {
         let separate = Self {
             separate_moves: true,
@@ -309,13 +309,13 @@ impl PageConfig {
         }
     }
 
-    /// Pages of an element that hold its map, if the map lies in flash.
+    /// Pages of a die that hold its map, if the map lies in flash.
     fn map_pages(&self, logical_pages: u32) -> u32 {
         self.mappings_per_page
             .map_or(0, |mappings| logical_pages.div_ceil(mappings))
     }
 
-    /// How the elements are to be made.
+    /// How the dies are to be made.
     ///
     /// # Errors
     /// A sentence naming the keys that contradict each other.
@@ -339,12 +339,12 @@ impl PageConfig {
             Ok(_) => reserved,
             Err(_) => reserved.max(self.least_reserved()),
         };
-        if self.cleaning == Policy::WearAware && !self.copy_back {
-            return Err("ftl.cleaning = wear_aware needs flash.copy_back = true".into());
+        if self.gc == Policy::WearAware && !self.copy_back {
+            return Err("ftl.gc_policy = wear_aware needs flash.copy_back = true".into());
         }
         let data_blocks = (geometry.blocks_per_plane - reserved) * geometry.planes;
         let by_reference = self.is_reference();
-        let shared = self.dynamic.then_some((geometry.elements, number));
+        let shared = self.dynamic.then_some((geometry.dies, number));
         let has_map = self.mappings_per_page.is_some();
         Ok(Layout {
             shape: Shape {
@@ -358,7 +358,7 @@ impl PageConfig {
             },
             copy_back: self.copy_back,
             marks: self.marks(reserved)?,
-            order: match self.cleaning {
+            order: match self.gc {
                 Policy::Greedy if self.reference_ties => Order::FewestNumbered,
                 Policy::WearAware => Order::FewestNumbered,
                 Policy::Greedy | Policy::GreedyWear => Order::FewestClosed,
@@ -375,28 +375,28 @@ impl PageConfig {
             limits_pools: !by_reference
                 && self.copy_back
                 && self.geometry.planes > 1
-                && self.allocation_pool == AllocationPool::Element,
+                && self.allocation_pool == AllocationPool::Die,
             endurance: self.endurance,
             retire: self.retire,
             seed: self.seed.wrapping_add(u64::from(number)),
             logs_moves: has_map,
-            keeps_erase_times: self.cleaning == Policy::WearAware || self.migrates,
+            keeps_erase_times: self.gc == Policy::WearAware || self.migrates,
             levelling: self.levelling,
         })
     }
 
-    /// Whether a cleaning goes on, as one busy time, until the high mark is reached, in the order of the
+    /// Whether a garbage collection goes on, as one busy time, until the high mark is reached, in the order of the
     /// counts at its start.
-    pub(super) fn cleans_by_snapshot(&self) -> bool {
-        self.reference_ties && self.cleaning == Policy::Greedy && !self.copy_back
+    pub(super) fn collects_by_snapshot(&self) -> bool {
+        self.reference_ties && self.gc == Policy::Greedy && !self.copy_back
     }
 
-    /// Pages an element may hold so that cleaning can always reach its high mark.
+    /// Pages a die may hold so that garbage collection can always reach its high mark.
     pub(super) fn most_pages(&self) -> Result<u32, String> {
         let geometry = self.geometry;
         let layout = self.layout(0)?;
         let pools = if self.copy_back { geometry.planes } else { 1 };
-        let blocks = geometry.blocks_per_element() / pools;
+        let blocks = geometry.blocks_per_die() / pools;
         let aside = self.open_blocks() + layout.marks.high;
         Ok(pools * blocks.saturating_sub(aside) * geometry.data_pages())
     }
@@ -419,22 +419,22 @@ impl PageConfig {
             return Ok(());
         };
         Err(format!(
-            "ftl.placement = dynamic chooses an element for each write and cannot be joined with {contradiction}"
+            "ftl.placement = dynamic chooses a die for each write and cannot be joined with {contradiction}"
         ))
     }
 
     /// Whether everything is as in the reference simulator, as far as that knows the policy.
     fn is_reference(&self) -> bool {
-        self.reference_ties && matches!(self.cleaning, Policy::Greedy | Policy::WearAware)
+        self.reference_ties && matches!(self.gc, Policy::Greedy | Policy::WearAware)
     }
 
-    /// Free blocks without which cleaning cannot go on.
+    /// Free blocks without which garbage collection cannot go on.
     fn least_free(&self) -> u32 {
-        // A victim all of whose pages are valid needs a whole block to go to; so does what cleaning moves,
+        // A victim all of whose pages are valid needs a whole block to go to; so does what garbage collection moves,
         // if it has blocks of its own.
-        let may_be_full = !matches!(self.cleaning, Policy::Greedy | Policy::WearAware);
+        let may_be_full = !matches!(self.gc, Policy::Greedy | Policy::WearAware);
         if self.mappings_per_page.is_some() {
-            // Cleaning may write a page of the map for each page it moves.
+            // Garbage collection may write a page of the map for each page it moves.
             return LEAST_WITH_MAP;
         }
         1 + u32::from(may_be_full || self.separate_moves)
@@ -474,7 +474,7 @@ impl PageConfig {
             0 => (share(self.min_free_percent, blocks) + 1).max(least),
             low if low < least => {
                 return Err(format!(
-                    "ftl.gc_low = {low} leaves no free block for what cleaning moves; with ftl.separate_gc_block, ftl.cleaning other than greedy and wear_aware, or a map in flash, it is at least {least}"
+                    "ftl.gc_low = {low} leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, or a map in flash, it is at least {least}"
                 ));
             }
             low => low,
@@ -483,7 +483,7 @@ impl PageConfig {
             0 => low + u32::from(!self.copy_back),
             high if high < low => {
                 return Err(format!(
-                    "ftl.gc_high = {high} is less than ftl.gc_low = {low}: cleaning would end before it starts"
+                    "ftl.gc_high = {high} is less than ftl.gc_low = {low}: garbage collection would end before it starts"
                 ));
             }
             high => high,
@@ -495,14 +495,14 @@ impl PageConfig {
             .map_pages(data_blocks * data_pages)
             .div_ceil(data_pages);
         // The reference ends when nothing is left to clean, so its high mark need not be reached.
-        let goal = match self.cleans_by_snapshot() {
+        let goal = match self.collects_by_snapshot() {
             true => low - 1,
             false => high,
         };
         let spare = (reserved * planes).saturating_sub(open + map_blocks);
         if spare < goal || reserved * planes <= open {
             return Err(format!(
-                "cleaning keeps {goal} blocks free (ftl.min_free_percent = {}, ftl.gc_low = {}, ftl.gc_high = {}), {open} open (ftl.separate_gc_block = {}) and {map_blocks} for its map, but ftl.reserve_percent = {} sets aside only {} of {blocks}: cleaning would never end",
+                "garbage collection keeps {goal} blocks free (ftl.min_free_percent = {}, ftl.gc_low = {}, ftl.gc_high = {}), {open} open (ftl.separate_gc_block = {}) and {map_blocks} for its map, but ftl.reserve_percent = {} sets aside only {} of {blocks}: garbage collection would never end",
                 self.min_free_percent,
                 self.gc_low,
                 self.gc_high,
@@ -515,7 +515,7 @@ impl PageConfig {
     }
 }
 
-/// Free blocks at which cleaning starts at the latest where the map lies in flash.
+/// Free blocks at which garbage collection starts at the latest where the map lies in flash.
 const LEAST_WITH_MAP: u32 = 4;
 
 /// So many percent of `of`, rounded down.

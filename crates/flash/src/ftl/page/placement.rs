@@ -1,4 +1,4 @@
-//! Pages that go to the element with least to do, and where each of them is.
+//! Pages that go to the die with least to do, and where each of them is.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -8,9 +8,9 @@ use destage_base::lazy::{Initial, LazyTable};
 
 use super::shape::NONE;
 
-/// Element of each page at the start: striped on a filled device.
+/// Die of each page at the start: striped on a filled device.
 struct Striped {
-    elements: u32,
+    dies: u32,
     filled: bool,
 }
 
@@ -18,111 +18,108 @@ impl Initial for Striped {
     type Entry = u32;
     fn at(&self, page: usize) -> u32 {
         if self.filled {
-            page as u32 % self.elements
+            page as u32 % self.dies
         } else {
             NONE
         }
     }
 }
 
-/// Writes of a page that wait at an element.
+/// Writes of a page that wait at a die.
 struct Waiting {
-    element: u32,
+    die: u32,
     writes: u32,
     /// The page is counted there on their behalf.
     counted: bool,
 }
 
-/// Where pages are, and where they go. Writes of one page wait at one element, so that they keep their order.
+/// Where pages are, and where they go. Writes of one page wait at one die, so that they keep their order.
 pub(super) struct Placement {
     home: LazyTable<Striped>,
     waiting: BTreeMap<u32, Waiting>,
-    /// Pages on each element, or on their way there.
+    /// Pages on each die, or on their way there.
     pages: Vec<u32>,
-    /// Pages an element takes at most, so that it can always be cleaned.
+    /// Pages a die takes at most, so that it can always be cleaned.
     limit: u32,
-    /// Where the search for the next element begins.
+    /// Where the search for the next die begins.
     next: u32,
 }
 
 impl Placement {
-    /// `elements` elements of which each is offered `offered` pages and takes at most `limit`.
-    pub fn new(elements: u32, offered: u32, limit: u32, filled: bool) -> Self {
+    /// `dies` dies of which each is offered `offered` pages and takes at most `limit`.
+    pub fn new(dies: u32, offered: u32, limit: u32, filled: bool) -> Self {
         Self {
-            home: LazyTable::new(
-                offered as usize * elements as usize,
-                Striped { elements, filled },
-            ),
+            home: LazyTable::new(offered as usize * dies as usize, Striped { dies, filled }),
             waiting: BTreeMap::new(),
-            pages: vec![if filled { offered } else { 0 }; elements as usize],
+            pages: vec![if filled { offered } else { 0 }; dies as usize],
             limit: limit.max(offered),
             next: 0,
         }
     }
 
-    /// The element with the present copy of `page`.
+    /// The die with the present copy of `page`.
     pub fn home(&self, page: u32) -> Option<u32> {
         let home = self.home.get(page as usize);
         (home != NONE).then_some(home)
     }
 
-    /// The element whose queue an operation on `page` joins.
-    pub fn element_of(&self, page: u32) -> u32 {
+    /// The die whose queue an operation on `page` joins.
+    pub fn die_of(&self, page: u32) -> u32 {
         match self.waiting.get(&page) {
-            Some(waiting) => waiting.element,
+            Some(waiting) => waiting.die,
             None => self.home(page).unwrap_or(page % self.pages.len() as u32),
         }
     }
 
-    /// Chooses the element of a write of `page`: with the smallest `load` of those that take it; of equals
+    /// Chooses the die of a write of `page`: with the smallest `load` of those that take it; of equals
     /// the next in turn.
     pub fn place(&mut self, page: u32, load: &dyn Fn(u32) -> u32) -> u32 {
         if let Some(waiting) = self.waiting.get_mut(&page) {
             waiting.writes += 1;
-            return waiting.element;
+            return waiting.die;
         }
         let home = self.home(page);
-        let elements = self.pages.len() as u32;
-        let element = (0..elements)
-            .map(|step| (self.next + step) % elements)
-            .filter(|element| home == Some(*element) || self.pages[*element as usize] < self.limit)
-            .min_by_key(|element| load(*element))
+        let dies = self.pages.len() as u32;
+        let die = (0..dies)
+            .map(|step| (self.next + step) % dies)
+            .filter(|die| home == Some(*die) || self.pages[*die as usize] < self.limit)
+            .min_by_key(|die| load(*die))
             .unwrap_or(self.next);
-        self.next = (element + 1) % elements;
-        let counted = home != Some(element);
-        self.pages[element as usize] += u32::from(counted);
+        self.next = (die + 1) % dies;
+        let counted = home != Some(die);
+        self.pages[die as usize] += u32::from(counted);
         self.waiting.insert(
             page,
             Waiting {
-                element,
+                die,
                 writes: 1,
                 counted,
             },
         );
-        element
+        die
     }
 
-    /// A write of `page` is served: its element, and the element that now has an old copy.
+    /// A write of `page` is served: its die, and the die that now has an old copy.
     pub fn arrive(&mut self, page: u32) -> (u32, Option<u32>) {
         if !self.waiting.contains_key(&page) {
             self.place(page, &|_| 0);
         }
         let old = self.home(page);
         let Some(waiting) = self.waiting.get_mut(&page) else {
-            return (self.element_of(page), None);
+            return (self.die_of(page), None);
         };
-        let element = waiting.element;
+        let die = waiting.die;
         waiting.writes -= 1;
         waiting.counted = false;
         if waiting.writes == 0 {
             self.waiting.remove(&page);
         }
-        *self.home.get_mut(page as usize) = element;
-        let left = old.filter(|old| *old != element);
+        *self.home.get_mut(page as usize) = die;
+        let left = old.filter(|old| *old != die);
         if let Some(left) = left {
             self.pages[left as usize] -= 1;
         }
-        (element, left)
+        (die, left)
     }
 
     /// `page` has no contents any more.
@@ -131,7 +128,7 @@ impl Placement {
         *self.home.get_mut(page as usize) = NONE;
         match self.waiting.get_mut(&page) {
             // It comes back here: it stays counted.
-            Some(waiting) if waiting.element == home => waiting.counted = true,
+            Some(waiting) if waiting.die == home => waiting.counted = true,
             _ => self.pages[home as usize] -= 1,
         }
     }
@@ -144,15 +141,15 @@ mod tests {
     #[test]
     fn a_page_goes_where_least_waits_and_its_writes_stay_together() {
         let mut placement = Placement::new(3, 4, 6, true);
-        let load = |element: u32| [5, 2, 9][element as usize];
+        let load = |die: u32| [5, 2, 9][die as usize];
         assert_eq!(placement.place(0, &load), 1);
-        // The second write waits behind the first, however busy that element is by then.
-        assert_eq!(placement.place(0, &|element| 10 - element), 1);
-        assert_eq!((placement.element_of(0), placement.home(0)), (1, Some(0)));
+        // The second write waits behind the first, however busy that die is by then.
+        assert_eq!(placement.place(0, &|die| 10 - die), 1);
+        assert_eq!((placement.die_of(0), placement.home(0)), (1, Some(0)));
         assert_eq!(placement.arrive(0), (1, Some(0)));
         assert_eq!(placement.arrive(0), (1, None));
         assert_eq!(placement.pages, [3, 5, 4]);
-        // Element 1 takes one page more, and then no other.
+        // Die 1 takes one page more, and then no other.
         assert_eq!(placement.place(3, &load), 1);
         assert_eq!(placement.place(6, &load), 0);
         assert_eq!(placement.place(1, &load), 1);

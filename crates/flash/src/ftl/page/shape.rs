@@ -1,4 +1,4 @@
-//! The counts of an element, and what its tables hold before the first request.
+//! The counts of a die, and what its tables hold before the first request.
 
 use destage_base::lazy::Initial;
 
@@ -7,7 +7,7 @@ use crate::geometry::Geometry;
 /// No physical page, or no logical page.
 pub(in crate::ftl) const NONE: u32 = u32::MAX;
 
-/// The numbers of an element that every table's initial rule needs.
+/// The numbers of a die that every table's initial rule needs.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ftl) struct Shape {
     pub planes: u32,
@@ -21,7 +21,7 @@ pub(in crate::ftl) struct Shape {
     pub page_bits: u32,
     /// Logical pages all have contents before the first request, or none has.
     pub filled: bool,
-    /// Where any page of the device may be on any element: how many elements there are, and which this is.
+    /// Where any page of the device may be on any die: how many dies there are, and which this is.
     /// Pages are then known by their number in the device.
     pub shared: Option<(u32, u32)>,
 }
@@ -43,11 +43,11 @@ impl Shape {
 
     /// Numbers by which logical pages are known here.
     pub fn numbers(&self) -> u32 {
-        let elements = self.shared.map_or(1, |(elements, _)| elements);
-        self.pages() * elements
+        let dies = self.shared.map_or(1, |(dies, _)| dies);
+        self.pages() * dies
     }
 
-    /// Logical pages of the element.
+    /// Logical pages of the die.
     pub fn pages(&self) -> u32 {
         self.data_blocks * self.data_pages
     }
@@ -102,9 +102,7 @@ impl Initial for InitialMap {
         }
         let page = match self.0.shared {
             None => index as u32,
-            Some((elements, number)) if index as u32 % elements == number => {
-                index as u32 / elements
-            }
+            Some((dies, number)) if index as u32 % dies == number => index as u32 / dies,
             Some(_) => return NONE,
         };
         let (block, offset) = (page / self.0.data_pages, page % self.0.data_pages);
@@ -126,7 +124,7 @@ impl Initial for InitialOwner {
         match self.0.shared {
             _ if !holds => NONE,
             None => page,
-            Some((elements, number)) => page * elements + number,
+            Some((dies, number)) => page * dies + number,
         }
     }
 }
@@ -134,7 +132,7 @@ impl Initial for InitialOwner {
 /// What the FTL knows of a block; what is programmed and how worn it is, the NAND knows.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ftl) struct Block {
-    /// Rank of its allocation in the element, from 1; 0 for a free block.
+    /// Rank of its allocation in the die, from 1; 0 for a free block.
     pub sequence: u32,
     /// Pages that hold the newest copy of their logical page.
     pub valid: u16,

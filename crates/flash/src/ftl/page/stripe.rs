@@ -1,33 +1,33 @@
-//! On which element a page lives where that follows from its number.
+//! On which die a page lives where that follows from its number.
 
 use crate::divide::Divider;
 
-/// `stride` consecutive pages on one element, the next on the next element, and round again.
+/// `stride` consecutive pages on one die, the next on the next die, and round again.
 #[derive(Clone, Copy)]
 pub(super) struct Stripe {
-    elements: Divider,
+    dies: Divider,
     /// By the stride, if it is more than one page: the usual stripe costs one division.
     runs: Option<(Divider, u32)>,
 }
 
 impl Stripe {
-    /// Runs of `stride` pages over `elements` elements.
-    pub fn new(elements: u32, stride: u32) -> Self {
+    /// Runs of `stride` pages over `dies` dies.
+    pub fn new(dies: u32, stride: u32) -> Self {
         Self {
-            elements: Divider::new(elements),
+            dies: Divider::new(dies),
             runs: (stride > 1).then(|| (Divider::new(stride), stride)),
         }
     }
 
-    /// Page within its element, and element.
+    /// Page within its die, and die.
     #[inline]
     pub fn split(&self, page: u32) -> (u32, u32) {
         match self.runs {
-            None => self.elements.split(page),
+            None => self.dies.split(page),
             Some((by_stride, stride)) => {
                 let (run, offset) = by_stride.split(page);
-                let (run, element) = self.elements.split(run);
-                (run * stride + offset, element)
+                let (run, die) = self.dies.split(run);
+                (run * stride + offset, die)
             }
         }
     }
@@ -38,7 +38,7 @@ mod tests {
     use super::Stripe;
 
     #[test]
-    fn runs_of_pages_go_round_the_elements() {
+    fn runs_of_pages_go_round_the_dies() {
         let stripe = Stripe::new(3, 2);
         let places: [(u32, u32); 8] = core::array::from_fn(|page| stripe.split(page as u32));
         let expected = [

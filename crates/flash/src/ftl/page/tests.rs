@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Random};
 
-use super::element::Element;
+use super::die::Die;
 use super::shape::{NONE, Shape};
 use super::*;
 use crate::ftl::blocks::WearLevelling;
@@ -20,10 +20,10 @@ const TIMING: Timing = Timing {
     sector_transfer: 13,
 };
 
-fn config(units: u32, copy_back: bool, cleaning: Policy) -> PageConfig {
+fn config(units: u32, copy_back: bool, gc: Policy) -> PageConfig {
     PageConfig {
         geometry: Geometry {
-            elements: 2,
+            dies: 2,
             planes: 4,
             blocks_per_plane: 12,
             pages_per_block: 6,
@@ -37,8 +37,8 @@ fn config(units: u32, copy_back: bool, cleaning: Policy) -> PageConfig {
         parallel_units: units,
         stride: 1,
         dynamic: false,
-        allocation_pool: AllocationPool::Element,
-        cleaning,
+        allocation_pool: AllocationPool::Die,
+        gc,
         draws: 3,
         reference_ties: true,
         separate_moves: false,
@@ -47,7 +47,7 @@ fn config(units: u32, copy_back: bool, cleaning: Policy) -> PageConfig {
         migrates: true,
         levelling: WearLevelling::None,
         mappings_per_page: None,
-        background_cleaning: false,
+        background_gc: false,
         endurance: 1_000_000,
         retire: true,
         filled: true,
@@ -57,7 +57,7 @@ fn config(units: u32, copy_back: bool, cleaning: Policy) -> PageConfig {
 
 fn every_kind() -> Vec<PageConfig> {
     let mut configs = Vec::new();
-    for cleaning in [
+    for gc in [
         Policy::Greedy,
         Policy::WearAware,
         Policy::CostBenefit,
@@ -66,27 +66,27 @@ fn every_kind() -> Vec<PageConfig> {
         Policy::GreedyWear,
     ] {
         for (units, copy_back) in [(1, true), (2, true), (1, false)] {
-            if copy_back || cleaning != Policy::WearAware {
+            if copy_back || gc != Policy::WearAware {
                 configs.push(PageConfig {
                     reference_ties: false,
                     separate_moves: true,
                     endurance: 200,
                     retire: false,
-                    ..config(units, copy_back, cleaning)
+                    ..config(units, copy_back, gc)
                 });
             }
         }
     }
     for filled in [true, false] {
-        for pool in [AllocationPool::Element, AllocationPool::Plane] {
-            for (units, copy_back, cleaning) in [
+        for pool in [AllocationPool::Die, AllocationPool::Plane] {
+            for (units, copy_back, gc) in [
                 (1, true, Policy::Greedy),
                 (2, true, Policy::Greedy),
                 (4, true, Policy::Greedy),
                 (1, false, Policy::Greedy),
                 (1, true, Policy::WearAware),
             ] {
-                let base = config(units, copy_back, cleaning);
+                let base = config(units, copy_back, gc);
                 configs.push(PageConfig {
                     filled,
                     allocation_pool: pool,
@@ -99,16 +99,16 @@ fn every_kind() -> Vec<PageConfig> {
 }
 
 /// Map and owner are inverse, blocks count their valid pages, pools count their free blocks.
-fn check(element: &Element, shape: &Shape) {
+fn check(die: &Die, shape: &Shape) {
     let mut valid: BTreeMap<u32, u16> = BTreeMap::new();
     for page in 0..shape.pages() {
-        let ppn = element.map.get(page as usize);
+        let ppn = die.map.get(page as usize);
         if ppn != NONE {
-            assert_eq!(element.owner.get(ppn as usize), page, "owner of {ppn}");
+            assert_eq!(die.owner.get(ppn as usize), page, "owner of {ppn}");
             let block = ppn >> shape.page_bits;
             let offset = ppn & ((1 << shape.page_bits) - 1);
             assert!(
-                u32::from(element.nand.block(block).programmed) > offset,
+                u32::from(die.nand.block(block).programmed) > offset,
                 "{ppn} is erased"
             );
             *valid.entry(block).or_default() += 1;
@@ -118,14 +118,14 @@ fn check(element: &Element, shape: &Shape) {
     for block in 0..blocks {
         let counted = valid.get(&block).copied().unwrap_or(0);
         assert_eq!(
-            element.blocks.get(block as usize).valid,
+            die.blocks.get(block as usize).valid,
             counted,
             "block {block}"
         );
     }
-    for pool in &element.pools {
+    for pool in &die.pools {
         let free = (pool.first_block..pool.first_block + pool.blocks)
-            .filter(|block| element.free.first_in(*block, block + 1).is_some())
+            .filter(|block| die.free.first_in(*block, block + 1).is_some())
             .count() as u32;
         // Without copy-back the first active block was never taken from the count.
         assert!(
@@ -134,23 +134,23 @@ fn check(element: &Element, shape: &Shape) {
             pool.free
         );
     }
-    for (pool, aside) in element.pools.iter().zip(&element.asides) {
-        let (low, high) = (element.marks.low, element.marks.high);
+    for (pool, aside) in die.pools.iter().zip(&die.asides) {
+        let (low, high) = (die.marks.low, die.marks.high);
         assert!(if aside.due {
             pool.free < high
         } else {
             pool.free >= low
         });
     }
-    let due = element.asides.iter().filter(|aside| aside.due).count();
-    assert_eq!(element.due_pools as usize, due);
+    let due = die.asides.iter().filter(|aside| aside.due).count();
+    assert_eq!(die.due_pools as usize, due);
 }
 
 #[test]
 fn maps_stay_inverse_under_every_kind_of_device() {
     for (number, config) in every_kind().into_iter().enumerate() {
         let mut ftl = PageFtl::new(&config).unwrap();
-        let shape = ftl.elements[0].shape;
+        let shape = ftl.dies[0].shape;
         let mut random = Random::new(number as u64);
         let mut operations = Operations::default();
         let mut now = 1;
@@ -162,11 +162,11 @@ fn maps_stay_inverse_under_every_kind_of_device() {
                 ftl.pages()
             };
             let page = Lpn(random.below(pages));
-            let element = ftl.element_of(page);
+            let die = ftl.die_of(page);
             now += 1;
             operations.clear();
             let mut times = 0;
-            while ftl.clean(element, now, &mut operations).unwrap() {
+            while ftl.collect_garbage(die, now, &mut operations).unwrap() {
                 times += 1;
                 assert!(times < 1000, "{config:?} at {step} {page:?}");
                 now += TIMING.parallel(&operations);
@@ -184,9 +184,7 @@ fn maps_stay_inverse_under_every_kind_of_device() {
                 }
             }
             if step % 500 == 0 {
-                ftl.elements
-                    .iter()
-                    .for_each(|element| check(element, &shape));
+                ftl.dies.iter().for_each(|die| check(die, &shape));
             }
         }
         assert!(ftl.wear().sum > 100, "{config:?} was hardly cleaned");
@@ -196,7 +194,7 @@ fn maps_stay_inverse_under_every_kind_of_device() {
 #[test]
 fn a_batch_writes_what_single_writes_would_and_waits_for_its_rounds() {
     let mut ftl = PageFtl::new(&config(2, true, Policy::Greedy)).unwrap();
-    let shape = ftl.elements[0].shape;
+    let shape = ftl.dies[0].shape;
     let writes: Vec<_> = (0..8).map(|page| (Lpn(2 * page), Cause::Host)).collect();
     let reads = [Lpn(0), Lpn(2)];
     let (mut batch, mut operations) = (Batch::default(), Operations::default());
@@ -204,7 +202,7 @@ fn a_batch_writes_what_single_writes_would_and_waits_for_its_rounds() {
         .serve(0, &reads, &writes, &mut batch, &mut operations)
         .unwrap();
     assert_eq!(taken, writes.len());
-    check(&ftl.elements[0], &shape);
+    check(&ftl.dies[0], &shape);
     let times: Vec<_> = batch
         .finish_times(&TIMING)
         .map(|(entry, time)| (entry.write, time))
@@ -227,7 +225,7 @@ fn a_batch_takes_no_more_writes_than_there_are_free_pages() {
     })
     .unwrap();
     // The first block of every plane is full; its five pages are all written again and again.
-    let room = ftl.elements[0].pages_left(0) as usize;
+    let room = ftl.dies[0].pages_left(0) as usize;
     let data_pages = u64::from(base.geometry.data_pages());
     let same_plane = (0..ftl.pages() / 2).filter(|page| page / data_pages % 4 == 0);
     let writes: Vec<_> = same_plane
@@ -243,9 +241,9 @@ fn a_batch_takes_no_more_writes_than_there_are_free_pages() {
 
 #[test]
 fn worn_blocks_receive_cold_data() {
-    // The same skewed writes; wear-aware cleaning must spread the erases.
-    let spread = |cleaning| {
-        let base = config(1, true, cleaning);
+    // The same skewed writes; wear-aware garbage collection must spread the erases.
+    let spread = |gc| {
+        let base = config(1, true, gc);
         let mut ftl = PageFtl::new(&PageConfig {
             endurance: 400,
             ..base
@@ -254,10 +252,10 @@ fn worn_blocks_receive_cold_data() {
         let (mut random, mut operations, mut now) = (Random::new(5), Operations::default(), 1);
         for _ in 0..20_000 {
             let page = Lpn(random.below(ftl.pages() / 8));
-            let element = ftl.element_of(page);
+            let die = ftl.die_of(page);
             loop {
                 operations.clear();
-                if !ftl.clean(element, now, &mut operations).unwrap() {
+                if !ftl.collect_garbage(die, now, &mut operations).unwrap() {
                     break;
                 }
                 now += TIMING.parallel(&operations);
@@ -299,7 +297,7 @@ fn contradictions_are_refused_by_name() {
         ),
         (
             PageConfig {
-                cleaning: Policy::WearAware,
+                gc: Policy::WearAware,
                 copy_back: false,
                 ..base
             },
@@ -312,43 +310,39 @@ fn contradictions_are_refused_by_name() {
     }
 }
 
-/// Cleaning without copy-back as it is written down: a snapshot of all counts, sorted.
-fn clean_by_snapshot(
-    element: &mut Element,
-    rules: &Rules<'_>,
-    operations: &mut Operations,
-) -> bool {
-    if element.due_pools == 0 {
+/// Garbage collection without copy-back as it is written down: a snapshot of all counts, sorted.
+fn collect_by_snapshot(die: &mut Die, rules: &Rules<'_>, operations: &mut Operations) -> bool {
+    if die.due_pools == 0 {
         return false;
     }
-    let shape = element.shape;
+    let shape = die.shape;
     let mut order: Vec<_> = (0..shape.planes * shape.blocks_per_plane)
         .map(|block| {
             let (plane, index) = (
                 block / shape.blocks_per_plane,
                 block % shape.blocks_per_plane,
             );
-            let valid = element.blocks.get(block as usize).valid;
+            let valid = die.blocks.get(block as usize).valid;
             (valid, index * shape.planes + plane, block)
         })
         .collect();
     order.sort_unstable();
     let mut cleaned = false;
     for (.., block) in order {
-        if element.victims.contains(block) {
-            cleaning::clean_block(element, block, 0, rules, operations, &mut Vec::new()).unwrap();
+        if die.victims.contains(block) {
+            gc::collect_block(die, block, 0, rules, operations, &mut Vec::new()).unwrap();
             cleaned = true;
-            if element.pools[0].free >= element.marks.high {
+            if die.pools[0].free >= die.marks.high {
                 break;
             }
         }
     }
-    element.settle(0);
+    die.settle(0);
     cleaned
 }
 
 #[test]
-fn cleaning_without_copy_back_follows_the_snapshot() {
+fn gc_without_copy_back_follows_the_snapshot() {
     for (seed, pages_per_block, reserve_percent) in
         [(1, 6, 40.0), (2, 4, 30.0), (3, 2, 50.0), (4, 9, 20.0)]
     {
@@ -374,25 +368,25 @@ fn cleaning_without_copy_back_follows_the_snapshot() {
                 ours.pages()
             };
             let page = Lpn(random.below(pages));
-            let element = ours.element_of(page);
+            let die = ours.die_of(page);
             our_operations.clear();
             naive_operations.clear();
-            while ours.clean(element, 1, &mut our_operations).unwrap() {}
+            while ours.collect_garbage(die, 1, &mut our_operations).unwrap() {}
             let rules = Rules {
                 policy: Policy::Greedy,
                 migrates: false,
                 timing: &TIMING,
                 now: 1,
             };
-            let state = &mut naive.elements[element as usize];
-            while clean_by_snapshot(state, &rules, &mut naive_operations) {}
+            let state = &mut naive.dies[die as usize];
+            while collect_by_snapshot(state, &rules, &mut naive_operations) {}
             ours.write(page, Cause::Host, &mut our_operations).unwrap();
             naive
                 .write(page, Cause::Host, &mut naive_operations)
                 .unwrap();
             assert_eq!(our_operations.all(), naive_operations.all());
             let within = (page.0 / 2) as usize;
-            let place = |ftl: &PageFtl| ftl.elements[element as usize].map.get(within);
+            let place = |ftl: &PageFtl| ftl.dies[die as usize].map.get(within);
             assert_eq!(place(&ours), place(&naive));
         }
         assert!(ours.wear().sum > 1000);

@@ -1,4 +1,4 @@
-//! Wear-aware cleaning: worn blocks are given cold data to hold.
+//! Wear-aware garbage collection: worn blocks are given cold data to hold.
 //!
 //! Greedy, until a block has clearly less life left than its plane's mean. Such a block is cleaned and
 //! then filled with the contents of the plane's coldest block, which becomes free in its stead.
@@ -9,8 +9,8 @@
 
 use alloc::vec::Vec;
 
-use super::cleaning::{Rules, clean_block, empty_block};
-use super::element::Element;
+use super::die::Die;
+use super::gc::{Rules, collect_block, empty_block};
 use super::shape::NONE;
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
@@ -19,14 +19,14 @@ use crate::operation::{Cause, Kind, Operations, Transfer};
 /// A block with less than this share of its plane's mean remaining life receives cold data.
 const WORN_PERCENT: u64 = 85;
 
-/// Cleans one block of `plane`, or exchanges a worn block with a cold one. Says whether it could.
-pub(in crate::ftl) fn clean_plane(
-    element: &mut Element,
+/// Collects one block of `plane`, or exchanges a worn block with a cold one. Says whether it could.
+pub(in crate::ftl) fn collect_plane(
+    die: &mut Die,
     plane: u32,
     rules: &Rules<'_>,
     operations: &mut Operations,
 ) -> Result<bool, NoSpace> {
-    let shape = element.shape;
+    let shape = die.shape;
     let first = plane * shape.blocks_per_plane;
     let blocks = first..first + shape.blocks_per_plane;
 
@@ -35,9 +35,9 @@ pub(in crate::ftl) fn clean_plane(
     let mut fewest = u16::MAX;
     let mut life_sum = 0u64;
     for block in blocks {
-        life_sum += remaining_life(element, block);
-        let valid = element.blocks.get(block as usize).valid;
-        if element.victims.contains(block) && valid <= fewest {
+        life_sum += remaining_life(die, block);
+        let valid = die.blocks.get(block as usize).valid;
+        if die.victims.contains(block) && valid <= fewest {
             fewest = valid;
             candidates.push(block);
         }
@@ -47,12 +47,12 @@ pub(in crate::ftl) fn clean_plane(
         return Ok(false);
     };
     let worn = !candidates.is_empty()
-        && remaining_life(element, victim) * u64::from(shape.blocks_per_plane) * 100
+        && remaining_life(die, victim) * u64::from(shape.blocks_per_plane) * 100
             < WORN_PERCENT * life_sum;
-    match coldest(element, plane, rules).filter(|cold| worn && *cold != victim) {
-        Some(cold) => exchange(element, victim, cold, rules, operations)?,
-        None => clean_block(
-            element,
+    match coldest(die, plane, rules).filter(|cold| worn && *cold != victim) {
+        Some(cold) => exchange(die, victim, cold, rules, operations)?,
+        None => collect_block(
+            die,
             victim,
             plane as usize,
             rules,
@@ -63,78 +63,71 @@ pub(in crate::ftl) fn clean_plane(
     Ok(true)
 }
 
-fn remaining_life(element: &Element, block: u32) -> u64 {
-    u64::from(
-        element
-            .endurance
-            .saturating_sub(element.nand.block(block).erases),
-    )
+fn remaining_life(die: &Die, block: u32) -> u64 {
+    u64::from(die.endurance.saturating_sub(die.nand.block(block).erases))
 }
 
 /// Whether `block` has clearly less life left than its pool's mean.
-pub(in crate::ftl) fn is_worn(element: &Element, block: u32) -> bool {
-    let (blocks, life_sum) = element.life_of_pool(element.pool_of(block));
-    remaining_life(element, block) * blocks * 100 < WORN_PERCENT * life_sum
+pub(in crate::ftl) fn is_worn(die: &Die, block: u32) -> bool {
+    let (blocks, life_sum) = die.life_of_pool(die.pool_of(block));
+    remaining_life(die, block) * blocks * 100 < WORN_PERCENT * life_sum
 }
 
 /// The full block of `pool` with data that was erased longest ago; the first of equals.
-pub(in crate::ftl) fn coldest(element: &Element, pool: u32, rules: &Rules<'_>) -> Option<u32> {
-    let shape = element.shape;
-    let times = element.last_erase.as_ref()?;
-    let pool = &element.pools[pool as usize];
+pub(in crate::ftl) fn coldest(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
+    let shape = die.shape;
+    let times = die.last_erase.as_ref()?;
+    let pool = &die.pools[pool as usize];
     (pool.first_block..pool.first_block + pool.blocks)
         .filter(|block| {
             // An open block is still being written and cannot change its place.
-            u32::from(element.nand.block(*block).programmed) >= shape.data_pages
-                && element.blocks.get(*block as usize).valid > 0
+            u32::from(die.nand.block(*block).programmed) >= shape.data_pages
+                && die.blocks.get(*block as usize).valid > 0
                 && times.get(*block as usize) < rules.now
         })
         .min_by_key(|block| times.get(*block as usize))
 }
 
-/// Cleans `worn`, moves the contents of `cold` into it page for page, and frees `cold`.
+/// Collects `worn`, moves the contents of `cold` into it page for page, and frees `cold`.
 pub(in crate::ftl) fn exchange(
-    element: &mut Element,
+    die: &mut Die,
     worn: u32,
     cold: u32,
     rules: &Rules<'_>,
     operations: &mut Operations,
 ) -> Result<(), NoSpace> {
-    let pool = element.pool_of(worn);
-    let last_step = empty_block(element, worn, pool, operations, &mut Vec::new())?;
-    let first = Ppn(worn << element.shape.page_bits);
+    let pool = die.pool_of(worn);
+    let last_step = empty_block(die, worn, pool, operations, &mut Vec::new())?;
+    let first = Ppn(worn << die.shape.page_bits);
     operations.push(Kind::Erase, Cause::Wear, Transfer::None, first);
     let erased = rules.now + rules.timing.serial(&operations.all()[last_step..]);
-    element.erase_keeping(worn, erased);
+    die.erase_keeping(worn, erased);
 
-    move_contents(element, cold, worn, operations);
-    clean_block(element, cold, pool, rules, operations, &mut Vec::new())
+    move_contents(die, cold, worn, operations);
+    collect_block(die, cold, pool, rules, operations, &mut Vec::new())
 }
 
 /// Moves the contents of `from` into the erased block `to`, page for page.
 pub(in crate::ftl) fn move_contents(
-    element: &mut Element,
+    die: &mut Die,
     from: u32,
     to: u32,
     operations: &mut Operations,
 ) {
-    let state = element.blocks.get(from as usize);
-    let transfer = if element.moves_are_free(from, to) {
+    let state = die.blocks.get(from as usize);
+    let transfer = if die.moves_are_free(from, to) {
         Transfer::None
     } else {
         Transfer::TwoPages
     };
-    let (source, target) = (
-        from << element.shape.page_bits,
-        to << element.shape.page_bits,
-    );
-    for offset in 0..element.shape.data_pages {
-        let page = element.valid_at(source + offset);
-        *element.owner.get_mut((target + offset) as usize) = page.unwrap_or(NONE);
+    let (source, target) = (from << die.shape.page_bits, to << die.shape.page_bits);
+    for offset in 0..die.shape.data_pages {
+        let page = die.valid_at(source + offset);
+        *die.owner.get_mut((target + offset) as usize) = page.unwrap_or(NONE);
         let Some(page) = page else { continue };
-        element.log_move(page);
-        element.nand.program(to, offset);
-        *element.map.get_mut(page as usize) = target + offset;
+        die.log_move(page);
+        die.nand.program(to, offset);
+        *die.map.get_mut(page as usize) = target + offset;
         operations.push(
             Kind::Read,
             Cause::Wear,
@@ -143,13 +136,13 @@ pub(in crate::ftl) fn move_contents(
         );
         operations.push(Kind::Program, Cause::Wear, transfer, Ppn(target + offset));
     }
-    *element.blocks.get_mut(to as usize) = state;
-    let pool = element.pool_of(to);
-    let pointing = &mut element.pools[pool];
-    if pointing.active_block == to && pointing.active_page == element.shape.data_pages {
+    *die.blocks.get_mut(to as usize) = state;
+    let pool = die.pool_of(to);
+    let pointing = &mut die.pools[pool];
+    if pointing.active_block == to && pointing.active_page == die.shape.data_pages {
         // Sealed, and emptied before: it now counts as old as the data it holds.
         pointing.active_sequence = state.sequence;
     }
-    element.offer(to, state.valid);
-    element.blocks.get_mut(from as usize).valid = 0;
+    die.offer(to, state.valid);
+    die.blocks.get_mut(from as usize).valid = 0;
 }

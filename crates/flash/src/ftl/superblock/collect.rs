@@ -182,7 +182,7 @@ impl Superblocks {
     /// The first logical block of `superblock`, as the device counts.
     fn name_of(&self, superblock: u32) -> u64 {
         let first = u64::from(superblock) * u64::from(self.superblock_blocks);
-        first * u64::from(self.elements) + u64::from(self.element)
+        first * u64::from(self.dies) + u64::from(self.die)
     }
 
     /// Ends a collection: forgets what was written before it, reports it, and levels wear if that is due.

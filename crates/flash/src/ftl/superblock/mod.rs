@@ -18,7 +18,7 @@ use destage_base::parameter::{Kind as ParameterKind, Parameter};
 
 use self::tables::{Initial, LiveAtStart, MapAtStart, NoBlock, OwnerAtStart};
 use super::blocks::parameters as shared;
-use super::blocks::striped::{Element, Striped};
+use super::blocks::striped::{Die, Striped};
 use super::blocks::{Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace};
 use crate::divide::Divider;
@@ -40,7 +40,7 @@ pub(super) const ROW: FtlRow = FtlRow {
             kind: ParameterKind::Integer { min: 1, max: 1024 },
             default: "4",
             unit: "blocks",
-            about: "Adjacent logical blocks of an element that form a superblock.",
+            about: "Adjacent logical blocks of a die that form a superblock.",
             source: SOURCE,
         },
         Parameter {
@@ -75,7 +75,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_element(), config.values)?;
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
         let make = |number| Ok(Superblocks::new(config, number, logical));
         Ok(Some(Box::new(Striped::new(
             &geometry, logical, true, make,
@@ -99,7 +99,7 @@ impl Class {
     }
 }
 
-/// One element.
+/// One die.
 struct Superblocks {
     blocks: Blocks,
     /// Logical page -> physical page.
@@ -127,8 +127,8 @@ struct Superblocks {
     map_cached: bool,
     /// Blocks of the superblock being folded.
     scratch: Vec<BlockSlot>,
-    element: u32,
-    elements: u32,
+    die: u32,
+    dies: u32,
 }
 
 impl Superblocks {
@@ -146,7 +146,7 @@ impl Superblocks {
             superblock_blocks,
             width,
         };
-        let physical = geometry.blocks_per_element() as usize;
+        let physical = geometry.blocks_per_die() as usize;
         // With one update block there is nothing to keep apart.
         let tells_apart = values.flag("sb_hotcold") && update_blocks > 1;
         let row = superblock_blocks * pages;
@@ -168,8 +168,8 @@ impl Superblocks {
             by_superblock: Divider::new(superblock_blocks),
             map_cached: values.flag("sb_map_cached"),
             scratch: Vec::with_capacity(width as usize),
-            element: number,
-            elements: geometry.elements,
+            die: number,
+            dies: geometry.dies,
         }
     }
 
@@ -285,7 +285,7 @@ impl Superblocks {
     }
 }
 
-impl Element for Superblocks {
+impl Die for Superblocks {
     fn read(&self, page: LogicalPage, operations: &mut Operations) {
         if let Some(place) = self.place(self.index(page)) {
             self.look_up(self.by_superblock.split(page.block).0, operations);

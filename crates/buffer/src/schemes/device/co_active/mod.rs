@@ -1,17 +1,17 @@
-//! `co-active`: writes cold pages back while their element is idle, so that evictions find clean ones.
+//! `co-active`: writes cold pages back while their die is idle, so that evictions find clean ones.
 //!
 //! ```text
 //!            latest                 next to go
 //!   hot      [ h1  h2  h3 ]                       no page idle for a window; kept as long as may be
 //!               ^      v  no access for a window: cold again
 //!   cold     [ c1  c2  c3  c4 ]                   dirty, accessed too seldom
-//!                          v  element idle: programmed, stays
+//!                          v  die idle: programmed, stays
 //!   clean    [ k1  k2  k3 ]  -> leaves first, without a program
 //! ```
 //!
 //! A page is hot once it was accessed `co_hot` times within `co_window` page writes, and as long as no
 //! window passes without an access. Room: the page that has been clean longest, else the least recent
-//! cold page, else the least recent hot one. While an element is idle its cold pages are written back,
+//! cold page, else the least recent hot one. While a die is idle its cold pages are written back,
 //! least recent first, one at a time; they stay, as clean ones.
 //!
 //! How many may be written back is a matter of the workload: in each period of time no more than a
@@ -46,7 +46,7 @@ const OURS: &str = "Ours.";
 pub const ROW: SchemeRow = SchemeRow {
     name: "co-active",
     family: "device",
-    about: "Writes cold pages back while their element is idle, and gives clean pages up first.",
+    about: "Writes cold pages back while their die is idle, and gives clean pages up first.",
     source: "Co-Active, IEEE Transactions on Parallel and Distributed Systems, 2021.",
     reconstructed: true,
     parameters: &[
@@ -111,7 +111,7 @@ pub const ROW: SchemeRow = SchemeRow {
             },
             default: "0",
             unit: "us",
-            about: "How long no host request for an element's pages may have been queued or in service before.",
+            about: "How long no host request for a die's pages may have been queued or in service before.",
             source: OURS,
         },
         Parameter {
@@ -134,7 +134,7 @@ pub const ROW: SchemeRow = SchemeRow {
         let striping = Striping::new(config);
         Some(Box::new(CoActive {
             order: SlotLists::new(3, config.capacity_pages),
-            cold: SlotLists::new(striping.elements(), config.capacity_pages),
+            cold: SlotLists::new(striping.dies(), config.capacity_pages),
             held: Vec::new(),
             window: u64::from(or("co_window", config.capacity_pages)),
             hot_accesses: config.values.integer("co_hot") as u32,
@@ -143,7 +143,7 @@ pub const ROW: SchemeRow = SchemeRow {
             rule: IdleRule {
                 after: config.values.integer("co_idle_us") * TICKS_PER_US,
                 again: IdleAgain::AfterRecord,
-                groups: striping.elements(),
+                groups: striping.dies(),
             },
             striping,
         }))
@@ -179,7 +179,7 @@ const UNKNOWN: Held = Held {
 struct CoActive {
     /// One list per state, the latest in front.
     order: SlotLists,
-    /// The cold pages once more, a list per element, in the same order.
+    /// The cold pages once more, a list per die, in the same order.
     cold: SlotLists,
     /// By slot.
     held: Vec<Held>,
@@ -206,7 +206,7 @@ impl Scheme for CoActive {
         };
         self.order.push_front(State::Cold as u32, entry);
         self.cold
-            .push_front(self.striping.element_of(entry.page), entry);
+            .push_front(self.striping.die_of(entry.page), entry);
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
@@ -260,8 +260,8 @@ impl Scheme for CoActive {
     }
 
     fn idle(&mut self, now: Ticks, view: &dyn View, victim: &mut Victim) {
-        for element in 0..self.striping.elements() {
-            self.idle_in(element, now, view, victim);
+        for die in 0..self.striping.dies() {
+            self.idle_in(die, now, view, victim);
         }
         victim.grouping = Grouping::Batch;
     }
@@ -280,7 +280,7 @@ impl Scheme for CoActive {
     }
 
     fn idle_group_of(&self, page: Lpn) -> u32 {
-        self.striping.element_of(page)
+        self.striping.die_of(page)
     }
 
     fn len(&self) -> usize {
@@ -315,7 +315,7 @@ impl CoActive {
         }
         if state == State::Cold {
             self.cold
-                .push_front(self.striping.element_of(entry.page), entry);
+                .push_front(self.striping.die_of(entry.page), entry);
         }
     }
 

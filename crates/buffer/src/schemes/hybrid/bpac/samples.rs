@@ -16,7 +16,7 @@ fn samples(stream: &[u64], threshold: f64) -> (Vec<u64>, Vec<u64>) {
     let mut bpac = Bpac::new(&SchemeConfig {
         capacity_pages: 8,
         cluster_pages: 4,
-        elements: 1,
+        dies: 1,
         future: None,
         seed: 1,
         values: &values,

@@ -1,6 +1,6 @@
 //! Which sealed block is the best bargain: much to gain, little to move, and left alone for long.
 //!
-//! Rosenblum and Ousterhout's cost-benefit rule for cleaning logs (ACM TOCS 10(1), 1992), in the form of
+//! Rosenblum and Ousterhout's cost-benefit rule for garbage collection logs (ACM TOCS 10(1), 1992), in the form of
 //! Kawaguchi et al. (USENIX 1995): the largest `age (1 - u) / 2u`, `u` the share of valid pages.
 
 use alloc::vec;
@@ -11,14 +11,14 @@ const NONE: u32 = u32::MAX;
 /// Candidates in one list per pool and count of valid pages, in the order of their last change.
 ///
 /// A block that loses a page goes to the end of the next list, so the first of each list is the oldest with
-/// its count: the best bargain is one of these. Cost: an overwrite relinks one block, a cleaning looks at
+/// its count: the best bargain is one of these. Cost: an overwrite relinks one block, a garbage collection looks at
 /// one block per count.
 pub struct Aged {
     /// Before and after each block in its list; of a block in no list, itself before.
     links: Vec<(u32, u32)>,
     /// First and last of each list: pool-major, one for each count from 0 to all pages.
     ends: Vec<(u32, u32)>,
-    /// When each candidate was closed or last lost a page, and when it was closed, in changes of the element.
+    /// When each candidate was closed or last lost a page, and when it was closed, in changes of the die.
     times: Vec<(u64, u64)>,
     valid: Vec<u16>,
     counts: usize,

@@ -15,7 +15,7 @@ pub struct Drawn {
     candidates: Vec<Vec<u32>>,
     /// Where each block stands in its array.
     position: Vec<u32>,
-    /// When each candidate was closed, in closings of the element.
+    /// When each candidate was closed, in closings of the die.
     closed: Vec<u64>,
     blocks_per_pool: u32,
     draws: u32,

@@ -30,7 +30,7 @@ pub struct Closed(u64);
 const CLOSED_BITS: u32 = 48;
 
 impl Closed {
-    /// Of the block that was closed as number `closing` of its element, with `valid` valid pages.
+    /// Of the block that was closed as number `closing` of its die, with `valid` valid pages.
     pub fn new(valid: u16, closing: u64) -> Self {
         Self(u64::from(valid) << CLOSED_BITS | closing)
     }
@@ -43,9 +43,9 @@ impl Key for Closed {
     }
 }
 
-/// The keys of all candidate blocks of an element, with the smallest of each group of 64.
+/// The keys of all candidate blocks of a die, with the smallest of each group of 64.
 ///
-/// Cleaning asks for the smallest of a plane, every overwrite lowers one key. A full scan per cleaning
+/// Garbage collection asks for the smallest of a plane, every overwrite lowers one key. A full scan per garbage collection
 /// would grow with the device; a heap would cost every overwrite. Two levels cost an overwrite one
 /// comparison, and a plane of 32,768 blocks a scan of 512 + 64 adjacent numbers.
 pub struct Fewest<K> {

@@ -1,4 +1,4 @@
-//! The sealed blocks of an element, kept so that each policy finds its victim without looking at all.
+//! The sealed blocks of a die, kept so that each policy finds its victim without looking at all.
 
 mod aged;
 mod drawn;
@@ -41,7 +41,7 @@ enum Table {
     Drawn(Drawn),
 }
 
-/// All candidates of an element: sealed blocks that are not worn out.
+/// All candidates of a die: sealed blocks that are not worn out.
 pub struct Victims {
     table: Table,
     blocks_per_pool: u32,

@@ -1,13 +1,13 @@
-//! Cleaning: making free blocks by moving valid pages away and erasing.
+//! Garbage collection: making free blocks by moving valid pages away and erasing.
 //!
 //! With copy-back, pages move inside their plane and planes are cleaned one block at a time; without it
-//! an element is cleaned as a whole. Rules and their order follow the reference simulator.
+//! a die is cleaned as a whole. Rules and their order follow the reference simulator.
 
 use alloc::vec::Vec;
 
 use destage_base::Ticks;
 
-use super::element::Element;
+use super::die::Die;
 use super::{greedy_wear, levelling, wear_aware};
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
@@ -31,127 +31,127 @@ pub enum Policy {
     GreedyWear,
 }
 
-/// What a cleaning needs to know besides the element.
+/// What a garbage collection needs to know besides the die.
 pub(in crate::ftl) struct Rules<'a> {
     pub policy: Policy,
     /// With [`Policy::GreedyWear`]: a worn block receives cold data when it is cleaned.
     pub migrates: bool,
-    /// To date erases, for wear-aware cleaning only.
+    /// To date erases, for wear-aware garbage collection only.
     pub timing: &'a Timing,
     pub now: Ticks,
 }
 
-/// With copy-back: cleans at most one block in each of the element's units, which work side by side.
+/// With copy-back: collects at most one block in each of the die's units, which work side by side.
 /// `pointers` holds where each unit looks next. Says whether any was cleaned.
-pub(in crate::ftl) fn clean_pools(
-    element: &mut Element,
+pub(in crate::ftl) fn collect_pools(
+    die: &mut Die,
     pointers: &mut [u32],
     rules: &Rules<'_>,
     operations: &mut Operations,
 ) -> Result<bool, NoSpace> {
-    let planes = element.pools.len() / pointers.len();
+    let planes = die.pools.len() / pointers.len();
     let mut cleaned = false;
     for (unit, pointer) in pointers.iter_mut().enumerate() {
         let low = (0..planes)
             .map(|step| (*pointer as usize + step) % planes)
-            .find(|offset| element.asides[unit * planes + offset].due);
+            .find(|offset| die.asides[unit * planes + offset].due);
         let Some(offset) = low else { continue };
         *pointer = ((offset + 1) % planes) as u32;
         if cleaned {
             operations.next_lane();
         }
         let plane = (unit * planes + offset) as u32;
-        cleaned |= clean_pool(element, plane, rules, operations)?;
+        cleaned |= collect_pool(die, plane, rules, operations)?;
     }
-    levelling::level(element, operations);
+    levelling::level(die, operations);
     Ok(cleaned)
 }
 
-/// Cleans one block of `pool`, by the policy; says whether there was one.
-fn clean_pool(
-    element: &mut Element,
+/// Collects one block of `pool`, by the policy; says whether there was one.
+fn collect_pool(
+    die: &mut Die,
     pool: u32,
     rules: &Rules<'_>,
     operations: &mut Operations,
 ) -> Result<bool, NoSpace> {
     if rules.policy == Policy::WearAware {
-        return wear_aware::clean_plane(element, pool, rules, operations);
+        return wear_aware::collect_plane(die, pool, rules, operations);
     }
     let victim = if rules.policy == Policy::GreedyWear {
-        greedy_wear::victim(element, pool)
+        greedy_wear::victim(die, pool)
     } else {
-        let blocks = &element.blocks;
+        let blocks = &die.blocks;
         let valid = |block: u32| blocks.get(block as usize).valid;
-        element.victims.first(pool, valid)
+        die.victims.first(pool, valid)
     };
     let Some(victim) = victim else {
         return Ok(false);
     };
-    if rules.migrates && wear_aware::is_worn(element, victim) {
-        let cold = wear_aware::coldest(element, pool, rules).filter(|cold| *cold != victim);
+    if rules.migrates && wear_aware::is_worn(die, victim) {
+        let cold = wear_aware::coldest(die, pool, rules).filter(|cold| *cold != victim);
         if let Some(cold) = cold {
-            wear_aware::exchange(element, victim, cold, rules, operations)?;
+            wear_aware::exchange(die, victim, cold, rules, operations)?;
             return Ok(true);
         }
     }
     let pool = pool as usize;
-    clean_block(element, victim, pool, rules, operations, &mut Vec::new())?;
+    collect_block(die, victim, pool, rules, operations, &mut Vec::new())?;
     Ok(true)
 }
 
-/// By the reference's rule without copy-back: cleans blocks until enough are free, fewest valid pages first, as one busy period.
+/// By the reference's rule without copy-back: collects blocks until enough are free, fewest valid pages first, as one busy period.
 ///
 /// Counts as they were at the start decide the order. Moves leave the counts of other candidates alone, so
 /// the table of victims still has them; only a block that the moves fill is different, and is kept apart
 /// under its count at the start until the end.
-pub(in crate::ftl) fn clean_element(
-    element: &mut Element,
+pub(in crate::ftl) fn collect_die(
+    die: &mut Die,
     rules: &Rules<'_>,
     operations: &mut Operations,
 ) -> Result<bool, NoSpace> {
-    let planes = element.shape.planes;
-    let number = |block: u32, of: &Element| {
+    let planes = die.shape.planes;
+    let number = |block: u32, of: &Die| {
         let (plane, index) = of.plane_divider.split(block);
         index * planes + plane
     };
-    let active_at_start = element.pools[0].active_block;
-    let valid_at_start = element.blocks.get(active_at_start as usize).valid;
-    // (count at the start, block number, block) of blocks filled by this cleaning.
+    let active_at_start = die.pools[0].active_block;
+    let valid_at_start = die.blocks.get(active_at_start as usize).valid;
+    // (count at the start, block number, block) of blocks filled by this garbage collection.
     let mut filled: Vec<(u16, u32, u32)> = Vec::new();
     let mut sealed = Vec::new();
     let mut last = None;
-    while let Some(next) = next_victim(element, &filled, last) {
+    while let Some(next) = next_victim(die, &filled, last) {
         last = Some(next);
         let (.., block) = next;
         filled.retain(|entry| entry.2 != block);
         sealed.clear();
-        clean_block(element, block, 0, rules, operations, &mut sealed)?;
+        collect_block(die, block, 0, rules, operations, &mut sealed)?;
         for block in &sealed {
             let count = if *block == active_at_start {
                 valid_at_start
             } else {
                 0
             };
-            if element.victims.contains(*block) {
-                element.victims.remove(*block);
-                filled.push((count, number(*block, element), *block));
+            if die.victims.contains(*block) {
+                die.victims.remove(*block);
+                filled.push((count, number(*block, die), *block));
             }
         }
-        if element.pools[0].free >= element.marks.high {
+        if die.pools[0].free >= die.marks.high {
             break;
         }
     }
     for (.., block) in filled {
-        let valid = element.blocks.get(block as usize).valid;
-        element.victims.insert(block, valid);
+        let valid = die.blocks.get(block as usize).valid;
+        die.victims.insert(block, valid);
     }
-    element.settle(0);
+    die.settle(0);
     Ok(last.is_some())
 }
 
 /// The candidate that comes next in the order of counts at the start, then of block numbers.
 fn next_victim(
-    element: &Element,
+    die: &Die,
     filled: &[(u16, u32, u32)],
     last: Option<(u16, u32, u32)>,
 ) -> Option<(u16, u32, u32)> {
@@ -160,7 +160,7 @@ fn next_victim(
         .copied()
         .filter(|entry| Some(*entry) > last)
         .min();
-    let known = element.victims.fewest_valid_of_all();
+    let known = die.victims.fewest_valid_of_all();
     match (filled, known) {
         (Some(filled), Some(known)) => Some(filled.min(known)),
         (filled, known) => filled.or(known),
@@ -169,18 +169,18 @@ fn next_victim(
 
 /// Moves the valid pages of `block` to `pool`, in ascending order, and erases it. Blocks that the moves fill
 /// are added to `sealed`.
-pub(in crate::ftl) fn clean_block(
-    element: &mut Element,
+pub(in crate::ftl) fn collect_block(
+    die: &mut Die,
     block: u32,
     pool: usize,
     rules: &Rules<'_>,
     operations: &mut Operations,
     sealed: &mut Vec<u32>,
 ) -> Result<(), NoSpace> {
-    let last_step = empty_block(element, block, pool, operations, sealed)?;
-    let first = Ppn(block << element.shape.page_bits);
+    let last_step = empty_block(die, block, pool, operations, sealed)?;
+    let first = Ppn(block << die.shape.page_bits);
     operations.push(Kind::Erase, Cause::Copy, Transfer::None, first);
-    element.erase(
+    die.erase(
         block,
         rules.now + rules.timing.serial(&operations.all()[last_step..]),
     );
@@ -189,33 +189,33 @@ pub(in crate::ftl) fn clean_block(
 
 /// Moves the valid pages of `block` away; returns where in `operations` the last move begins.
 pub(in crate::ftl) fn empty_block(
-    element: &mut Element,
+    die: &mut Die,
     block: u32,
     pool: usize,
     operations: &mut Operations,
     sealed: &mut Vec<u32>,
 ) -> Result<usize, NoSpace> {
     let mut last_step = operations.all().len();
-    let first = block << element.shape.page_bits;
-    if element.blocks.get(block as usize).valid > 0 {
-        for ppn in first..first + element.shape.data_pages {
-            let Some(page) = element.valid_at(ppn) else {
+    let first = block << die.shape.page_bits;
+    if die.blocks.get(block as usize).valid > 0 {
+        for ppn in first..first + die.shape.data_pages {
+            let Some(page) = die.valid_at(ppn) else {
                 continue;
             };
             last_step = operations.all().len();
-            let stream = element.stream_of_move(page);
-            let target = element.next_of(pool, stream)?;
-            let target_block = target.0 >> element.shape.page_bits;
-            let transfer = if element.moves_are_free(block, target_block) {
+            let stream = die.stream_of_move(page);
+            let target = die.next_of(pool, stream)?;
+            let target_block = target.0 >> die.shape.page_bits;
+            let transfer = if die.moves_are_free(block, target_block) {
                 Transfer::None
             } else {
                 Transfer::TwoPages
             };
-            element.log_move(page);
-            element.invalidate(page);
+            die.log_move(page);
+            die.invalidate(page);
             operations.push(Kind::Read, Cause::Copy, Transfer::None, Ppn(ppn));
             operations.push(Kind::Program, Cause::Copy, transfer, target);
-            if element.program(pool, stream, page, operations) {
+            if die.program(pool, stream, page, operations) {
                 sealed.push(target_block);
             }
         }

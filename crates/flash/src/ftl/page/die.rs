@@ -1,4 +1,4 @@
-//! One element of the page-mapped device: its maps, its blocks, and where the next page goes.
+//! One die of the page-mapped device: its maps, its blocks, and where the next page goes.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ use crate::operation::{Cause, Kind, Operations, Transfer};
 pub(in crate::ftl) enum Stream {
     /// What is written from above.
     Host,
-    /// What cleaning moves, if it has blocks of its own.
+    /// What garbage collection moves, if it has blocks of its own.
     Moves,
     /// The layer's own pages.
     Map,
@@ -40,13 +40,13 @@ struct Open {
 /// How many free blocks a pool is to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::ftl) struct Marks {
-    /// Cleaning is due once there are fewer.
+    /// Garbage collection is due once there are fewer.
     pub low: u32,
     /// It is not any more once there are that many.
     pub high: u32,
 }
 
-/// Blocks among which the next page of a stream is placed: a plane, or without copy-back the element.
+/// Blocks among which the next page of a stream is placed: a plane, or without copy-back the die.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ftl) struct Pool {
     pub first_block: u32,
@@ -56,11 +56,11 @@ pub(in crate::ftl) struct Pool {
     pub active_page: u32,
     /// Sequence number of the active block; 0 once it was erased while still pointed at.
     pub active_sequence: u32,
-    /// Free blocks as the cleaning rules count them.
+    /// Free blocks as the garbage collection rules count them.
     pub free: u32,
     /// Where the search for a free block goes on.
     pub pointer: u32,
-    /// Valid pages, where they are limited by [`Element::most_valid`].
+    /// Valid pages, where they are limited by [`Die::most_valid`].
     valid: u32,
 }
 
@@ -69,7 +69,7 @@ pub(in crate::ftl) struct Pool {
 pub(in crate::ftl) struct Aside {
     /// The blocks that the streams besides [`Stream::Host`] go to.
     open: [Open; 2],
-    /// Cleaning is due.
+    /// Garbage collection is due.
     pub due: bool,
     /// Erases so far.
     pub erased: u64,
@@ -91,8 +91,8 @@ pub(in crate::ftl) struct Old {
     sequence: u32,
 }
 
-/// All state of one element.
-pub(in crate::ftl) struct Element {
+/// All state of one die.
+pub(in crate::ftl) struct Die {
     pub shape: Shape,
     pub map: LazyTable<InitialMap>,
     pub owner: LazyTable<InitialOwner>,
@@ -106,14 +106,14 @@ pub(in crate::ftl) struct Element {
     /// For each pool.
     pub asides: Vec<Aside>,
     pub marks: Marks,
-    /// How many pools are due for cleaning; kept so that the usual "none" costs one comparison.
+    /// How many pools are due for garbage collection; kept so that the usual "none" costs one comparison.
     pub due_pools: u32,
     pub plane_divider: Divider,
     /// Erases a block survives.
     pub endurance: u32,
     /// Erases after which a block is not used any more.
     retire_at: u32,
-    /// Valid pages a pool may hold so that cleaning can always reach its high mark; no limit in the
+    /// Valid pages a pool may hold so that garbage collection can always reach its high mark; no limit in the
     /// reference, which may get stuck, or where no choice of pools can exceed it.
     most_valid: u32,
     separate_moves: bool,
@@ -124,9 +124,9 @@ pub(in crate::ftl) struct Element {
     /// Where the search for the next pool begins.
     write_pointer: u32,
     summary_page: bool,
-    /// When each block was last erased; kept only for wear-aware cleaning.
+    /// When each block was last erased; kept only for wear-aware garbage collection.
     pub last_erase: Option<LazyTable<NeverErased>>,
-    /// Logical pages that cleaning and levelling have moved, where somebody wants to know.
+    /// Logical pages that garbage collection and levelling have moved, where somebody wants to know.
     pub moved: Option<Vec<u32>>,
 }
 
@@ -138,7 +138,7 @@ impl Initial for NeverErased {
     }
 }
 
-impl Element {
+impl Die {
     #[inline]
     fn limits_pools(&self) -> bool {
         self.most_valid != u32::MAX
@@ -179,7 +179,7 @@ impl Element {
         true
     }
 
-    /// Where the present copy of `page` is, for [`Element::choose_pool`].
+    /// Where the present copy of `page` is, for [`Die::choose_pool`].
     #[inline]
     pub fn old_copy(&self, page: u32) -> Option<Old> {
         let ppn = self.map.get(page as usize);
@@ -271,7 +271,7 @@ impl Element {
     }
 
     /// Pages that can be written to `pool` before one of its blocks has to be cleaned; a free block is left
-    /// for the pages that cleaning moves.
+    /// for the pages that garbage collection moves.
     pub fn pages_left(&self, pool: usize) -> u32 {
         let pool = &self.pools[pool];
         pool.free.saturating_sub(1) * self.shape.data_pages + self.shape.data_pages
@@ -335,7 +335,7 @@ impl Element {
         }
     }
 
-    /// The stream that cleaning moves `page` to.
+    /// The stream that garbage collection moves `page` to.
     pub fn stream_of_move(&self, page: u32) -> Stream {
         if page >= self.shape.numbers() {
             Stream::Map
@@ -346,7 +346,7 @@ impl Element {
         }
     }
 
-    /// The physical page that [`Element::program`] will program in `pool` next, in a block opened for it if
+    /// The physical page that [`Die::program`] will program in `pool` next, in a block opened for it if
     /// the last one is full.
     ///
     /// # Errors
@@ -396,7 +396,7 @@ impl Element {
         }
     }
 
-    /// Puts logical `page` on the page that [`Element::next_of`] named, and says whether that sealed the
+    /// Puts logical `page` on the page that [`Die::next_of`] named, and says whether that sealed the
     /// block.
     #[inline(always)]
     pub fn program(
@@ -456,7 +456,7 @@ impl Element {
         let Some(block) = found else {
             return Err(NoSpace {
                 explanation: format!(
-                    "no free block is left among {} blocks; the data does not fit with cleaning at this reserve: raise ftl.reserve_percent or use a larger device",
+                    "no free block is left among {} blocks; the data does not fit with garbage collection at this reserve: raise ftl.reserve_percent or use a larger device",
                     pool.blocks
                 )
                 .into(),
@@ -490,7 +490,7 @@ impl Element {
         Ok(())
     }
 
-    /// The free blocks of `pool` are to be above the low mark only, after a cleaning that could not do more.
+    /// The free blocks of `pool` are to be above the low mark only, after a garbage collection that could not do more.
     pub fn settle(&mut self, pool: usize) {
         let (pool, aside) = (&self.pools[pool], &mut self.asides[pool]);
         if aside.due && pool.free >= self.marks.low {

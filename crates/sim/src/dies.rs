@@ -1,7 +1,7 @@
-//! The elements of the device: a queue and a server each, and the FTL they share.
+//! The dies of the device: a queue and a server each, and the FTL they share.
 //!
-//! An element serves one operation (or, with parallel units, one batch) at a time. Maps change when
-//! service starts; cleaning is looked for before anything is served.
+//! A die serves one operation (or, with parallel units, one batch) at a time. Maps change when
+//! service starts; garbage collection is looked for before anything is served.
 
 use std::collections::VecDeque;
 
@@ -16,29 +16,29 @@ use crate::engine::Event;
 use crate::events::EventList;
 use crate::operation::{PageOperation, Work};
 
-/// Most reads, and most writes, an element takes into one batch.
+/// Most reads, and most writes, a die takes into one batch.
 const BATCH_LIMIT: usize = 100;
 
 #[derive(Default)]
-struct Element {
+struct Die {
     queue: VecDeque<PageOperation>,
     /// Operations in service that have not finished.
     in_service: u32,
     serving: Option<PageOperation>,
     /// The batch in service, with parallel units.
     batch: Vec<PageOperation>,
-    cleaning: bool,
+    collecting: bool,
     busy_until: Ticks,
     busy: Ticks,
-    /// Cleanings since an operation was last served: a device that only cleans is stuck.
-    cleanings_in_a_row: u32,
+    /// Garbage collections since an operation was last served: a device that only collects is stuck.
+    gc_in_a_row: u32,
 }
 
-/// All elements. See the [module](self).
-pub struct Elements {
+/// All dies. See the [module](self).
+pub struct Dies {
     ftl: Box<dyn Ftl>,
     timing: Timing,
-    elements: Vec<Element>,
+    dies: Vec<Die>,
     operations: Operations,
     batch: Batch,
     batch_lists: BatchLists,
@@ -47,14 +47,14 @@ pub struct Elements {
     map_time: [Ticks; 2],
     background: bool,
     places_writes: bool,
-    cleaning_limit: u32,
-    busy_elements: u32,
+    gc_limit: u32,
+    busy_dies: u32,
     any_busy_since: Ticks,
     any_busy: Ticks,
     tally: Tally,
     serial_time: Ticks,
-    clean_time: Ticks,
-    cleanings: u64,
+    gc_time: Ticks,
+    gc_runs: u64,
 }
 
 #[derive(Default)]
@@ -70,49 +70,49 @@ struct BatchLists {
     writes_taken: usize,
 }
 
-/// Cleanings in a row after which an element of `blocks` blocks will never serve anything again.
-pub(crate) fn cleaning_limit(blocks: u32) -> u32 {
+/// Garbage collections in a row after which a die of `blocks` blocks will never serve anything again.
+pub(crate) fn gc_limit(blocks: u32) -> u32 {
     4 * blocks + 16
 }
 
-/// The error of an element beyond its [`cleaning_limit`].
-pub(crate) fn only_cleans(element: u32, times: u32) -> NoSpace {
+/// The error of a die beyond its [`gc_limit`].
+pub(crate) fn only_collects(die: u32, times: u32) -> NoSpace {
     let explanation = format!(
-        "element {element} cleaned {times} times in a row without serving a request: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device"
+        "die {die} cleaned {times} times in a row without serving a request: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device"
     );
     NoSpace {
         explanation: explanation.into(),
     }
 }
 
-/// Totals of what the elements did.
+/// Totals of what the dies did.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     /// Operations by kind and cause.
     pub tally: Tally,
-    /// Busy time of each element.
+    /// Busy time of each die.
     pub busy: Vec<Ticks>,
-    /// Time during which at least one element was busy.
+    /// Time during which at least one die was busy.
     pub any_busy: Ticks,
     /// Times of all operations, one after the other.
     pub serial_time: Ticks,
-    /// Time spent cleaning, summed over elements.
-    pub clean_time: Ticks,
-    /// Cleanings begun.
-    pub cleanings: u64,
+    /// Time spent garbage collection, summed over dies.
+    pub gc_time: Ticks,
+    /// Garbage collections begun.
+    pub gc_runs: u64,
 }
 
-impl Elements {
-    /// Idle elements over `ftl`.
-    pub fn new(ftl: Box<dyn Ftl>, timing: Timing, elements: u32, blocks_per_element: u32) -> Self {
+impl Dies {
+    /// Idle dies over `ftl`.
+    pub fn new(ftl: Box<dyn Ftl>, timing: Timing, dies: u32, blocks_per_die: u32) -> Self {
         let parallel_units = ftl.parallel_units();
         let map_time = [false, true].map(|write| ftl.map_time(write));
-        let background = ftl.cleans_in_background();
+        let background = ftl.collects_in_background();
         let places_writes = ftl.places_writes();
         Self {
             ftl,
             timing,
-            elements: (0..elements).map(|_| Element::default()).collect(),
+            dies: (0..dies).map(|_| Die::default()).collect(),
             operations: Operations::default(),
             batch: Batch::default(),
             batch_lists: BatchLists::default(),
@@ -120,14 +120,14 @@ impl Elements {
             map_time,
             background,
             places_writes,
-            cleaning_limit: cleaning_limit(blocks_per_element),
-            busy_elements: 0,
+            gc_limit: gc_limit(blocks_per_die),
+            busy_dies: 0,
             any_busy_since: 0,
             any_busy: 0,
             tally: Tally::default(),
             serial_time: 0,
-            clean_time: 0,
-            cleanings: 0,
+            gc_time: 0,
+            gc_runs: 0,
         }
     }
 
@@ -136,72 +136,71 @@ impl Elements {
         &*self.ftl
     }
 
-    /// Puts `operation` at the tail of its element's queue and starts the element if it is idle.
+    /// Puts `operation` at the tail of its die's queue and starts the die if it is idle.
     #[inline]
     pub fn submit(
         &mut self,
         operation: PageOperation,
         events: &mut EventList<Event>,
     ) -> Result<(), NoSpace> {
-        let element = if self.places_writes && operation.write_cause().is_some() {
-            let elements = &self.elements;
-            self.ftl.place(operation.page(), &|element| {
-                load(&elements[element as usize])
-            })
+        let die = if self.places_writes && operation.write_cause().is_some() {
+            let dies = &self.dies;
+            self.ftl
+                .place(operation.page(), &|die| load(&dies[die as usize]))
         } else {
-            self.ftl.element_of(operation.page())
+            self.ftl.die_of(operation.page())
         };
-        self.elements[element as usize].queue.push_back(operation);
-        self.activate(element, events)
+        self.dies[die as usize].queue.push_back(operation);
+        self.activate(die, events)
     }
 
-    /// The operation in service at `element` is done: takes it. Call [`Elements::activate`] afterwards.
+    /// The operation in service at `die` is done: takes it. Call [`Dies::activate`] afterwards.
     #[inline]
-    pub fn finish(&mut self, element: u32, now: Ticks) -> Option<PageOperation> {
-        let operation = self.elements[element as usize].serving.take();
-        self.finish_one(element, now);
+    pub fn finish(&mut self, die: u32, now: Ticks) -> Option<PageOperation> {
+        let operation = self.dies[die as usize].serving.take();
+        self.finish_one(die, now);
         operation
     }
 
-    /// The operation at `position` of the batch in service at `element` is done: returns it.
-    /// Call [`Elements::activate`] afterwards.
-    pub fn finish_batched(&mut self, element: u32, position: u16, now: Ticks) -> PageOperation {
-        self.finish_one(element, now);
-        self.elements[element as usize].batch[usize::from(position)]
+    /// The operation at `position` of the batch in service at `die` is done: returns it.
+    /// Call [`Dies::activate`] afterwards.
+    pub fn finish_batched(&mut self, die: u32, position: u16, now: Ticks) -> PageOperation {
+        self.finish_one(die, now);
+        self.dies[die as usize].batch[usize::from(position)]
     }
 
     #[inline]
-    fn finish_one(&mut self, element: u32, now: Ticks) {
-        let state = &mut self.elements[element as usize];
+    fn finish_one(&mut self, die: u32, now: Ticks) {
+        let state = &mut self.dies[die as usize];
         state.in_service -= 1;
         if state.in_service == 0 {
             self.leave_busy(now);
         }
     }
 
-    /// The cleaning at `element` is done. Call [`Elements::activate`] afterwards.
-    pub fn finish_cleaning(&mut self, element: u32, now: Ticks) {
-        self.elements[element as usize].cleaning = false;
+    /// The garbage collection at `die` is done. Call [`Dies::activate`] afterwards.
+    pub fn finish_gc(&mut self, die: u32, now: Ticks) {
+        self.dies[die as usize].collecting = false;
         self.leave_busy(now);
     }
 
-    /// Starts `element` if it is idle and has something to do.
+    /// Starts `die` if it is idle and has something to do.
     #[inline]
-    pub fn activate(&mut self, element: u32, events: &mut EventList<Event>) -> Result<(), NoSpace> {
-        let state = &mut self.elements[element as usize];
-        if state.in_service > 0 || state.cleaning {
+    pub fn activate(&mut self, die: u32, events: &mut EventList<Event>) -> Result<(), NoSpace> {
+        let state = &mut self.dies[die as usize];
+        if state.in_service > 0 || state.collecting {
             return Ok(());
         }
         let now = events.now();
         if !state.queue.is_empty() || self.background {
             self.operations.clear();
-            if self.ftl.clean(element, now, &mut self.operations)? {
-                return self.start_cleaning(element, events);
+            if self.ftl.collect_garbage(die, now, &mut self.operations)? {
+                return self.start_gc(die, events);
             }
         }
-        let state = &mut self.elements[element as usize];
+        let state = &mut self.dies[die as usize];
         if self.parallel_units > 1 {
-            return self.start_batch(element, events);
+            return self.start_batch(die, events);
         }
         let Some(operation) = state.queue.pop_front() else {
             return Ok(());
@@ -226,41 +225,37 @@ impl Elements {
             .max(self.map_time[usize::from(writes)]);
         self.tally.add(&self.operations);
         self.serial_time += cost;
-        state.cleanings_in_a_row = 0;
+        state.gc_in_a_row = 0;
         state.in_service = 1;
         state.serving = Some(operation);
-        self.enter_busy(element, now, cost);
-        events.after_usual(cost, Event::ElementDone(element));
+        self.enter_busy(die, now, cost);
+        events.after_usual(cost, Event::DieDone(die));
         Ok(())
     }
 
     #[cold]
-    fn start_cleaning(
-        &mut self,
-        element: u32,
-        events: &mut EventList<Event>,
-    ) -> Result<(), NoSpace> {
+    fn start_gc(&mut self, die: u32, events: &mut EventList<Event>) -> Result<(), NoSpace> {
         let now = events.now();
         let cost = self.timing.parallel(&self.operations);
         self.tally.add(&self.operations);
         self.serial_time += self.timing.serial(self.operations.all());
-        self.clean_time += cost;
-        self.cleanings += 1;
-        let state = &mut self.elements[element as usize];
-        state.cleaning = true;
-        state.cleanings_in_a_row += 1;
-        if state.cleanings_in_a_row > self.cleaning_limit {
-            return Err(only_cleans(element, state.cleanings_in_a_row));
+        self.gc_time += cost;
+        self.gc_runs += 1;
+        let state = &mut self.dies[die as usize];
+        state.collecting = true;
+        state.gc_in_a_row += 1;
+        if state.gc_in_a_row > self.gc_limit {
+            return Err(only_collects(die, state.gc_in_a_row));
         }
-        self.enter_busy(element, now, cost);
-        events.after(cost, Event::CleaningDone(element));
+        self.enter_busy(die, now, cost);
+        events.after(cost, Event::GcDone(die));
         Ok(())
     }
 
     /// Takes reads and writes up to the limit, once each, and serves them on the parallel units.
-    fn start_batch(&mut self, element: u32, events: &mut EventList<Event>) -> Result<(), NoSpace> {
+    fn start_batch(&mut self, die: u32, events: &mut EventList<Event>) -> Result<(), NoSpace> {
         let now = events.now();
-        let state = &mut self.elements[element as usize];
+        let state = &mut self.dies[die as usize];
         let lists = &mut self.batch_lists;
         lists.clear();
         while lists.reads_taken < BATCH_LIMIT && lists.writes_taken < BATCH_LIMIT {
@@ -279,7 +274,7 @@ impl Elements {
             }
         }
         let taken = self.ftl.serve(
-            element,
+            die,
             &lists.read_pages,
             &lists.write_pages,
             &mut self.batch,
@@ -290,14 +285,14 @@ impl Elements {
         }
         self.tally.add(&self.operations);
         self.serial_time += self.timing.serial(self.operations.all());
-        state.cleanings_in_a_row = 0;
+        state.gc_in_a_row = 0;
         state.in_service = (lists.reads.len() + lists.writes.len() + lists.immediate.len()) as u32;
         let mut latest = 0;
         state.batch.clear();
         let mut start = |operation: PageOperation, finish| {
             let position = state.batch.len() as u16;
             state.batch.push(operation);
-            events.after(finish, Event::BatchedDone { position, element });
+            events.after(finish, Event::BatchedDone { position, die });
             latest = latest.max(finish);
         };
         for operation in &lists.immediate {
@@ -311,32 +306,32 @@ impl Elements {
             };
             start(list[entry.index], finish);
         }
-        self.enter_busy(element, now, latest);
+        self.enter_busy(die, now, latest);
         Ok(())
     }
 
     #[inline]
-    fn enter_busy(&mut self, element: u32, now: Ticks, cost: Ticks) {
-        let state = &mut self.elements[element as usize];
+    fn enter_busy(&mut self, die: u32, now: Ticks, cost: Ticks) {
+        let state = &mut self.dies[die as usize];
         state.busy += cost;
         state.busy_until = now + cost;
-        if self.busy_elements == 0 {
+        if self.busy_dies == 0 {
             self.any_busy_since = now;
         }
-        self.busy_elements += 1;
+        self.busy_dies += 1;
     }
 
     #[inline]
     fn leave_busy(&mut self, now: Ticks) {
-        self.busy_elements -= 1;
-        if self.busy_elements == 0 {
+        self.busy_dies -= 1;
+        if self.busy_dies == 0 {
             self.any_busy += now - self.any_busy_since;
         }
     }
 
     /// Totals up to `now`; service that has begun counts for the part that has passed.
     pub fn totals(&self, now: Ticks) -> Totals {
-        let running = if self.busy_elements > 0 {
+        let running = if self.busy_dies > 0 {
             now - self.any_busy_since
         } else {
             0
@@ -344,14 +339,14 @@ impl Elements {
         Totals {
             tally: self.tally,
             busy: self
-                .elements
+                .dies
                 .iter()
                 .map(|state| state.busy - state.busy_until.saturating_sub(now))
                 .collect(),
             any_busy: self.any_busy + running,
             serial_time: self.serial_time,
-            clean_time: self.clean_time,
-            cleanings: self.cleanings,
+            gc_time: self.gc_time,
+            gc_runs: self.gc_runs,
         }
     }
 }
@@ -395,25 +390,25 @@ impl BatchLists {
     }
 }
 
-/// Operations that wait or are served at an element.
-fn load(element: &Element) -> u32 {
-    element.queue.len() as u32 + element.in_service
+/// Operations that wait or are served at a die.
+fn load(die: &Die) -> u32 {
+    die.queue.len() as u32 + die.in_service
 }
 
-impl View for Elements {
-    fn elements(&self) -> u32 {
-        self.elements.len() as u32
+impl View for Dies {
+    fn dies(&self) -> u32 {
+        self.dies.len() as u32
     }
-    fn element_of(&self, page: Lpn) -> u32 {
-        self.ftl.element_of(page)
+    fn die_of(&self, page: Lpn) -> u32 {
+        self.ftl.die_of(page)
     }
     fn is_written(&self, page: Lpn) -> bool {
         self.ftl.is_written(page)
     }
-    fn is_cleaning(&self, element: u32) -> bool {
-        self.elements[element as usize].cleaning
+    fn is_collecting(&self, die: u32) -> bool {
+        self.dies[die as usize].collecting
     }
-    fn queue_length(&self, element: u32) -> u32 {
-        load(&self.elements[element as usize])
+    fn queue_length(&self, die: u32) -> u32 {
+        load(&self.dies[die as usize])
     }
 }

@@ -1,6 +1,6 @@
-//! `epo`: destages one page for every element at once, so that all of them program side by side.
+//! `epo`: destages one page for every die at once, so that all of them program side by side.
 //!
-//! Each element of the device has a queue of the buffered pages that will be programmed on it, the
+//! Each die of the device has a queue of the buffered pages that will be programmed on it, the
 //! latest write in front. When the buffer is full, the tail of every queue that has one leaves, all in
 //! one batch, and the next misses find room without any destage.
 //!
@@ -9,7 +9,7 @@
 //! address and would never hit; a queue that is empty gives no page; room is made only if there is
 //! none; and a page is found by the buffer's map, not by walking a queue.
 //!
-//! Cost: O(1) per page, O(elements) per batch; one list node per slot, and a list per element.
+//! Cost: O(1) per page, O(dies) per batch; one list node per slot, and a list per die.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -27,8 +27,8 @@ use crate::view::View;
 /// The row of `epo`.
 pub const ROW: SchemeRow = SchemeRow {
     name: "epo",
-    family: "element",
-    about: "Destages the least recently written page of every element in one batch.",
+    family: "die",
+    about: "Destages the least recently written page of every die in one batch.",
     source: "Xie and Koshia, EPO, 2011, figure 3.",
     reconstructed: false,
     parameters: &[
@@ -40,7 +40,7 @@ pub const ROW: SchemeRow = SchemeRow {
             },
             default: "1",
             unit: "pages",
-            about: "Consecutive logical pages on one element before the next element's turn.",
+            about: "Consecutive logical pages on one die before the next die's turn.",
             source: "Ours: EPO (2011) asks the translation layer, which cannot know where a page will be programmed.",
         },
         Parameter {
@@ -56,29 +56,29 @@ pub const ROW: SchemeRow = SchemeRow {
         },
     ],
     build: |config| {
-        let elements = config.elements.max(1);
+        let dies = config.dies.max(1);
         let batch_max = match config.values.integer("epo_batch_max") as u32 {
-            0 => elements,
-            limit => limit.min(elements),
+            0 => dies,
+            limit => limit.min(dies),
         };
         Some(Box::new(Epo {
-            queues: SlotLists::new(elements, config.capacity_pages),
-            elements: u64::from(elements),
+            queues: SlotLists::new(dies, config.capacity_pages),
+            dies: u64::from(dies),
             stride: config.values.integer("stride"),
-            limit: (batch_max < elements).then(|| Limit {
+            limit: (batch_max < dies).then(|| Limit {
                 batch_max: batch_max as usize,
-                lengths: vec![0; elements as usize],
+                lengths: vec![0; dies as usize],
                 written: Vec::new(),
-                longest: Vec::with_capacity(elements as usize),
+                longest: Vec::with_capacity(dies as usize),
             }),
         }))
     },
 };
 
 struct Epo {
-    /// One list per element. Front: the latest write. Back: the next victim.
+    /// One list per die. Front: the latest write. Back: the next victim.
     queues: SlotLists,
-    elements: u64,
+    dies: u64,
     stride: u64,
     /// Only if a batch may not take a page of every queue.
     limit: Option<Limit>,
@@ -98,7 +98,7 @@ struct Limit {
 
 impl Scheme for Epo {
     fn insert(&mut self, entry: Entry, access: &Access) {
-        let queue = self.element_of(entry.page);
+        let queue = self.die_of(entry.page);
         self.queues.push_front(queue, entry);
         if let Some(limit) = &mut self.limit {
             limit.lengths[queue as usize] += 1;
@@ -108,7 +108,7 @@ impl Scheme for Epo {
 
     fn touch(&mut self, entry: Entry, access: &Access) {
         if access.operation == Operation::Write {
-            let queue = self.element_of(entry.page);
+            let queue = self.die_of(entry.page);
             self.queues.move_to_front(queue, entry.slot);
             if let Some(limit) = &mut self.limit {
                 limit.note_write(entry.slot, access);
@@ -134,7 +134,7 @@ impl Scheme for Epo {
                 victim.entries.extend(self.queues.pop_back(queue));
             }
         } else {
-            for queue in 0..self.elements as u32 {
+            for queue in 0..self.dies as u32 {
                 victim.entries.extend(self.queues.pop_back(queue));
             }
         }
@@ -147,12 +147,12 @@ impl Scheme for Epo {
 
 impl Epo {
     #[inline]
-    fn element_of(&self, page: Lpn) -> u32 {
-        (page.0 / self.stride % self.elements) as u32
+    fn die_of(&self, page: Lpn) -> u32 {
+        (page.0 / self.stride % self.dies) as u32
     }
 
     fn take(&mut self, entry: Entry) {
-        let queue = self.element_of(entry.page);
+        let queue = self.die_of(entry.page);
         self.queues.remove(entry.slot);
         if let Some(limit) = &mut self.limit {
             limit.lengths[queue as usize] -= 1;

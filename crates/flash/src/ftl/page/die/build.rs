@@ -1,11 +1,11 @@
-//! How an element is made.
+//! How a die is made.
 
 use alloc::vec::Vec;
 
 use destage_base::Random;
 use destage_base::lazy::LazyTable;
 
-use super::{Aside, Element, Marks, NeverErased, Open, Pool};
+use super::{Aside, Die, Marks, NeverErased, Open, Pool};
 use crate::divide::Divider;
 use crate::ftl::blocks::WearLevelling;
 use crate::ftl::page::free::FreeBlocks;
@@ -15,15 +15,15 @@ use crate::ftl::page::victims::{Order, Victims};
 use crate::geometry::Geometry;
 use crate::nand::Nand;
 
-/// How an element's pools and tables are to be made.
+/// How a die's pools and tables are to be made.
 #[derive(Clone, Copy)]
 pub(in crate::ftl) struct Layout {
     pub shape: Shape,
-    /// Planes are pools; otherwise the element is one.
+    /// Planes are pools; otherwise the die is one.
     pub copy_back: bool,
     pub marks: Marks,
     pub order: Order,
-    /// What cleaning moves has blocks of its own.
+    /// What garbage collection moves has blocks of its own.
     pub separate_moves: bool,
     /// The first open block counts as free, as in the reference simulator without copy-back.
     pub counts_first_open: bool,
@@ -41,10 +41,10 @@ pub(in crate::ftl) struct Layout {
     pub logs_moves: bool,
 }
 
-impl Element {
+impl Die {
     pub fn new(geometry: &Geometry, layout: &Layout) -> Self {
         let shape = layout.shape;
-        let blocks = geometry.blocks_per_element();
+        let blocks = geometry.blocks_per_die();
         let full = shape.full_blocks();
         let mut free = FreeBlocks::none(blocks);
         for plane in 0..shape.planes {
@@ -68,7 +68,7 @@ impl Element {
             victims.insert(block, shape.initially_valid(block));
         }
 
-        let mut element = Self {
+        let mut die = Self {
             shape,
             map: LazyTable::new(
                 (shape.numbers() + shape.map_pages) as usize,
@@ -110,24 +110,24 @@ impl Element {
                 false => full,
             };
             let open = u32::from(!layout.counts_first_open);
-            element.add_pool(first, blocks / pools, blocks / pools - full - open);
+            die.add_pool(first, blocks / pools, blocks / pools - full - open);
         }
-        element.by_wear = ByWear::new(pools, layout.levelling);
-        if element.by_wear.is_some() {
+        die.by_wear = ByWear::new(pools, layout.levelling);
+        if die.by_wear.is_some() {
             for block in 0..blocks {
-                element.set_free(block, element.free.contains(block));
+                die.set_free(block, die.free.contains(block));
             }
         }
         if layout.limits_pools {
             let open = 1 + u32::from(layout.separate_moves) + u32::from(shape.map_pages > 0);
-            element.most_valid = (blocks / pools - open - layout.marks.high) * shape.data_pages;
+            die.most_valid = (blocks / pools - open - layout.marks.high) * shape.data_pages;
             for number in 0..full {
                 let block = shape.slot(number);
-                let pool = element.pool_of(block);
-                element.pools[pool].valid += u32::from(shape.initially_valid(block));
+                let pool = die.pool_of(block);
+                die.pools[pool].valid += u32::from(shape.initially_valid(block));
             }
         }
-        element
+        die
     }
 
     /// A pool whose first free block is open from the start.

@@ -1,0 +1,3 @@
+//! Schemes that order the pages of each die of the device apart.
+
+pub mod epo;

@@ -1,3 +1,0 @@
-//! Schemes that order the pages of each element of the device apart.
-
-pub mod epo;
