@@ -140,6 +140,13 @@ impl Buffer {
             .saturating_sub(self.config.capacity_pages)
     }
 
+    /// Dirty pages in the buffer now.
+    #[must_use]
+    #[inline]
+    pub fn dirty(&self) -> u32 {
+        self.resident.dirty()
+    }
+
     /// The next host request begins; its `pages` pages follow, in ascending order.
     pub fn begin_request(&mut self, pages: u32) {
         self.request += 1;

@@ -154,6 +154,8 @@ pub struct Operations {
     merges: Vec<Merge>,
     /// Runs are spelled out.
     detailed: bool,
+    /// The die on which the page written leaves an old copy, if that is another one.
+    left_die: Option<u32>,
 }
 
 impl Operations {
@@ -218,6 +220,43 @@ impl Operations {
                 });
             }
         }
+    }
+
+    /// Says that the page written leaves an old copy on `die`, which is another one.
+    pub fn leave_die(&mut self, die: u32) {
+        self.left_die = Some(die);
+    }
+
+    /// Takes the die on which the page written leaves an old copy.
+    pub fn take_left_die(&mut self) -> Option<u32> {
+        self.left_die.take()
+    }
+
+    /// Takes out all erases: what runs before them stays, lane by lane.
+    #[must_use]
+    pub fn split_off_erases(&mut self) -> Self {
+        let mut erases = Self {
+            detailed: self.detailed,
+            ..Self::default()
+        };
+        let mut copies = Self {
+            detailed: self.detailed,
+            ..Self::default()
+        };
+        for (number, lane) in self.lanes().enumerate() {
+            if number > 0 {
+                erases.next_lane();
+                copies.next_lane();
+            }
+            let (ends, begins): (Vec<Operation>, Vec<_>) = lane
+                .iter()
+                .partition(|operation| operation.kind == Kind::Erase);
+            erases.list.extend(ends);
+            copies.list.extend(begins);
+        }
+        core::mem::swap(&mut copies.merges, &mut self.merges);
+        *self = copies;
+        erases
     }
 
     /// Says that operations of this step merged a block.

@@ -1,6 +1,9 @@
 //! What can go wrong in a run that is not our mistake.
 
+use destage_flash::ftl::NoSpace;
 use destage_trace::TraceError;
+
+use crate::source::Source;
 
 /// The user's input cannot be simulated. Every message names where, and what was expected.
 #[derive(Debug, thiserror::Error)]
@@ -42,4 +45,16 @@ pub enum SimError {
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+impl SimError {
+    /// The device has no room left for what line `line` of `source` brings.
+    #[cold]
+    pub(crate) fn full(source: &Source<'_>, line: u32, full: NoSpace) -> Self {
+        Self::DeviceFull {
+            origin: source.origin().to_owned(),
+            line,
+            explanation: full.explanation.into(),
+        }
+    }
 }

@@ -26,26 +26,28 @@ impl Foresight {
         if !config.needs_foresight() {
             return Ok(foresight);
         }
-        let paging = config.paging();
+        let in_trace = config.addressing(0);
         let mut writes = Vec::new();
         while let Some(request) = source.take()? {
-            let span = paging.span(&request);
+            let span = in_trace.span(&request);
             if request.operation != Operation::Flush {
                 let end = span.first + u64::from(span.pages);
                 foresight.span_pages = foresight.span_pages.max(end);
             }
             if request.operation == Operation::Write && config.scheme.needs_future() {
-                writes.push(span);
+                writes.push(request);
             }
         }
         if config.scheme.needs_future() {
-            let device_pages = config.ftl()?.map_or(u64::MAX, |ftl| ftl.pages());
-            let map = config.address_map();
-            let pages = writes.iter().flat_map(|span| {
-                let page = |offset| map.page(span, offset, device_pages, foresight.span_pages);
-                (0..span.pages).map(page)
-            });
-            foresight.writes = Some(pages.collect());
+            let device_pages = config.ftl()?.pages();
+            let on_device = config.addressing(foresight.span_pages);
+            let mut pages = Vec::new();
+            for request in &writes {
+                let origin = || source.origin().to_owned();
+                let span = on_device.request(request, device_pages, origin)?.span;
+                pages.extend((0..span.pages).map(|offset| span.page(offset, device_pages)));
+            }
+            foresight.writes = Some(pages);
         }
         Ok(foresight)
     }

@@ -4,31 +4,31 @@
 //! | --- | --- |
 //! | [`settings`], [`parameters`], [`profiles`] | from what a user wrote to a checked [`settings::Config`] |
 //! | [`run`] | from a configuration and requests to results; cross products on threads |
-//! | [`engine`] | the event-driven run, with [`host`], [`dies`], [`events`] |
-//! | [`untimed`] | the run without a clock |
-//! | [`paging`], [`source`], [`operation`] | requests become pages, and pages operations |
+//! | [`engine`] | the event-driven run, with [`host`], [`events`] |
+//! | [`op_count`] | the run without a clock |
+//! | [`paging`], [`source`] | requests become pages |
+//! | [`meter`], [`measured`] | what is measured on the way |
 //! | [`foresight`] | what has to be known before a run begins |
 //! | [`latencies`], [`metrics`] | what was measured becomes what is reported |
 //! | [`precondition`] | what the device holds before the first request |
 //! | [`observer`] | logs, progress, interruption |
 //! | [`error`] | what can be wrong with a user's input |
 
-pub mod dies;
 pub mod engine;
 pub mod error;
 pub mod events;
 pub mod foresight;
 pub mod host;
 pub mod latencies;
+pub mod measured;
+pub mod meter;
 pub mod metrics;
 pub mod observer;
-pub mod operation;
+pub mod op_count;
 pub mod paging;
 pub mod parameters;
 pub mod precondition;
 pub mod profiles;
 pub mod run;
 pub mod settings;
-mod slab;
 pub mod source;
-pub mod untimed;

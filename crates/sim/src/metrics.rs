@@ -9,7 +9,7 @@ use destage_buffer::destage::Cause as DestageCause;
 use destage_flash::Cause;
 use destage_flash::operation::{MergeCause, MergeKind, Tally};
 
-use crate::engine::Measured;
+use crate::measured::Measured;
 use crate::latencies::Summary;
 
 /// A metric's row.

@@ -2,7 +2,6 @@
 
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
-use destage_flash::Ftl;
 use destage_trace::Operation;
 
 /// One host request and what became of it.
@@ -59,13 +58,6 @@ pub trait Observer {
     fn progress(&mut self, requests: u64) -> bool {
         let _ = requests;
         true
-    }
-}
-
-/// Tells `observer` the erases of all blocks of `ftl`, if it wants them.
-pub(crate) fn tell_erases(observer: &mut dyn Observer, ftl: &dyn Ftl) {
-    if observer.wants_erases() {
-        ftl.erases(&mut |die, block, erases| observer.erases(die, block, erases));
     }
 }
 

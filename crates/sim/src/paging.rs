@@ -1,6 +1,6 @@
 //! From a host request in sectors to the pages it touches.
 
-use destage_base::Lpn;
+use destage_device::{RequestKind, Span};
 use destage_trace::{Operation, Request};
 
 use crate::error::SimError;
@@ -27,84 +27,73 @@ pub enum AddressMap {
     Shrink,
 }
 
-/// The pages of one request: consecutive in the trace's address space.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Span {
-    /// First page.
-    pub first: u64,
-    /// How many pages; at least 1.
-    pub pages: u32,
-    /// The first page is only partly covered.
-    pub partial_first: bool,
-    /// The last page is only partly covered.
-    pub partial_last: bool,
+/// Splits requests into pages of the device.
+#[derive(Clone, Copy, Debug)]
+pub struct Addressing {
+    /// Treatment of boundaries.
+    pub align: Align,
+    /// Treatment of what lies beyond the device.
+    pub map: AddressMap,
+    /// Sectors of 512 bytes in a page.
+    pub sectors_per_page: u64,
+    /// Pages the trace spans, for [`AddressMap::Shrink`].
+    pub span_pages: u64,
 }
 
-impl Span {
-    /// Whether page `offset` of the span is only partly covered.
-    #[must_use]
-    pub fn is_partial(&self, offset: u32) -> bool {
-        (offset == 0 && self.partial_first)
-            || (offset > 0 && offset + 1 == self.pages && self.partial_last)
-    }
-
-    /// Refuses a span that ends beyond the device, if `map` does.
+impl Addressing {
+    /// What `request` asks of a device of `device_pages`; `origin` names the trace in an error.
     ///
     /// # Errors
-    /// [`SimError::BeyondDevice`] of `request`.
+    /// [`SimError::BeyondDevice`] for a request that ends beyond the device where that is refused.
     #[inline]
-    pub fn check(
+    pub fn request(
         &self,
         request: &Request,
         device_pages: u64,
-        paging: &Paging,
-        map: AddressMap,
         origin: impl FnOnce() -> String,
-    ) -> Result<(), SimError> {
-        let end = self.first + u64::from(self.pages);
-        if map != AddressMap::Refuse || end <= device_pages || request.operation == Operation::Flush
-        {
-            return Ok(());
+    ) -> Result<destage_device::Request, SimError> {
+        let kind = match request.operation {
+            Operation::Read => RequestKind::Read,
+            Operation::Write => RequestKind::Write,
+            Operation::Trim => RequestKind::Trim,
+            Operation::Flush => RequestKind::Flush,
+        };
+        let mut span = self.span(request);
+        if span.first + u64::from(span.pages) > device_pages && kind != RequestKind::Flush {
+            if self.map == AddressMap::Refuse {
+                return Err(self.beyond(request, device_pages, origin()));
+            }
+            if self.map == AddressMap::Modulo {
+                span.first %= device_pages;
+            }
         }
-        Err(SimError::BeyondDevice {
-            origin: origin(),
+        if self.map == AddressMap::Shrink && self.span_pages > device_pages {
+            let shrunk =
+                u128::from(span.first) * u128::from(device_pages) / u128::from(self.span_pages);
+            span.first = shrunk as u64;
+        }
+        Ok(destage_device::Request {
+            kind,
+            span,
+            fua: request.fua,
+        })
+    }
+
+    #[cold]
+    fn beyond(&self, request: &Request, device_pages: u64, origin: String) -> SimError {
+        SimError::BeyondDevice {
+            origin,
             line: request.line,
             sector: request.sector,
             sectors: request.sectors,
-            device_sectors: device_pages * paging.sectors_per_page,
+            device_sectors: device_pages * self.sectors_per_page,
             device_pages,
-        })
+        }
     }
-}
 
-impl AddressMap {
-    /// Page `offset` of `span` on a device of `device_pages`, for a trace that spans `span_pages`.
+    /// The pages of `request` in the addresses of the trace. It has at least one sector; a flush may have none.
+    #[must_use]
     #[inline]
-    #[must_use]
-    pub fn page(self, span: &Span, offset: u32, device_pages: u64, span_pages: u64) -> Lpn {
-        let page = span.first + u64::from(offset);
-        Lpn(match self {
-            Self::Modulo => page % device_pages,
-            Self::Shrink if span_pages > device_pages => {
-                (u128::from(page) * u128::from(device_pages) / u128::from(span_pages)) as u64
-            }
-            Self::Refuse | Self::Shrink => page,
-        })
-    }
-}
-
-/// Splits requests into pages.
-#[derive(Clone, Copy, Debug)]
-pub struct Paging {
-    /// Treatment of boundaries.
-    pub align: Align,
-    /// Sectors of 512 bytes in a page.
-    pub sectors_per_page: u64,
-}
-
-impl Paging {
-    /// The pages of `request`, which has at least one sector (a flush may have none).
-    #[must_use]
     pub fn span(&self, request: &Request) -> Span {
         let per_page = self.sectors_per_page;
         let end = request.sector + u64::from(request.sectors.max(1));
@@ -114,21 +103,14 @@ impl Paging {
             let (whole, rest) = (sectors / per_page, sectors % per_page);
             // Half goes to the even neighbour, so that rounding has no drift.
             let up = 2 * rest > per_page || (2 * rest == per_page && whole % 2 == 1);
-            let pages = (whole + u64::from(up)).max(1) as u32;
-            return Span {
-                first,
-                pages,
-                partial_first: false,
-                partial_last: false,
-            };
+            return Span::whole(first, (whole + u64::from(up)).max(1) as u32);
         }
         let last = (end - 1) / per_page;
         Span {
             first,
             pages: (last - first + 1) as u32,
-            partial_first: !request.sector.is_multiple_of(per_page)
-                || (last == first && !end.is_multiple_of(per_page)),
-            partial_last: last > first && !end.is_multiple_of(per_page),
+            head: (request.sector % per_page) as u32,
+            tail: ((last + 1) * per_page - end) as u32,
         }
     }
 }
@@ -139,8 +121,8 @@ mod tests {
 
     use super::*;
 
-    fn span(align: Align, sector: u64, sectors: u32) -> (u64, u32, bool, bool) {
-        let request = Request {
+    fn request(sector: u64, sectors: u32) -> Request {
+        Request {
             arrival: 0,
             sector,
             sectors,
@@ -149,26 +131,30 @@ mod tests {
             operation: Operation::Write,
             fua: false,
             stream: 0,
-        };
-        let span = Paging {
-            align,
-            sectors_per_page: 8,
         }
-        .span(&request);
-        (
-            span.first,
-            span.pages,
-            span.partial_first,
-            span.partial_last,
-        )
+    }
+
+    fn addressing(align: Align, map: AddressMap) -> Addressing {
+        Addressing {
+            align,
+            map,
+            sectors_per_page: 8,
+            span_pages: 100,
+        }
+    }
+
+    /// First page, pages, sectors left out at the head and at the tail.
+    fn span(align: Align, sector: u64, sectors: u32) -> (u64, u32, u32, u32) {
+        let span = addressing(align, AddressMap::Refuse).span(&request(sector, sectors));
+        (span.first, span.pages, span.head, span.tail)
     }
 
     #[test]
     fn cover_takes_every_touched_page() {
-        assert_eq!(span(Align::Cover, 8, 8), (1, 1, false, false));
-        assert_eq!(span(Align::Cover, 7, 2), (0, 2, true, true));
-        assert_eq!(span(Align::Cover, 8, 1), (1, 1, true, false));
-        assert_eq!(span(Align::Cover, 8, 12), (1, 2, false, true));
+        assert_eq!(span(Align::Cover, 8, 8), (1, 1, 0, 0));
+        assert_eq!(span(Align::Cover, 7, 2), (0, 2, 7, 7));
+        assert_eq!(span(Align::Cover, 8, 1), (1, 1, 0, 7));
+        assert_eq!(span(Align::Cover, 8, 12), (1, 2, 0, 4));
     }
 
     #[test]
@@ -177,5 +163,16 @@ mod tests {
             .map(|n| span(Align::Nearest, 7, n).1)
             .into();
         assert_eq!(pages, [1, 1, 1, 2, 2, 2, 4]);
+    }
+
+    #[test]
+    fn a_request_beyond_the_device_is_refused_wrapped_or_shrunk_as_a_whole() {
+        let first = |map| {
+            let asked = addressing(Align::Cover, map).request(&request(400, 24), 10, String::new);
+            asked.map(|asked| (asked.span.first, asked.span.pages))
+        };
+        assert!(first(AddressMap::Refuse).is_err());
+        assert_eq!(first(AddressMap::Modulo).ok(), Some((0, 3)));
+        assert_eq!(first(AddressMap::Shrink).ok(), Some((5, 3)));
     }
 }

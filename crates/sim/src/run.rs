@@ -5,24 +5,25 @@ use std::collections::BTreeMap;
 use destage_base::parameter::{Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_buffer::{Buffer, BufferConfig, Release, SchemeConfig};
+use destage_device::{Device, DeviceConfig, Ordering};
 use destage_flash::ftl::FtlConfig;
 use destage_flash::{Ftl, Geometry, Timing};
 use destage_trace::{ReadOptions, Request, TraceError};
 use rayon::prelude::*;
 
-use crate::dies::Dies;
-use crate::engine::{Engine, EngineConfig, Measured, Replay, Window};
+use crate::engine::{Engine, EngineConfig, Replay, Window};
 use crate::error::SimError;
 use crate::events::Clock;
 use crate::foresight::Foresight;
 use crate::host::{Attribution, Scheduler};
+use crate::measured::Measured;
 use crate::metrics::{MergeCost, Metrics, Scope, collect};
 use crate::observer::Observer;
-use crate::paging::{AddressMap, Align, Paging};
+use crate::op_count;
+use crate::paging::{AddressMap, Addressing, Align};
 use crate::precondition::{Precondition, Preparation};
 use crate::settings::Config;
 use crate::source::Source;
-use crate::untimed::{CountedFlash, Untimed, UntimedConfig};
 
 /// What one run gives: everything here is equal for equal inputs, on any machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -100,12 +101,12 @@ impl Config {
         }
     }
 
-    pub(crate) fn ftl(&self) -> Result<Option<Box<dyn Ftl>>, SimError> {
+    pub(crate) fn ftl(&self) -> Result<Box<dyn Ftl>, SimError> {
         let geometry = self.geometry();
         geometry
             .check()
             .map_err(|text| SimError::Config(format!("flash.*: {text}")))?;
-        (self.ftl_row.build)(&FtlConfig {
+        let built = (self.ftl_row.build)(&FtlConfig {
             geometry,
             timing: self.timing(),
             copy_back: self.global.flag("flash.copy_back"),
@@ -115,29 +116,31 @@ impl Config {
             filled: self.precondition().fills(),
             seed: self.global.integer("sim.seed"),
             values: &self.ftl,
-        })
-        .map_err(SimError::Config)
+        });
+        built.map_err(SimError::Config)
+    }
+
+    /// Whether there is flash, and not only a count of what is destaged.
+    fn has_flash(&self) -> bool {
+        self.ftl_row.has_flash
     }
 
     fn precondition(&self) -> Precondition {
         Precondition::read(self.global.text("sim.precondition")).unwrap_or(Precondition::None)
     }
 
-    /// The buffer; none for `nocache` and for a capacity of no page.
-    fn buffer(&self, timed: bool, foresight: &Foresight) -> Result<Option<Buffer>, SimError> {
+    /// The buffer; one of no page keeps nothing.
+    fn buffer(&self, timed: bool, foresight: &Foresight) -> Result<Buffer, SimError> {
         let page_bytes = self.global.integer("flash.page_bytes");
         let capacity = (self.global.integer("buffer.capacity_bytes") / page_bytes) as u32;
-        if capacity == 0 {
-            return Ok(None);
-        }
-        if self.scheme.needs_future() {
+        if self.scheme.needs_future() && capacity > 0 {
             self.check_order(timed)?;
         }
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_values(capacity, block_pages, page_bytes, &self.buffer);
-        if timed {
-            config.staging = true;
-        } else {
+        config.staging = true;
+        if !timed {
+            // Nothing is ever in flight.
             config.release = Release::Issue;
         }
         let scheme = (self.scheme.build)(&SchemeConfig {
@@ -148,7 +151,24 @@ impl Config {
             seed: self.global.integer("sim.seed"),
             values: &self.buffer,
         });
-        Ok(scheme.map(|scheme| Buffer::new(config, scheme)))
+        Ok(Buffer::new(config, scheme))
+    }
+
+    /// The device, with `buffer` over `ftl`.
+    fn device(&self, timed: bool, buffer: Buffer, ftl: Box<dyn Ftl>) -> Device {
+        let geometry = self.geometry();
+        let config = DeviceConfig {
+            reads_partial: self.global.text("trace.align") == "rmw",
+            ordering: match self.global.text("sim.write_order") {
+                "reference" => Ordering::Reference,
+                _ => Ordering::Strict,
+            },
+            volatile_cache: self.global.text("device.vwc") == "on",
+            strict_trim: self.global.text("device.trim") == "strict",
+            batches: timed,
+            ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
+        };
+        Device::new(config, buffer, ftl)
     }
 
     /// Who was told the future has to see it in the order of the trace.
@@ -163,18 +183,19 @@ impl Config {
         Ok(())
     }
 
-    pub(crate) fn paging(&self) -> Paging {
-        Paging {
+    pub(crate) fn addressing(&self, span_pages: u64) -> Addressing {
+        Addressing {
             align: match self.global.text("trace.align") {
                 "nearest" => Align::Nearest,
-                "rmw" => Align::ReadModifyWrite,
                 _ => Align::Cover,
             },
+            map: self.address_map(),
             sectors_per_page: self.global.integer("flash.page_bytes") / 512,
+            span_pages,
         }
     }
 
-    pub(crate) fn address_map(&self) -> AddressMap {
+    fn address_map(&self) -> AddressMap {
         match self.global.text("trace.addr_map") {
             "modulo" => AddressMap::Modulo,
             "shrink" => AddressMap::Shrink,
@@ -189,7 +210,7 @@ impl Config {
     }
 
     pub(crate) fn is_timed(&self) -> bool {
-        self.global.text("sim.costing") == "event" && self.ftl_row.name != "none"
+        self.global.text("sim.costing") == "event" && self.has_flash()
     }
 
     fn engine(&self, span_pages: u64) -> EngineConfig {
@@ -220,11 +241,8 @@ impl Config {
                 _ => Window::Complete,
             },
             drain: values.flag("sim.drain"),
-            paging: self.paging(),
-            address_map: self.address_map(),
-            span_pages,
+            addressing: self.addressing(span_pages),
             exact_responses: values.integer("sim.exact_responses") as usize,
-            honor_flush: self.buffer.text("flush_mode") == "honor",
         }
     }
 }
@@ -243,7 +261,7 @@ pub fn run<'a>(
     let timed = config.is_timed();
     let geometry = config.geometry();
     let mut ftl = config.ftl()?;
-    if let (Some(ftl), Precondition::RandomFill(passes)) = (&mut ftl, config.precondition()) {
+    if let Precondition::RandomFill(passes) = config.precondition() {
         let preparation = Preparation {
             ftl: ftl.as_mut(),
             blocks_per_die: geometry.blocks_per_die(),
@@ -253,51 +271,28 @@ pub fn run<'a>(
     }
     let scope = Scope {
         timed,
-        flash: ftl.is_some(),
-        prepared_pages: ftl.as_ref().map_or(0, |ftl| {
-            config.precondition().passes().saturating_mul(ftl.pages())
-        }),
-        merges: ftl
-            .as_ref()
-            .is_some_and(|ftl| ftl.has_merges())
-            .then(|| config.merge_cost()),
+        flash: config.has_flash(),
+        prepared_pages: config.precondition().passes().saturating_mul(ftl.pages()),
+        merges: ftl.has_merges().then(|| config.merge_cost()),
         page_bytes: geometry.page_bytes,
     };
-    let buffer = config.buffer(timed, foresight)?;
-    let (measured, source): (Measured, Source<'a>) = match ftl {
-        Some(ftl) if timed => {
-            let dies = Dies::new(
-                ftl,
-                config.timing(),
-                geometry.dies,
-                geometry.blocks_per_die(),
-            );
-            Engine::new(
-                config.engine(foresight.span_pages),
-                source,
-                dies,
-                buffer,
-                observer,
-            )
-            .run()?
-        }
-        ftl => {
-            let untimed = UntimedConfig {
-                paging: config.paging(),
-                address_map: config.address_map(),
-                span_pages: foresight.span_pages,
-                device_pages: ftl.as_ref().map(|ftl| ftl.pages()),
-                dies: geometry.dies,
-                drain: config.global.flag("sim.drain"),
-            };
-            let flash = CountedFlash::new(
-                ftl,
-                config.timing(),
-                geometry.dies,
-                geometry.blocks_per_die(),
-            );
-            Untimed::new(untimed, source, flash, buffer, observer).run()?
-        }
+    let addressing = config.addressing(foresight.span_pages);
+    let device = config.device(timed, config.buffer(timed, foresight)?, ftl);
+    let timing = config.timing();
+    let (measured, source): (Measured, Source<'a>) = if timed {
+        let engine = config.engine(foresight.span_pages);
+        Engine::new(engine, source, device, timing, geometry.dies, observer).run()?
+    } else {
+        let drain = config.global.flag("sim.drain");
+        op_count::run(
+            source,
+            device,
+            &addressing,
+            timing,
+            geometry.dies,
+            drain,
+            observer,
+        )?
     };
     let metrics = collect(&measured, &scope);
     Ok((

@@ -20,6 +20,7 @@ mod fast;
 mod hat;
 mod hybrid;
 mod last;
+mod none;
 mod page;
 mod replacement;
 mod sast;
@@ -209,13 +210,7 @@ pub struct FtlRow {
 
 /// All translation layers.
 pub const FTLS: &[FtlRow] = &[
-    FtlRow {
-        name: "none",
-        about: "No flash: destages are counted and complete at once, as in a cache simulator.",
-        source: "Ours, for buffer-only studies.",
-        parameters: &[],
-        build: |_| Ok(None),
-    },
+    none::ROW,
     page::ROW,
     block::ROW,
     hybrid::ROW,

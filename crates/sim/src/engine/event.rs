@@ -18,12 +18,11 @@ pub(super) const PASSES_RELEASE: u8 = 1;
 
 /// What is due.
 #[derive(Clone, Copy, Debug)]
-pub enum Event {
+pub(super) enum Event {
     /// The next request of the trace arrives.
     Arrival,
     /// A message about a request is on its way through the event list.
     Message {
-        /// What it says.
         says: Message,
         /// Passes to go.
         passes: u8,
@@ -34,29 +33,17 @@ pub enum Event {
     WriteDataIn(u32),
     /// A read's data is at the host.
     ReadDataOut(u32),
-    /// The operation in service at this die is done.
+    /// The command in service at this die has ended.
     DieDone(u32),
-    /// This operation of the batch in service at this die is done.
-    BatchedDone {
-        /// Position in the batch.
-        position: u16,
-        /// The die.
-        die: u32,
-    },
-    /// The garbage collection at this die is done.
-    GcDone(u32),
-    /// Nobody has asked for anything long enough for idle work.
-    Idle {
-        /// Which pages.
-        group: u16,
-        /// Requests for them that had arrived by then.
-        arrivals: u32,
-    },
+    /// The operation at this position of the batch in service at this die has ended.
+    BatchedDone { position: u16, die: u32 },
+    /// The device asked to be woken now.
+    Alarm(u32),
 }
 
 /// What a message says.
 #[derive(Clone, Copy, Debug)]
-pub enum Message {
+pub(super) enum Message {
     /// The host sends the request to the device.
     Send,
     /// The channel is ready for the write's data.

@@ -1,16 +1,16 @@
 //! The host's side of a run: requests arrive, wait, are sent, and complete.
 
 use destage_base::Ticks;
-use destage_trace::{Operation, Request};
+use destage_trace::Operation;
 
 use super::event::{
     Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION,
 };
-use super::{Active, Engine, Outcome, Replay, Window};
+use super::link::Active;
+use super::{Engine, Outcome, Replay, Window};
 use crate::error::SimError;
 use crate::host::{Attribution, Identity};
 use crate::observer::Response;
-use crate::paging::Span;
 
 /// Requests between two calls of [`crate::observer::Observer::progress`].
 const PROGRESS_STEP: u64 = 4096;
@@ -23,7 +23,7 @@ impl Engine<'_> {
         } else {
             (request.arrival as f64 * self.config.time_scale + 0.5) as Ticks
         };
-        self.events.at(time, Event::Arrival);
+        self.link.events.at(time, Event::Arrival);
     }
 
     /// The next request of the trace arrives and joins the host's queue.
@@ -35,7 +35,7 @@ impl Engine<'_> {
         if self.config.replay == Replay::Trace {
             self.schedule_arrival();
         }
-        let now = self.events.now();
+        let now = self.link.events.now();
         self.first_arrival.get_or_insert(now);
         let identity = Identity {
             index: self.arrivals,
@@ -45,20 +45,20 @@ impl Engine<'_> {
         self.arrivals += 1;
         self.last_line = request.line;
         self.measured.requests += 1;
-        if self.arrivals.is_multiple_of(PROGRESS_STEP) && !self.observer.progress(self.arrivals) {
+        if self.arrivals.is_multiple_of(PROGRESS_STEP) && !self.link.observer.progress(self.arrivals) {
             return Err(SimError::Interrupted.into());
         }
-        let span = self.config.paging.span(&request);
-        self.check_address(&request, &span)?;
-        if self.idle.is_some() {
-            self.end_idle_time(&span);
-        }
-        let id = self.active.insert(Active {
+        let origin = || self.source.origin().to_owned();
+        let asked = self
+            .config
+            .addressing
+            .request(&request, self.device.pages(), origin)?;
+        self.device.announce(&asked.span);
+        let id = self.link.active.insert(Active {
             request,
             identity,
-            span,
+            asked,
             sent: 0,
-            remaining: 0,
         });
         if self.config.attribution == Attribution::DiskSim {
             self.outstanding.push(identity, request.sector);
@@ -72,7 +72,7 @@ impl Engine<'_> {
                 self.send_next(PASSES_SEND_ON_ARRIVAL);
             }
         }
-        let outstanding = self.active.len() as u64;
+        let outstanding = self.link.active.len() as u64;
         if self.config.saturation > 0 && outstanding >= self.config.saturation {
             self.measured.saturated = true;
             self.close();
@@ -80,17 +80,6 @@ impl Engine<'_> {
         if self.next.is_none() && self.config.window == Window::LastArrival {
             self.close();
         }
-        Ok(())
-    }
-
-    pub(super) fn check_address(&self, request: &Request, span: &Span) -> Outcome {
-        span.check(
-            request,
-            self.device_pages,
-            &self.config.paging,
-            self.config.address_map,
-            || self.source.origin().to_owned(),
-        )?;
         Ok(())
     }
 
@@ -102,14 +91,14 @@ impl Engine<'_> {
 
     pub(super) fn send(&mut self, id: u32, passes: u8) {
         self.in_device += 1;
-        self.active[id].sent = self.events.now();
-        self.events.soon(Message::Send.about(id, passes));
+        self.link.active[id].sent = self.link.events.now();
+        self.link.events.soon(Message::Send.about(id, passes));
     }
 
     /// The host learns that `id` is complete.
     pub(super) fn complete(&mut self, id: u32) -> Outcome {
-        let now = self.events.now();
-        let Some(active) = self.active.remove(id) else {
+        let now = self.link.events.now();
+        let Some(active) = self.link.active.remove(id) else {
             return Ok(());
         };
         let request = active.request;
@@ -121,13 +110,13 @@ impl Engine<'_> {
                 .unwrap_or(active.identity),
         };
         let response = now - identity.arrival;
-        if !self.closed {
+        if !self.link.closed {
             let write = identity.operation != Operation::Read;
             self.measured.completed += 1;
             self.measured.response.push(response, write);
             self.measured.device_response.push(now - active.sent, write);
         }
-        self.observer.response(&Response {
+        self.link.observer.response(&Response {
             index: identity.index,
             arrival: identity.arrival,
             response: Some(response),
@@ -135,14 +124,12 @@ impl Engine<'_> {
             sectors: request.sectors,
             operation: request.operation,
         });
-        if self.idle.is_some() {
-            self.begin_idle_time(&active.span);
-        }
+        self.device.retire(&active.asked.span, &mut self.link);
         self.in_device -= 1;
         self.send_next(PASSES_SEND_ON_COMPLETION);
-        self.events.soon(Message::Release.about(id, PASSES_RELEASE));
+        self.link.events.soon(Message::Release.about(id, PASSES_RELEASE));
         if self.config.replay == Replay::Closed && self.next.is_some() {
-            self.events.soon(Event::Arrival);
+            self.link.events.soon(Event::Arrival);
         }
         Ok(())
     }

@@ -1,143 +1,85 @@
-//! The event-driven run: host queue, device channel, buffer, dies, in simulated time.
+//! The event-driven run: host queue, device channel and flash commands in simulated time.
 //!
-//! The order of events at equal times is part of the model: with garbage collection active it decides block
-//! contents. A message between host, controller and device takes no time but passes through the event
-//! list a fixed number of times, so that what is already due at that instant goes first. The numbers of
-//! passes below are those of the reference simulator.
+//! It drives a [`Device`] and adds what lies before it. The order of events at equal times is part of the model:
+//! with garbage collection active it decides block contents. A message between host, controller and device takes
+//! no time but passes through the event list a fixed number of times, so that what is already due at that
+//! instant goes first. The numbers of passes are those of the reference simulator.
 
-mod buffering;
 mod config;
-mod device_side;
 mod event;
 mod host_side;
-mod idle;
-
-use std::collections::{BTreeMap, VecDeque};
+mod link;
 
 use destage_base::Ticks;
-use destage_buffer::Buffer;
-use destage_trace::Request;
+use destage_device::Device;
+use destage_flash::Timing;
+use destage_flash::ftl::NoSpace;
+use destage_trace::{Operation, Request};
 
-pub use self::config::{EngineConfig, Measured, Replay, Window};
-use self::event::PASSES_COMPLETION;
-pub use self::event::{Event, Message};
-use self::idle::Idle;
-pub use self::idle::IdleTime;
-use crate::dies::Dies;
+pub use self::config::{EngineConfig, Replay, Window};
+use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
+use self::link::Link;
 use crate::error::SimError;
 use crate::events::EventList;
-use crate::host::{Identity, Outstanding, Waiting};
+use crate::host::{Outstanding, Waiting};
 use crate::latencies::Latencies;
-use crate::observer::{Observer, Response, tell_erases};
-use crate::operation::PageOperation;
-use crate::paging::Span;
-use crate::slab::Slab;
+use crate::measured::Measured;
+use crate::meter::FlashMeter;
+use crate::observer::{Observer, Response};
 use crate::source::Source;
 
 /// Boxed, because the error is large and almost every step of a run passes one on.
 type Outcome = Result<(), Box<SimError>>;
 
-/// A host request on its way.
-#[derive(Clone, Copy)]
-struct Active {
-    request: Request,
-    identity: Identity,
-    span: Span,
-    sent: Ticks,
-    /// Page operations not done, and one while the request is still being taken in.
-    remaining: u32,
-}
-
-/// A destage on its way.
-#[derive(Default)]
-struct Issued {
-    at: Ticks,
-    reads_left: u32,
-    writes_left: u32,
-    keep: bool,
-    /// The idle time it was written back in, if it was.
-    idle: Option<IdleTime>,
-    /// Host requests that wait for it.
-    waiters: Vec<u32>,
-    /// Programs held back until all padding is read.
-    programs: Vec<PageOperation>,
-}
-
 /// One run. See the [module](self).
 pub struct Engine<'a> {
     config: EngineConfig,
-    events: EventList<Event>,
     source: Source<'a>,
     next: Option<Request>,
-    observer: &'a mut dyn Observer,
-    dies: Dies,
-    buffer: Option<Buffer>,
-    device_pages: u64,
-
-    active: Slab<Active>,
+    device: Device,
+    link: Link<'a>,
     waiting: Waiting,
     outstanding: Outstanding,
     in_device: u32,
     arrivals: u64,
     last_line: u32,
     first_arrival: Option<Ticks>,
-
-    channel_busy: bool,
-    dispatched: VecDeque<u32>,
-    done: VecDeque<u32>,
-
-    /// Requests of the pages that have no slot yet, in order of the pages.
-    slot_waiters: VecDeque<u32>,
-    /// By slot, the request of the page that waits for just this one.
-    place_waiters: BTreeMap<u32, u32>,
-    issued: Slab<Issued>,
-    idle: Option<Idle>,
-
     measured: Measured,
-    closed: bool,
 }
 
 impl<'a> Engine<'a> {
-    /// A run that has not begun.
+    /// A run that has not begun, of `source` on `device` with its `dies` dies.
     pub fn new(
         config: EngineConfig,
         source: Source<'a>,
-        dies: Dies,
-        buffer: Option<Buffer>,
+        device: Device,
+        timing: Timing,
+        dies: u32,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        let device_pages = dies.ftl().pages();
-        let idle = buffer.as_ref().and_then(Idle::of);
+        let latencies = || Latencies::keeping(config.exact_responses);
         Self {
-            config,
-            events: EventList::new(config.clock),
             source,
             next: None,
-            observer,
-            dies,
-            buffer,
-            device_pages,
-            active: Slab::default(),
+            device,
+            link: Link::new(
+                EventList::new(config.clock),
+                FlashMeter::new(timing, dies),
+                latencies(),
+                observer,
+            ),
             waiting: Waiting::new(config.scheduler),
             outstanding: Outstanding::default(),
             in_device: 0,
             arrivals: 0,
             last_line: 0,
             first_arrival: None,
-            channel_busy: false,
-            dispatched: VecDeque::new(),
-            done: VecDeque::new(),
-            slot_waiters: VecDeque::new(),
-            place_waiters: BTreeMap::new(),
-            issued: Slab::default(),
-            idle,
             measured: Measured {
-                response: Latencies::keeping(config.exact_responses),
-                device_response: Latencies::keeping(config.exact_responses),
-                destage_response: Latencies::keeping(config.exact_responses),
+                response: latencies(),
+                device_response: latencies(),
                 ..Measured::default()
             },
-            closed: false,
+            config,
         }
     }
 
@@ -156,12 +98,12 @@ impl<'a> Engine<'a> {
             Replay::Trace => self.schedule_arrival(),
             Replay::Closed => {
                 for _ in 0..self.config.queue_depth {
-                    self.events.soon(Event::Arrival);
+                    self.link.events.soon(Event::Arrival);
                 }
             }
         }
         self.work_off()?;
-        if !self.measured.saturated && self.config.drain && !self.closed {
+        if !self.measured.saturated && self.config.drain && !self.link.closed {
             self.drain()?;
         }
         self.close();
@@ -171,40 +113,53 @@ impl<'a> Engine<'a> {
 
     /// Handles events until every request is complete, or the run stops early.
     fn work_off(&mut self) -> Outcome {
-        while let Some(event) = self.events.take() {
+        while let Some(event) = self.link.events.take() {
             self.handle(event)?;
-            let finished = self.active.is_empty() && self.next.is_none();
-            if self.measured.saturated || (finished && self.issued.is_empty()) {
+            let finished = self.link.active.is_empty() && self.next.is_none();
+            if self.measured.saturated || (finished && self.device.is_settled()) {
                 break;
             }
-            if self.closed && !self.observer.wants_responses() {
+            if self.link.closed && !self.link.observer.wants_responses() {
                 break;
             }
         }
         Ok(())
     }
 
+    /// Destages what is left and waits for it.
+    fn drain(&mut self) -> Outcome {
+        let now = self.link.events.now();
+        let drained = self.device.drain(now, &mut self.link);
+        drained.map_err(|full| self.device_full(full))?;
+        while !self.device.is_settled() {
+            let Some(event) = self.link.events.take() else {
+                break;
+            };
+            self.handle(event)?;
+        }
+        Ok(())
+    }
+
     #[inline]
     fn handle(&mut self, event: Event) -> Outcome {
+        let now = self.link.events.now();
         match event {
             Event::DieDone(die) => {
-                let done = self.dies.finish(die, self.events.now());
-                if let Some(operation) = done {
-                    self.page_done(operation)?;
-                }
-                self.activate(die)
-            }
-            Event::GcDone(die) => {
-                self.dies.finish_gc(die, self.events.now());
-                self.activate(die)
+                self.link.meter.end(die, now);
+                let done = self.device.complete(die, now, &mut self.link);
+                done.map_err(|full| self.device_full(full))
             }
             Event::BatchedDone { position, die } => {
-                let operation = self.dies.finish_batched(die, position, self.events.now());
-                self.page_done(operation)?;
-                self.activate(die)
+                self.link.meter.end(die, now);
+                let device = &mut self.device;
+                let done = device.complete_batched(die, position, now, &mut self.link);
+                done.map_err(|full| self.device_full(full))
             }
             Event::Arrival => self.arrive(),
-            Event::Idle { group, arrivals } => self.use_idle_time(IdleTime { group, arrivals }),
+            Event::Alarm(alarm) => {
+                let done = self.device.wake(alarm, now, &mut self.link);
+                done.map_err(|full| self.device_full(full))
+            }
             Event::Message {
                 says,
                 passes,
@@ -212,12 +167,12 @@ impl<'a> Engine<'a> {
             } => self.pass(says, passes, request),
             Event::WriteDataIn(id) => {
                 self.start(id)?;
-                self.channel_busy = false;
+                self.link.channel_busy = false;
                 self.check_channel()
             }
             Event::ReadDataOut(id) => {
-                self.events
-                    .soon(Message::Complete.about(id, PASSES_COMPLETION));
+                let complete = Message::Complete.about(id, PASSES_COMPLETION);
+                self.link.events.soon(complete);
                 Ok(())
             }
         }
@@ -226,55 +181,84 @@ impl<'a> Engine<'a> {
     /// Lets `message` pass once more, or delivers it after its last pass.
     #[inline]
     fn pass(&mut self, says: Message, passes: u8, id: u32) -> Outcome {
+        let events = &mut self.link.events;
         // With nothing else due at this instant the remaining passes change nothing.
-        if passes > 1 && !self.events.is_instant_over() {
-            self.events.soon(says.about(id, passes - 1));
+        if passes > 1 && !events.is_instant_over() {
+            events.soon(says.about(id, passes - 1));
             return Ok(());
         }
+        let bus_time = |active: &link::Active| {
+            u64::from(active.request.sectors) * self.config.bus_per_sector
+        };
         match says {
             Message::Send => {
-                self.dispatched.push_back(id);
+                self.link.dispatched.push_back(id);
                 self.check_channel()
             }
             Message::StartWriteData => {
-                self.events.after(self.bus_time(id), Event::WriteDataIn(id));
+                events.after(bus_time(&self.link.active[id]), Event::WriteDataIn(id));
                 Ok(())
             }
             Message::StartReadData => {
-                self.events.after(self.bus_time(id), Event::ReadDataOut(id));
+                events.after(bus_time(&self.link.active[id]), Event::ReadDataOut(id));
                 Ok(())
             }
             Message::Complete => self.complete(id),
             Message::Release => {
-                self.channel_busy = false;
+                self.link.channel_busy = false;
                 self.check_channel()
             }
         }
     }
 
-    fn bus_time(&self, id: u32) -> Ticks {
-        u64::from(self.active[id].request.sectors) * self.config.bus_per_sector
+    /// Gives the channel, if it is idle, to a request that is done or else to a new one.
+    fn check_channel(&mut self) -> Outcome {
+        while !self.link.channel_busy {
+            if self.link.give_channel_to_done() {
+                continue;
+            }
+            let Some(id) = self.link.dispatched.pop_front() else {
+                break;
+            };
+            if self.link.active[id].request.operation == Operation::Write {
+                self.link.channel_busy = true;
+                let message = Message::StartWriteData.about(id, PASSES_BEFORE_WRITE_DATA);
+                self.link.events.soon(message);
+            } else {
+                // Reads, flushes and trims carry no data in.
+                self.start(id)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The device takes request `id` in.
+    #[inline]
+    fn start(&mut self, id: u32) -> Outcome {
+        let link::Active { request, asked, .. } = self.link.active[id];
+        self.measured.count_pages(&request, asked.span.pages);
+        let now = self.link.events.now();
+        let done = self.device.submit(id, &asked, now, &mut self.link);
+        done.map_err(|full| self.device_full(full))
     }
 
     /// Closes the window: what happens from now on is in no statistic.
     fn close(&mut self) {
-        if self.closed {
+        if self.link.closed {
             return;
         }
-        self.closed = true;
-        let now = self.events.now();
+        self.link.closed = true;
+        let now = self.link.events.now();
         self.measured.makespan = now - self.first_arrival.unwrap_or(now);
-        self.measured.totals = self.dies.totals(now);
-        self.measured.take_ftl(self.dies.ftl());
-        tell_erases(self.observer, self.dies.ftl());
-        if let Some(buffer) = &mut self.buffer {
-            self.measured.take_counts(buffer, now);
-        }
+        self.measured.destage_response = std::mem::take(&mut self.link.destage_response);
+        let totals = self.link.meter.totals(now);
+        self.measured
+            .take_device(&mut self.device, totals, now, self.link.observer);
     }
 
     fn report_unfinished(&mut self) {
-        for active in self.active.iter() {
-            self.observer.response(&Response {
+        for active in self.link.active.iter() {
+            self.link.observer.response(&Response {
                 index: active.identity.index,
                 arrival: active.identity.arrival,
                 response: None,
@@ -283,5 +267,10 @@ impl<'a> Engine<'a> {
                 operation: active.request.operation,
             });
         }
+    }
+
+    #[cold]
+    fn device_full(&self, full: NoSpace) -> Box<SimError> {
+        Box::new(SimError::full(&self.source, self.last_line, full))
     }
 }

@@ -137,7 +137,7 @@ impl PageFtl {
 
     /// The same for a write of `page` that is served now; the copy on another die is forgotten.
     #[inline]
-    fn locate_write(&mut self, page: Lpn) -> (usize, u32) {
+    fn locate_write(&mut self, page: Lpn, operations: &mut Operations) -> (usize, u32) {
         let Some(placement) = &mut self.placement else {
             return self.locate(page);
         };
@@ -145,6 +145,7 @@ impl PageFtl {
         let (die, left) = placement.arrive(number);
         if let Some(left) = left {
             self.dies[left as usize].forget(number);
+            operations.leave_die(left);
         }
         (die as usize, number)
     }
@@ -185,7 +186,7 @@ impl Ftl for PageFtl {
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let (die, within) = self.locate_write(page);
+        let (die, within) = self.locate_write(page, operations);
         let die = &mut self.dies[die];
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let old = die.old_copy(within);

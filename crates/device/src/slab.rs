@@ -1,6 +1,7 @@
 //! Things in flight, by a small number that is reused.
 
-use std::ops::{Index, IndexMut};
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
 
 /// A vector with holes: a freed place is used again, and keeps its memory.
 pub struct Slab<T> {

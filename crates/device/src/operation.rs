@@ -13,12 +13,18 @@ pub enum Work {
     HostWrite(u32),
     /// A host request trims the page.
     Trim(u32),
-    /// A destage writes the page from this slot.
+    /// A record writes the page from this slot.
     Destage(u32, Slot),
-    /// A destage reads the page to pad with it.
+    /// A record reads the page to pad with it.
     PadRead(u32),
-    /// A destage writes the page as padding.
+    /// A record writes the page as padding.
     PadWrite(u32),
+    /// A write past the buffer that a flush waits for, as part of this record.
+    OwedWrite(u32),
+    /// A trim that was answered already, as this record.
+    OwedTrim(u32),
+    /// A host request that writes part of the page reads the rest of it.
+    Fill(u32),
 }
 
 /// A page and the [`Work`] on it, in two machine words: millions of these pass through queues, and two words
@@ -26,23 +32,24 @@ pub enum Work {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageOperation {
     page: Lpn,
-    /// Kind in the lowest 3 bits, one that says whether a write is long, then 28 bits of request or destage number, then 32 bits of slot.
+    /// Kind in the lowest 4 bits, one that says whether a write is long, then 27 bits of request or record number,
+    /// then 32 bits of slot.
     packed: u64,
 }
 
-const KIND_BITS: u32 = 3;
+const KIND_BITS: u32 = 4;
 /// The bit of long writes.
 const LONG: u64 = 1 << KIND_BITS;
 /// Where the number begins.
 const NUMBER_AT: u32 = KIND_BITS + 1;
-const NUMBER_BITS: u32 = 28;
+const NUMBER_BITS: u32 = 27;
 
 impl PageOperation {
     /// `work` on `page`.
     ///
     /// # Panics
-    /// In debug builds, if 2^28 requests or destages are in flight: their numbers are reused, so that takes
-    /// more than 8 GiB of them.
+    /// In debug builds, if 2^27 requests or records are in flight: their numbers are reused, so that takes
+    /// more than 4 GiB of them.
     #[inline]
     pub fn new(page: Lpn, work: Work) -> Self {
         let (kind, number, slot) = match work {
@@ -52,10 +59,13 @@ impl PageOperation {
             Work::Destage(number, slot) => (3, number, slot.0),
             Work::PadRead(number) => (4, number, 0),
             Work::PadWrite(number) => (5, number, 0),
+            Work::OwedWrite(number) => (6, number, 0),
+            Work::OwedTrim(number) => (7, number, 0),
+            Work::Fill(number) => (8, number, 0),
         };
         debug_assert!(
             number < 1 << NUMBER_BITS,
-            "{number} requests or destages in flight"
+            "{number} requests or records in flight"
         );
         let packed =
             kind | u64::from(number) << NUMBER_AT | u64::from(slot) << (NUMBER_AT + NUMBER_BITS);
@@ -93,7 +103,10 @@ impl PageOperation {
             2 => Work::Trim(number),
             3 => Work::Destage(number, slot),
             4 => Work::PadRead(number),
-            _ => Work::PadWrite(number),
+            5 => Work::PadWrite(number),
+            6 => Work::OwedWrite(number),
+            7 => Work::OwedTrim(number),
+            _ => Work::Fill(number),
         }
     }
 
@@ -101,10 +114,23 @@ impl PageOperation {
     #[inline]
     pub fn write_cause(self) -> Option<Cause> {
         match self.work() {
-            Work::HostWrite(_) | Work::Destage(..) => Some(Cause::Host),
+            Work::HostWrite(_) | Work::Destage(..) | Work::OwedWrite(_) => Some(Cause::Host),
             Work::PadWrite(_) => Some(Cause::Pad),
-            Work::HostRead(_) | Work::PadRead(_) | Work::Trim(_) => None,
+            Work::HostRead(_) | Work::PadRead(_) | Work::Fill(_) => None,
+            Work::Trim(_) | Work::OwedTrim(_) => None,
         }
+    }
+
+    /// Whether it trims the page.
+    #[inline]
+    pub fn is_trim(self) -> bool {
+        matches!(self.work(), Work::Trim(_) | Work::OwedTrim(_))
+    }
+
+    /// Whether it reads the page.
+    #[inline]
+    pub fn is_read(self) -> bool {
+        matches!(self.work(), Work::HostRead(_) | Work::PadRead(_) | Work::Fill(_))
     }
 }
 
@@ -122,6 +148,9 @@ mod tests {
             Work::Destage(largest, Slot(u32::MAX)),
             Work::PadRead(7),
             Work::PadWrite(largest),
+            Work::OwedWrite(1),
+            Work::OwedTrim(largest),
+            Work::Fill(2),
         ] {
             for is_long in [false, true] {
                 let operation = PageOperation::new(Lpn(u64::MAX), work).with_long(is_long);

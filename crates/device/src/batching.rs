@@ -1,0 +1,174 @@
+//! Which operations of a queue a die with parallel units serves together.
+//!
+//! Pages within the reads and within the writes of a batch differ. A repeated page ends with the first, and what
+//! is programmed is the newest. In the reference simulator a repeated page is done at once.
+//!
+//! A trim of a page that the batch writes takes effect behind that write, unless a later write of the batch makes
+//! it void. Any other trim takes effect first. Trims cost nothing.
+
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+
+use destage_base::Lpn;
+use destage_flash::Cause;
+use destage_flash::batch::Batch;
+
+use crate::operation::PageOperation;
+
+/// Most reads, and most writes, a die takes into one batch.
+const BATCH_LIMIT: usize = 100;
+
+/// How an operation ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Part {
+    /// At once.
+    AtOnce,
+    /// As read of this index.
+    Read(usize),
+    /// As write of this index.
+    Write(usize),
+    /// With the write of this index, as a trim behind it.
+    TrimBehind(usize),
+}
+
+/// One batch being put together. Reused, so that a batch does not allocate.
+#[derive(Default)]
+pub(crate) struct BatchLists {
+    /// What was taken from the queue, in its order.
+    taken: Vec<(PageOperation, Part)>,
+    /// Pages to read, each once.
+    pub read_pages: Vec<Lpn>,
+    /// Pages to write, each once.
+    pub write_pages: Vec<(Lpn, Cause)>,
+    reads: usize,
+    writes: usize,
+}
+
+impl BatchLists {
+    /// Takes from `queue` up to the limit.
+    pub fn fill(&mut self, queue: &mut VecDeque<PageOperation>, repeats_at_once: bool) {
+        self.taken.clear();
+        self.read_pages.clear();
+        self.write_pages.clear();
+        (self.reads, self.writes) = (0, 0);
+        while self.reads < BATCH_LIMIT && self.writes < BATCH_LIMIT {
+            let Some(operation) = queue.pop_front() else {
+                break;
+            };
+            let part = self.part_of(operation, repeats_at_once);
+            self.taken.push((operation, part));
+        }
+    }
+
+    /// Whether nothing was taken.
+    pub fn is_empty(&self) -> bool {
+        self.taken.is_empty()
+    }
+
+    fn part_of(&mut self, operation: PageOperation, repeats_at_once: bool) -> Part {
+        let page = operation.page();
+        let written = self.write_pages.iter().position(|(other, _)| *other == page);
+        if operation.is_trim() {
+            self.writes += 1;
+            return match written {
+                Some(index) if !repeats_at_once => Part::TrimBehind(index),
+                _ => Part::AtOnce,
+            };
+        }
+        if let Some(cause) = operation.write_cause() {
+            self.writes += 1;
+            return match written {
+                Some(_) if repeats_at_once => Part::AtOnce,
+                Some(index) => {
+                    // The newest of them is what is programmed.
+                    self.write_pages[index].1 = cause;
+                    Part::Write(index)
+                }
+                None => {
+                    self.write_pages.push((page, cause));
+                    Part::Write(self.write_pages.len() - 1)
+                }
+            };
+        }
+        self.reads += 1;
+        match self.read_pages.iter().position(|other| *other == page) {
+            Some(_) if repeats_at_once => Part::AtOnce,
+            Some(index) => Part::Read(index),
+            None => {
+                self.read_pages.push(page);
+                Part::Read(self.read_pages.len() - 1)
+            }
+        }
+    }
+
+    /// Trims that take effect before the writes.
+    pub fn trims_before(&self) -> impl Iterator<Item = PageOperation> + '_ {
+        let first = self.taken.iter();
+        first
+            .filter(|(operation, part)| *part == Part::AtOnce && operation.is_trim())
+            .map(|(operation, _)| *operation)
+    }
+
+    /// Trims that take effect behind the writes: no later write of the batch makes them void.
+    pub fn trims_behind(&self) -> impl Iterator<Item = PageOperation> + '_ {
+        let trims = self.taken.iter().enumerate();
+        trims.filter_map(|(position, (operation, part))| {
+            let Part::TrimBehind(index) = *part else {
+                return None;
+            };
+            let is_void = self.taken[position..]
+                .iter()
+                .any(|(_, later)| *later == Part::Write(index));
+            (!is_void).then_some(*operation)
+        })
+    }
+
+    /// Only the first `served` writes found room: the others, and what follows them on their pages, go back to the
+    /// head of `queue`.
+    pub fn give_back(&mut self, served: usize, queue: &mut VecDeque<PageOperation>) {
+        if served == self.write_pages.len() {
+            return;
+        }
+        self.write_pages.truncate(served);
+        let stays = |part: Part| match part {
+            Part::AtOnce | Part::Read(_) => true,
+            Part::Write(index) | Part::TrimBehind(index) => index < served,
+        };
+        for (operation, part) in self.taken.iter().rev() {
+            if !stays(*part) {
+                queue.push_front(*operation);
+            }
+        }
+        self.taken.retain(|(_, part)| stays(*part));
+    }
+
+    /// Puts what was taken into positions: first what ends at once, then the order of `batch`. Repeated operations
+    /// become `followers` of the position with which they end. Returns how many end at once.
+    pub fn arrange(
+        &self,
+        batch: &Batch,
+        positions: &mut Vec<PageOperation>,
+        followers: &mut Vec<(u16, PageOperation)>,
+    ) -> u32 {
+        positions.clear();
+        followers.clear();
+        let at_once = self.taken.iter().filter(|(_, part)| *part == Part::AtOnce);
+        positions.extend(at_once.map(|(operation, _)| *operation));
+        let count = positions.len() as u32;
+        for entry in &batch.entries {
+            let position = positions.len() as u16;
+            let is_part = |part: Part| match part {
+                Part::AtOnce => false,
+                Part::Read(index) => !entry.write && index == entry.index,
+                Part::Write(index) | Part::TrimBehind(index) => {
+                    entry.write && index == entry.index
+                }
+            };
+            let mut ended = self.taken.iter().filter(|(_, part)| is_part(*part));
+            // The first of each page is what the others repeat.
+            positions.extend(ended.next().map(|(operation, _)| *operation));
+            followers.extend(ended.map(|(operation, _)| (position, *operation)));
+        }
+        count
+    }
+}

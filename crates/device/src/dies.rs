@@ -1,0 +1,369 @@
+//! The dies of the device: a queue and a server each, and the translation layer they share.
+//!
+//! A die serves one operation (or, with parallel units, one batch) at a time. Maps change when
+//! service starts; garbage collection is looked for before anything is served.
+
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::vec::Vec;
+
+use destage_base::{Lpn, Ticks};
+use destage_buffer::view::View;
+use destage_flash::batch::Batch;
+use destage_flash::ftl::NoSpace;
+use destage_flash::{Ftl, Operations};
+
+use crate::batching::BatchLists;
+use crate::device::{DeviceConfig, Ordering};
+use crate::driver::{BatchStep, Driver, Progress};
+use crate::operation::PageOperation;
+
+#[derive(Default)]
+struct Die {
+    queue: VecDeque<PageOperation>,
+    /// Operations in service that have not ended.
+    in_service: u32,
+    serving: Option<PageOperation>,
+    collecting: bool,
+    /// Garbage collections since an operation was last served: a device that does nothing else is stuck.
+    gc_in_a_row: u32,
+    /// The batch in service, with parallel units.
+    batch: Vec<PageOperation>,
+    /// Operations that end with one of the batch: its position, and the operation.
+    followers: Vec<(u16, PageOperation)>,
+    /// Only where a layer chooses the die of each write.
+    chosen: Chosen,
+}
+
+/// What a die has to know where pages move between dies.
+#[derive(Default)]
+struct Chosen {
+    /// Programs in service at other dies that replace a page here.
+    replaced_elsewhere: u32,
+    /// The die whose page the program in service here replaces.
+    replaces: Option<u32>,
+    /// The erases of a garbage collection, while its copies run or it waits for `replaced_elsewhere`.
+    erases: Option<Box<Operations>>,
+    /// The copies have ended.
+    copied: bool,
+}
+
+/// All dies. See the [module](self).
+pub(crate) struct Dies {
+    ftl: Box<dyn Ftl>,
+    dies: Vec<Die>,
+    operations: Operations,
+    batch: Batch,
+    batch_lists: BatchLists,
+    parallel_units: u32,
+    /// Of a read, and of a write or trim.
+    map_time: [Ticks; 2],
+    background: bool,
+    places_writes: bool,
+    /// Dies whose garbage collection waits for its erases.
+    copied: u32,
+    gc_limit: u32,
+    /// Repeated pages of a batch are done at once, as in the reference simulator.
+    repeats_at_once: bool,
+}
+
+/// Garbage collections in a row after which a die of `blocks` blocks will never serve anything again.
+#[must_use]
+pub fn gc_limit(blocks: u32) -> u32 {
+    4 * blocks + 16
+}
+
+/// The error of a die beyond its [`gc_limit`].
+#[must_use]
+pub fn only_collects(die: u32, times: u32) -> NoSpace {
+    let explanation = format!(
+        "die {die} collected garbage {times} times in a row without serving a request: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device"
+    );
+    NoSpace {
+        explanation: explanation.into(),
+    }
+}
+
+impl Dies {
+    /// Idle dies over `ftl`.
+    pub fn new(ftl: Box<dyn Ftl>, config: &DeviceConfig) -> Self {
+        let parallel_units = if config.batches { ftl.parallel_units() } else { 1 };
+        let map_time = [false, true].map(|write| ftl.map_time(write));
+        let background = ftl.collects_in_background();
+        let places_writes = ftl.places_writes();
+        Self {
+            ftl,
+            dies: (0..config.dies).map(|_| Die::default()).collect(),
+            operations: if config.detailed {
+                Operations::detailed()
+            } else {
+                Operations::default()
+            },
+            batch: Batch::default(),
+            batch_lists: BatchLists::default(),
+            parallel_units,
+            map_time,
+            background,
+            places_writes,
+            copied: 0,
+            gc_limit: gc_limit(config.blocks_per_die),
+            repeats_at_once: config.ordering == Ordering::Reference,
+        }
+    }
+
+    /// The translation layer.
+    pub fn ftl(&self) -> &dyn Ftl {
+        &*self.ftl
+    }
+
+    /// The same, to change before the first request.
+    pub fn ftl_mut(&mut self) -> &mut dyn Ftl {
+        &mut *self.ftl
+    }
+
+    /// Whether the layer chooses the die of each write.
+    #[inline]
+    pub fn places_writes(&self) -> bool {
+        self.places_writes
+    }
+
+    /// Whether a program of `page` is in service.
+    pub fn is_programming(&self, page: Lpn) -> bool {
+        let serving = self.dies[self.ftl.die_of(page) as usize].serving;
+        serving.is_some_and(|serving| serving.page() == page && serving.write_cause().is_some())
+    }
+
+    /// Puts `operation` at the tail of the queue of its die, and says which die that is.
+    #[inline]
+    pub fn push(&mut self, operation: PageOperation) -> u32 {
+        let die = if self.places_writes && operation.write_cause().is_some() {
+            let dies = &self.dies;
+            self.ftl
+                .place(operation.page(), &|die| load(&dies[die as usize]))
+        } else {
+            self.ftl.die_of(operation.page())
+        };
+        self.dies[die as usize].queue.push_back(operation);
+        die
+    }
+
+    /// The command in service at `die` has ended: takes its page operation, if it was for one. Call
+    /// [`Dies::start`] afterwards.
+    #[inline]
+    pub fn finish(&mut self, die: u32) -> Option<PageOperation> {
+        let state = &mut self.dies[die as usize];
+        if state.collecting {
+            self.finish_gc(die);
+            return None;
+        }
+        state.in_service -= 1;
+        let operation = state.serving.take();
+        if self.places_writes {
+            self.forget_replaced(die);
+        }
+        operation
+    }
+
+    /// The operation at `position` of the batch in service at `die` has ended: `take` gets it, and those that end
+    /// with it. Call [`Dies::start`] afterwards.
+    pub fn finish_batched(&mut self, die: u32, position: u16, take: &mut Vec<PageOperation>) {
+        let state = &mut self.dies[die as usize];
+        state.in_service -= 1;
+        take.push(state.batch[usize::from(position)]);
+        let followers = state.followers.iter();
+        take.extend(
+            followers
+                .filter(|(leader, _)| *leader == position)
+                .map(|(_, operation)| *operation),
+        );
+    }
+
+    /// Starts `die` if it is idle and has something to do; whether that has ended already.
+    #[inline]
+    pub fn start<D: Driver>(
+        &mut self,
+        die: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Result<Progress, NoSpace> {
+        let state = &mut self.dies[die as usize];
+        if state.in_service > 0 || state.collecting {
+            return Ok(if state.chosen.copied {
+                self.start_erases(die, driver)
+            } else {
+                Progress::Running
+            });
+        }
+        if !state.queue.is_empty() || self.background {
+            self.operations.clear();
+            let time = driver.flash_time(now);
+            if self.ftl.collect_garbage(die, time, &mut self.operations)? {
+                return self.start_gc(die, driver);
+            }
+        }
+        if self.parallel_units > 1 {
+            self.start_batch(die, driver)?;
+            return Ok(Progress::Running);
+        }
+        let state = &mut self.dies[die as usize];
+        let Some(operation) = state.queue.pop_front() else {
+            return Ok(Progress::Running);
+        };
+        self.operations.clear();
+        let map_time = self.map(operation)?;
+        if self.places_writes {
+            self.note_replaced(die);
+        }
+        let state = &mut self.dies[die as usize];
+        state.gc_in_a_row = 0;
+        state.in_service = 1;
+        state.serving = Some(operation);
+        Ok(driver.serve(die, operation, &self.operations, map_time))
+    }
+
+    /// Lets the layer say what flash does for `operation`, and returns how long the map is busy.
+    #[inline]
+    fn map(&mut self, operation: PageOperation) -> Result<Ticks, NoSpace> {
+        let page = operation.page();
+        let operations = &mut self.operations;
+        match operation.write_cause() {
+            Some(cause) if operation.is_long() => self.ftl.write_long(page, cause, operations)?,
+            Some(cause) => self.ftl.write(page, cause, operations)?,
+            None if operation.is_trim() => self.ftl.trim(page, operations),
+            None => {
+                self.ftl.read(page, operations);
+                return Ok(self.map_time[0]);
+            }
+        }
+        Ok(self.map_time[1])
+    }
+
+    #[cold]
+    fn start_gc<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<Progress, NoSpace> {
+        let state = &mut self.dies[die as usize];
+        state.gc_in_a_row += 1;
+        if state.gc_in_a_row > self.gc_limit {
+            return Err(only_collects(die, state.gc_in_a_row));
+        }
+        state.collecting = true;
+        if state.chosen.replaced_elsewhere > 0 {
+            // A page of the victim may be replaced by a program that can still be lost with the power.
+            state.chosen.erases = Some(Box::new(self.operations.split_off_erases()));
+        }
+        Ok(driver.collect_garbage(die, &self.operations))
+    }
+
+    /// The copies or all of a garbage collection at `die` have ended.
+    fn finish_gc(&mut self, die: u32) {
+        let state = &mut self.dies[die as usize];
+        if state.chosen.erases.is_some() && !state.chosen.copied {
+            state.chosen.copied = true;
+            self.copied += 1;
+        } else {
+            state.collecting = false;
+        }
+    }
+
+    /// Starts the erases of the garbage collection at `die` once what replaced its pages is durable.
+    #[cold]
+    fn start_erases<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
+        let state = &mut self.dies[die as usize];
+        if state.chosen.replaced_elsewhere > 0 {
+            return Progress::Running;
+        }
+        state.chosen.copied = false;
+        self.copied -= 1;
+        match state.chosen.erases.take() {
+            Some(erases) => driver.collect_garbage(die, &erases),
+            None => Progress::Running,
+        }
+    }
+
+    /// Notes the die on which the operation about to be served leaves an old copy.
+    fn note_replaced(&mut self, die: u32) {
+        let left = self.operations.take_left_die();
+        if let Some(home) = left {
+            self.dies[home as usize].chosen.replaced_elsewhere += 1;
+        }
+        self.dies[die as usize].chosen.replaces = left;
+    }
+
+    fn forget_replaced(&mut self, die: u32) {
+        if let Some(home) = self.dies[die as usize].chosen.replaces.take() {
+            self.dies[home as usize].chosen.replaced_elsewhere -= 1;
+        }
+    }
+
+    /// A die that may go on although nothing of its own has ended.
+    pub fn freed_by_others(&self) -> Option<u32> {
+        if self.copied == 0 {
+            return None;
+        }
+        let dies = self.dies.iter();
+        let freed = |die: &Die| die.chosen.copied && die.chosen.replaced_elsewhere == 0;
+        dies.into_iter().position(freed).map(|die| die as u32)
+    }
+
+    /// Takes operations from the queue of `die` up to the limit and serves them on the parallel units.
+    fn start_batch<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
+        let state = &mut self.dies[die as usize];
+        let lists = &mut self.batch_lists;
+        lists.fill(&mut state.queue, self.repeats_at_once);
+        if lists.is_empty() {
+            return Ok(());
+        }
+        self.operations.clear();
+        for operation in lists.trims_before() {
+            self.ftl.trim(operation.page(), &mut self.operations);
+        }
+        let taken = self.ftl.serve(
+            die,
+            &lists.read_pages,
+            &lists.write_pages,
+            &mut self.batch,
+            &mut self.operations,
+        )?;
+        lists.give_back(taken, &mut state.queue);
+        for operation in lists.trims_behind() {
+            self.ftl.trim(operation.page(), &mut self.operations);
+        }
+        state.gc_in_a_row = 0;
+        let at_once = lists.arrange(&self.batch, &mut state.batch, &mut state.followers);
+        state.in_service = state.batch.len() as u32;
+        driver.serve_batch(
+            die,
+            BatchStep {
+                taken: &state.batch,
+                followers: &state.followers,
+                at_once,
+                batch: &self.batch,
+                operations: &self.operations,
+            },
+        );
+        Ok(())
+    }
+}
+
+/// Operations that wait or are served at a die.
+fn load(die: &Die) -> u32 {
+    die.queue.len() as u32 + die.in_service
+}
+
+impl View for Dies {
+    fn dies(&self) -> u32 {
+        self.dies.len() as u32
+    }
+    fn die_of(&self, page: Lpn) -> u32 {
+        self.ftl.die_of(page)
+    }
+    fn is_written(&self, page: Lpn) -> bool {
+        self.ftl.is_written(page)
+    }
+    fn is_collecting(&self, die: u32) -> bool {
+        self.dies[die as usize].collecting
+    }
+    fn queue_length(&self, die: u32) -> u32 {
+        load(&self.dies[die as usize])
+    }
+}

@@ -1,0 +1,117 @@
+//! Who drives a device: gives it time and requests, and carries out its flash commands.
+
+use destage_base::{Lpn, Ticks};
+use destage_buffer::destage::Destage;
+use destage_flash::Operations;
+use destage_flash::batch::Batch;
+
+use crate::operation::PageOperation;
+
+/// How far a driver is with a command it was just given.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Progress {
+    /// It runs. The driver calls [`Device::complete`](crate::Device::complete) when it has ended.
+    Running,
+    /// It has ended already: nothing takes time here.
+    Ended,
+}
+
+/// Several page operations that a die serves together.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchStep<'a> {
+    /// The page operations; positions count from 0.
+    pub taken: &'a [PageOperation],
+    /// Operations on the same pages that end with one of them, by its position.
+    pub followers: &'a [(u16, PageOperation)],
+    /// How many of them, from position 0 on, end at once. The others follow in the order of `batch.entries`.
+    pub at_once: u32,
+    /// When each of the others is done.
+    pub batch: &'a Batch,
+    /// Everything flash does.
+    pub operations: &'a Operations,
+}
+
+/// Carries out what a [`Device`](crate::Device) wants, and hears what becomes of requests and pages.
+///
+/// A device calls its driver from within `submit`, `complete`, `wake` and `drain`, in the order in which things
+/// happen. The driver may note and schedule; it calls the device again only after that call has returned.
+///
+/// The methods with a default are for drivers that move bytes or measure. A driver without them pays nothing.
+pub trait Driver {
+    /// `die` begins to serve `operation`. The flash does `operations` one after the other; meanwhile the map is
+    /// busy for `map_time` ticks.
+    fn serve(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        operations: &Operations,
+        map_time: Ticks,
+    ) -> Progress;
+
+    /// `die` begins one step of garbage collection, whose lanes run side by side.
+    fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress;
+
+    /// `die` begins to serve a batch on its parallel units. The driver calls
+    /// [`Device::complete_batched`](crate::Device::complete_batched) for each position.
+    fn serve_batch(&mut self, die: u32, step: BatchStep<'_>);
+
+    /// The host request `token` is done and may be answered.
+    fn answer(&mut self, token: u32);
+
+    /// The device wants [`Device::wake`](crate::Device::wake) to be called with `alarm` when `delay` ticks have passed.
+    fn wake_after(&mut self, delay: Ticks, alarm: u32);
+
+    /// What garbage collection takes for the time; `now` unless nothing takes time.
+    #[inline]
+    fn flash_time(&self, now: Ticks) -> Ticks {
+        now
+    }
+
+    /// Whether [`Driver::record`] is wanted for writes that go past the buffer.
+    #[inline]
+    fn wants_records(&self) -> bool {
+        false
+    }
+
+    /// `record` was emitted `now`.
+    #[inline]
+    fn record(&mut self, record: &Destage, now: Ticks) {
+        let _ = (record, now);
+    }
+
+    /// The last program of a record emitted at `emitted` has ended `now`.
+    #[inline]
+    fn record_ended(&mut self, emitted: Ticks, now: Ticks) {
+        let _ = (emitted, now);
+    }
+
+    /// Page `offset` of the request being submitted is in the buffer, as `page`.
+    #[inline]
+    fn taken_in(&mut self, page: Lpn, offset: u32) {
+        let _ = (page, offset);
+    }
+
+    /// Page `offset` of the request being submitted is written past the buffer, as `page`.
+    #[inline]
+    fn bypassed(&mut self, page: Lpn, offset: u32) {
+        let _ = (page, offset);
+    }
+
+    /// `page` is trimmed.
+    #[inline]
+    fn trimmed(&mut self, page: Lpn) {
+        let _ = page;
+    }
+
+    /// A page of the read being submitted is served from RAM (`true`), or read from flash.
+    #[inline]
+    fn read(&mut self, page: Lpn, offset: u32, from_ram: bool) {
+        let _ = (page, offset, from_ram);
+    }
+
+    /// `operation` has ended.
+    #[inline]
+    fn ended(&mut self, operation: PageOperation) {
+        let _ = operation;
+    }
+}

@@ -1,0 +1,132 @@
+//! Idle time: when a scheme may write back pages because nobody waits.
+//!
+//! A scheme says by its [`IdleRule`] how long a group of pages has to be without host requests, and how
+//! often it wants to be asked then. A request that arrives ends the idle time of its pages' groups; what
+//! was issued before goes on, and the request queues behind it.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_buffer::Buffer;
+use destage_buffer::scheme::{IdleAgain, IdleRule};
+
+use crate::request::Span;
+use crate::slab::Slab;
+
+/// What is watched for one group of pages.
+#[derive(Clone, Copy, Default)]
+struct Group {
+    /// Pages of host requests that have arrived and are not complete.
+    outstanding: u64,
+    /// Requests that have arrived: an idle time begun under another number is over.
+    arrivals: u32,
+    /// In the idle time that lasts, the scheme's latest answer was no.
+    declined: bool,
+}
+
+/// The idle time of a device whose scheme uses it.
+pub(crate) struct Idle {
+    pub rule: IdleRule,
+    groups: Vec<Group>,
+    alarms: Slab<IdleTime>,
+}
+
+/// Which group a record was written back for, and in which of its idle times.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct IdleTime {
+    /// Which group of pages.
+    pub group: u32,
+    /// Requests for it that had arrived when it began.
+    arrivals: u32,
+}
+
+impl Idle {
+    /// Watches what `buffer`'s scheme asks for, if it does.
+    pub fn of(buffer: &Buffer) -> Option<Self> {
+        let rule = buffer.idle_rule()?;
+        let groups = vec![Group::default(); rule.groups.max(1) as usize];
+        Some(Self {
+            rule,
+            groups,
+            alarms: Slab::default(),
+        })
+    }
+
+    /// How many groups of pages are watched apart.
+    pub fn groups(&self) -> u32 {
+        self.groups.len() as u32
+    }
+
+    /// Whether no request for its group has come since `time` began.
+    pub fn lasts(&self, time: IdleTime) -> bool {
+        let group = self.groups[time.group as usize];
+        group.outstanding == 0 && group.arrivals == time.arrivals
+    }
+
+    /// Notes the scheme's answer in `time`.
+    pub fn note(&mut self, time: IdleTime, answered: bool) {
+        self.groups[time.group as usize].declined = !answered;
+    }
+
+    /// The idle time of `group` that lasts, if the scheme's latest answer in it was no.
+    pub fn declined(&self, group: u32) -> Option<IdleTime> {
+        let Group {
+            arrivals, declined, ..
+        } = self.groups[group as usize];
+        declined.then_some(IdleTime { group, arrivals })
+    }
+
+    /// The idle time behind an alarm that has gone off.
+    pub fn take_alarm(&mut self, alarm: u32) -> Option<IdleTime> {
+        self.alarms.remove(alarm)
+    }
+
+    /// A request for `span` has arrived.
+    pub fn end(&mut self, span: &Span, device_pages: u64, buffer: &Buffer) {
+        for offset in 0..self.pages_watched(span) {
+            let group = self.group_of(span, offset, device_pages, buffer);
+            let group = &mut self.groups[group as usize];
+            group.outstanding += 1;
+            group.arrivals = group.arrivals.wrapping_add(1);
+            group.declined = false;
+        }
+    }
+
+    /// A request for `span` is complete: calls `wake` with an alarm for each group that became idle.
+    pub fn begin(
+        &mut self,
+        span: &Span,
+        device_pages: u64,
+        buffer: &Buffer,
+        mut wake: impl FnMut(u32),
+    ) {
+        for offset in 0..self.pages_watched(span) {
+            let number = self.group_of(span, offset, device_pages, buffer);
+            let group = &mut self.groups[number as usize];
+            group.outstanding -= 1;
+            if group.outstanding == 0 {
+                wake(self.alarms.insert(IdleTime {
+                    group: number,
+                    arrivals: group.arrivals,
+                }));
+            }
+        }
+    }
+
+    /// With a single group the request counts as a whole, otherwise each of its pages does.
+    fn pages_watched(&self, span: &Span) -> u32 {
+        if self.groups.len() == 1 { 1 } else { span.pages }
+    }
+
+    fn group_of(&self, span: &Span, offset: u32, device_pages: u64, buffer: &Buffer) -> u32 {
+        if self.groups.len() == 1 {
+            return 0;
+        }
+        buffer.idle_group_of(span.page(offset, device_pages))
+    }
+
+    /// Whether the scheme is asked again after each page.
+    pub fn asks_after_page(&self) -> bool {
+        self.rule.again == IdleAgain::AfterPage
+    }
+}

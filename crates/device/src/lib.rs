@@ -1,0 +1,28 @@
+//! One flash device with a write buffer: host requests in, flash commands out, completions in.
+//!
+//! The device owns the buffer, the translation layer and the queue of each die. It alone knows in which order
+//! programs of one page take effect, who waits for what, and what a flush covers. It has no clock, no sockets and
+//! no bytes: time is an argument, and a [`Driver`] carries out commands. The event engine, the op-count run, the
+//! test matrix and a live server are drivers; none of them repeats a rule of the device.
+//!
+//! A write that misses passes [`Device::submit`], the buffer, [`Driver::record`] for its victim, the queue of a
+//! die, [`Driver::serve`], [`Device::complete`] and [`Driver::answer`], in this order and each once.
+#![no_std]
+extern crate alloc;
+
+mod batching;
+mod device;
+mod dies;
+mod driver;
+mod idle;
+pub mod operation;
+mod order;
+mod record;
+mod request;
+pub mod slab;
+
+pub use device::{Device, DeviceConfig, Ordering, Outcome};
+pub use dies::{gc_limit, only_collects};
+pub use driver::{BatchStep, Driver, Progress};
+pub use operation::{PageOperation, Work};
+pub use request::{Request, RequestKind, Span};

@@ -1,0 +1,108 @@
+//! What a host asks of the device.
+
+use destage_base::Lpn;
+
+/// The pages of one request: consecutive, and wrapped round at the end of the device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Span {
+    /// First page, below the pages of the device.
+    pub first: u64,
+    /// How many pages; at least 1.
+    pub pages: u32,
+    /// Sectors of the first page that lie before the request.
+    pub head: u32,
+    /// Sectors of the last page that lie behind it.
+    pub tail: u32,
+}
+
+impl Span {
+    /// Whole pages, `pages` of them from `first` on.
+    #[must_use]
+    pub fn whole(first: u64, pages: u32) -> Self {
+        Self {
+            first,
+            pages,
+            head: 0,
+            tail: 0,
+        }
+    }
+
+    /// Whether page `offset` of the span is only partly covered.
+    #[must_use]
+    #[inline]
+    pub fn is_partial(&self, offset: u32) -> bool {
+        (offset == 0 && self.head > 0) || (offset + 1 == self.pages && self.tail > 0)
+    }
+
+    /// Page `offset` of the span on a device of `device_pages`.
+    #[must_use]
+    #[inline]
+    pub fn page(&self, offset: u32, device_pages: u64) -> Lpn {
+        let page = self.first + u64::from(offset);
+        Lpn(if page < device_pages {
+            page
+        } else {
+            page % device_pages
+        })
+    }
+
+    /// The pages that the span covers whole: the first of them as an offset, and the offset behind the last.
+    #[must_use]
+    pub fn whole_pages(&self) -> core::ops::Range<u32> {
+        let first = u32::from(self.head > 0);
+        let end = self.pages - u32::from(self.tail > 0);
+        first..end.max(first)
+    }
+}
+
+/// What is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RequestKind {
+    /// Contents, as last written.
+    Read,
+    /// New contents.
+    Write,
+    /// Contents of zeros; buffered and programmed as a write is.
+    WriteZeroes,
+    /// The contents are not needed any more.
+    Trim,
+    /// Everything answered so far has to be durable.
+    Flush,
+}
+
+/// One host request.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Request {
+    /// What is asked.
+    pub kind: RequestKind,
+    /// Of which pages; of a flush nothing.
+    pub span: Span,
+    /// Force unit access: answered only when its own data is durable.
+    pub fua: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_partial_where_the_request_leaves_sectors_out() {
+        let span = Span {
+            first: 6,
+            pages: 3,
+            head: 2,
+            tail: 0,
+        };
+        assert_eq!([0, 1, 2].map(|page| span.is_partial(page)), [true, false, false]);
+        assert_eq!(span.whole_pages(), 1..3);
+        assert_eq!([0, 1, 2].map(|page| span.page(page, 8).0), [6, 7, 0]);
+        let within = Span {
+            first: 0,
+            pages: 1,
+            head: 1,
+            tail: 1,
+        };
+        assert!(within.is_partial(0));
+        assert!(within.whole_pages().is_empty());
+    }
+}

@@ -1,0 +1,54 @@
+//! `none`: no flash at all, for studies of the buffer alone.
+//!
+//! Every page has contents, and no operation does anything. Pages go round the dies, for schemes that ask.
+
+use destage_base::{Lpn, Ticks};
+
+use super::{Ftl, FtlRow, NoSpace};
+use crate::nand::Wear;
+use crate::operation::{Cause, Operations};
+
+/// The row of the registry.
+pub const ROW: FtlRow = FtlRow {
+    name: "none",
+    about: "No flash: destages are counted and complete at once, as in a cache simulator.",
+    source: "Ours, for buffer-only studies.",
+    parameters: &[],
+    build: |config| {
+        Ok(Some(alloc::boxed::Box::new(NoFlash {
+            dies: config.geometry.dies,
+        })))
+    },
+};
+
+struct NoFlash {
+    dies: u32,
+}
+
+impl Ftl for NoFlash {
+    fn pages(&self) -> u64 {
+        u64::MAX
+    }
+    fn die_of(&self, page: Lpn) -> u32 {
+        (page.0 % u64::from(self.dies)) as u32
+    }
+    fn read(&mut self, _: Lpn, _: &mut Operations) {}
+    fn write(&mut self, _: Lpn, _: Cause, _: &mut Operations) -> Result<(), NoSpace> {
+        Ok(())
+    }
+    fn trim(&mut self, _: Lpn, _: &mut Operations) {}
+    fn is_written(&self, _: Lpn) -> bool {
+        true
+    }
+    fn collect_garbage(&mut self, _: u32, _: Ticks, _: &mut Operations) -> Result<bool, NoSpace> {
+        Ok(false)
+    }
+    fn wear(&self) -> Wear {
+        Wear::default()
+    }
+    fn erases(&self, _: &mut dyn FnMut(u32, u32, u32)) {}
+    fn reset_counters(&mut self) {}
+    fn map_bytes(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,143 @@
+//! The device's side of the host link: its channel, and the flash commands that take simulated time.
+
+use std::collections::VecDeque;
+
+use destage_base::Ticks;
+use destage_buffer::destage::Destage;
+use destage_device::{BatchStep, Driver, PageOperation, Progress};
+use destage_flash::Operations;
+use destage_trace::{Operation, Request};
+
+use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
+use crate::events::EventList;
+use crate::host::Identity;
+use crate::latencies::Latencies;
+use crate::meter::FlashMeter;
+use crate::observer::Observer;
+use destage_device::slab::Slab;
+
+/// A host request on its way.
+#[derive(Clone, Copy)]
+pub(super) struct Active {
+    pub request: Request,
+    pub identity: Identity,
+    pub asked: destage_device::Request,
+    pub sent: Ticks,
+}
+
+/// What the device drives its commands and answers through.
+pub(super) struct Link<'a> {
+    pub events: EventList<Event>,
+    pub observer: &'a mut dyn Observer,
+    pub meter: FlashMeter,
+    pub active: Slab<Active>,
+    pub channel_busy: bool,
+    /// Sent to the device, and not yet taken in.
+    pub dispatched: VecDeque<u32>,
+    /// Done, and waiting for the channel.
+    done: VecDeque<u32>,
+    pub destage_response: Latencies,
+    /// Statistics are closed.
+    pub closed: bool,
+    wants_records: bool,
+}
+
+impl<'a> Link<'a> {
+    pub fn new(
+        events: EventList<Event>,
+        meter: FlashMeter,
+        destage_response: Latencies,
+        observer: &'a mut dyn Observer,
+    ) -> Self {
+        Self {
+            events,
+            meter,
+            active: Slab::default(),
+            channel_busy: false,
+            dispatched: VecDeque::new(),
+            done: VecDeque::new(),
+            destage_response,
+            closed: false,
+            wants_records: observer.wants_destages(),
+            observer,
+        }
+    }
+
+    /// Gives the idle channel to a request that is done; whether there was one.
+    pub fn give_channel_to_done(&mut self) -> bool {
+        let Some(id) = self.done.pop_front() else {
+            return false;
+        };
+        self.channel_busy = true;
+        let message = if self.active[id].request.operation == Operation::Read {
+            Message::StartReadData.about(id, PASSES_BEFORE_READ_DATA)
+        } else {
+            Message::Complete.about(id, PASSES_COMPLETION)
+        };
+        self.events.soon(message);
+        true
+    }
+}
+
+impl Driver for Link<'_> {
+    #[inline]
+    fn serve(&mut self, die: u32, _: PageOperation, operations: &Operations, map: Ticks) -> Progress {
+        let time = self.meter.serve(operations, map);
+        self.meter.begin(die, self.events.now(), time, 1);
+        self.events.after_usual(time, Event::DieDone(die));
+        Progress::Running
+    }
+
+    fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
+        let time = self.meter.collect_garbage(operations);
+        self.meter.begin(die, self.events.now(), time, 1);
+        self.events.after(time, Event::DieDone(die));
+        Progress::Running
+    }
+
+    fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
+        self.meter.serve_batch(step.operations);
+        let timing = self.meter.timing;
+        let at_once = (0..step.at_once).map(|_| 0);
+        let others = step.batch.finish_times(&timing).map(|(_, time)| time);
+        let mut latest = 0;
+        for (position, time) in (0..).zip(at_once.chain(others)) {
+            self.events
+                .after(time, Event::BatchedDone { position, die });
+            latest = latest.max(time);
+        }
+        let commands = step.taken.len() as u32;
+        self.meter.begin(die, self.events.now(), latest, commands);
+    }
+
+    #[inline]
+    fn answer(&mut self, id: u32) {
+        self.done.push_back(id);
+        if !self.channel_busy {
+            self.give_channel_to_done();
+        }
+    }
+
+    fn wake_after(&mut self, delay: Ticks, alarm: u32) {
+        self.events.after(delay, Event::Alarm(alarm));
+    }
+
+    #[inline]
+    fn wants_records(&self) -> bool {
+        self.wants_records
+    }
+
+    #[inline]
+    fn record(&mut self, record: &Destage, now: Ticks) {
+        if self.wants_records {
+            self.observer.destage(now, record);
+        }
+    }
+
+    #[inline]
+    fn record_ended(&mut self, emitted: Ticks, now: Ticks) {
+        if !self.closed {
+            self.destage_response.push(now - emitted, true);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What the dies did, in operations and in time.
+
+use destage_base::Ticks;
+use destage_flash::operation::Tally;
+use destage_flash::{Operations, Timing};
+
+/// Totals of what the dies did.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// Operations by kind and cause.
+    pub tally: Tally,
+    /// Busy time of each die.
+    pub busy: Vec<Ticks>,
+    /// Time during which at least one die was busy.
+    pub any_busy: Ticks,
+    /// Times of all operations, one after the other.
+    pub serial_time: Ticks,
+    /// Time of garbage collections, summed over dies.
+    pub gc_time: Ticks,
+    /// Garbage collections begun.
+    pub gc_runs: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Busy {
+    sum: Ticks,
+    until: Ticks,
+    /// Commands in service.
+    commands: u32,
+}
+
+/// Counts operations, and the time they take.
+pub struct FlashMeter {
+    pub(crate) timing: Timing,
+    tally: Tally,
+    serial_time: Ticks,
+    gc_time: Ticks,
+    gc_runs: u64,
+    dies: Vec<Busy>,
+    busy_dies: u32,
+    any_busy_since: Ticks,
+    any_busy: Ticks,
+}
+
+impl FlashMeter {
+    /// A meter over `dies` idle dies.
+    #[must_use]
+    pub fn new(timing: Timing, dies: u32) -> Self {
+        Self {
+            timing,
+            tally: Tally::default(),
+            serial_time: 0,
+            gc_time: 0,
+            gc_runs: 0,
+            dies: vec![Busy::default(); dies as usize],
+            busy_dies: 0,
+            any_busy_since: 0,
+            any_busy: 0,
+        }
+    }
+
+    /// Counts the operations of a page operation, during which the map is busy for `map_time`; how long it takes.
+    #[inline]
+    pub fn serve(&mut self, operations: &Operations, map_time: Ticks) -> Ticks {
+        self.tally.add(operations);
+        let time = self.timing.serial(operations.all()).max(map_time);
+        self.serial_time += time;
+        time
+    }
+
+    /// Counts the operations of a batch, whose parts end on their own.
+    pub fn serve_batch(&mut self, operations: &Operations) {
+        self.tally.add(operations);
+        self.serial_time += self.timing.serial(operations.all());
+    }
+
+    /// Counts the operations of a garbage collection; how long it takes with its lanes side by side.
+    pub fn collect_garbage(&mut self, operations: &Operations) -> Ticks {
+        self.tally.add(operations);
+        let time = self.timing.parallel(operations);
+        self.serial_time += self.timing.serial(operations.all());
+        self.gc_time += time;
+        self.gc_runs += 1;
+        time
+    }
+
+    /// Times of all operations so far, one after the other.
+    #[inline]
+    pub fn serial_time(&self) -> Ticks {
+        self.serial_time
+    }
+
+    /// `commands` begin at `die`, the last of which ends after `time`.
+    #[inline]
+    pub fn begin(&mut self, die: u32, now: Ticks, time: Ticks, commands: u32) {
+        let busy = &mut self.dies[die as usize];
+        busy.sum += time;
+        busy.until = now + time;
+        busy.commands = commands;
+        if self.busy_dies == 0 {
+            self.any_busy_since = now;
+        }
+        self.busy_dies += 1;
+    }
+
+    /// A command at `die` has ended.
+    #[inline]
+    pub fn end(&mut self, die: u32, now: Ticks) {
+        let busy = &mut self.dies[die as usize];
+        busy.commands -= 1;
+        if busy.commands > 0 {
+            return;
+        }
+        self.busy_dies -= 1;
+        if self.busy_dies == 0 {
+            self.any_busy += now - self.any_busy_since;
+        }
+    }
+
+    /// Totals up to `now`; service that has begun counts for the part that has passed.
+    #[must_use]
+    pub fn totals(&self, now: Ticks) -> Totals {
+        let running = if self.busy_dies > 0 {
+            now - self.any_busy_since
+        } else {
+            0
+        };
+        let dies = self.dies.iter();
+        Totals {
+            tally: self.tally,
+            busy: dies
+                .map(|busy| busy.sum - busy.until.saturating_sub(now))
+                .collect(),
+            any_busy: self.any_busy + running,
+            serial_time: self.serial_time,
+            gc_time: self.gc_time,
+            gc_runs: self.gc_runs,
+        }
+    }
+}
