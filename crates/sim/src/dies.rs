@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use destage_base::{Lpn, Ticks};
 use destage_buffer::view::View;
 use destage_flash::batch::Batch;
-use destage_flash::ftl::NoSpace;
+use destage_flash::ftl::{NoSpace, PageWrite};
 use destage_flash::operation::Tally;
 use destage_flash::{Cause, Ftl, Operations, Timing};
 
@@ -105,10 +105,7 @@ pub struct Totals {
 impl Dies {
     /// Idle dies over `ftl`.
     pub fn new(ftl: Box<dyn Ftl>, timing: Timing, dies: u32, blocks_per_die: u32) -> Self {
-        let parallel_units = ftl.parallel_units();
-        let map_time = [false, true].map(|write| ftl.map_time(write));
-        let background = ftl.collects_in_background();
-        let places_writes = ftl.places_writes();
+        let properties = ftl.properties();
         Self {
             ftl,
             timing,
@@ -116,10 +113,10 @@ impl Dies {
             operations: Operations::default(),
             batch: Batch::default(),
             batch_lists: BatchLists::default(),
-            parallel_units,
-            map_time,
-            background,
-            places_writes,
+            parallel_units: properties.parallel_units,
+            map_time: properties.map_time,
+            background: properties.collects_in_background,
+            places_writes: properties.places_writes,
             gc_limit: gc_limit(blocks_per_die),
             busy_dies: 0,
             any_busy_since: 0,
@@ -207,15 +204,16 @@ impl Dies {
         };
         self.operations.clear();
         match (operation.write_cause(), operation.work()) {
-            (Some(cause), _) if operation.is_long() => {
-                self.ftl
-                    .write_long(operation.page(), cause, &mut self.operations)?;
+            (Some(cause), _) => {
+                let write = PageWrite {
+                    page: operation.page(),
+                    cause,
+                    is_long: operation.is_long(),
+                };
+                self.ftl.write(write, &mut self.operations)?;
             }
-            (Some(cause), _) => self
-                .ftl
-                .write(operation.page(), cause, &mut self.operations)?,
-            (None, Work::Trim(_)) => self.ftl.trim(operation.page(), &mut self.operations),
-            (None, _) => self.ftl.read(operation.page(), &mut self.operations),
+            (None, Work::Trim(_)) => self.ftl.trim(operation.page(), &mut self.operations)?,
+            (None, _) => self.ftl.read(operation.page(), &mut self.operations)?,
         }
         // A page operation is one lane; the map is used while the flash works.
         let writes = operation.write_cause().is_some() || matches!(operation.work(), Work::Trim(_));
@@ -270,10 +268,11 @@ impl Dies {
         self.operations.clear();
         for operation in &lists.immediate {
             if let Work::Trim(_) = operation.work() {
-                self.ftl.trim(operation.page(), &mut self.operations);
+                self.ftl.trim(operation.page(), &mut self.operations)?;
             }
         }
-        let taken = self.ftl.serve(
+        let batched = self.ftl.batched().expect("a layer with parallel units");
+        let taken = batched.serve(
             die,
             &lists.read_pages,
             &lists.write_pages,

@@ -107,7 +107,7 @@ impl Config {
             .map_err(|text| SimError::Config(format!("flash.*: {text}")))?;
         (self.ftl_row.build)(&FtlConfig {
             geometry,
-            timing: self.timing(),
+            erase_dates: self.timing(),
             copy_back: self.global.flag("flash.copy_back"),
             parallel_units: self.global.integer("flash.parallel_units") as u32,
             endurance: self.global.integer("flash.endurance") as u32,
@@ -189,7 +189,7 @@ impl Config {
     }
 
     pub(crate) fn is_timed(&self) -> bool {
-        self.global.text("sim.costing") == "event" && self.ftl_row.name != "none"
+        self.global.text("sim.costing") == "event" && self.ftl_row.has_flash
     }
 
     fn engine(&self, span_pages: u64) -> EngineConfig {
@@ -259,7 +259,7 @@ pub fn run<'a>(
         }),
         merges: ftl
             .as_ref()
-            .is_some_and(|ftl| ftl.has_merges())
+            .is_some_and(|ftl| ftl.properties().has_merges)
             .then(|| config.merge_cost()),
         page_bytes: geometry.page_bytes,
     };

@@ -7,7 +7,7 @@
 use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::{Cause as DestageCause, Destage, DirtyPage, Grouping, Slot};
 use destage_buffer::{Buffer, ReadStep, Step, View};
-use destage_flash::ftl::NoSpace;
+use destage_flash::ftl::{NoSpace, PageWrite, Properties};
 use destage_flash::operation::Tally;
 use destage_flash::{Cause, Ftl, Operations, Timing};
 use destage_trace::{Operation, Request};
@@ -42,6 +42,7 @@ pub struct UntimedConfig {
 /// The device of an untimed run: an FTL whose operations are only counted, or nothing.
 pub struct CountedFlash {
     ftl: Option<Box<dyn Ftl>>,
+    properties: Properties,
     timing: Timing,
     dies: u32,
     operations: Operations,
@@ -57,6 +58,7 @@ impl CountedFlash {
     #[must_use]
     pub fn new(ftl: Option<Box<dyn Ftl>>, timing: Timing, dies: u32, blocks: u32) -> Self {
         Self {
+            properties: ftl.as_ref().map(|ftl| ftl.properties()).unwrap_or_default(),
             ftl,
             timing,
             dies,
@@ -77,27 +79,27 @@ impl CountedFlash {
         time
     }
 
-    fn read(&mut self, page: Lpn) {
+    fn read(&mut self, page: Lpn) -> Result<(), NoSpace> {
         if let Some(ftl) = &mut self.ftl {
             self.operations.clear();
-            ftl.read(page, &mut self.operations);
-            let map_time = ftl.map_time(false);
-            self.account(map_time);
+            ftl.read(page, &mut self.operations)?;
+            self.account(self.properties.map_time[0]);
         }
+        Ok(())
     }
 
-    fn trim(&mut self, page: Lpn) {
+    fn trim(&mut self, page: Lpn) -> Result<(), NoSpace> {
         if let Some(ftl) = &mut self.ftl {
             self.operations.clear();
-            ftl.trim(page, &mut self.operations);
-            let map_time = ftl.map_time(true);
-            self.account(map_time);
+            ftl.trim(page, &mut self.operations)?;
+            self.account(self.properties.map_time[1]);
         }
+        Ok(())
     }
 
-    /// Whether `pages` that follow one another are a [long write](Ftl::write_long).
+    /// Whether `pages` that follow one another are a [long write](PageWrite::is_long).
     fn is_long(&self, pages: usize) -> bool {
-        let least = self.ftl.as_ref().and_then(|ftl| ftl.long_write_pages());
+        let least = self.properties.long_write_pages;
         least.is_some_and(|least| pages >= least as usize)
     }
 
@@ -125,13 +127,13 @@ impl CountedFlash {
             return Ok(());
         };
         self.operations.clear();
-        if is_long {
-            ftl.write_long(page, cause, &mut self.operations)?;
-        } else {
-            ftl.write(page, cause, &mut self.operations)?;
-        }
-        let map_time = ftl.map_time(true);
-        self.account(map_time);
+        let write = PageWrite {
+            page,
+            cause,
+            is_long,
+        };
+        ftl.write(write, &mut self.operations)?;
+        self.account(self.properties.map_time[1]);
         Ok(())
     }
 
@@ -154,7 +156,7 @@ impl CountedFlash {
             .pads
             .iter()
             .filter(|pad| pad.read)
-            .for_each(|pad| self.read(pad.page));
+            .try_for_each(|pad| self.read(pad.page))?;
         let dirty = record.pages.iter().map(|dirty| (dirty.page, Cause::Host));
         let mut programs: Vec<_> = dirty
             .chain(record.pads.iter().map(|pad| (pad.page, Cause::Pad)))
@@ -247,7 +249,7 @@ impl<'a> Untimed<'a> {
                 Operation::Read => self.read(&span, now)?,
                 Operation::Write => self.write(&request, &span)?,
                 Operation::Flush => self.empty(DestageCause::Flush, now)?,
-                Operation::Trim => self.trim(&span, now),
+                Operation::Trim => self.trim(&span, now)?,
             }
             self.measured.count_pages(&request, &span);
         }
@@ -313,7 +315,7 @@ impl<'a> Untimed<'a> {
                 Step::Hit => {}
                 step => {
                     self.make_room(step, now)?;
-                    self.fill_partial(span, offset);
+                    self.fill_partial(span, offset)?;
                 }
             }
         }
@@ -361,7 +363,7 @@ impl<'a> Untimed<'a> {
     fn write_past(&mut self, span: &Span) -> Result<(), SimError> {
         let is_long = self.flash.is_long(span.pages as usize);
         for offset in 0..span.pages {
-            self.fill_partial(span, offset);
+            self.fill_partial(span, offset)?;
             let page = self.page(span, offset);
             self.flash
                 .write(page, Cause::Host, is_long)
@@ -370,11 +372,14 @@ impl<'a> Untimed<'a> {
         Ok(())
     }
 
-    fn fill_partial(&mut self, span: &Span, offset: u32) {
+    fn fill_partial(&mut self, span: &Span, offset: u32) -> Result<(), SimError> {
         if self.config.paging.align == Align::ReadModifyWrite && span.is_partial(offset) {
             let page = self.page(span, offset);
-            self.flash.read(page);
+            self.flash
+                .read(page)
+                .map_err(|full| self.device_full(full))?;
         }
+        Ok(())
     }
 
     fn read(&mut self, span: &Span, now: Ticks) -> Result<(), SimError> {
@@ -388,7 +393,9 @@ impl<'a> Untimed<'a> {
                 .as_mut()
                 .map_or(ReadStep::Miss, |buffer| buffer.read(page, now));
             if matches!(step, ReadStep::Miss | ReadStep::MissAllocates) {
-                self.flash.read(page);
+                self.flash
+                    .read(page)
+                    .map_err(|full| self.device_full(full))?;
             }
             if matches!(step, ReadStep::HitAllocates | ReadStep::MissAllocates) {
                 let Some(buffer) = &mut self.buffer else {
@@ -401,14 +408,17 @@ impl<'a> Untimed<'a> {
         Ok(())
     }
 
-    fn trim(&mut self, span: &Span, now: Ticks) {
+    fn trim(&mut self, span: &Span, now: Ticks) -> Result<(), SimError> {
         for offset in 0..span.pages {
             let page = self.page(span, offset);
             if let Some(buffer) = &mut self.buffer {
                 buffer.trim(page, now);
             }
-            self.flash.trim(page);
+            self.flash
+                .trim(page)
+                .map_err(|full| self.device_full(full))?;
         }
+        Ok(())
     }
 
     /// Destages everything dirty.

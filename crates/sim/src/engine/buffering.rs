@@ -214,7 +214,7 @@ impl Engine<'_> {
         let issued = &mut self.issued[id];
         issued.writes_left = (record.pages.len() + record.pads.len()) as u32;
         merge_programs(id, record, &mut issued.programs);
-        if let Some(least) = self.dies.ftl().long_write_pages() {
+        if let Some(least) = self.dies.ftl().properties().long_write_pages {
             mark_long(&mut issued.programs, least);
         }
         let reads: Vec<Lpn> = record

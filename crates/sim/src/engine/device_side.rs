@@ -71,7 +71,7 @@ impl Engine<'_> {
 
     /// All pages of a write go to the flash.
     pub(super) fn write_past(&mut self, id: u32, span: &Span) -> Outcome {
-        let long_pages = self.dies.ftl().long_write_pages();
+        let long_pages = self.dies.ftl().properties().long_write_pages;
         let is_long = long_pages.is_some_and(|least| span.pages >= least);
         for offset in 0..span.pages {
             self.fill_partial(id, span, offset)?;
