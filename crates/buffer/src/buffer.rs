@@ -140,6 +140,10 @@ impl Buffer {
             .saturating_sub(self.config.capacity_pages)
     }
 
+    pub fn keeps_pages(&self) -> bool {
+        self.config.bypass_pages != 1
+    }
+
     /// Dirty pages in the buffer now.
     #[must_use]
     #[inline]

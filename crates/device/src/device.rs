@@ -102,7 +102,7 @@ impl Device {
     #[must_use]
     pub fn new(config: DeviceConfig, buffer: Buffer, ftl: Box<dyn Ftl>) -> Self {
         let pages = ftl.pages();
-        let long_pages = ftl.long_write_pages();
+        let long_pages = ftl.properties().long_write_pages;
         let idle = Idle::of(&buffer);
         Self {
             dies: Dies::new(ftl, &config),

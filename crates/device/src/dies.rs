@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 use destage_base::{Lpn, Ticks};
 use destage_buffer::view::View;
 use destage_flash::batch::Batch;
-use destage_flash::ftl::NoSpace;
+use destage_flash::ftl::{NoSpace, PageWrite};
 use destage_flash::{Ftl, Operations};
 
 use crate::batching::BatchLists;
@@ -88,10 +88,12 @@ pub fn only_collects(die: u32, times: u32) -> NoSpace {
 impl Dies {
     /// Idle dies over `ftl`.
     pub fn new(ftl: Box<dyn Ftl>, config: &DeviceConfig) -> Self {
-        let parallel_units = if config.batches { ftl.parallel_units() } else { 1 };
-        let map_time = [false, true].map(|write| ftl.map_time(write));
-        let background = ftl.collects_in_background();
-        let places_writes = ftl.places_writes();
+        let properties = ftl.properties();
+        let parallel_units = if config.batches {
+            properties.parallel_units
+        } else {
+            1
+        };
         Self {
             ftl,
             dies: (0..config.dies).map(|_| Die::default()).collect(),
@@ -103,9 +105,9 @@ impl Dies {
             batch: Batch::default(),
             batch_lists: BatchLists::default(),
             parallel_units,
-            map_time,
-            background,
-            places_writes,
+            map_time: properties.map_time,
+            background: properties.collects_in_background,
+            places_writes: properties.places_writes,
             copied: 0,
             gc_limit: gc_limit(config.blocks_per_die),
             repeats_at_once: config.ordering == Ordering::Reference,
@@ -227,14 +229,18 @@ impl Dies {
     fn map(&mut self, operation: PageOperation) -> Result<Ticks, NoSpace> {
         let page = operation.page();
         let operations = &mut self.operations;
-        match operation.write_cause() {
-            Some(cause) if operation.is_long() => self.ftl.write_long(page, cause, operations)?,
-            Some(cause) => self.ftl.write(page, cause, operations)?,
-            None if operation.is_trim() => self.ftl.trim(page, operations),
-            None => {
-                self.ftl.read(page, operations);
-                return Ok(self.map_time[0]);
-            }
+        if let Some(cause) = operation.write_cause() {
+            let write = PageWrite {
+                page,
+                cause,
+                is_long: operation.is_long(),
+            };
+            self.ftl.write(write, operations)?;
+        } else if operation.is_trim() {
+            self.ftl.trim(page, operations)?;
+        } else {
+            self.ftl.read(page, operations)?;
+            return Ok(self.map_time[0]);
         }
         Ok(self.map_time[1])
     }
@@ -315,9 +321,12 @@ impl Dies {
         }
         self.operations.clear();
         for operation in lists.trims_before() {
-            self.ftl.trim(operation.page(), &mut self.operations);
+            self.ftl.trim(operation.page(), &mut self.operations)?;
         }
-        let taken = self.ftl.serve(
+        let Some(layer) = self.ftl.batched() else {
+            unreachable!("a layer with parallel units serves batches");
+        };
+        let taken = layer.serve(
             die,
             &lists.read_pages,
             &lists.write_pages,
@@ -326,7 +335,7 @@ impl Dies {
         )?;
         lists.give_back(taken, &mut state.queue);
         for operation in lists.trims_behind() {
-            self.ftl.trim(operation.page(), &mut self.operations);
+            self.ftl.trim(operation.page(), &mut self.operations)?;
         }
         state.gc_in_a_row = 0;
         let at_once = lists.arrange(&self.batch, &mut state.batch, &mut state.followers);

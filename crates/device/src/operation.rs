@@ -72,7 +72,7 @@ impl PageOperation {
         Self { page, packed }
     }
 
-    /// The same as part of a [long write](destage_flash::Ftl::write_long), if it is one.
+    /// The same as part of a [long write](destage_flash::ftl::PageWrite::is_long), if it is one.
     #[inline]
     #[must_use]
     pub fn with_long(mut self, is_long: bool) -> Self {

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use destage_base::parameter::Values;
 use destage_base::{Lpn, Random};
-use destage_flash::ftl::{FTLS, FtlConfig, FtlRow};
+use destage_flash::ftl::{FTLS, FtlConfig, FtlRow, PageWrite};
 use destage_flash::operation::Tally;
 use destage_flash::{Cause, Ftl, Geometry, Operations, Timing};
 
@@ -91,7 +91,7 @@ fn build(
             summary_page: false,
             page_bytes: 4096,
         },
-        timing: TIMING,
+        erase_dates: TIMING,
         copy_back: false,
         parallel_units: 1,
         endurance: u32::MAX,
@@ -120,7 +120,7 @@ fn run(ftl: &mut dyn Ftl, pages: &[u32]) -> (Tally, u64) {
             time += TIMING.serial(operations.all());
         }
         operations.clear();
-        let written = ftl.write(page, Cause::Host, &mut operations);
+        let written = ftl.write(PageWrite::host(page), &mut operations);
         written.expect("room");
         tally.add(&operations);
         time += TIMING.serial(operations.all());

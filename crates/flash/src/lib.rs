@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`ftl`] | *what* does flash do for this page request? One file or folder per scheme, one registry |
 //! | [`nand`] | *is it legal?* Programs in order, once between erases; wear |
+//! | [`medium`] | *what does it hold?* Bytes and spare areas; refuses what flash cannot do, or what loses data |
 //! | [`timing`] | *how long?* Ticks for the operations an FTL emitted |
 //! | [`geometry`] | how many of everything there are |
 //! | [`operation`] | the words in which an FTL says what it did |
@@ -19,11 +20,13 @@ pub mod ftl;
 pub mod geometry;
 mod list;
 mod masks;
+pub mod medium;
 pub mod nand;
 pub mod operation;
 pub mod timing;
 
 pub use ftl::Ftl;
 pub use geometry::Geometry;
+pub use medium::Medium;
 pub use operation::{Cause, Kind, Operation, Operations, Transfer};
 pub use timing::Timing;

@@ -1,6 +1,8 @@
-//! The words in which an FTL says what flash has to do.
+//! The words in which an FTL says what flash has to do: which page, what is written, what the block is for.
 
 use alloc::vec::Vec;
+
+use destage_base::Lpn;
 
 use crate::nand::Ppn;
 
@@ -128,7 +130,7 @@ impl MergeCause {
     }
 }
 
-/// A merge, said beside the operations it consists of.
+/// A merge, named beside the operations it consists of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Merge {
     /// The logical block of the device that was merged.
@@ -143,71 +145,333 @@ pub struct Merge {
     pub erases: u32,
 }
 
-/// The operations of one step, in *lanes*: those of a lane run one after the other, lanes side by side.
+/// What an operation writes, or what a read looks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// Nothing: an erase, or a read that only moves zeros over the bus.
+    None,
+    /// A logical page: the bytes being written (padding too), or those the host asked for.
+    Host(Lpn),
+    /// What the physical page holds, moved as it is.
+    Copy(Ppn),
+    /// A page of the map, by its number within the die.
+    Map(u32),
+    /// The summary of the block.
+    Summary,
+    /// Only the spare area of a page (reads).
+    Spare,
+}
+
+/// What a block is used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The pages of one logical block.
+    Data,
+    /// Newer copies of pages of any logical block, or of one if there is an owner.
+    Log,
+    /// Newer copies of pages of one logical block, from its first page on.
+    SequentialLog,
+    /// Newer copies of pages of one logical block, each at its own offset.
+    Replacement,
+    /// Pages of several adjacent logical blocks, of which the owner is the first.
+    Update,
+    /// Pages written from above, wherever they belong.
+    Host,
+    /// Pages that garbage collection or wear levelling moved.
+    Migrations,
+    /// Pages of the map.
+    Map,
+}
+
+/// What a block is used for, and by whom.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Purpose {
+    /// What for.
+    pub role: Role,
+    /// The logical block it belongs to, counted within the die; none if it is shared by all.
+    pub owner: Option<u32>,
+}
+
+impl Purpose {
+    /// A block that serves all logical blocks.
+    #[must_use]
+    pub fn shared(role: Role) -> Self {
+        Self { role, owner: None }
+    }
+
+    /// A block that belongs to logical block `owner` of the die.
+    #[must_use]
+    pub fn owned(role: Role, owner: u32) -> Self {
+        Self {
+            role,
+            owner: Some(owner),
+        }
+    }
+}
+
+/// What a [detailed](Operations::detailed) operation says besides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Detail {
+    /// What it writes, or looks for.
+    pub content: Content,
+    /// Of a program: what the block is used for.
+    pub purpose: Option<Purpose>,
+}
+
+/// How long the lists of a step were, to go back there. See [`Operations::mark`].
+#[derive(Clone, Copy, Debug)]
+pub struct Mark {
+    list: usize,
+    lane_ends: usize,
+    merges: usize,
+}
+
+/// The operations of one step on one die, in *lanes*: those of a lane run one after the other, lanes side by
+/// side.
 ///
 /// Reused from step to step, so that the per-page path does not allocate.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Operations {
     list: Vec<Operation>,
     /// Where each lane but the last ends in `list`.
     lane_ends: Vec<usize>,
     merges: Vec<Merge>,
-    /// Runs are spelled out.
-    detailed: bool,
+    /// Runs are spelled out, and every operation has a detail.
+    is_detailed: bool,
+    details: Vec<Detail>,
+    /// The logical page that is read or written, for the details.
+    page: Lpn,
+    die: Option<u32>,
     /// The die on which the page written leaves an old copy, if that is another one.
     left_die: Option<u32>,
 }
 
+impl Default for Operations {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            lane_ends: Vec::new(),
+            merges: Vec::new(),
+            is_detailed: false,
+            details: Vec::new(),
+            page: Lpn(0),
+            die: None,
+            left_die: None,
+        }
+    }
+}
+
 impl Operations {
-    /// Operations that name every page, for one who carries out what they say; runs cost a step a page.
+    /// Operations that name every page and its content, for one who carries out what they say; runs cost a
+    /// step a page.
     #[must_use]
     pub fn detailed() -> Self {
         Self {
-            detailed: true,
+            is_detailed: true,
             ..Self::default()
         }
     }
 
-    /// Forgets everything.
+    /// Forgets everything but the die.
     #[inline]
     pub fn clear(&mut self) {
         self.list.clear();
         self.lane_ends.clear();
         self.merges.clear();
+        self.details.clear();
     }
 
-    /// Adds an operation to the present lane.
+    /// Whether every operation has a [`Detail`].
+    #[must_use]
+    pub fn is_detailed(&self) -> bool {
+        self.is_detailed
+    }
+
+    /// The die these steps are on, if somebody said so.
+    #[must_use]
+    pub fn die(&self) -> Option<u32> {
+        self.die
+    }
+
+    /// From now on steps are on `die`.
+    pub fn set_die(&mut self, die: u32) {
+        self.die = Some(die);
+    }
+
+    /// From now on, reads and writes for the host are of `page`.
     #[inline]
-    pub fn push(&mut self, kind: Kind, cause: Cause, transfer: Transfer, at: Ppn) {
-        self.list.push(Operation {
-            kind,
+    pub fn set_page(&mut self, page: Lpn) {
+        self.page = page;
+    }
+
+    #[inline]
+    fn push(&mut self, operation: Operation, detail: impl FnOnce(Lpn) -> Detail) {
+        self.list.push(operation);
+        if self.is_detailed {
+            let detail = detail(self.page);
+            self.keep(detail);
+        }
+    }
+
+    /// Out of line: who only counts never comes here.
+    #[cold]
+    #[inline(never)]
+    fn keep(&mut self, detail: Detail) {
+        self.details.push(detail);
+    }
+
+    #[inline]
+    fn push_read(&mut self, cause: Cause, transfer: Transfer, at: Ppn, content: Content) {
+        let operation = Operation {
+            kind: Kind::Read,
             cause,
             transfer,
             count: 1,
             at,
+        };
+        self.push(operation, |_| Detail {
+            content,
+            purpose: None,
         });
     }
 
-    /// Adds the moves of `count` pages: each read, then programmed at its new place, crossing the bus as
-    /// `transfer` says. `moves` gives the places, from and to; it is asked only where they are wanted.
+    /// Adds the read of the [page](Operations::set_page) for the host.
     #[inline]
-    pub fn push_moves(
+    pub fn push_host_read(&mut self, at: Ppn) {
+        let operation = Operation {
+            kind: Kind::Read,
+            cause: Cause::Host,
+            transfer: Transfer::Page,
+            count: 1,
+            at,
+        };
+        self.push(operation, |page| Detail {
+            content: Content::Host(page),
+            purpose: None,
+        });
+    }
+
+    /// Adds a read for the host that gives zeros: nothing is there, and the bus is used all the same.
+    pub fn push_read_of_zeros(&mut self) {
+        self.push_read(Cause::Host, Transfer::Page, Ppn(0), Content::None);
+    }
+
+    /// Adds the read of page `map_page` of the map.
+    pub fn push_map_read(&mut self, at: Ppn, map_page: u32) {
+        self.push_read(Cause::Map, Transfer::Page, at, Content::Map(map_page));
+    }
+
+    /// Adds the read of a spare area that holds mappings.
+    pub fn push_spare_read(&mut self, at: Ppn) {
+        self.push_read(Cause::Map, Transfer::Sector, at, Content::Spare);
+    }
+
+    /// Adds the program of the [page](Operations::set_page) that is written, in a block used as `purpose`
+    /// says.
+    #[inline]
+    pub fn push_host_program(&mut self, cause: Cause, at: Ppn, purpose: impl FnOnce() -> Purpose) {
+        let operation = Operation {
+            kind: Kind::Program,
+            cause,
+            transfer: Transfer::Page,
+            count: 1,
+            at,
+        };
+        self.push(operation, |page| Detail {
+            content: Content::Host(page),
+            purpose: Some(purpose()),
+        });
+    }
+
+    /// Adds the program of page `map_page` of the map.
+    pub fn push_map_program(&mut self, at: Ppn, map_page: u32) {
+        let operation = Operation {
+            kind: Kind::Program,
+            cause: Cause::Map,
+            transfer: Transfer::Page,
+            count: 1,
+            at,
+        };
+        self.push(operation, |_| Detail {
+            content: Content::Map(map_page),
+            purpose: Some(Purpose::shared(Role::Map)),
+        });
+    }
+
+    /// Adds the program of the summary of a block.
+    pub fn push_summary(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
+        let operation = Operation {
+            kind: Kind::Program,
+            cause: Cause::Map,
+            transfer: Transfer::Sector,
+            count: 1,
+            at,
+        };
+        self.push(operation, |_| Detail {
+            content: Content::Summary,
+            purpose: Some(purpose()),
+        });
+    }
+
+    /// Adds the erase of the block that begins at `first`.
+    pub fn push_erase(&mut self, cause: Cause, first: Ppn) {
+        let operation = Operation {
+            kind: Kind::Erase,
+            cause,
+            transfer: Transfer::None,
+            count: 1,
+            at: first,
+        };
+        self.push(operation, |_| Detail {
+            content: Content::None,
+            purpose: None,
+        });
+    }
+
+    /// Adds the copy of one page: read at `from`, programmed at `to`, crossing the bus as `transfer` says.
+    pub fn push_copy(
+        &mut self,
+        cause: Cause,
+        transfer: Transfer,
+        from: Ppn,
+        to: Ppn,
+        purpose: impl FnOnce() -> Purpose,
+    ) {
+        self.push_read(cause, Transfer::None, from, Content::Copy(from));
+        let operation = Operation {
+            kind: Kind::Program,
+            cause,
+            transfer,
+            count: 1,
+            at: to,
+        };
+        self.push(operation, |_| Detail {
+            content: Content::Copy(from),
+            purpose: Some(purpose()),
+        });
+    }
+
+    /// Adds the copies of `count` pages to a block used as `purpose` says: each read, then programmed at its
+    /// new place, crossing the bus as `transfer` says. `places` gives from and to of each; it is asked only
+    /// where they are wanted.
+    #[inline]
+    pub fn push_copies(
         &mut self,
         cause: Cause,
         transfer: Transfer,
         count: u32,
-        moves: impl Iterator<Item = (Ppn, Ppn)>,
+        purpose: Purpose,
+        places: impl Iterator<Item = (Ppn, Ppn)>,
     ) {
-        if self.detailed {
+        if self.is_detailed {
             let before = self.list.len();
-            for (from, to) in moves {
-                self.push(Kind::Read, cause, Transfer::None, from);
-                self.push(Kind::Program, cause, transfer, to);
+            for (from, to) in places {
+                self.push_copy(cause, transfer, from, to, || purpose);
             }
             let named = self.list.len() - before;
             debug_assert!(
                 named == 2 * count as usize,
-                "{named} / 2 of {count} moves named"
+                "{named} / 2 of {count} copies named"
             );
         } else if count > 0 {
             for (kind, transfer) in [(Kind::Read, Transfer::None), (Kind::Program, transfer)] {
@@ -222,7 +486,7 @@ impl Operations {
         }
     }
 
-    /// Says that the page written leaves an old copy on `die`, which is another one.
+    /// Notes that the page written leaves an old copy on `die`, which is another one.
     pub fn leave_die(&mut self, die: u32) {
         self.left_die = Some(die);
     }
@@ -235,31 +499,50 @@ impl Operations {
     /// Takes out all erases: what runs before them stays, lane by lane.
     #[must_use]
     pub fn split_off_erases(&mut self) -> Self {
-        let mut erases = Self {
-            detailed: self.detailed,
+        let empty = || Self {
+            is_detailed: self.is_detailed,
+            die: self.die,
             ..Self::default()
         };
-        let mut copies = Self {
-            detailed: self.detailed,
-            ..Self::default()
-        };
-        for (number, lane) in self.lanes().enumerate() {
-            if number > 0 {
-                erases.next_lane();
+        let (mut copies, mut erases) = (empty(), empty());
+        let mut lane_ends = self.lane_ends.iter().peekable();
+        for (index, operation) in self.list.iter().enumerate() {
+            while lane_ends.next_if(|end| **end <= index).is_some() {
                 copies.next_lane();
+                erases.next_lane();
             }
-            let (ends, begins): (Vec<Operation>, Vec<_>) = lane
-                .iter()
-                .partition(|operation| operation.kind == Kind::Erase);
-            erases.list.extend(ends);
-            copies.list.extend(begins);
+            let part = if operation.kind == Kind::Erase {
+                &mut erases
+            } else {
+                &mut copies
+            };
+            part.list.push(*operation);
+            part.details.extend(self.details.get(index).copied());
         }
-        core::mem::swap(&mut copies.merges, &mut self.merges);
+        copies.merges = core::mem::take(&mut self.merges);
         *self = copies;
         erases
     }
 
-    /// Says that operations of this step merged a block.
+    /// The state of the lists, to [go back](Operations::go_back) to.
+    #[must_use]
+    pub fn mark(&self) -> Mark {
+        Mark {
+            list: self.list.len(),
+            lane_ends: self.lane_ends.len(),
+            merges: self.merges.len(),
+        }
+    }
+
+    /// Forgets what was added since `mark`.
+    pub fn go_back(&mut self, mark: Mark) {
+        self.list.truncate(mark.list);
+        self.details.truncate(mark.list);
+        self.lane_ends.truncate(mark.lane_ends);
+        self.merges.truncate(mark.merges);
+    }
+
+    /// Adds that operations of this step merged a block.
     pub fn push_merge(&mut self, merge: Merge) {
         self.merges.push(merge);
     }
@@ -281,6 +564,25 @@ impl Operations {
     #[inline]
     pub fn all(&self) -> &[Operation] {
         &self.list
+    }
+
+    /// What the operations of [`Operations::all`] say besides, one for each; nothing unless they are
+    /// [detailed](Operations::detailed).
+    #[must_use]
+    pub fn details(&self) -> &[Detail] {
+        &self.details
+    }
+
+    /// The operations that are [detailed](Operations::detailed), each with the number of its lane.
+    pub fn commands(&self) -> impl Iterator<Item = (u32, &Operation, &Detail)> {
+        let mut lane = 0;
+        let named = self.list.iter().zip(&self.details).enumerate();
+        named.map(move |(index, (operation, detail))| {
+            while self.lane_ends.get(lane).is_some_and(|end| *end <= index) {
+                lane += 1;
+            }
+            (lane as u32, operation, detail)
+        })
     }
 
     /// Whether there is only one lane.

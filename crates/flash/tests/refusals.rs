@@ -3,8 +3,8 @@
 mod kit;
 
 use destage_base::{Lpn, Random};
-use destage_flash::ftl::FtlConfig;
-use destage_flash::{Cause, Operations};
+use destage_flash::Operations;
+use destage_flash::ftl::{FtlConfig, PageWrite};
 
 use kit::{Setup, TIMING};
 
@@ -31,7 +31,7 @@ fn a_device_whose_blocks_retire_ends_by_saying_so() {
         let setup = Setup::new(layer, 1, 20, 4);
         let built = (setup.row().build)(&FtlConfig {
             geometry: setup.geometry,
-            timing: TIMING,
+            erase_dates: TIMING,
             copy_back: false,
             parallel_units: 1,
             endurance: 5,
@@ -48,7 +48,7 @@ fn a_device_whose_blocks_retire_ends_by_saying_so() {
             assert!(written < 1_000_000, "{layer} never wears out");
             let page = Lpn(random.below(ftl.pages()));
             operations.clear();
-            match ftl.write(page, Cause::Host, &mut operations) {
+            match ftl.write(PageWrite::host(page), &mut operations) {
                 Ok(()) => written += 1,
                 Err(full) => break full,
             }
@@ -61,7 +61,8 @@ fn a_device_whose_blocks_retire_ends_by_saying_so() {
         assert!(ftl.wear().max <= 5, "{layer}: {:?}", ftl.wear());
         for page in 0..ftl.pages() {
             operations.clear();
-            ftl.read(Lpn(page), &mut operations);
+            ftl.read(Lpn(page), &mut operations)
+                .expect("a page that is read");
         }
     }
 }

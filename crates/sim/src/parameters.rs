@@ -258,6 +258,22 @@ pub const PARAMETERS: &[Parameter] = &[
         OURS,
     ),
     row(
+        "device.vwc",
+        Kind::Choice(&["on", "off"]),
+        "on",
+        "",
+        "Volatile write cache: on, writes are answered from RAM; off, each is answered when it is durable, as if it had force unit access.",
+        "VWC of NVMe",
+    ),
+    row(
+        "device.trim",
+        Kind::Choice(&["default", "strict"]),
+        "default",
+        "",
+        "What a trim does: drops the pages it covers whole; strict: writes zeros there, so that a flushed trim survives a loss of power.",
+        OURS,
+    ),
+    row(
         "buffer.kind",
         Kind::Text,
         "lru",
@@ -369,5 +385,13 @@ pub const PARAMETERS: &[Parameter] = &[
         "",
         "How times are added: in whole ticks of 0.1 ns, or in double-precision milliseconds with their drift.",
         "double_ms: DiskSim",
+    ),
+    row(
+        "sim.write_order",
+        Kind::Choice(&["strict", "reference"]),
+        "strict",
+        "",
+        "Whether effects on one page happen in the order of their emission, always, or as in the reference simulator, where only padding waits for its reads and a repeated page of a batch is done at once.",
+        "reference: DiskSim",
     ),
 ];

@@ -1,9 +1,10 @@
 //! What the device holds before the first request.
 
 use destage_base::{Lpn, Random};
-use destage_flash::{Cause, Ftl, Operations};
+use destage_flash::ftl::PageWrite;
+use destage_flash::{Ftl, Operations};
 
-use crate::dies::{gc_limit, only_collects};
+use destage_device::{gc_limit, only_collects};
 use crate::error::SimError;
 use crate::observer::Observer;
 
@@ -115,7 +116,7 @@ impl Preparation<'_> {
             }
         }
         operations.clear();
-        let written = self.ftl.write(page, Cause::Host, operations);
+        let written = self.ftl.write(PageWrite::host(page), operations);
         written.map_err(|full| full.explanation)
     }
 }

@@ -108,7 +108,7 @@ impl Config {
             .map_err(|text| SimError::Config(format!("flash.*: {text}")))?;
         let built = (self.ftl_row.build)(&FtlConfig {
             geometry,
-            timing: self.timing(),
+            erase_dates: self.timing(),
             copy_back: self.global.flag("flash.copy_back"),
             parallel_units: self.global.integer("flash.parallel_units") as u32,
             endurance: self.global.integer("flash.endurance") as u32,
@@ -117,7 +117,8 @@ impl Config {
             seed: self.global.integer("sim.seed"),
             values: &self.ftl,
         });
-        built.map_err(SimError::Config)
+        let built = built.map_err(SimError::Config)?;
+        built.ok_or_else(|| SimError::Config("ftl.kind: no such layer".into()))
     }
 
     /// Whether there is flash, and not only a count of what is destaged.
@@ -137,21 +138,30 @@ impl Config {
             self.check_order(timed)?;
         }
         let block_pages = self.geometry().data_pages();
-        let mut config = BufferConfig::from_values(capacity, block_pages, page_bytes, &self.buffer);
+        let mut config = BufferConfig::from_values(capacity.max(1), block_pages, page_bytes, &self.buffer);
         config.staging = true;
         if !timed {
             // Nothing is ever in flight.
             config.release = Release::Issue;
         }
         let scheme = (self.scheme.build)(&SchemeConfig {
-            capacity_pages: capacity,
+            capacity_pages: capacity.max(1),
             cluster_pages: config.cluster_pages,
             dies: self.geometry().dies,
             future: foresight.writes.as_deref(),
             seed: self.global.integer("sim.seed"),
             values: &self.buffer,
         });
-        Ok(Buffer::new(config, scheme))
+        Ok(match scheme {
+            Some(scheme) if capacity > 0 => Buffer::new(config, scheme),
+            _ => {
+                config.bypass_pages = 1;
+                config.capacity_pages = 1;
+                let row = destage_buffer::find("fifo").unwrap();
+                let scheme = row.build_default(&config).unwrap();
+                Buffer::new(config, scheme)
+            }
+        })
     }
 
     /// The device, with `buffer` over `ftl`.
@@ -273,7 +283,7 @@ pub fn run<'a>(
         timed,
         flash: config.has_flash(),
         prepared_pages: config.precondition().passes().saturating_mul(ftl.pages()),
-        merges: ftl.has_merges().then(|| config.merge_cost()),
+        merges: ftl.properties().has_merges.then(|| config.merge_cost()),
         page_bytes: geometry.page_bytes,
     };
     let addressing = config.addressing(foresight.span_pages);

@@ -13,15 +13,16 @@ use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{Blocks, LogicalPage};
-use super::{FtlConfig, FtlRow, NoSpace};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::nand::BlockSlot;
-use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
+use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "block",
     about: "Block mapping: each page at its own offset of one block; a page written again moves the rest of its block.",
     source: "As summed up in BPLRU (FAST 2008).",
+    has_flash: true,
     parameters: &[
         shared::BATCH,
         shared::SPARE_BLOCKS,
@@ -102,7 +103,9 @@ impl Block {
     ) {
         self.copy(&mut open, page.offset, operations);
         if let Some(to) = self.data.get(page.block) {
-            self.blocks.program(to, page.offset, cause, operations);
+            let purpose = Purpose::owned(Role::Data, page.block);
+            self.blocks
+                .program(to, page.offset, purpose, cause, operations);
         }
         self.data.set_newest(page.block, page.offset);
         open.next = page.offset + 1;
@@ -125,9 +128,10 @@ impl Block {
             from_next.take_while(|offset| *offset < end)
         };
         let blocks = &mut self.blocks;
-        let moves = offsets().map(|offset| (blocks.ppn(from, offset), blocks.ppn(to, offset)));
-        let transfer = blocks.move_transfer([from].into_iter(), to);
-        operations.push_moves(Cause::Copy, transfer, count, moves);
+        let copies = offsets().map(|offset| (blocks.ppn(from, offset), blocks.ppn(to, offset)));
+        let transfer = blocks.copy_transfer([from].into_iter(), to);
+        let purpose = Purpose::owned(Role::Data, block);
+        operations.push_copies(Cause::Copy, transfer, count, purpose, copies);
         let last = newest.end(block).min(end);
         blocks.nand.program_run(to, last, offsets());
         open.next = end;
@@ -164,9 +168,10 @@ impl Die for Block {
     fn write(
         &mut self,
         page: LogicalPage,
-        cause: Cause,
+        write: PageWrite,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
+        let cause = write.cause;
         if let Some(open) = self.open {
             if open.block == page.block && page.offset >= open.next {
                 self.write_behind(open, page, cause, operations);
@@ -194,7 +199,9 @@ impl Die for Block {
                 data
             }
         };
-        self.blocks.program(place, page.offset, cause, operations);
+        let purpose = Purpose::owned(Role::Data, page.block);
+        self.blocks
+            .program(place, page.offset, purpose, cause, operations);
         self.data.set_newest(page.block, page.offset);
         Ok(())
     }

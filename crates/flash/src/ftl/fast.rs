@@ -13,8 +13,8 @@ use super::blocks::logged::{ASSOCIATIVITY, Logged};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{Blocks, LogicalPage};
-use super::{FtlConfig, FtlRow, NoSpace};
-use crate::operation::{Cause, MergeCause, MergeKind, Operations};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
+use crate::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 const SOURCE: &str = "Lee et al., ACM TECS 6(3), 2007.";
 
@@ -23,6 +23,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "fast",
     about: "Block mapping with log blocks shared by all logical blocks, and one for sequential writes.",
     source: SOURCE,
+    has_flash: true,
     parameters: &[
         shared::TWO_LOG_BLOCKS,
         shared::SPARE_BLOCKS,
@@ -111,7 +112,7 @@ impl Fast {
         let incoming = Some((page.offset, cause));
         let (copies, erases) = self.store.rewrite(page.block, incoming, operations)?;
         self.store.discard(SEQUENTIAL, operations);
-        self.store.say_merge(
+        self.store.emit_merge(
             page.block,
             MergeKind::Full,
             MergeCause::OwnLog,
@@ -155,9 +156,10 @@ impl Die for Fast {
     fn write(
         &mut self,
         page: LogicalPage,
-        cause: Cause,
+        write: PageWrite,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
+        let cause = write.cause;
         if self.store.write_to_data(page, cause, operations)? {
             return Ok(());
         }
@@ -173,7 +175,12 @@ impl Die for Fast {
         } else {
             self.random_log(operations)?
         };
-        self.store.append(log, page, cause, operations);
+        let purpose = if log == SEQUENTIAL {
+            Purpose::owned(Role::SequentialLog, page.block)
+        } else {
+            Purpose::shared(Role::Log)
+        };
+        self.store.append(log, page, purpose, cause, operations);
         Ok(())
     }
 
@@ -203,8 +210,8 @@ impl Die for Fast {
         self.store.data_map_bytes() + 4 * random * u64::from(self.store.blocks.pages()) + 8
     }
 
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        self.store.report(tell);
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        self.store.report(emit);
     }
 
     fn reset_figures(&mut self) {

@@ -13,9 +13,9 @@ use destage_base::{Lpn, Ticks};
 use super::blocks::parameters as shared;
 use super::page::PageFtl;
 use super::page::parameters::{self as page, PageConfig};
-use super::{Ftl, FtlRow, NoSpace};
+use super::{Ftl, FtlRow, NoSpace, PageWrite, Properties};
 use crate::nand::Wear;
-use crate::operation::{Cause, Operations};
+use crate::operation::Operations;
 
 const SOURCE: &str = "Hu et al., MSST 2010; times of phase-change memory";
 
@@ -35,6 +35,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "hat",
     about: "Page mapping with the map in a fast memory of its own, used while the flash works; greedy garbage collection.",
     source: "Hu et al., MSST 2010.",
+    has_flash: true,
     parameters: &[
         latency(
             "hat_lookup_us",
@@ -76,6 +77,13 @@ struct Hat {
 }
 
 impl Ftl for Hat {
+    fn properties(&self) -> Properties {
+        Properties {
+            map_time: [self.lookup, self.update],
+            ..self.data.properties()
+        }
+    }
+
     fn pages(&self) -> u64 {
         self.data.pages()
     }
@@ -84,21 +92,16 @@ impl Ftl for Hat {
         self.data.die_of(page)
     }
 
-    fn read(&mut self, page: Lpn, operations: &mut Operations) {
-        self.data.read(page, operations);
+    fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        self.data.read(page, operations)
     }
 
-    fn write(
-        &mut self,
-        page: Lpn,
-        cause: Cause,
-        operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
-        self.data.write(page, cause, operations)
+    fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
+        self.data.write(write, operations)
     }
 
-    fn trim(&mut self, page: Lpn, operations: &mut Operations) {
-        self.data.trim(page, operations);
+    fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        self.data.trim(page, operations)
     }
 
     fn is_written(&self, page: Lpn) -> bool {
@@ -114,20 +117,12 @@ impl Ftl for Hat {
         self.data.collect_garbage(die, now, operations)
     }
 
-    fn collects_in_background(&self) -> bool {
-        self.data.collects_in_background()
-    }
-
-    fn map_time(&self, write: bool) -> Ticks {
-        if write { self.update } else { self.lookup }
-    }
-
     fn wear(&self) -> Wear {
         self.data.wear()
     }
 
-    fn erases(&self, tell: &mut dyn FnMut(u32, u32, u32)) {
-        self.data.erases(tell);
+    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
+        self.data.erases(emit);
     }
 
     fn reset_counters(&mut self) {

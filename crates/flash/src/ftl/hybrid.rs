@@ -18,15 +18,16 @@ use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{Blocks, LogicalPage};
-use super::{FtlConfig, FtlRow, NoSpace};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::nand::BlockSlot;
-use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
+use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "hybrid",
     about: "Block mapping with pages in any slot of their block: written one behind the other, compacted when it is full.",
     source: "As summed up in BPLRU (FAST 2008).",
+    has_flash: true,
     parameters: &[
         shared::BATCH,
         shared::SPARE_BLOCKS,
@@ -161,7 +162,8 @@ impl Hybrid {
     ) {
         let slot = self.blocks.programmed(block);
         self.invalidate(page);
-        self.blocks.program(block, slot, cause, operations);
+        let purpose = Purpose::owned(Role::Data, page.block);
+        self.blocks.program(block, slot, purpose, cause, operations);
         self.data.set_newest(page.block, slot);
         let index = self.index(page);
         *self.slots.get_mut(index) = slot as u16;
@@ -198,11 +200,12 @@ impl Hybrid {
             let old_slots = (0..self.blocks.pages())
                 .filter(|offset| !self.moved[*offset as usize])
                 .filter_map(|offset| self.slot_of(page(offset)));
-            let moves = old_slots
+            let copies = old_slots
                 .zip(first..)
                 .map(|(old, new)| (self.blocks.ppn(from, old), self.blocks.ppn(to, new)));
-            let transfer = self.blocks.move_transfer([from].into_iter(), to);
-            operations.push_moves(Cause::Copy, transfer, open.left, moves);
+            let transfer = self.blocks.copy_transfer([from].into_iter(), to);
+            let purpose = Purpose::owned(Role::Data, block);
+            operations.push_copies(Cause::Copy, transfer, open.left, purpose, copies);
             self.blocks.nand.program_run(to, end, first..end);
             self.data.set_newest_range(block, first, end);
             let mut new = first as u16;
@@ -245,9 +248,10 @@ impl Die for Hybrid {
     fn write(
         &mut self,
         page: LogicalPage,
-        cause: Cause,
+        write: PageWrite,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
+        let cause = write.cause;
         let data = self.data.get(page.block);
         if let Some(open) = self.open {
             if open.block == page.block

@@ -16,9 +16,9 @@ use super::blocks::logged::{ASSOCIATIVITY, Logged};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
-use super::{FtlConfig, FtlRow, NoSpace};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::list::List;
-use crate::operation::{Cause, MergeCause, Operations};
+use crate::operation::{MergeCause, Operations, Purpose, Role};
 
 const SOURCE: &str = "Lee et al., ACM SIGOPS OSR 42(6), 2008.";
 
@@ -27,6 +27,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "last",
     about: "Block mapping with log blocks by locality: for long writes, for pages rewritten soon, and for others.",
     source: SOURCE,
+    has_flash: true,
     parameters: &[
         shared::TWO_LOG_BLOCKS,
         Parameter {
@@ -292,17 +293,26 @@ impl Die for Last {
     fn write(
         &mut self,
         page: LogicalPage,
-        cause: Cause,
+        write: PageWrite,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
+        let cause = write.cause;
         if self.store.write_to_data(page, cause, operations)? {
+            return Ok(());
+        }
+        if write.is_long {
+            let log = self.sequential_log(page.block, operations)?;
+            let purpose = Purpose::owned(Role::SequentialLog, page.block);
+            self.store.append(log, page, purpose, cause, operations);
+            self.written.sequential += 1;
             return Ok(());
         }
         let pages = self.store.blocks.pages();
         let index = page.block as usize * pages as usize + page.offset as usize;
         let is_hot = self.random.is_hot(index);
         let log = self.random_log(is_hot, operations)?;
-        self.store.append(log, page, cause, operations);
+        let purpose = Purpose::shared(Role::Log);
+        self.store.append(log, page, purpose, cause, operations);
         self.written.hot += u64::from(is_hot);
         self.written.cold += u64::from(!is_hot);
         Ok(())
@@ -310,21 +320,6 @@ impl Die for Last {
 
     fn long_write_pages(&self) -> Option<u32> {
         Some(self.long_pages)
-    }
-
-    fn write_long(
-        &mut self,
-        page: LogicalPage,
-        cause: Cause,
-        operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
-        if self.store.write_to_data(page, cause, operations)? {
-            return Ok(());
-        }
-        let log = self.sequential_log(page.block, operations)?;
-        self.store.append(log, page, cause, operations);
-        self.written.sequential += 1;
-        Ok(())
     }
 
     fn trim(&mut self, page: LogicalPage, operations: &mut Operations) {
@@ -356,11 +351,11 @@ impl Die for Last {
         self.store.data_map_bytes() + 4 * logs * u64::from(self.store.blocks.pages())
     }
 
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        self.store.report(tell);
-        tell("sequential_writes", self.written.sequential as f64);
-        tell("hot_writes", self.written.hot as f64);
-        tell("cold_writes", self.written.cold as f64);
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        self.store.report(emit);
+        emit("sequential_writes", self.written.sequential as f64);
+        emit("hot_writes", self.written.hot as f64);
+        emit("cold_writes", self.written.cold as f64);
     }
 
     fn reset_figures(&mut self) {

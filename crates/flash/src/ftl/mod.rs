@@ -34,23 +34,79 @@ pub struct NoSpace {
     pub explanation: Box<str>,
 }
 
+/// What stays the same for a layer's whole life.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Properties {
+    /// Garbage collection is also looked for when no operation waits. Default: false.
+    pub collects_in_background: bool,
+    /// Units of a die that work side by side; if more than one, [`Ftl::batched`] serves. Default: 1.
+    pub parallel_units: u32,
+    /// Blocks are merged here, so that a run without a merge has had none of them. Default: false.
+    pub has_merges: bool,
+    /// [`Ftl::place`] does more than to give [`Ftl::die_of`]. Default: false.
+    pub places_writes: bool,
+    /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
+    /// their own. Default: none.
+    pub long_write_pages: Option<u32>,
+    /// Ticks the map takes for a read, and for a write or trim, beside the flash: the operation takes at least
+    /// as long. Default: 0.
+    pub map_time: [Ticks; 2],
+}
+
+impl Default for Properties {
+    fn default() -> Self {
+        Self {
+            collects_in_background: false,
+            parallel_units: 1,
+            has_merges: false,
+            places_writes: false,
+            long_write_pages: None,
+            map_time: [0; 2],
+        }
+    }
+}
+
+/// The write of one page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageWrite {
+    /// The page.
+    pub page: Lpn,
+    /// On whose behalf.
+    pub cause: Cause,
+    /// It is part of a long write: one host request, or destaged pages that follow one another.
+    pub is_long: bool,
+}
+
+impl PageWrite {
+    /// A write of `page` for the host that is not long.
+    #[must_use]
+    pub fn host(page: Lpn) -> Self {
+        Self {
+            page,
+            cause: Cause::Host,
+            is_long: false,
+        }
+    }
+}
+
 /// A flash translation layer: decides *what* flash does for a page request.
 ///
 /// It emits [`Operations`] and changes its maps at once; when the operations run, and how long they
-/// take, is decided outside. Page numbers are below [`Ftl::pages`]; the caller has checked.
-pub trait Ftl {
+/// take, is decided outside. Page numbers are below [`Ftl::pages`]; the caller has checked. What fails has
+/// emitted nothing and changed nothing.
+pub trait Ftl: Send {
+    /// What stays the same.
+    fn properties(&self) -> Properties {
+        Properties::default()
+    }
+
     /// Logical pages the device offers.
     fn pages(&self) -> u64;
 
     /// The die whose queue an operation on `page` joins.
     fn die_of(&self, page: Lpn) -> u32;
 
-    /// Whether [`Ftl::place`] does more than to say [`Ftl::die_of`].
-    fn places_writes(&self) -> bool {
-        false
-    }
-
-    /// The die whose queue a write of `page` joins, chosen now; `load` tells how many operations wait or
+    /// The die whose queue a write of `page` joins, chosen now; `load` gives how many operations wait or
     /// are served at a die. Each call is followed by one [`Ftl::write`].
     fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
         let _ = load;
@@ -58,51 +114,32 @@ pub trait Ftl {
     }
 
     /// Reads `page`; no operation if it was never written.
-    fn read(&mut self, page: Lpn, operations: &mut Operations);
+    ///
+    /// # Errors
+    /// [`NoSpace`] if the layer has to write for that, and no free block is left.
+    fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
 
-    /// Writes `page` on behalf of `cause`.
+    /// Writes a page.
     ///
     /// # Errors
     /// [`NoSpace`] if no free block is left.
-    fn write(
-        &mut self,
-        page: Lpn,
-        cause: Cause,
-        operations: &mut Operations,
-    ) -> Result<(), NoSpace>;
-
-    /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
-    /// their own.
-    fn long_write_pages(&self) -> Option<u32> {
-        None
-    }
-
-    /// Writes `page` as [`Ftl::write`] does, as part of a long write: one host request, or destaged pages that
-    /// follow one another.
-    ///
-    /// # Errors
-    /// [`NoSpace`] if no free block is left.
-    fn write_long(
-        &mut self,
-        page: Lpn,
-        cause: Cause,
-        operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
-        self.write(page, cause, operations)
-    }
+    fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace>;
 
     /// The contents of `page` are no longer needed.
-    fn trim(&mut self, page: Lpn, operations: &mut Operations);
+    ///
+    /// # Errors
+    /// [`NoSpace`] if the layer has to write for that, and no free block is left.
+    fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
 
     /// Whether `page` has contents.
     fn is_written(&self, page: Lpn) -> bool;
 
-    /// Does one step of garbage collection on `die` if one is due, and says whether it did.
+    /// Does one step of garbage collection on `die` if it needs one, and says whether it did.
     ///
-    /// Called before an operation is served there; the caller repeats until nothing is due.
+    /// Called before an operation is served there; the caller repeats until nothing was done.
     ///
     /// # Errors
-    /// [`NoSpace`] if there is no room to move valid pages to.
+    /// [`NoSpace`] if there is no room to copy valid pages to.
     fn collect_garbage(
         &mut self,
         die: u32,
@@ -110,19 +147,34 @@ pub trait Ftl {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace>;
 
-    /// Whether garbage collection is also due when no operation waits.
-    fn collects_in_background(&self) -> bool {
-        false
+    /// The same layer for dies with [parallel units](Properties::parallel_units), if it has any.
+    fn batched(&mut self) -> Option<&mut dyn Batched> {
+        None
     }
 
-    /// Units of a die that work side by side; if more than one, [`Ftl::serve`] is used.
-    fn parallel_units(&self) -> u32 {
-        1
+    /// Erase counts over all blocks.
+    fn wear(&self) -> Wear;
+
+    /// Emits die, block and erases of every block.
+    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));
+
+    /// Forgets erases and counts so far, for a measurement that begins now.
+    fn reset_counters(&mut self);
+
+    /// Emits figures only this layer has, by name.
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        let _ = emit;
     }
 
+    /// RAM the mapping tables would take in a device, in bytes.
+    fn map_bytes(&self) -> u64;
+}
+
+/// A layer whose dies serve several page operations together.
+pub trait Batched {
     /// Serves reads and writes (each with its cause) of one die together, and says how many of the
-    /// writes it took: the rest has to wait until there was a chance to clean. Pages within each list
-    /// differ.
+    /// writes it took: the rest has to wait until there was a chance to collect garbage. Pages within each
+    /// list differ.
     ///
     /// # Errors
     /// [`NoSpace`] if not even the first write finds room.
@@ -133,39 +185,7 @@ pub trait Ftl {
         writes: &[(Lpn, Cause)],
         batch: &mut Batch,
         operations: &mut Operations,
-    ) -> Result<usize, NoSpace> {
-        let _ = (die, reads, writes, batch, operations);
-        unreachable!("called only for FTLs with parallel units")
-    }
-
-    /// Ticks the map takes for a read, or for a write or trim, beside the flash: the operation takes at least
-    /// as long.
-    fn map_time(&self, write: bool) -> Ticks {
-        let _ = write;
-        0
-    }
-
-    /// Whether blocks are merged here: then a run without merges has none, and is not without the word.
-    fn has_merges(&self) -> bool {
-        false
-    }
-
-    /// Erase counts over all blocks.
-    fn wear(&self) -> Wear;
-
-    /// Tells die, block and erases of every block.
-    fn erases(&self, tell: &mut dyn FnMut(u32, u32, u32));
-
-    /// Forgets erases and counts so far, for a measurement that begins now.
-    fn reset_counters(&mut self);
-
-    /// Tells figures only this layer has, by name.
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        let _ = tell;
-    }
-
-    /// RAM the mapping tables would take in a device, in bytes.
-    fn map_bytes(&self) -> u64;
+    ) -> Result<usize, NoSpace>;
 }
 
 /// What an FTL is built from.
@@ -173,8 +193,9 @@ pub trait Ftl {
 pub struct FtlConfig<'a> {
     /// Counts of the device.
     pub geometry: Geometry,
-    /// Times of its operations, for FTLs that date what they do.
-    pub timing: Timing,
+    /// Times by which wear-aware garbage collection dates the erases of a step. Nothing else asks how long
+    /// an operation takes.
+    pub erase_dates: Timing,
     /// Pages move inside a plane without crossing the bus.
     pub copy_back: bool,
     /// Groups of planes of a die that work side by side.
@@ -202,6 +223,8 @@ pub struct FtlRow {
     pub about: &'static str,
     /// Where it was published.
     pub source: &'static str,
+    /// There is flash behind it.
+    pub has_flash: bool,
     /// Its own parameters, without the `ftl.` in front.
     pub parameters: &'static [Parameter],
     /// Makes it.

@@ -4,15 +4,16 @@
 
 use destage_base::{Lpn, Ticks};
 
-use super::{Ftl, FtlRow, NoSpace};
+use super::{Ftl, FtlRow, NoSpace, PageWrite};
 use crate::nand::Wear;
-use crate::operation::{Cause, Operations};
+use crate::operation::Operations;
 
 /// The row of the registry.
 pub const ROW: FtlRow = FtlRow {
     name: "none",
     about: "No flash: destages are counted and complete at once, as in a cache simulator.",
     source: "Ours, for buffer-only studies.",
+    has_flash: false,
     parameters: &[],
     build: |config| {
         Ok(Some(alloc::boxed::Box::new(NoFlash {
@@ -32,11 +33,15 @@ impl Ftl for NoFlash {
     fn die_of(&self, page: Lpn) -> u32 {
         (page.0 % u64::from(self.dies)) as u32
     }
-    fn read(&mut self, _: Lpn, _: &mut Operations) {}
-    fn write(&mut self, _: Lpn, _: Cause, _: &mut Operations) -> Result<(), NoSpace> {
+    fn read(&mut self, _: Lpn, _: &mut Operations) -> Result<(), NoSpace> {
         Ok(())
     }
-    fn trim(&mut self, _: Lpn, _: &mut Operations) {}
+    fn write(&mut self, _: PageWrite, _: &mut Operations) -> Result<(), NoSpace> {
+        Ok(())
+    }
+    fn trim(&mut self, _: Lpn, _: &mut Operations) -> Result<(), NoSpace> {
+        Ok(())
+    }
     fn is_written(&self, _: Lpn) -> bool {
         true
     }

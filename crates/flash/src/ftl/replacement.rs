@@ -20,16 +20,17 @@ use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
-use super::{FtlConfig, FtlRow, NoSpace};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
-use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
+use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "replacement",
     about: "Block mapping with chains of replacement blocks, pages at their own offsets; chains are folded into one block.",
     source: "As summed up in BPLRU (FAST 2008).",
+    has_flash: true,
     parameters: &[
         Parameter {
             name: "chain_blocks",
@@ -172,7 +173,9 @@ impl Replacement {
         let block = self.links[link as usize].block;
         self.invalidate(page);
         self.newest.set(link, page.offset);
-        self.blocks.program(block, page.offset, cause, operations);
+        let purpose = Purpose::owned(Role::Replacement, page.block);
+        self.blocks
+            .program(block, page.offset, purpose, cause, operations);
         true
     }
 
@@ -263,22 +266,23 @@ impl Replacement {
         Ok(())
     }
 
-    /// Says the moves of the `live` pages of `block` to `target`.
+    /// Emits the copies of the `live` pages of `block` to `target`.
     fn copy(&self, block: u32, target: BlockSlot, live: u32, operations: &mut Operations) {
         let blocks = &self.blocks;
-        let moves = (0..blocks.pages()).filter_map(|offset| {
+        let copies = (0..blocks.pages()).filter_map(|offset| {
             let from = self.holder(LogicalPage { block, offset })?;
             Some((blocks.ppn(from, offset), blocks.ppn(target, offset)))
         });
         let replaced = self.replacements(block);
         let replaced = replaced.map(|link| self.links[link as usize].block);
         let sources = self.data.get(block).into_iter().chain(replaced);
-        let transfer = blocks.move_transfer(sources, target);
-        operations.push_moves(Cause::Copy, transfer, live, moves);
+        let transfer = blocks.copy_transfer(sources, target);
+        let purpose = Purpose::owned(Role::Data, block);
+        operations.push_copies(Cause::Copy, transfer, live, purpose, copies);
     }
 
-    /// Takes the replacements of `block` out of its chain, tells their blocks in order, and forgets them.
-    fn unchain(&mut self, block: u32, mut tell: impl FnMut(&mut Blocks, BlockSlot)) {
+    /// Takes the replacements of `block` out of its chain, gives their blocks in order, and forgets them.
+    fn unchain(&mut self, block: u32, mut emit: impl FnMut(&mut Blocks, BlockSlot)) {
         let first = core::mem::replace(self.first_of.get_mut(block as usize), NONE);
         if first != NONE {
             let head = self.links[first as usize];
@@ -288,7 +292,7 @@ impl Replacement {
         let mut link = first;
         while link != NONE {
             let Link { block, next, .. } = self.links[link as usize];
-            tell(&mut self.blocks, block);
+            emit(&mut self.blocks, block);
             self.newest.clear_row(link);
             self.unused.push(link);
             link = next;
@@ -306,9 +310,10 @@ impl Die for Replacement {
     fn write(
         &mut self,
         page: LogicalPage,
-        cause: Cause,
+        write: PageWrite,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
+        let cause = write.cause;
         loop {
             let data = match self.data.get(page.block) {
                 Some(data) => data,
@@ -320,7 +325,9 @@ impl Die for Replacement {
             };
             if self.blocks.nand.is_programmable(data, page.offset) {
                 self.invalidate(page);
-                self.blocks.program(data, page.offset, cause, operations);
+                let purpose = Purpose::owned(Role::Data, page.block);
+                self.blocks
+                    .program(data, page.offset, purpose, cause, operations);
                 self.data.set_newest(page.block, page.offset);
                 return Ok(());
             }

@@ -14,10 +14,10 @@ use super::blocks::logged::{ASSOCIATIVITY, Logged};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
-use super::{FtlConfig, FtlRow, NoSpace};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::divide::Divider;
 use crate::list::List;
-use crate::operation::{Cause, MergeCause, Operations};
+use crate::operation::{MergeCause, Operations, Purpose, Role};
 
 const SOURCE: &str = "Park et al., ACM TECS 7(4), 2008.";
 const OURS: &str = "ours";
@@ -27,6 +27,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "sast",
     about: "Block mapping with log blocks shared by the logical blocks of a group.",
     source: SOURCE,
+    has_flash: true,
     parameters: &[
         shared::LOG_BLOCKS,
         Parameter {
@@ -229,14 +230,16 @@ impl Die for Sast {
     fn write(
         &mut self,
         page: LogicalPage,
-        cause: Cause,
+        write: PageWrite,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
+        let cause = write.cause;
         if self.store.write_to_data(page, cause, operations)? {
             return Ok(());
         }
         let (log, position) = self.log_with_room(page.block, operations)?;
-        self.store.append(log, page, cause, operations);
+        let purpose = Purpose::shared(Role::Log);
+        self.store.append(log, page, purpose, cause, operations);
         self.order.move_to_back(position);
         Ok(())
     }
@@ -271,8 +274,8 @@ impl Die for Sast {
         self.store.data_map_bytes() + 4 * logs * u64::from(self.store.blocks.pages())
     }
 
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        self.store.report(tell);
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        self.store.report(emit);
     }
 
     fn reset_figures(&mut self) {

@@ -1,7 +1,7 @@
-//! A device that does what a layer says, page by page, and refuses what flash cannot do.
+//! A layer over a medium that keeps bytes: the medium refuses what flash cannot do or what loses data.
 //!
-//! It knows what the host wrote last and nothing of how the layer maps, so it tells whether a read gives the
-//! last write, whether a page is programmed twice or out of order, and whether something needed is erased.
+//! The device knows what the host wrote last and nothing of how the layer maps, so it sees whether a read gives
+//! the last write.
 #![allow(dead_code, reason = "every test program uses another part of the kit")]
 #![allow(clippy::print_stderr, reason = "a test that fails says where")]
 
@@ -9,9 +9,10 @@ pub mod scenario;
 
 use destage_base::Lpn;
 use destage_base::parameter::Values;
-use destage_flash::ftl::{FtlConfig, FtlRow, NoSpace, find};
-use destage_flash::operation::{Merge, Tally};
-use destage_flash::{Cause, Ftl, Geometry, Kind, Operation, Operations, Timing, Transfer};
+use destage_flash::ftl::{FtlConfig, FtlRow, NoSpace, PageWrite, find};
+use destage_flash::medium::{Image, ImageKind, Medium};
+use destage_flash::operation::{Content, Merge, Tally};
+use destage_flash::{Cause, Ftl, Geometry, Kind, Operations, Timing, Transfer};
 
 /// Times that matter to nobody here.
 pub const TIMING: Timing = Timing {
@@ -62,8 +63,10 @@ pub struct Setup {
     pub settings: Vec<(String, String)>,
     pub filled: bool,
     pub copy_back: bool,
-    /// Erases a block survives; it is used on all the same.
+    /// Erases a block survives.
     pub endurance: u32,
+    /// It is not used on after those.
+    pub retire: bool,
     pub seed: u64,
 }
 
@@ -84,6 +87,7 @@ impl Setup {
             filled: true,
             copy_back: false,
             endurance: 1_000_000,
+            retire: false,
             seed: 1,
         }
     }
@@ -129,11 +133,11 @@ impl Setup {
     pub fn build(&self) -> Result<Box<dyn Ftl>, String> {
         let built = (self.row().build)(&FtlConfig {
             geometry: self.geometry,
-            timing: TIMING,
+            erase_dates: TIMING,
             copy_back: self.copy_back,
             parallel_units: 1,
             endurance: self.endurance,
-            retire: false,
+            retire: self.retire,
             filled: self.filled,
             seed: self.seed,
             values: &self.values(),
@@ -142,96 +146,57 @@ impl Setup {
     }
 }
 
-/// What a physical page holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Content {
-    Erased,
-    /// Of a device filled before: nobody has said whether something is there. It may be read as a map, and it
-    /// may be programmed.
-    Unknown,
-    /// A version of a logical page; versions count from 1, and 0 is what was there at the start.
-    Data {
-        page: u64,
-        version: u32,
-    },
-    /// Something the host never sees: maps, summaries, left-overs of a device filled before.
-    Internal,
-}
-
-struct Die {
-    pages: Vec<Content>,
-    /// Of each block the page after the last one programmed.
-    ends: Vec<u32>,
-}
-
-/// What a page is to hold, and where the device knows a copy of that.
-#[derive(Clone, Copy, Debug)]
-struct Wanted {
-    version: u32,
-    written: bool,
-    place: Option<(u32, u32)>,
-}
-
 /// The device. See the [module](self).
 pub struct Device {
     pub ftl: Box<dyn Ftl>,
     pub tally: Tally,
     /// All merges so far.
     pub merges: Vec<Merge>,
+    pub medium: Medium,
     operations: Operations,
-    dies: Vec<Die>,
-    wanted: Vec<Wanted>,
-    page_bits: u32,
-    in_order: bool,
+    /// Version that each page is to hold, if it has contents.
+    wanted: Vec<Option<u64>>,
+    versions: u64,
     /// Ticks that pass with every operation.
     pub now: u64,
+}
+
+/// Bytes of a page here: its version, and in the upper half its number.
+fn bytes_of(page: u64, version: u64) -> [u8; 8] {
+    match version {
+        0 => [0; 8],
+        _ => (page << 32 | version).to_le_bytes(),
+    }
 }
 
 impl Device {
     /// The device of `setup`.
     pub fn new(setup: &Setup) -> Self {
-        let ftl = setup.build().unwrap_or_else(|refusal| panic!("{refusal}"));
-        let geometry = setup.geometry;
-        let page_bits = geometry.page_bits();
-        let blocks = geometry.blocks_per_die() as usize;
-        let before = if setup.filled {
-            Content::Internal
-        } else {
-            Content::Erased
-        };
+        let mut ftl = setup.build().unwrap_or_else(|refusal| panic!("{refusal}"));
         let values = setup.values();
         let has_order = setup
             .row()
             .parameters
             .iter()
             .any(|parameter| parameter.name == "in_order");
-        let mut device = Self {
+        let geometry = Geometry {
+            page_bytes: 8,
+            ..setup.geometry
+        };
+        let mut medium = Medium::new(&geometry, !has_order || values.flag("in_order"));
+        if setup.filled {
+            medium.fill_from(&mut *ftl);
+        }
+        Self {
             tally: Tally::default(),
             merges: Vec::new(),
+            medium,
             operations: Operations::detailed(),
-            dies: (0..geometry.dies)
-                .map(|_| Die {
-                    pages: vec![before; blocks << page_bits],
-                    ends: vec![0; blocks],
-                })
-                .collect(),
-            wanted: vec![
-                Wanted {
-                    version: 0,
-                    written: setup.filled,
-                    place: None
-                };
-                ftl.pages() as usize
-            ],
-            page_bits,
-            in_order: !has_order || values.flag("in_order"),
+            wanted: vec![setup.filled.then_some(0); ftl.pages() as usize],
+            versions: 0,
             now: 1,
             ftl,
-        };
-        if setup.filled {
-            device.learn_contents();
         }
-        device
     }
 
     /// Logical pages.
@@ -239,111 +204,95 @@ impl Device {
         self.ftl.pages()
     }
 
-    /// On a filled device every page is somewhere, and no two are in the same place.
-    fn learn_contents(&mut self) {
-        for page in 0..self.pages() {
-            let (die, at) = self
-                .place_read(page)
-                .unwrap_or_else(|| panic!("page {page} of a filled device has no contents"));
-            let cell = &mut self.dies[die as usize].pages[at as usize];
-            assert_eq!(*cell, Content::Internal, "{at} holds two pages");
-            *cell = Content::Data { page, version: 0 };
-            self.wanted[page as usize].place = Some((die, at));
-        }
-        // What holds nothing is erased, as far as anyone can tell; blocks with data are full.
-        for die in &mut self.dies {
-            let block_pages = 1 << self.page_bits;
-            for (block, pages) in die.pages.chunks_mut(block_pages).enumerate() {
-                if pages.iter().all(|content| *content == Content::Internal) {
-                    pages.fill(Content::Unknown);
-                } else {
-                    die.ends[block] = block_pages as u32;
-                }
-            }
-        }
-    }
-
-    /// Where a read of `page` looks.
-    fn place_read(&mut self, page: u64) -> Option<(u32, u32)> {
-        let die = self.ftl.die_of(Lpn(page));
-        self.operations.clear();
-        self.ftl.read(Lpn(page), &mut self.operations);
-        let reads: Vec<&Operation> = self
-            .operations
-            .all()
-            .iter()
-            .filter(|operation| operation.cause == Cause::Host)
-            .collect();
-        match reads[..] {
-            [] => None,
-            [read] => {
-                assert_eq!(read.kind, Kind::Read);
-                Some((die, read.at.0))
-            }
-            _ => panic!("page {page}: {reads:?}"),
-        }
-    }
-
     /// Reads `page` and checks that it gives the last write, or nothing if there is none.
     pub fn read(&mut self, page: u64) {
-        let place = self.place_read(page);
-        let die = self.ftl.die_of(Lpn(page));
-        self.tally.add(&self.operations);
-        let operations = std::mem::take(&mut self.operations);
-        self.carry_out(die, &operations, None);
-        self.operations = operations;
-        let wanted = self.wanted[page as usize];
-        assert_eq!(
-            self.ftl.is_written(Lpn(page)),
-            wanted.written,
-            "page {page}"
-        );
-        let found = place.map(|(die, at)| self.dies[die as usize].pages[at as usize]);
-        let expected = wanted.written.then_some(Content::Data {
-            page,
-            version: wanted.version,
-        });
-        assert_eq!(found, expected, "page {page} at {place:?}");
+        self.try_read(page)
+            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
     }
 
-    /// Collects what is due, then writes `page` on behalf of `cause`.
+    /// The same where the layer may have no room.
+    ///
+    /// # Errors
+    /// What the layer says.
+    pub fn try_read(&mut self, page: u64) -> Result<(), NoSpace> {
+        let die = self.ftl.die_of(Lpn(page));
+        self.operations.clear();
+        let result = self.ftl.read(Lpn(page), &mut self.operations);
+        self.check_failure(&result);
+        result?;
+        let host = |content: Content| content == Content::Host(Lpn(page));
+        let details = self.operations.details();
+        let reads = details.iter().filter(|detail| host(detail.content)).count();
+        self.settle(die, &[]);
+        let wanted = self.wanted[page as usize];
+        let is_written = self.ftl.is_written(Lpn(page));
+        assert_eq!(is_written, wanted.is_some(), "page {page}");
+        assert_eq!(reads, usize::from(is_written), "page {page}");
+        self.check_newest(page);
+        Ok(())
+    }
+
+    /// The medium has the last write of `page`, and the layer has just read it there.
+    fn check_newest(&self, page: u64) {
+        let found = self.medium.newest(Lpn(page));
+        let found = found.map(|(spare, data)| (spare.version, data));
+        let wanted = self.wanted[page as usize];
+        let bytes = wanted.map(|version| (version, bytes_of(page, version)));
+        let expected = bytes.as_ref().map(|(version, data)| (*version, &data[..]));
+        assert_eq!(found, expected, "page {page}");
+    }
+
+    /// Collects what is needed, then writes `page` on behalf of `cause`.
     ///
     /// # Errors
     /// What the layer says.
     pub fn write_for(&mut self, page: u64, cause: Cause) -> Result<(), NoSpace> {
-        self.write_as(page, cause, false)
+        self.write_as(PageWrite {
+            page: Lpn(page),
+            cause,
+            is_long: false,
+        })
     }
 
-    fn write_as(&mut self, page: u64, cause: Cause, is_long: bool) -> Result<(), NoSpace> {
-        let die = self.ftl.place(Lpn(page), &|_| 0);
+    /// The same for any kind of write.
+    ///
+    /// # Errors
+    /// What the layer says.
+    pub fn write_as(&mut self, write: PageWrite) -> Result<(), NoSpace> {
+        let page = write.page;
+        let die = self.ftl.place(page, &|_| 0);
         self.now += 1;
         for rounds in 0.. {
             self.operations.clear();
-            if !self
+            let collected = self
                 .ftl
-                .collect_garbage(die, self.now, &mut self.operations)?
-            {
+                .collect_garbage(die, self.now, &mut self.operations);
+            self.check_failure(&collected);
+            if !collected? {
                 break;
             }
             assert!(rounds < 1_000, "garbage collection without end");
-            self.settle(die, None);
+            self.settle(die, &[]);
         }
         self.operations.clear();
-        let wanted = &mut self.wanted[page as usize];
-        wanted.version += 1;
-        wanted.written = true;
-        wanted.place = None;
-        let result = if is_long {
-            self.ftl.write_long(Lpn(page), cause, &mut self.operations)
-        } else {
-            self.ftl.write(Lpn(page), cause, &mut self.operations)
-        };
-        self.settle(die, Some((page, cause)));
+        let result = self.ftl.write(write, &mut self.operations);
+        self.check_failure(&result);
         result?;
-        assert!(
-            self.wanted[page as usize].place.is_some(),
-            "the write of page {page} programmed nothing"
-        );
+        self.versions += 1;
+        let data = bytes_of(page.0, self.versions);
+        let image = Image {
+            page,
+            version: self.versions,
+            kind: match write.cause {
+                Cause::Pad => ImageKind::Copy,
+                _ => ImageKind::Host,
+            },
+            data: &data,
+        };
+        self.settle(die, &[image]);
+        self.wanted[page.0 as usize] = Some(self.versions);
+        let newest = self.medium.newest(page).map(|(spare, _)| spare.version);
+        assert_eq!(newest, Some(self.versions), "the write of page {}", page.0);
         Ok(())
     }
 
@@ -355,105 +304,61 @@ impl Device {
 
     /// The same as part of a long write.
     pub fn write_long(&mut self, page: u64) {
-        self.write_as(page, Cause::Host, true)
+        let write = PageWrite {
+            is_long: true,
+            ..PageWrite::host(Lpn(page))
+        };
+        self.write_as(write)
             .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
     }
 
     /// Trims `page`.
     pub fn trim(&mut self, page: u64) {
+        self.try_trim(page)
+            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
+    }
+
+    /// The same where the layer may have no room.
+    ///
+    /// # Errors
+    /// What the layer says.
+    pub fn try_trim(&mut self, page: u64) -> Result<(), NoSpace> {
         let die = self.ftl.die_of(Lpn(page));
-        let wanted = &mut self.wanted[page as usize];
-        wanted.written = false;
-        wanted.place = None;
         self.operations.clear();
-        self.ftl.trim(Lpn(page), &mut self.operations);
-        self.settle(die, None);
+        let result = self.ftl.trim(Lpn(page), &mut self.operations);
+        self.check_failure(&result);
+        result?;
+        self.wanted[page as usize] = None;
+        self.medium.trim(Lpn(page));
+        self.settle(die, &[]);
+        Ok(())
+    }
+
+    /// What fails has emitted nothing.
+    fn check_failure<T>(&self, result: &Result<T, NoSpace>) {
+        if result.is_err() {
+            assert_eq!(self.operations.all(), [], "of a step that failed");
+            assert!(self.operations.details().is_empty() && self.operations.merges().is_empty());
+        }
     }
 
     /// Counts and carries out the operations of the present step.
-    fn settle(&mut self, die: u32, written: Option<(u64, Cause)>) {
+    fn settle(&mut self, die: u32, images: &[Image<'_>]) {
         self.tally.add(&self.operations);
         self.merges.extend(self.operations.merges());
-        let operations = std::mem::take(&mut self.operations);
-        self.carry_out(die, &operations, written);
-        self.operations = operations;
-    }
-
-    fn carry_out(&mut self, die: u32, operations: &Operations, written: Option<(u64, Cause)>) {
-        for lane in operations.lanes() {
-            let mut register = Content::Erased;
-            for operation in lane {
-                assert_eq!(operation.count, 1, "a run where every page is to be named");
-                match operation.kind {
-                    Kind::Read => register = self.read_cell(die, operation),
-                    Kind::Program => {
-                        let content = match (operation.cause, written) {
-                            (Cause::Copy | Cause::Wear, _) => register,
-                            (Cause::Map, _) => Content::Internal,
-                            (cause, Some((page, wanted))) if cause == wanted => Content::Data {
-                                page,
-                                version: self.wanted[page as usize].version,
-                            },
-                            _ => panic!("{operation:?} while {written:?} is written"),
-                        };
-                        self.program_cell(die, operation, content);
-                    }
-                    Kind::Erase => self.erase_block(die, operation),
-                }
-            }
+        for (_, operation, detail) in self.operations.commands() {
+            assert_eq!(operation.count, 1, "a run where every page is to be named");
+            let comes_in = matches!(detail.content, Content::Host(_));
+            assert!(
+                operation.kind != Kind::Program
+                    || comes_in <= (operation.transfer != Transfer::None),
+                "{operation:?} comes from nowhere"
+            );
         }
-    }
-
-    fn read_cell(&self, die: u32, operation: &Operation) -> Content {
-        let content = self.dies[die as usize].pages[operation.at.0 as usize];
-        assert_ne!(content, Content::Erased, "{operation:?}");
-        content
-    }
-
-    fn program_cell(&mut self, die: u32, operation: &Operation, content: Content) {
-        let at = operation.at.0;
-        let (block, page) = (at >> self.page_bits, at & ((1 << self.page_bits) - 1));
-        let state = &mut self.dies[die as usize];
-        let before = state.pages[at as usize];
-        assert!(
-            matches!(before, Content::Erased | Content::Unknown),
-            "{operation:?} is programmed: {before:?}"
-        );
-        assert!(
-            !self.in_order || page >= state.ends[block as usize],
-            "{operation:?} goes back in block {block}"
-        );
-        assert!(
-            operation.transfer != Transfer::None
-                || matches!(operation.cause, Cause::Copy | Cause::Wear | Cause::Map),
-            "{operation:?} comes from nowhere"
-        );
-        state.ends[block as usize] = page + 1;
-        state.pages[at as usize] = content;
-        if let Content::Data { page, version } = content {
-            let wanted = &mut self.wanted[page as usize];
-            if wanted.written && wanted.version == version {
-                wanted.place = Some((die, at));
-            }
-        }
-    }
-
-    fn erase_block(&mut self, die: u32, operation: &Operation) {
-        let first = operation.at.0;
-        let block = first >> self.page_bits;
-        assert_eq!(first, block << self.page_bits, "{operation:?}");
-        let state = &mut self.dies[die as usize];
-        state.ends[block as usize] = 0;
-        for at in first..first + (1 << self.page_bits) {
-            if let Content::Data { page, .. } = state.pages[at as usize] {
-                assert_ne!(
-                    self.wanted[page as usize].place,
-                    Some((die, at)),
-                    "{operation:?} erases the newest copy of page {page}"
-                );
-            }
-            state.pages[at as usize] = Content::Erased;
-        }
+        self.medium
+            .start(die, &self.operations, images)
+            .unwrap_or_else(|refusal| panic!("{refusal}: {:?}", self.operations.all()));
+        self.medium.end(die);
     }
 
     /// Reads every page, and checks that the counts fit together.
@@ -462,9 +367,10 @@ impl Device {
             self.read(page);
         }
         let erases: u64 = self.tally.erases.iter().sum();
-        let mut told = 0;
-        self.ftl.erases(&mut |_, _, count| told += u64::from(count));
-        assert_eq!(told, erases, "erases by block and in sum");
+        let mut counted = 0;
+        self.ftl
+            .erases(&mut |_, _, count| counted += u64::from(count));
+        assert_eq!(counted, erases, "erases by block and in sum");
         assert_eq!(self.ftl.wear().sum, erases);
     }
 }

@@ -13,6 +13,7 @@ pub mod sast;
 pub mod superblock;
 
 use destage_base::{Lpn, Random};
+use destage_flash::ftl::PageWrite;
 use destage_flash::operation::{MergeKind, Tally};
 use destage_flash::{Cause, Ftl, Operations};
 
@@ -83,12 +84,12 @@ pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64)
         match what {
             0 => {
                 out.clear();
-                ftl.read(Lpn(page), &mut out);
+                ftl.read(Lpn(page), &mut out).expect("room");
                 model.read(page);
             }
             1 if step % 4 == 0 => {
                 out.clear();
-                ftl.trim(Lpn(page), &mut out);
+                ftl.trim(Lpn(page), &mut out).expect("room");
                 model.trim(page);
             }
             _ => {
@@ -100,13 +101,17 @@ pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64)
                     tally.add(&out);
                 }
                 out.clear();
-                let written = if what % 3 == 2 {
+                let is_long = what % 3 == 2;
+                if is_long {
                     model.write_long(page);
-                    ftl.write_long(Lpn(page), Cause::Host, &mut out)
                 } else {
                     model.write(page);
-                    ftl.write(Lpn(page), Cause::Host, &mut out)
+                }
+                let write = PageWrite {
+                    is_long,
+                    ..PageWrite::host(Lpn(page))
                 };
+                let written = ftl.write(write, &mut out);
                 written.unwrap_or_else(|full| panic!("{setup:?}: {}", full.explanation));
             }
         }

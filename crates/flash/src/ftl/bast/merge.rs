@@ -4,7 +4,7 @@ use crate::ftl::NoSpace;
 use crate::ftl::blocks::Blocks;
 use crate::ftl::blocks::data::DataBlocks;
 use crate::ftl::blocks::log_block::LogBlock;
-use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
+use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
 /// What merges depend on besides the blocks.
 pub(super) struct Rules {
@@ -67,9 +67,10 @@ fn complete(
     for offset in wanted.clone() {
         blocks.nand.program(log.block, offset);
     }
-    let moves = wanted.map(|offset| (blocks.ppn(source, offset), blocks.ppn(log.block, offset)));
-    let transfer = blocks.move_transfer([source].into_iter(), log.block);
-    operations.push_moves(Cause::Copy, transfer, count, moves);
+    let copies = wanted.map(|offset| (blocks.ppn(source, offset), blocks.ppn(log.block, offset)));
+    let transfer = blocks.copy_transfer([source].into_iter(), log.block);
+    let purpose = Purpose::owned(Role::Data, owner);
+    operations.push_copies(Cause::Copy, transfer, count, purpose, copies);
     count
 }
 
@@ -92,11 +93,12 @@ fn rewrite(
         _ => None,
     };
     let count = data.copied().count(owner);
-    let moves = (0..blocks.pages())
+    let copies = (0..blocks.pages())
         .filter_map(|offset| Some((newest(offset)?, blocks.ppn(target, offset))));
     let sources = [Some(log.block), old].into_iter().flatten();
-    let transfer = blocks.move_transfer(sources, target);
-    operations.push_moves(Cause::Copy, transfer, count, moves);
+    let transfer = blocks.copy_transfer(sources, target);
+    let purpose = Purpose::owned(Role::Data, owner);
+    operations.push_copies(Cause::Copy, transfer, count, purpose, copies);
     blocks.nand.program_row(target, data.copied(), owner);
     data.put(owner, target);
     if let Some(old) = old {

@@ -20,9 +20,9 @@ use super::blocks::log_block::LogBlock;
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
-use super::{FtlConfig, FtlRow, NoSpace};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::list::List;
-use crate::operation::{Cause, MergeCause, MergeKind, Operations};
+use crate::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 const SOURCE: &str =
     "Kim et al., IEEE TCE 48(2), 2002, as used by BPLRU (FAST 2008) and BPAC (2012).";
@@ -33,6 +33,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "bast",
     about: "Block mapping with log blocks, each bound to one logical block; switch, partial and full merges.",
     source: SOURCE,
+    has_flash: true,
     parameters: &[
         shared::LOG_BLOCKS,
         shared::SPARE_BLOCKS,
@@ -167,7 +168,9 @@ impl Bast {
         if let Some(log) = self.log_of(page.block) {
             self.logs[log as usize].invalidate(page.offset);
         }
-        self.blocks.program(data, page.offset, cause, operations);
+        let purpose = Purpose::owned(Role::Data, page.block);
+        self.blocks
+            .program(data, page.offset, purpose, cause, operations);
         self.data.set_newest(page.block, page.offset);
         Ok(true)
     }
@@ -268,16 +271,19 @@ impl Die for Bast {
     fn write(
         &mut self,
         page: LogicalPage,
-        cause: Cause,
+        write: PageWrite,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
+        let cause = write.cause;
         if self.first_write_data && self.write_to_data(page, cause, operations)? {
             return Ok(());
         }
         let log = self.log_with_room(page, operations)?;
         let state = &mut self.logs[log as usize];
         let place = state.place_of_next(page.offset);
-        self.blocks.program(state.block, place, cause, operations);
+        let purpose = Purpose::owned(Role::Log, page.block);
+        self.blocks
+            .program(state.block, place, purpose, cause, operations);
         if !state.add(page.offset) {
             self.data.clear_newest(page.block, page.offset);
         }

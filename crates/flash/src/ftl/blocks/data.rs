@@ -6,7 +6,7 @@ use super::{Blocks, NONE};
 use crate::geometry::Geometry;
 use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
-use crate::operation::{Cause, Operations};
+use crate::operation::{Cause, Operations, Purpose, Role};
 
 /// Which pages of a data block a merge copies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -175,9 +175,10 @@ impl DataBlocks {
         };
         let count = self.copied().count(logical);
         let offsets = self.copied().ones(logical);
-        let moves = offsets.map(|offset| (blocks.ppn(cold, offset), blocks.ppn(worn, offset)));
-        let transfer = blocks.move_transfer([cold].into_iter(), worn);
-        operations.push_moves(Cause::Wear, transfer, count, moves);
+        let copies = offsets.map(|offset| (blocks.ppn(cold, offset), blocks.ppn(worn, offset)));
+        let transfer = blocks.copy_transfer([cold].into_iter(), worn);
+        let purpose = Purpose::owned(Role::Data, logical);
+        operations.push_copies(Cause::Wear, transfer, count, purpose, copies);
         blocks.nand.program_row(worn, self.copied(), logical);
         blocks.erase(cold, 0, Cause::Wear, operations);
     }

@@ -6,7 +6,7 @@ use super::data::DataBlocks;
 use super::page_log::PageLog;
 use super::{Blocks, LogicalPage, parameters};
 use crate::ftl::{FtlConfig, NoSpace};
-use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
+use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
 /// Logical blocks merged for each reclaimed log block, as a [ratio](super::striped::Die::RATIOS).
 pub(in crate::ftl) const ASSOCIATIVITY: [&str; 3] =
@@ -103,7 +103,9 @@ impl Logged {
         if !self.blocks.nand.is_programmable(data, page.offset) {
             return Ok(false);
         }
-        self.blocks.program(data, page.offset, cause, operations);
+        let purpose = Purpose::owned(Role::Data, page.block);
+        self.blocks
+            .program(data, page.offset, purpose, cause, operations);
         self.log.invalidate(page);
         self.data.set_newest(page.block, page.offset);
         Ok(true)
@@ -124,17 +126,18 @@ impl Logged {
         Ok(())
     }
 
-    /// Programs `page` in the next slot of `log`, which has room.
+    /// Programs `page` in the next slot of `log`, which has room and is used as `purpose` says.
     #[inline]
     pub fn append(
         &mut self,
         log: u32,
         page: LogicalPage,
+        purpose: Purpose,
         cause: Cause,
         operations: &mut Operations,
     ) {
         let (block, slot) = (self.log.block(log), self.log.programmed(log));
-        self.blocks.program(block, slot, cause, operations);
+        self.blocks.program(block, slot, purpose, cause, operations);
         if !self.log.add(log, page) {
             self.data.clear_newest(page.block, page.offset);
         }
@@ -215,7 +218,7 @@ impl Logged {
         } else {
             self.take_over(log, block, operations)
         };
-        self.say_merge(block, kind, cause, copies, erases, operations);
+        self.emit_merge(block, kind, cause, copies, erases, operations);
         Ok(())
     }
 
@@ -250,7 +253,7 @@ impl Logged {
                 self.discard(log, operations);
                 erases += 1;
             }
-            self.say_merge(block, kind, cause, copies, erases, operations);
+            self.emit_merge(block, kind, cause, copies, erases, operations);
             self.reclaims.merged += 1;
             return Ok(());
         }
@@ -268,14 +271,14 @@ impl Logged {
                 self.discard(victim, operations);
                 erases += 1;
             }
-            self.say_merge(page.block, kind, cause, copies, erases, operations);
+            self.emit_merge(page.block, kind, cause, copies, erases, operations);
             self.reclaims.merged += 1;
         }
         Ok(())
     }
 
-    /// Says that the operations just emitted merged `block`.
-    pub fn say_merge(
+    /// Emits that the operations just emitted merged `block`.
+    pub fn emit_merge(
         &self,
         block: u32,
         kind: MergeKind,
@@ -299,7 +302,7 @@ impl Logged {
         let (target, first) = (self.log.block(log), self.log.programmed(log));
         self.adopt(block);
         let count = self.data.copied().count_from(block, first);
-        self.push_moves(block, target, first..self.blocks.pages(), count, operations);
+        self.push_copies(block, target, first..self.blocks.pages(), count, operations);
         if count > 0 {
             let end = self.data.copied().end(block);
             let behind = self.data.copied().ones(block).filter(|page| *page >= first);
@@ -336,16 +339,18 @@ impl Logged {
         let copies = match incoming {
             None => {
                 let count = self.data.copied().count(block);
-                self.push_moves(block, target, 0..pages, count, operations);
+                self.push_copies(block, target, 0..pages, count, operations);
                 count
             }
             Some((offset, cause)) => {
                 self.data.set_newest(block, offset);
                 let behind = self.data.copied().count_from(block, offset + 1);
                 let before = self.data.copied().count(block) - behind - 1;
-                self.push_moves(block, target, 0..offset, before, operations);
-                self.blocks.push_program(target, offset, cause, operations);
-                self.push_moves(block, target, offset + 1..pages, behind, operations);
+                self.push_copies(block, target, 0..offset, before, operations);
+                let purpose = Purpose::owned(Role::Data, block);
+                self.blocks
+                    .push_program(target, offset, purpose, cause, operations);
+                self.push_copies(block, target, offset + 1..pages, behind, operations);
                 before + behind
             }
         };
@@ -370,8 +375,8 @@ impl Logged {
         }
     }
 
-    /// Emits the moves of the `count` pages of `block` among `offsets` that a merge copies to `target`.
-    fn push_moves(
+    /// Emits the copies of the `count` pages of `block` among `offsets` that a merge copies to `target`.
+    fn push_copies(
         &self,
         block: u32,
         target: u32,
@@ -391,10 +396,11 @@ impl Logged {
                     Some((source, at, offset))
                 })
         };
-        let transfer = blocks.move_transfer(sources().map(|(source, ..)| source), target);
-        let moves = sources()
+        let transfer = blocks.copy_transfer(sources().map(|(source, ..)| source), target);
+        let copies = sources()
             .map(|(source, at, offset)| (blocks.ppn(source, at), blocks.ppn(target, offset)));
-        operations.push_moves(Cause::Copy, transfer, count, moves);
+        let purpose = Purpose::owned(Role::Data, block);
+        operations.push_copies(Cause::Copy, transfer, count, purpose, copies);
     }
 
     /// Moves cold data into a worn block, if that is due. Blocks with pages in the log are not cold.
@@ -403,11 +409,11 @@ impl Logged {
         self.data.level_wear(&mut self.blocks, no_log, operations);
     }
 
-    /// Tells what was reclaimed; [`ASSOCIATIVITY`] is made of it.
-    pub fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        tell("log_victims", self.reclaims.victims as f64);
-        tell("log_dead_victims", self.reclaims.dead as f64);
-        tell("log_merged_blocks", self.reclaims.merged as f64);
+    /// Emits what was reclaimed; [`ASSOCIATIVITY`] is made of it.
+    pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        emit("log_victims", self.reclaims.victims as f64);
+        emit("log_dead_victims", self.reclaims.dead as f64);
+        emit("log_merged_blocks", self.reclaims.merged as f64);
     }
 
     /// Forgets what was reclaimed so far.

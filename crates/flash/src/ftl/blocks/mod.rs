@@ -17,7 +17,7 @@ use self::free::FreePool;
 use crate::ftl::{FtlConfig, NoSpace};
 use crate::geometry::Geometry;
 use crate::nand::{BlockSlot, Nand, Ppn, Wear};
-use crate::operation::{Cause, Kind, Operations, Transfer};
+use crate::operation::{Cause, Operations, Purpose, Transfer};
 
 /// No block.
 pub(super) const NONE: u32 = u32::MAX;
@@ -190,7 +190,7 @@ impl Blocks {
     /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), for its holder.
     pub fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
         self.nand.erase(block, live);
-        operations.push(Kind::Erase, cause, Transfer::None, self.ppn(block, 0));
+        operations.push_erase(cause, self.ppn(block, 0));
         self.erases_to_levelling = self.erases_to_levelling.saturating_sub(1);
     }
 
@@ -215,17 +215,18 @@ impl Blocks {
         self.free.put(self.plane(block), block, erases);
     }
 
-    /// Programs `page` of `block` with data that comes in.
+    /// Programs `page` of `block`, which is used as `purpose` says, with data that comes in.
     #[inline]
     pub fn program(
         &mut self,
         block: BlockSlot,
         page: u32,
+        purpose: Purpose,
         cause: Cause,
         operations: &mut Operations,
     ) {
         self.nand.program(block, page);
-        self.push_program(block, page, cause, operations);
+        self.push_program(block, page, purpose, cause, operations);
     }
 
     /// Emits the program of a page that comes in, for who programs it as part of a
@@ -235,27 +236,23 @@ impl Blocks {
         &self,
         block: BlockSlot,
         page: u32,
+        purpose: Purpose,
         cause: Cause,
         operations: &mut Operations,
     ) {
-        operations.push(Kind::Program, cause, Transfer::Page, self.ppn(block, page));
+        operations.push_host_program(cause, self.ppn(block, page), || purpose);
     }
 
     /// Reads `page` of `block` for the host.
     #[inline]
     pub fn read(&self, block: BlockSlot, page: u32, operations: &mut Operations) {
         self.nand.read(block, page);
-        operations.push(
-            Kind::Read,
-            Cause::Host,
-            Transfer::Page,
-            self.ppn(block, page),
-        );
+        operations.push_host_read(self.ppn(block, page));
     }
 
-    /// What crosses the bus when pages move from `sources` to `target`: nothing with copy-back, if all of
-    /// them are in one plane.
-    pub fn move_transfer(
+    /// What crosses the bus when pages are copied from `sources` to `target`: nothing with copy-back, if all
+    /// of them are in one plane.
+    pub fn copy_transfer(
         &self,
         mut sources: impl Iterator<Item = BlockSlot>,
         target: BlockSlot,

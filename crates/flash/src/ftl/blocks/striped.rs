@@ -9,43 +9,30 @@ use destage_base::{Lpn, Ticks};
 
 use super::{Blocks, LogicalPage};
 use crate::divide::Divider;
-use crate::ftl::{Ftl, NoSpace};
+use crate::ftl::{Ftl, NoSpace, PageWrite, Properties};
 use crate::geometry::Geometry;
 use crate::nand::Wear;
-use crate::operation::{Cause, Operations};
+use crate::operation::Operations;
 
 /// One die of such a device. Everything it is asked is about its own blocks.
 pub(in crate::ftl) trait Die {
     /// Reads `page`; no operation if it has no contents.
     fn read(&self, page: LogicalPage, operations: &mut Operations);
 
-    /// Writes `page`.
+    /// Writes `page`, which `write` names as the device counts.
     ///
     /// # Errors
     /// [`NoSpace`] if a free block is needed and none is left.
     fn write(
         &mut self,
         page: LogicalPage,
-        cause: Cause,
+        write: PageWrite,
         operations: &mut Operations,
     ) -> Result<(), NoSpace>;
 
     /// Pages one after the other from which on a write is long, if that makes a difference.
     fn long_write_pages(&self) -> Option<u32> {
         None
-    }
-
-    /// Writes `page` as part of a long write.
-    ///
-    /// # Errors
-    /// [`NoSpace`] if a free block is needed and none is left.
-    fn write_long(
-        &mut self,
-        page: LogicalPage,
-        cause: Cause,
-        operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
-        self.write(page, cause, operations)
     }
 
     /// The contents of `page` are not needed any more.
@@ -67,8 +54,8 @@ pub(in crate::ftl) trait Die {
     const RATIOS: &'static [[&'static str; 3]] = &[];
 
     /// Figures only this layer has, by name; the device's are their sums.
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        let _ = tell;
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        let _ = emit;
     }
 
     /// Begins these figures anew.
@@ -119,7 +106,15 @@ impl<E: Die> Striped<E> {
     }
 }
 
-impl<E: Die> Ftl for Striped<E> {
+impl<E: Die + Send> Ftl for Striped<E> {
+    fn properties(&self) -> Properties {
+        Properties {
+            has_merges: self.has_merges,
+            long_write_pages: self.dies.first().and_then(Die::long_write_pages),
+            ..Properties::default()
+        }
+    }
+
     fn pages(&self) -> u64 {
         self.pages
     }
@@ -129,38 +124,23 @@ impl<E: Die> Ftl for Striped<E> {
         self.locate(page).0 as u32
     }
 
-    fn read(&mut self, page: Lpn, operations: &mut Operations) {
+    fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        operations.set_page(page);
         let (die, page) = self.locate(page);
         self.dies[die].read(page, operations);
+        Ok(())
     }
 
-    fn write(
-        &mut self,
-        page: Lpn,
-        cause: Cause,
-        operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
-        let (die, page) = self.locate(page);
-        self.dies[die].write(page, cause, operations)
+    fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
+        operations.set_page(write.page);
+        let (die, page) = self.locate(write.page);
+        self.dies[die].write(page, write, operations)
     }
 
-    fn long_write_pages(&self) -> Option<u32> {
-        self.dies.first()?.long_write_pages()
-    }
-
-    fn write_long(
-        &mut self,
-        page: Lpn,
-        cause: Cause,
-        operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
-        let (die, page) = self.locate(page);
-        self.dies[die].write_long(page, cause, operations)
-    }
-
-    fn trim(&mut self, page: Lpn, operations: &mut Operations) {
+    fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, page) = self.locate(page);
         self.dies[die].trim(page, operations);
+        Ok(())
     }
 
     fn is_written(&self, page: Lpn) -> bool {
@@ -173,10 +153,6 @@ impl<E: Die> Ftl for Striped<E> {
         Ok(false)
     }
 
-    fn has_merges(&self) -> bool {
-        self.has_merges
-    }
-
     fn wear(&self) -> Wear {
         self.dies
             .iter()
@@ -184,10 +160,10 @@ impl<E: Die> Ftl for Striped<E> {
             .fold(Wear::default(), Wear::and)
     }
 
-    fn erases(&self, tell: &mut dyn FnMut(u32, u32, u32)) {
+    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
         for (die, state) in self.dies.iter().enumerate() {
             for (block, erases) in state.blocks().nand.erases().enumerate() {
-                tell(die as u32, block as u32, erases);
+                emit(die as u32, block as u32, erases);
             }
         }
     }
@@ -203,10 +179,10 @@ impl<E: Die> Ftl for Striped<E> {
         self.dies.iter().map(Die::map_bytes).sum()
     }
 
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         let free_min = self.dies.iter().map(|die| die.blocks().free_min());
         if let Some(fewest) = free_min.min() {
-            tell("free_blocks_min", f64::from(fewest));
+            emit("free_blocks_min", f64::from(fewest));
         }
         let mut sums: Vec<(&'static str, f64)> = Vec::new();
         for die in &self.dies {
@@ -222,9 +198,9 @@ impl<E: Die> Ftl for Striped<E> {
             if let (Some((_, above)), Some((_, below))) = (sum(above), sum(below))
                 && *below > 0.0
             {
-                tell(name, above / below);
+                emit(name, above / below);
             }
         }
-        sums.iter().for_each(|(name, value)| tell(name, *value));
+        sums.iter().for_each(|(name, value)| emit(name, *value));
     }
 }

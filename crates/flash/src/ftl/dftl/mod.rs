@@ -16,9 +16,9 @@ use self::cache::Cache;
 use super::blocks::parameters as shared;
 use super::page::PageFtl;
 use super::page::parameters::{self as page, AllocationPool, PageConfig};
-use super::{Ftl, FtlConfig, FtlRow, NoSpace};
+use super::{Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
 use crate::nand::Wear;
-use crate::operation::{Cause, Operations};
+use crate::operation::Operations;
 
 const SOURCE: &str = "Gupta et al., ASPLOS 2009.";
 const OURS: &str = "ours";
@@ -28,6 +28,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "dftl",
     about: "Page mapping with the map in flash and the mappings in use in RAM; greedy garbage collection.",
     source: SOURCE,
+    has_flash: true,
     parameters: &[
         Parameter {
             name: "cmt_entries",
@@ -89,8 +90,6 @@ struct Dftl {
     caches: Vec<Cache>,
     batch_update: bool,
     same_plane: bool,
-    /// What went wrong in a read or trim, which cannot say so; told at the next chance.
-    failed: Option<NoSpace>,
     map_pages: u64,
     cmt_entries: u64,
     hits: u64,
@@ -125,7 +124,6 @@ impl Dftl {
                 .collect(),
             batch_update: values.flag("batch_update"),
             same_plane: settings.allocation_pool == AllocationPool::Plane,
-            failed: None,
             map_pages: u64::from(pages.div_ceil(mappings)) * u64::from(geometry.dies),
             cmt_entries: u64::from(entries.max(geometry.dies)),
             hits: 0,
@@ -234,6 +232,10 @@ impl Dftl {
 }
 
 impl Ftl for Dftl {
+    fn properties(&self) -> Properties {
+        self.data.properties()
+    }
+
     fn pages(&self) -> u64 {
         self.data.pages()
     }
@@ -242,43 +244,29 @@ impl Ftl for Dftl {
         self.data.die_of(page)
     }
 
-    fn read(&mut self, page: Lpn, operations: &mut Operations) {
+    fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, within) = self.data.locate(page);
-        let ready = self
-            .make_room(die, operations)
-            .and_then(|()| self.look_up(die, within, operations));
-        match ready {
-            Ok(()) => self.data.read(page, operations),
-            Err(full) => self.failed = Some(full),
-        }
+        self.make_room(die, operations)?;
+        self.look_up(die, within, operations)?;
+        self.data.read(page, operations)
     }
 
-    fn write(
-        &mut self,
-        page: Lpn,
-        cause: Cause,
-        operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
-        let (die, within) = self.data.locate(page);
+    fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
+        let (die, within) = self.data.locate(write.page);
         self.look_up(die, within, operations)?;
-        self.data.write(page, cause, operations)?;
+        self.data.write(write, operations)?;
         self.change(die, within);
         Ok(())
     }
 
     /// A write of the mapping.
-    fn trim(&mut self, page: Lpn, operations: &mut Operations) {
+    fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, within) = self.data.locate(page);
-        let ready = self
-            .make_room(die, operations)
-            .and_then(|()| self.look_up(die, within, operations));
-        match ready {
-            Ok(()) => {
-                self.data.trim(page, operations);
-                self.change(die, within);
-            }
-            Err(full) => self.failed = Some(full),
-        }
+        self.make_room(die, operations)?;
+        self.look_up(die, within, operations)?;
+        self.data.trim(page, operations)?;
+        self.change(die, within);
+        Ok(())
     }
 
     fn is_written(&self, page: Lpn) -> bool {
@@ -291,22 +279,15 @@ impl Ftl for Dftl {
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        match self.failed.take() {
-            Some(full) => Err(full),
-            None => self.collect_once(die as usize, now, operations),
-        }
-    }
-
-    fn collects_in_background(&self) -> bool {
-        self.data.collects_in_background()
+        self.collect_once(die as usize, now, operations)
     }
 
     fn wear(&self) -> Wear {
         self.data.wear()
     }
 
-    fn erases(&self, tell: &mut dyn FnMut(u32, u32, u32)) {
-        self.data.erases(tell);
+    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
+        self.data.erases(emit);
     }
 
     fn reset_counters(&mut self) {
@@ -315,10 +296,10 @@ impl Ftl for Dftl {
         self.misses = 0;
     }
 
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         let all = self.hits + self.misses;
         if all > 0 {
-            tell("cmt_hit_ratio", self.hits as f64 / all as f64);
+            emit("cmt_hit_ratio", self.hits as f64 / all as f64);
         }
     }
 

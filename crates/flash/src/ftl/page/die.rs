@@ -16,17 +16,28 @@ use super::victims::Victims;
 use crate::divide::Divider;
 use crate::ftl::NoSpace;
 use crate::nand::{Nand, Ppn};
-use crate::operation::{Cause, Kind, Operations, Transfer};
+use crate::operation::{Cause, Operations, Purpose, Role};
 
 /// Whose pages share blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::ftl) enum Stream {
     /// What is written from above.
     Host,
-    /// What garbage collection moves, if it has blocks of its own.
-    Moves,
+    /// What garbage collection copies, if it has blocks of its own.
+    Migrations,
     /// The layer's own pages.
     Map,
+}
+
+impl Stream {
+    /// What its blocks are used for.
+    pub fn purpose(self) -> Purpose {
+        Purpose::shared(match self {
+            Self::Host => Role::Host,
+            Self::Migrations => Role::Migrations,
+            Self::Map => Role::Map,
+        })
+    }
 }
 
 /// The block a stream's next page goes to.
@@ -163,20 +174,29 @@ impl Die {
         self.free_inside_planes && self.plane_of(from) == self.plane_of(to)
     }
 
-    /// Reads `page`, and says whether it has contents.
+    /// Reads `page` for the host, and says whether it has contents.
     #[inline]
-    pub fn read(&self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
+    pub fn read(&self, page: u32, operations: &mut Operations) -> bool {
+        let place = self.read_place(page);
+        if let Some(place) = place {
+            operations.push_host_read(place);
+        }
+        place.is_some()
+    }
+
+    /// The physical page of `page`, which is read there, if it has contents.
+    #[inline]
+    fn read_place(&self, page: u32) -> Option<Ppn> {
         let ppn = self.map.get(page as usize);
         if ppn == NONE {
-            return false;
+            return None;
         }
         let (block, place) = (
             ppn >> self.shape.page_bits,
             ppn & ((1 << self.shape.page_bits) - 1),
         );
         self.nand.read(block, place);
-        operations.push(Kind::Read, cause, Transfer::Page, Ppn(ppn));
-        true
+        Some(Ppn(ppn))
     }
 
     /// Where the present copy of `page` is, for [`Die::choose_pool`].
@@ -290,7 +310,7 @@ impl Die {
     ) -> Result<bool, NoSpace> {
         let target = self.next_of(pool, Stream::Host)?;
         self.invalidate(page);
-        operations.push(Kind::Program, cause, Transfer::Page, target);
+        operations.push_host_program(cause, target, || Stream::Host.purpose());
         Ok(self.program(pool, Stream::Host, page, operations))
     }
 
@@ -304,19 +324,24 @@ impl Die {
         same_plane: bool,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
-        let page = self.shape.pages() + page;
+        let map_page = page;
+        let page = self.shape.pages() + map_page;
         let old = self.old_copy(page);
         let pool = self.choose_pool(page, old, same_plane, |_| 0);
         let target = self.next_of(pool, Stream::Map)?;
         self.invalidate(page);
-        operations.push(Kind::Program, Cause::Map, Transfer::Page, target);
+        operations.push_map_program(target, map_page);
         self.program(pool, Stream::Map, page, operations);
         Ok(())
     }
 
     /// Reads page `page` of the map, and says whether it was ever written.
     pub fn read_map(&self, page: u32, operations: &mut Operations) -> bool {
-        self.read(self.shape.pages() + page, Cause::Map, operations)
+        let place = self.read_place(self.shape.pages() + page);
+        if let Some(place) = place {
+            operations.push_map_read(place, page);
+        }
+        place.is_some()
     }
 
     /// The contents of logical `page`, if there are any, are not needed here any more.
@@ -340,7 +365,7 @@ impl Die {
         if page >= self.shape.numbers() {
             Stream::Map
         } else if self.separate_moves {
-            Stream::Moves
+            Stream::Migrations
         } else {
             Stream::Host
         }
@@ -367,7 +392,7 @@ impl Die {
                 block: self.pools[pool].active_block,
                 page: self.pools[pool].active_page,
             },
-            Stream::Moves => self.asides[pool].open[0],
+            Stream::Migrations => self.asides[pool].open[0],
             Stream::Map => self.asides[pool].open[1],
         }
     }
@@ -417,7 +442,7 @@ impl Die {
         let valid = state.valid;
         match stream {
             Stream::Host => self.pools[pool].active_page += 1,
-            Stream::Moves => self.asides[pool].open[0].page += 1,
+            Stream::Migrations => self.asides[pool].open[0].page += 1,
             Stream::Map => self.asides[pool].open[1].page += 1,
         }
         if self.limits_pools() {
@@ -428,7 +453,7 @@ impl Die {
             if self.summary_page {
                 self.nand.program(block, data_pages);
                 let summary = Ppn(block << self.shape.page_bits | data_pages);
-                operations.push(Kind::Program, Cause::Map, Transfer::Sector, summary);
+                operations.push_summary(summary, || stream.purpose());
             }
             self.offer(block, valid);
         }
@@ -482,7 +507,7 @@ impl Die {
                 pool.active_page = 0;
                 pool.active_sequence = self.next_sequence;
             }
-            Stream::Moves => self.asides[index].open[0] = open,
+            Stream::Migrations => self.asides[index].open[0] = open,
             Stream::Map => self.asides[index].open[1] = open,
         }
         self.blocks.get_mut(block as usize).sequence = self.next_sequence;

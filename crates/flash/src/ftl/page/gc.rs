@@ -11,7 +11,7 @@ use super::die::Die;
 use super::{greedy_wear, levelling, wear_aware};
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
-use crate::operation::{Cause, Kind, Operations, Transfer};
+use crate::operation::{Cause, Operations, Transfer};
 use crate::timing::Timing;
 
 /// Which sealed block is cleaned.
@@ -37,7 +37,7 @@ pub(in crate::ftl) struct Rules<'a> {
     /// With [`Policy::GreedyWear`]: a worn block receives cold data when it is cleaned.
     pub migrates: bool,
     /// To date erases, for wear-aware garbage collection only.
-    pub timing: &'a Timing,
+    pub erase_dates: &'a Timing,
     pub now: Ticks,
 }
 
@@ -179,10 +179,10 @@ pub(in crate::ftl) fn collect_block(
 ) -> Result<(), NoSpace> {
     let last_step = empty_block(die, block, pool, operations, sealed)?;
     let first = Ppn(block << die.shape.page_bits);
-    operations.push(Kind::Erase, Cause::Copy, Transfer::None, first);
+    operations.push_erase(Cause::Copy, first);
     die.erase(
         block,
-        rules.now + rules.timing.serial(&operations.all()[last_step..]),
+        rules.now + rules.erase_dates.serial(&operations.all()[last_step..]),
     );
     Ok(())
 }
@@ -213,8 +213,7 @@ pub(in crate::ftl) fn empty_block(
             };
             die.log_move(page);
             die.invalidate(page);
-            operations.push(Kind::Read, Cause::Copy, Transfer::None, Ppn(ppn));
-            operations.push(Kind::Program, Cause::Copy, transfer, target);
+            operations.push_copy(Cause::Copy, transfer, Ppn(ppn), target, || stream.purpose());
             if die.program(pool, stream, page, operations) {
                 sealed.push(target_block);
             }

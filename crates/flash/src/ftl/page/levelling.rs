@@ -8,7 +8,7 @@ use super::die::Die;
 use super::wear_aware::move_contents;
 use crate::ftl::blocks::WearLevelling;
 use crate::nand::Ppn;
-use crate::operation::{Cause, Kind, Operations, Transfer};
+use crate::operation::{Cause, Operations};
 
 /// The free blocks of each pool, least worn first; of equals the lowest number.
 pub(in crate::ftl) struct ByWear {
@@ -90,7 +90,7 @@ pub(in crate::ftl) fn level(die: &mut Die, operations: &mut Operations) {
         die.set_free(worn, false);
         move_contents(die, cold, worn, operations);
         let first = Ppn(cold << die.shape.page_bits);
-        operations.push(Kind::Erase, Cause::Wear, Transfer::None, first);
+        operations.push_erase(Cause::Wear, first);
         // As many blocks are free as before.
         die.erase_keeping(cold, 0);
         die.set_free(cold, true);

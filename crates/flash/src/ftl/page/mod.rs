@@ -35,10 +35,10 @@ pub use self::parameters::{AllocationPool, PageConfig};
 use self::placement::Placement;
 use self::shape::NONE;
 use self::stripe::Stripe;
-use super::{Ftl, NoSpace};
+use super::{Batched, Ftl, NoSpace, PageWrite, Properties};
 use crate::batch::{Batch, Entry};
-use crate::nand::{Ppn, Wear};
-use crate::operation::{Cause, Kind, Operations, Transfer};
+use crate::nand::Wear;
+use crate::operation::{Cause, Operations};
 
 /// The page-mapped device. See the [module](self).
 pub struct PageFtl {
@@ -152,6 +152,15 @@ impl PageFtl {
 }
 
 impl Ftl for PageFtl {
+    fn properties(&self) -> Properties {
+        Properties {
+            collects_in_background: self.config.background_gc,
+            parallel_units: self.units,
+            places_writes: self.placement.is_some(),
+            ..Properties::default()
+        }
+    }
+
     fn pages(&self) -> u64 {
         self.pages
     }
@@ -164,10 +173,6 @@ impl Ftl for PageFtl {
         }
     }
 
-    fn places_writes(&self) -> bool {
-        self.placement.is_some()
-    }
-
     fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
         match &mut self.placement {
             None => self.die_of(page),
@@ -175,32 +180,32 @@ impl Ftl for PageFtl {
         }
     }
 
-    fn read(&mut self, page: Lpn, operations: &mut Operations) {
+    #[inline]
+    fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        operations.set_page(page);
         let (die, within) = self.locate(page);
-        self.dies[die].read(within, Cause::Host, operations);
+        self.dies[die].read(within, operations);
+        Ok(())
     }
 
-    fn write(
-        &mut self,
-        page: Lpn,
-        cause: Cause,
-        operations: &mut Operations,
-    ) -> Result<(), NoSpace> {
-        let (die, within) = self.locate_write(page, operations);
+    fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
+        operations.set_page(write.page);
+        let (die, within) = self.locate_write(write.page, operations);
         let die = &mut self.dies[die];
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let old = die.old_copy(within);
         let pool = die.choose_pool(within, old, same_plane, |_| 0);
-        die.write(pool, within, cause, operations)?;
+        die.write(pool, within, write.cause, operations)?;
         Ok(())
     }
 
-    fn trim(&mut self, page: Lpn, _: &mut Operations) {
+    fn trim(&mut self, page: Lpn, _: &mut Operations) -> Result<(), NoSpace> {
         let (die, within) = self.locate(page);
         self.dies[die].forget(within);
         if let Some(placement) = &mut self.placement {
             placement.forget(within);
         }
+        Ok(())
     }
 
     fn is_written(&self, page: Lpn) -> bool {
@@ -222,7 +227,7 @@ impl Ftl for PageFtl {
         let rules = Rules {
             policy: self.config.gc,
             migrates: self.config.migrates && self.config.gc == Policy::GreedyWear,
-            timing: &self.config.timing,
+            erase_dates: &self.config.erase_dates,
             now,
         };
         let state = &mut self.dies[die as usize];
@@ -238,14 +243,37 @@ impl Ftl for PageFtl {
         }
     }
 
-    fn collects_in_background(&self) -> bool {
-        self.config.background_gc
+    fn batched(&mut self) -> Option<&mut dyn Batched> {
+        (self.units > 1).then_some(self)
     }
 
-    fn parallel_units(&self) -> u32 {
-        self.units
+    fn wear(&self) -> Wear {
+        self.dies
+            .iter()
+            .map(|die| die.nand.wear())
+            .fold(Wear::default(), Wear::and)
     }
 
+    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
+        for (die, state) in self.dies.iter().enumerate() {
+            for (block, erases) in state.nand.erases().enumerate() {
+                emit(die as u32, block as u32, erases);
+            }
+        }
+    }
+
+    fn reset_counters(&mut self) {
+        for die in &mut self.dies {
+            die.reset_wear();
+        }
+    }
+
+    fn map_bytes(&self) -> u64 {
+        4 * self.pages
+    }
+}
+
+impl Batched for PageFtl {
     fn serve(
         &mut self,
         die: u32,
@@ -269,8 +297,9 @@ impl Ftl for PageFtl {
                 .old_copy(within)
                 .map_or(0, |old| state.plane_of(old.block));
             queues[plane as usize / planes_per_unit].push((index, plane as usize));
-            if !state.read(within, Cause::Host, operations) {
-                operations.push(Kind::Read, Cause::Host, Transfer::Page, Ppn(0));
+            operations.set_page(*page);
+            if !state.read(within, operations) {
+                operations.push_read_of_zeros();
             }
         }
         in_rounds(queues, |index, _, starts_round| {
@@ -301,6 +330,7 @@ impl Ftl for PageFtl {
         in_rounds(queues, |index, plane, starts_round| {
             let (page, cause) = writes[index];
             let within = stripe.split(page.0 as u32).0;
+            operations.set_page(page);
             let seals = state.write(plane, within, cause, operations)?;
             batch.entries.push(Entry {
                 index,
@@ -311,31 +341,6 @@ impl Ftl for PageFtl {
             Ok(())
         })?;
         Ok(taken)
-    }
-
-    fn wear(&self) -> Wear {
-        self.dies
-            .iter()
-            .map(|die| die.nand.wear())
-            .fold(Wear::default(), Wear::and)
-    }
-
-    fn erases(&self, tell: &mut dyn FnMut(u32, u32, u32)) {
-        for (die, state) in self.dies.iter().enumerate() {
-            for (block, erases) in state.nand.erases().enumerate() {
-                tell(die as u32, block as u32, erases);
-            }
-        }
-    }
-
-    fn reset_counters(&mut self) {
-        for die in &mut self.dies {
-            die.reset_wear();
-        }
-    }
-
-    fn map_bytes(&self) -> u64 {
-        4 * self.pages
     }
 }
 

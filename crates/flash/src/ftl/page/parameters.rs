@@ -156,6 +156,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
     name: "page",
     about: "Page mapping: pages striped over dies, writes to the plane with most room, garbage collection.",
     source: SOURCE,
+    has_flash: true,
     parameters: &[
         RESERVE_PERCENT,
         MIN_FREE_PERCENT,
@@ -213,7 +214,7 @@ pub struct PageConfig {
     /// Counts.
     pub geometry: Geometry,
     /// Times, to date erases for wear-aware garbage collection.
-    pub timing: Timing,
+    pub erase_dates: Timing,
     /// Share of each plane's blocks not offered to the host, in percent.
     pub reserve_percent: f64,
     /// Share of free blocks at or under which garbage collection starts, in percent.
@@ -264,7 +265,7 @@ impl PageConfig {
         let values = config.values;
         Self {
             geometry: config.geometry,
-            timing: config.timing,
+            erase_dates: config.erase_dates,
             reserve_percent: values.number("reserve_percent"),
             min_free_percent: values.number("min_free_percent"),
             copy_back: config.copy_back,

@@ -30,7 +30,7 @@ fn config(units: u32, copy_back: bool, gc: Policy) -> PageConfig {
             summary_page: true,
             page_bytes: 4096,
         },
-        timing: TIMING,
+        erase_dates: TIMING,
         reserve_percent: 40.0,
         min_free_percent: 10.0,
         copy_back,
@@ -174,12 +174,12 @@ fn maps_stay_inverse_under_every_kind_of_device() {
             }
             match random.below(10) {
                 0 => {
-                    ftl.trim(page, &mut operations);
+                    ftl.trim(page, &mut operations).unwrap();
                     assert!(!ftl.is_written(page));
                 }
-                1 => ftl.read(page, &mut operations),
+                1 => ftl.read(page, &mut operations).unwrap(),
                 _ => {
-                    ftl.write(page, Cause::Host, &mut operations).unwrap();
+                    ftl.write(PageWrite::host(page), &mut operations).unwrap();
                     assert!(ftl.is_written(page));
                 }
             }
@@ -260,7 +260,7 @@ fn worn_blocks_receive_cold_data() {
                 }
                 now += TIMING.parallel(&operations);
             }
-            ftl.write(page, Cause::Host, &mut operations).unwrap();
+            ftl.write(PageWrite::host(page), &mut operations).unwrap();
             now += 300;
         }
         let wear = ftl.wear();
@@ -375,14 +375,15 @@ fn gc_without_copy_back_follows_the_snapshot() {
             let rules = Rules {
                 policy: Policy::Greedy,
                 migrates: false,
-                timing: &TIMING,
+                erase_dates: &TIMING,
                 now: 1,
             };
             let state = &mut naive.dies[die as usize];
             while collect_by_snapshot(state, &rules, &mut naive_operations) {}
-            ours.write(page, Cause::Host, &mut our_operations).unwrap();
+            ours.write(PageWrite::host(page), &mut our_operations)
+                .unwrap();
             naive
-                .write(page, Cause::Host, &mut naive_operations)
+                .write(PageWrite::host(page), &mut naive_operations)
                 .unwrap();
             assert_eq!(our_operations.all(), naive_operations.all());
             let within = (page.0 / 2) as usize;

@@ -14,7 +14,7 @@ use super::gc::{Rules, collect_block, empty_block};
 use super::shape::NONE;
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
-use crate::operation::{Cause, Kind, Operations, Transfer};
+use crate::operation::{Cause, Operations, Purpose, Role, Transfer};
 
 /// A block with less than this share of its plane's mean remaining life receives cold data.
 const WORN_PERCENT: u64 = 85;
@@ -99,8 +99,8 @@ pub(in crate::ftl) fn exchange(
     let pool = die.pool_of(worn);
     let last_step = empty_block(die, worn, pool, operations, &mut Vec::new())?;
     let first = Ppn(worn << die.shape.page_bits);
-    operations.push(Kind::Erase, Cause::Wear, Transfer::None, first);
-    let erased = rules.now + rules.timing.serial(&operations.all()[last_step..]);
+    operations.push_erase(Cause::Wear, first);
+    let erased = rules.now + rules.erase_dates.serial(&operations.all()[last_step..]);
     die.erase_keeping(worn, erased);
 
     move_contents(die, cold, worn, operations);
@@ -128,13 +128,10 @@ pub(in crate::ftl) fn move_contents(
         die.log_move(page);
         die.nand.program(to, offset);
         *die.map.get_mut(page as usize) = target + offset;
-        operations.push(
-            Kind::Read,
-            Cause::Wear,
-            Transfer::None,
-            Ppn(source + offset),
-        );
-        operations.push(Kind::Program, Cause::Wear, transfer, Ppn(target + offset));
+        let (from, to) = (Ppn(source + offset), Ppn(target + offset));
+        operations.push_copy(Cause::Wear, transfer, from, to, || {
+            Purpose::shared(Role::Migrations)
+        });
     }
     *die.blocks.get_mut(to as usize) = state;
     let pool = die.pool_of(to);

@@ -30,7 +30,8 @@ impl Superblocks {
                     <= self.blocks.pages() - self.blocks.programmed(open) =>
             {
                 let most = self.blocks.pages();
-                let copies = self.move_pages(victim, open, most, Cause::Copy, operations);
+                let copies =
+                    self.copy_pages(superblock, victim, open, most, Cause::Copy, operations);
                 (victim, MergeKind::Partial, copies)
             }
             _ => return self.fold(superblock, MergeCause::OwnLog, operations),
@@ -73,7 +74,7 @@ impl Superblocks {
                     }
                 };
                 let room = pages - self.blocks.programmed(to);
-                copies += self.move_pages(source, to, room, Cause::Copy, operations);
+                copies += self.copy_pages(superblock, source, to, room, Cause::Copy, operations);
                 target = Some(to);
             }
             self.blocks.erase(source, 0, Cause::Copy, operations);
@@ -98,9 +99,11 @@ impl Superblocks {
         Ok(())
     }
 
-    /// Moves the first `most` live pages of `source` behind those of `target`; says how many there were.
-    fn move_pages(
+    /// Copies the first `most` live pages of `source` behind those of `target`, both of `superblock`; says how
+    /// many there were.
+    fn copy_pages(
         &mut self,
+        superblock: u32,
         source: BlockSlot,
         target: BlockSlot,
         most: u32,
@@ -114,12 +117,13 @@ impl Superblocks {
             let owner = self.owner.get(place as usize);
             owner != NONE && self.map.get(owner as usize) == place
         };
-        let moves = places()
+        let copies = places()
             .filter(|place| is_live(place.0))
             .zip(first..first + count)
             .map(|(from, to)| (from, self.blocks.ppn(target, to)));
-        let transfer = self.blocks.move_transfer([source].into_iter(), target);
-        operations.push_moves(cause, transfer, count, moves);
+        let transfer = self.blocks.copy_transfer([source].into_iter(), target);
+        let purpose = self.purpose(superblock);
+        operations.push_copies(cause, transfer, count, purpose, copies);
         let range = first..first + count;
         self.blocks
             .nand
@@ -218,7 +222,8 @@ impl Superblocks {
             self.blocks.wipe(worn, 0, Cause::Wear, operations);
         }
         let most = self.blocks.pages();
-        self.move_pages(cold, worn, most, Cause::Wear, operations);
+        let superblock = place as u32 / self.width;
+        self.copy_pages(superblock, cold, worn, most, Cause::Wear, operations);
         *self.held.get_mut(place) = worn;
         self.blocks.erase(cold, 0, Cause::Wear, operations);
     }

@@ -20,12 +20,12 @@ use self::tables::{Initial, LiveAtStart, MapAtStart, NoBlock, OwnerAtStart};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{Blocks, LogicalPage, NONE};
-use super::{FtlConfig, FtlRow, NoSpace};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::divide::Divider;
 use crate::list::List;
 use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
-use crate::operation::{Cause, Kind, MergeCause, Operations, Transfer};
+use crate::operation::{MergeCause, Operations, Purpose, Role};
 
 const SOURCE: &str = "Kang, Jo, Kim and Lee, EMSOFT 2006.";
 
@@ -34,6 +34,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     name: "superblock",
     about: "Adjacent logical blocks share data and update blocks, with a page map inside and garbage collection of their own.",
     source: SOURCE,
+    has_flash: true,
     parameters: &[
         Parameter {
             name: "sb_blocks",
@@ -257,6 +258,11 @@ impl Superblocks {
         }
     }
 
+    /// What the blocks of `superblock` are used for.
+    fn purpose(&self, superblock: u32) -> Purpose {
+        Purpose::owned(Role::Update, superblock * self.superblock_blocks)
+    }
+
     /// The newest copy of logical page `index` is not needed any more; gives the block it was in.
     fn invalidate(&mut self, index: u32) -> Option<BlockSlot> {
         let (block, _) = self.blocks.split(self.place(index)?);
@@ -280,7 +286,7 @@ impl Superblocks {
         if let Some(last) = self.held(superblock).last() {
             let end = self.blocks.programmed(last).min(self.blocks.pages());
             let page = self.blocks.ppn(last, end - 1);
-            operations.push(Kind::Read, Cause::Map, Transfer::Sector, page);
+            operations.push_spare_read(page);
         }
     }
 }
@@ -297,9 +303,10 @@ impl Die for Superblocks {
     fn write(
         &mut self,
         page: LogicalPage,
-        cause: Cause,
+        write: PageWrite,
         operations: &mut Operations,
     ) -> Result<(), NoSpace> {
+        let cause = write.cause;
         let superblock = self.by_superblock.split(page.block).0;
         let index = self.index(page);
         if self.place(index).is_some() {
@@ -311,7 +318,8 @@ impl Die for Superblocks {
         let block = self.block_with_room(superblock, index, operations)?;
         let slot = self.blocks.programmed(block);
         self.invalidate(index);
-        self.blocks.program(block, slot, cause, operations);
+        let purpose = self.purpose(superblock);
+        self.blocks.program(block, slot, purpose, cause, operations);
         self.settle(index, block, slot);
         if let Some(written) = &mut self.written {
             let first = superblock * self.superblock_blocks * self.blocks.pages();

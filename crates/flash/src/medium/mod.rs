@@ -1,0 +1,586 @@
+//! A flash medium with real bytes: it does what a layer says, page by page, and refuses what flash cannot do.
+//!
+//! It keeps the bytes and the spare area of every programmed page, knows for each logical page which copy is
+//! the newest, and refuses to erase what is still needed. A step [starts](Medium::start) when its die begins it
+//! and [ends](Medium::end) when that die is done; what it programs is in flight in between, and the copies that
+//! are replaced by it are held on other dies until then. Memory is taken for programmed pages only.
+//!
+//! `docs/spec-flash.md` has the rules in full.
+
+mod cells;
+mod refusal;
+#[cfg(test)]
+mod tests;
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::Lpn;
+use destage_base::lazy::{Initial, LazyTable};
+
+use self::cells::{Block, Cell, Stored, digest};
+pub use self::refusal::{Refusal, Spot};
+use crate::ftl::Ftl;
+use crate::geometry::Geometry;
+use crate::nand::Ppn;
+use crate::operation::{Content, Detail, Kind, Operation, Operations, Purpose, Role};
+
+/// What kind of page was programmed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SpareKind {
+    /// Data of the host.
+    Host,
+    /// A copy: of another physical page, or padding that repeats a version.
+    Copy,
+    /// Zeros that the host asked for, or that were there before the first request.
+    Zeros,
+    /// Padding where there was nothing: never the newest of its page.
+    Fill,
+    /// A page of the map.
+    Map,
+    /// The summary of a block.
+    Summary,
+}
+
+/// What stands beside the data of a programmed page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spare {
+    /// What kind of page it is.
+    pub kind: SpareKind,
+    /// The logical page; of kind `Map` the page of the map; none of a summary.
+    pub page: Option<Lpn>,
+    /// The version of the contents; 0 before the first write, and of fillers, maps and summaries.
+    pub version: u64,
+    /// The number of the program, over all dies, from 1; 0 of pages that were there before the first.
+    pub program: u64,
+    /// What the block is used for.
+    pub purpose: Purpose,
+    /// Check sum over the data and all of the above.
+    pub check: u64,
+}
+
+/// What kind of page the host's side programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ImageKind {
+    /// Data of the host.
+    Host,
+    /// Zeros that the host asked for.
+    Zeros,
+    /// Padding that repeats a version.
+    Copy,
+    /// Padding where there is nothing to repeat; its version is 0.
+    Fill,
+}
+
+/// The bytes a step writes for one logical page.
+#[derive(Clone, Copy, Debug)]
+pub struct Image<'a> {
+    /// The page.
+    pub page: Lpn,
+    /// The version of the bytes, from 1; 0 for fillers.
+    pub version: u64,
+    /// What kind of page it is.
+    pub kind: ImageKind,
+    /// As many bytes as a page has.
+    pub data: &'a [u8],
+}
+
+/// Where the newest copy of a page is, and which version was programmed or trimmed last.
+#[derive(Clone, Copy)]
+struct Entry {
+    place: Option<(u32, u32)>,
+    version: u64,
+}
+
+struct Nowhere;
+impl Initial for Nowhere {
+    type Entry = Entry;
+    fn at(&self, _: usize) -> Entry {
+        Entry {
+            place: None,
+            version: 0,
+        }
+    }
+}
+
+/// A copy that was replaced by a program that has not ended.
+struct Hold {
+    /// Die and physical page of the copy.
+    place: (u32, u32),
+    page: Lpn,
+    /// Die and lane of the program.
+    by: (u32, u32),
+}
+
+struct Die {
+    blocks: Vec<Block>,
+    is_busy: bool,
+    /// Logical pages whose program is in flight.
+    in_flight: Vec<Lpn>,
+}
+
+/// Payload of a step's program.
+struct Payload {
+    kind: SpareKind,
+    page: Option<Lpn>,
+    version: u64,
+    digest: u64,
+    has_data: bool,
+}
+
+/// The medium. See the [module](self).
+pub struct Medium {
+    dies: Vec<Die>,
+    pages: LazyTable<Nowhere>,
+    page_bits: u32,
+    pages_per_block: u32,
+    is_in_order: bool,
+    programs: u64,
+    holds: Vec<Hold>,
+    /// Pages that the step has read to copy them, and not programmed yet: lane and physical page.
+    reads: Vec<(u32, u32)>,
+    /// Bytes of the page that is programmed.
+    scratch: Vec<u8>,
+    zeros: Box<[u8]>,
+    zeros_digest: u64,
+}
+
+impl Medium {
+    /// An erased medium. `in_order`: pages of a block are programmed in ascending order only.
+    ///
+    /// # Panics
+    /// If a page has more bytes than there is memory.
+    #[must_use]
+    pub fn new(geometry: &Geometry, in_order: bool) -> Self {
+        let page_bits = geometry.page_bits();
+        let blocks = geometry.blocks_per_die();
+        let bytes = usize::try_from(geometry.page_bytes).expect("a page fits into memory");
+        let zeros = vec![0; bytes].into_boxed_slice();
+        let die = |_| Die {
+            blocks: (0..blocks).map(|_| Block::default()).collect(),
+            is_busy: false,
+            in_flight: Vec::new(),
+        };
+        let pages = u64::from(geometry.dies) * u64::from(blocks) << page_bits;
+        Self {
+            dies: (0..geometry.dies).map(die).collect(),
+            pages: LazyTable::new(pages as usize, Nowhere),
+            page_bits,
+            pages_per_block: geometry.pages_per_block,
+            is_in_order: in_order,
+            programs: 0,
+            holds: Vec::new(),
+            reads: Vec::new(),
+            scratch: Vec::new(),
+            zeros_digest: digest(&zeros),
+            zeros,
+        }
+    }
+
+    /// Makes this the medium of a device that was filled before: every page holds zeros of version 0 where
+    /// `ftl` reads it. Blocks that no page is in hold something nobody knows: they may be read as a map, and
+    /// programmed.
+    ///
+    /// Every page is read once, so a layer that keeps a part of its map in RAM has the last ones there
+    /// afterwards.
+    ///
+    /// # Panics
+    /// If the medium was used before, or the layer does not read each page in a place of its own.
+    pub fn fill_from(&mut self, ftl: &mut dyn Ftl) {
+        assert_eq!(self.programs, 0, "only a new medium is filled");
+        let mut operations = Operations::detailed();
+        for page in (0..ftl.pages()).map(Lpn) {
+            let die = ftl.die_of(page);
+            operations.clear();
+            if let Err(full) = ftl.read(page, &mut operations) {
+                panic!("page {} cannot be read: {}", page.0, full.explanation);
+            }
+            let is_place =
+                |(_, _, detail): &(u32, &Operation, &Detail)| detail.content == Content::Host(page);
+            let Some((_, read, _)) = operations.commands().find(is_place) else {
+                panic!("page {} of a filled device has no contents", page.0);
+            };
+            let at = read.at.0;
+            let (block, offset) = self.split(at);
+            let payload = Payload {
+                kind: SpareKind::Zeros,
+                page: Some(page),
+                version: 0,
+                digest: self.zeros_digest,
+                has_data: false,
+            };
+            let stored = self.stored(&payload, Purpose::shared(Role::Data), 0);
+            let block = &mut self.dies[die as usize].blocks[block as usize];
+            assert!(
+                matches!(block.cell(offset), Cell::Erased),
+                "{at} of die {die} holds two pages"
+            );
+            block.put(offset, self.pages_per_block, stored, &[]);
+            self.pages.get_mut(page.0 as usize).place = Some((die, at));
+        }
+        for die in &mut self.dies {
+            for block in &mut die.blocks {
+                block.fill_up(self.pages_per_block);
+            }
+        }
+    }
+
+    /// Carries out the [detailed](Operations::detailed) `operations`, one step of `die`; `images` has the bytes
+    /// of each page that it programs for the host. What it programs is in flight until [`Medium::end`].
+    ///
+    /// # Errors
+    /// The first operation that is refused, and why. Those before it have been carried out, and none after it.
+    pub fn start(
+        &mut self,
+        die: u32,
+        operations: &Operations,
+        images: &[Image<'_>],
+    ) -> Result<(), Refusal> {
+        if self.dies[die as usize].is_busy {
+            return Err(Refusal::Busy { die });
+        }
+        if operations.details().len() != operations.all().len() {
+            return Err(Refusal::NotDetailed);
+        }
+        self.dies[die as usize].is_busy = true;
+        self.reads.clear();
+        let is_single_lane = operations.is_single_lane();
+        for (lane, operation, detail) in operations.commands() {
+            let lane = (die, lane);
+            match operation.kind {
+                Kind::Read => self.read(lane, operation.at, detail.content)?,
+                Kind::Program => {
+                    self.program(lane, is_single_lane, operation.at, detail, images)?;
+                }
+                Kind::Erase => self.erase(lane, operation.at)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The step on `die` has ended: its programs have, and nothing is held for them any more.
+    pub fn end(&mut self, die: u32) {
+        let state = &mut self.dies[die as usize];
+        state.is_busy = false;
+        state.in_flight.clear();
+        self.holds.retain(|hold| hold.by.0 != die);
+    }
+
+    /// What a mount would take for `page` once all steps have ended: its spare area and its bytes. Nothing
+    /// if it was never written, or was trimmed.
+    #[must_use]
+    pub fn newest(&self, page: Lpn) -> Option<(&Spare, &[u8])> {
+        let (die, at) = self.pages.get(page.0 as usize).place?;
+        Some((self.spare(die, Ppn(at))?, self.data(die, Ppn(at))?))
+    }
+
+    /// The map entry of `page` is gone: no copy of it is needed any more. To be called before the operations
+    /// of the trim start.
+    pub fn trim(&mut self, page: Lpn) {
+        self.pages.get_mut(page.0 as usize).place = None;
+    }
+
+    /// The spare area of a physical page, if it is programmed and was not there before the first program.
+    #[must_use]
+    pub fn spare(&self, die: u32, at: Ppn) -> Option<&Spare> {
+        let (block, page) = self.split(at.0);
+        let block = self.dies.get(die as usize)?.blocks.get(block as usize)?;
+        block.stored(page).map(|stored| &stored.spare)
+    }
+
+    /// The bytes of a physical page, likewise. Maps and summaries are kept as zeros.
+    #[must_use]
+    pub fn data(&self, die: u32, at: Ppn) -> Option<&[u8]> {
+        let (block, page) = self.split(at.0);
+        let block = self.dies.get(die as usize)?.blocks.get(block as usize)?;
+        let stored = block.stored(page)?;
+        Some(block.data(stored, self.zeros.len()).unwrap_or(&self.zeros))
+    }
+
+    fn split(&self, at: u32) -> (u32, u32) {
+        (at >> self.page_bits, at & ((1 << self.page_bits) - 1))
+    }
+
+    fn spot(&self, die: u32, at: u32) -> Spot {
+        let (block, page) = self.split(at);
+        Spot { die, block, page }
+    }
+
+    fn stored(&self, payload: &Payload, purpose: Purpose, program: u64) -> Stored {
+        let mut spare = Spare {
+            kind: payload.kind,
+            page: payload.page,
+            version: payload.version,
+            program,
+            purpose,
+            check: 0,
+        };
+        spare.check = cells::check_sum(&spare, payload.digest);
+        Stored {
+            spare,
+            digest: payload.digest,
+            data_at: u32::MAX,
+        }
+    }
+
+    fn read(&mut self, (die, lane): (u32, u32), at: Ppn, content: Content) -> Result<(), Refusal> {
+        if content == Content::None {
+            return Ok(());
+        }
+        let (block, page) = self.split(at.0);
+        let stored = match self.dies[die as usize].blocks[block as usize].cell(page) {
+            Cell::Erased => return Err(Refusal::ReadOfErased(self.spot(die, at.0))),
+            Cell::Unknown => None,
+            Cell::Stored(stored) => Some(&stored.spare),
+        };
+        match content {
+            Content::Host(wanted) => {
+                let place = self.pages.get(wanted.0 as usize).place;
+                let is_filler = || {
+                    place.is_none()
+                        && stored.is_some_and(|spare| {
+                            spare.kind == SpareKind::Fill && spare.page == Some(wanted)
+                        })
+                };
+                if place != Some((die, at.0)) && !is_filler() {
+                    return Err(Refusal::ReadOfOld {
+                        page: wanted,
+                        spot: self.spot(die, at.0),
+                        newest: place.map(|(die, at)| self.spot(die, at)),
+                    });
+                }
+            }
+            Content::Map(wanted) => {
+                let is_it = |spare: &Spare| {
+                    spare.kind == SpareKind::Map
+                        && spare.page.is_none_or(|page| page.0 == u64::from(wanted))
+                };
+                if !stored.is_none_or(is_it) {
+                    return Err(Refusal::NotTheMap {
+                        map_page: wanted,
+                        spot: self.spot(die, at.0),
+                    });
+                }
+            }
+            Content::Copy(_) => self.reads.push((lane, at.0)),
+            Content::Summary | Content::Spare | Content::None => {}
+        }
+        Ok(())
+    }
+
+    fn program(
+        &mut self,
+        (die, lane): (u32, u32),
+        is_single_lane: bool,
+        at: Ppn,
+        detail: &Detail,
+        images: &[Image<'_>],
+    ) -> Result<(), Refusal> {
+        let at = at.0;
+        let (block, page) = self.split(at);
+        let here = self.spot(die, at);
+        let state = &self.dies[die as usize].blocks[block as usize];
+        if page >= self.pages_per_block || !state.is_programmable(page) {
+            return Err(Refusal::ProgramOfProgrammed(here));
+        }
+        if self.is_in_order && page < state.end() {
+            return Err(Refusal::OutOfOrder {
+                spot: here,
+                end: state.end(),
+            });
+        }
+        let Some(purpose) = detail.purpose else {
+            return Err(Refusal::WithoutContent(here));
+        };
+        let (payload, source) = match detail.content {
+            Content::Host(page) => (self.take_image(page, images, here)?, None),
+            Content::Copy(from) => (self.take_copy(lane, from, here)?, Some((die, from.0))),
+            Content::Map(map_page) => (
+                self.internal(SpareKind::Map, Some(Lpn(u64::from(map_page)))),
+                None,
+            ),
+            Content::Summary => (self.internal(SpareKind::Summary, None), None),
+            Content::None | Content::Spare => return Err(Refusal::WithoutContent(here)),
+        };
+        self.take_place((die, at), lane, is_single_lane, &payload, source)?;
+        self.programs += 1;
+        let stored = self.stored(&payload, purpose, self.programs);
+        let data = if payload.has_data {
+            &*self.scratch
+        } else {
+            &[]
+        };
+        self.dies[die as usize].blocks[block as usize].put(
+            page,
+            self.pages_per_block,
+            stored,
+            data,
+        );
+        Ok(())
+    }
+
+    /// A page that only the layer reads.
+    fn internal(&self, kind: SpareKind, page: Option<Lpn>) -> Payload {
+        Payload {
+            kind,
+            page,
+            version: 0,
+            digest: self.zeros_digest,
+            has_data: false,
+        }
+    }
+
+    /// What is programmed for the host as `page`; its bytes are in `scratch`.
+    fn take_image(
+        &mut self,
+        page: Lpn,
+        images: &[Image<'_>],
+        here: Spot,
+    ) -> Result<Payload, Refusal> {
+        let Some(image) = images.iter().find(|image| image.page == page) else {
+            return Err(Refusal::WithoutImage { page, spot: here });
+        };
+        if image.data.len() != self.zeros.len() {
+            return Err(Refusal::WrongLength {
+                page,
+                given: image.data.len(),
+                wanted: self.zeros.len(),
+            });
+        }
+        self.scratch.clear();
+        self.scratch.extend_from_slice(image.data);
+        let (kind, version) = match image.kind {
+            ImageKind::Host => (SpareKind::Host, image.version),
+            ImageKind::Zeros => (SpareKind::Zeros, image.version),
+            ImageKind::Copy => (SpareKind::Copy, image.version),
+            ImageKind::Fill => (SpareKind::Fill, 0),
+        };
+        Ok(Payload {
+            kind,
+            page: Some(page),
+            version,
+            digest: digest(image.data),
+            has_data: true,
+        })
+    }
+
+    /// What is copied from `from`, which the lane has read; its bytes are in `scratch`.
+    fn take_copy(&mut self, lane: u32, from: Ppn, here: Spot) -> Result<Payload, Refusal> {
+        let read = self.reads.iter().position(|read| *read == (lane, from.0));
+        let (block, page) = self.split(from.0);
+        let source = &self.dies[here.die as usize].blocks[block as usize];
+        let Some(read) = read else {
+            return Err(Refusal::CopyOfUnread {
+                from: self.spot(here.die, from.0),
+                spot: here,
+            });
+        };
+        self.reads.swap_remove(read);
+        let Some(stored) = source.stored(page) else {
+            return Ok(self.internal(SpareKind::Map, None));
+        };
+        let spare = stored.spare;
+        let data = source.data(stored, self.zeros.len());
+        self.scratch.clear();
+        self.scratch.extend_from_slice(data.unwrap_or(&[]));
+        Ok(Payload {
+            kind: match spare.kind {
+                SpareKind::Host | SpareKind::Zeros => SpareKind::Copy,
+                kind => kind,
+            },
+            page: spare.page,
+            version: spare.version,
+            digest: stored.digest,
+            has_data: data.is_some(),
+        })
+    }
+
+    /// Makes `here` the place of what is programmed there, if it is the newest of its page, and holds the place
+    /// before it.
+    fn take_place(
+        &mut self,
+        here: (u32, u32),
+        lane: u32,
+        is_single_lane: bool,
+        payload: &Payload,
+        source: Option<(u32, u32)>,
+    ) -> Result<(), Refusal> {
+        let Some(page) = payload.page else {
+            return Ok(());
+        };
+        if matches!(
+            payload.kind,
+            SpareKind::Fill | SpareKind::Map | SpareKind::Summary
+        ) {
+            return Ok(());
+        }
+        let entry = self.pages.get_mut(page.0 as usize);
+        let before = entry.place;
+        if source.is_some() {
+            // A copy of what is not needed any more is no place either.
+            if before != source {
+                return Ok(());
+            }
+        } else {
+            if payload.version < entry.version {
+                return Err(Refusal::StaleProgram {
+                    page,
+                    version: payload.version,
+                    newest: entry.version,
+                });
+            }
+            if let Some((other, _)) = before.filter(|(other, _)| *other != here.0)
+                && self.dies[other as usize].in_flight.contains(&page)
+            {
+                return Err(Refusal::InFlight { page, die: other });
+            }
+            self.dies[here.0 as usize].in_flight.push(page);
+        }
+        entry.place = Some(here);
+        entry.version = payload.version;
+        // In a single lane everything that comes later on this die is after the end of this program.
+        if let Some(place) = before.filter(|(die, _)| *die != here.0 || !is_single_lane) {
+            self.holds.push(Hold {
+                place,
+                page,
+                by: (here.0, lane),
+            });
+        }
+        Ok(())
+    }
+
+    fn erase(&mut self, (die, lane): (u32, u32), first: Ppn) -> Result<(), Refusal> {
+        let (block, page) = self.split(first.0);
+        let here = self.spot(die, first.0);
+        if page != 0 {
+            return Err(Refusal::EraseOfPage(here));
+        }
+        let in_block = |at: u32| at >> self.page_bits == block;
+        if let Some((_, at)) = self.reads.iter().find(|(_, at)| in_block(*at)) {
+            return Err(Refusal::EraseBeforeCopies {
+                spot: here,
+                page: self.split(*at).1,
+            });
+        }
+        for hold in &self.holds {
+            if hold.place.0 == die && in_block(hold.place.1) && hold.by != (die, lane) {
+                return Err(Refusal::EraseOfHeld {
+                    spot: here,
+                    page: hold.page,
+                    by: hold.by.0,
+                });
+            }
+        }
+        for (offset, stored) in self.dies[die as usize].blocks[block as usize].all() {
+            if let Some(page) = stored.spare.page
+                && !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill)
+                && self.pages.get(page.0 as usize).place == Some((die, first.0 | offset))
+            {
+                return Err(Refusal::EraseOfNewest { spot: here, page });
+            }
+        }
+        self.dies[die as usize].blocks[block as usize].erase();
+        Ok(())
+    }
+}
