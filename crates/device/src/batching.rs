@@ -67,7 +67,10 @@ impl BatchLists {
 
     fn part_of(&mut self, operation: PageOperation, repeats_at_once: bool) -> Part {
         let page = operation.page();
-        let written = self.write_pages.iter().position(|(other, _)| *other == page);
+        let written = self
+            .write_pages
+            .iter()
+            .position(|(other, _)| *other == page);
         if operation.is_trim() {
             self.writes += 1;
             return match written {
@@ -160,9 +163,7 @@ impl BatchLists {
             let is_part = |part: Part| match part {
                 Part::AtOnce => false,
                 Part::Read(index) => !entry.write && index == entry.index,
-                Part::Write(index) | Part::TrimBehind(index) => {
-                    entry.write && index == entry.index
-                }
+                Part::Write(index) | Part::TrimBehind(index) => entry.write && index == entry.index,
             };
             let mut ended = self.taken.iter().filter(|(_, part)| is_part(*part));
             // The first of each page is what the others repeat.

@@ -387,7 +387,11 @@ impl Device {
             self.leaving += 1;
             self.note_at_risk();
             driver.bypassed(page, offset);
-            self.effect(PageOperation::new(page, work).with_long(is_long), now, driver)?;
+            self.effect(
+                PageOperation::new(page, work).with_long(is_long),
+                now,
+                driver,
+            )?;
         }
         Ok(())
     }
@@ -539,7 +543,9 @@ impl Device {
             let mut blocked = 0;
             for operation in &record.programs {
                 let page = operation.page();
-                if self.dies.places_writes() && !self.order.has(page) && self.dies.is_programming(page)
+                if self.dies.places_writes()
+                    && !self.order.has(page)
+                    && self.dies.is_programming(page)
                 {
                     self.order.push(page, Waiting::Running);
                 }

@@ -115,7 +115,11 @@ impl Idle {
 
     /// With a single group the request counts as a whole, otherwise each of its pages does.
     fn pages_watched(&self, span: &Span) -> u32 {
-        if self.groups.len() == 1 { 1 } else { span.pages }
+        if self.groups.len() == 1 {
+            1
+        } else {
+            span.pages
+        }
     }
 
     fn group_of(&self, span: &Span, offset: u32, device_pages: u64, buffer: &Buffer) -> u32 {

@@ -17,6 +17,7 @@ mod driver;
 mod idle;
 pub mod operation;
 mod order;
+pub mod payload;
 mod record;
 mod request;
 pub mod slab;

@@ -130,7 +130,10 @@ impl PageOperation {
     /// Whether it reads the page.
     #[inline]
     pub fn is_read(self) -> bool {
-        matches!(self.work(), Work::HostRead(_) | Work::PadRead(_) | Work::Fill(_))
+        matches!(
+            self.work(),
+            Work::HostRead(_) | Work::PadRead(_) | Work::Fill(_)
+        )
     }
 }
 

@@ -93,7 +93,10 @@ mod tests {
             head: 2,
             tail: 0,
         };
-        assert_eq!([0, 1, 2].map(|page| span.is_partial(page)), [true, false, false]);
+        assert_eq!(
+            [0, 1, 2].map(|page| span.is_partial(page)),
+            [true, false, false]
+        );
         assert_eq!(span.whole_pages(), 1..3);
         assert_eq!([0, 1, 2].map(|page| span.page(page, 8).0), [6, 7, 0]);
         let within = Span {

@@ -9,8 +9,8 @@ use destage_buffer::destage::Cause as DestageCause;
 use destage_flash::Cause;
 use destage_flash::operation::{MergeCause, MergeKind, Tally};
 
-use crate::measured::Measured;
 use crate::latencies::Summary;
+use crate::measured::Measured;
 
 /// A metric's row.
 #[derive(Clone, Copy, Debug)]

@@ -4,9 +4,9 @@ use destage_base::{Lpn, Random};
 use destage_flash::ftl::PageWrite;
 use destage_flash::{Ftl, Operations};
 
-use destage_device::{gc_limit, only_collects};
 use crate::error::SimError;
 use crate::observer::Observer;
+use destage_device::{gc_limit, only_collects};
 
 /// What a value of `sim.precondition` may be, for an error to say.
 pub const EXPECTED: &str =

@@ -138,7 +138,8 @@ impl Config {
             self.check_order(timed)?;
         }
         let block_pages = self.geometry().data_pages();
-        let mut config = BufferConfig::from_values(capacity.max(1), block_pages, page_bytes, &self.buffer);
+        let mut config =
+            BufferConfig::from_values(capacity.max(1), block_pages, page_bytes, &self.buffer);
         config.staging = true;
         if !timed {
             // Nothing is ever in flight.

@@ -45,7 +45,9 @@ impl Engine<'_> {
         self.arrivals += 1;
         self.last_line = request.line;
         self.measured.requests += 1;
-        if self.arrivals.is_multiple_of(PROGRESS_STEP) && !self.link.observer.progress(self.arrivals) {
+        if self.arrivals.is_multiple_of(PROGRESS_STEP)
+            && !self.link.observer.progress(self.arrivals)
+        {
             return Err(SimError::Interrupted.into());
         }
         let origin = || self.source.origin().to_owned();
@@ -127,7 +129,9 @@ impl Engine<'_> {
         self.device.retire(&active.asked.span, &mut self.link);
         self.in_device -= 1;
         self.send_next(PASSES_SEND_ON_COMPLETION);
-        self.link.events.soon(Message::Release.about(id, PASSES_RELEASE));
+        self.link
+            .events
+            .soon(Message::Release.about(id, PASSES_RELEASE));
         if self.config.replay == Replay::Closed && self.next.is_some() {
             self.link.events.soon(Event::Arrival);
         }

@@ -81,7 +81,13 @@ impl<'a> Link<'a> {
 
 impl Driver for Link<'_> {
     #[inline]
-    fn serve(&mut self, die: u32, _: PageOperation, operations: &Operations, map: Ticks) -> Progress {
+    fn serve(
+        &mut self,
+        die: u32,
+        _: PageOperation,
+        operations: &Operations,
+        map: Ticks,
+    ) -> Progress {
         let time = self.meter.serve(operations, map);
         self.meter.begin(die, self.events.now(), time, 1);
         self.events.after_usual(time, Event::DieDone(die));

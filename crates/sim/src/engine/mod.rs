@@ -187,9 +187,8 @@ impl<'a> Engine<'a> {
             events.soon(says.about(id, passes - 1));
             return Ok(());
         }
-        let bus_time = |active: &link::Active| {
-            u64::from(active.request.sectors) * self.config.bus_per_sector
-        };
+        let bus_time =
+            |active: &link::Active| u64::from(active.request.sectors) * self.config.bus_per_sector;
         match says {
             Message::Send => {
                 self.link.dispatched.push_back(id);
