@@ -95,7 +95,7 @@ fn wear_out(setup: &Setup, seed: u64) -> u32 {
     };
     let mut random = Random::new(seed);
     let pages = pair.asked.pages();
-    let mut left_after_the_end = 300;
+    let mut left_after_the_end = 1_000;
     for _ in 0..60_000 {
         let spread = match random.below(3) {
             0 => pages,
@@ -103,7 +103,12 @@ fn wear_out(setup: &Setup, seed: u64) -> u32 {
         };
         let page = random.below(spread);
         let failed = pair.failures;
-        match random.below(24) {
+        // Once there was no room, trims make some again, so that what follows shows the state.
+        let what = match random.below(24) {
+            what if failed > 0 && what > 10 => 2,
+            what => what,
+        };
+        match what {
             0..2 => pair.read(page),
             2 => pair.trim(page),
             what => pair.write(PageWrite {
