@@ -20,6 +20,7 @@ pub trait Initial {
 }
 
 /// A table of `len` entries whose untouched parts are given by `I` and cost nothing.
+#[derive(Clone)]
 pub struct LazyTable<I: Initial> {
     chunks: Vec<Option<Box<[I::Entry; CHUNK]>>>,
     initial: I,

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 const NONE: u32 = u32::MAX;
 
 /// A doubly linked list of numbers below a bound, each at most once.
+#[derive(Clone)]
 pub struct List {
     /// Before and after each number; of a number that is not in the list, itself before.
     links: Vec<(u32, u32)>,

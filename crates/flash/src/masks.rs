@@ -23,6 +23,7 @@ impl FullRows for First {
     }
 }
 
+#[derive(Clone)]
 struct Words<R> {
     rule: R,
     per_row: u32,
@@ -43,6 +44,7 @@ impl<R: FullRows> Initial for Words<R> {
 }
 
 /// Rows of bits. See the [module](self).
+#[derive(Clone)]
 pub struct Masks<R: FullRows> {
     words: LazyTable<Words<R>>,
     per_row: u32,

@@ -65,6 +65,7 @@ impl Initial for InitialBlocks {
 }
 
 /// The cells of one die: what is programmed, how often blocks were erased.
+#[derive(Clone)]
 pub struct Nand {
     blocks: LazyTable<InitialBlocks>,
     /// Which pages are programmed, where they may be programmed in any order.

@@ -524,6 +524,31 @@ impl Operations {
         erases
     }
 
+    /// Puts an operation without content where no layer would.
+    #[cfg(test)]
+    pub(crate) fn insert_for_test(&mut self, index: usize, kind: Kind, at: Ppn) {
+        let operation = Operation {
+            kind,
+            cause: Cause::Copy,
+            transfer: Transfer::None,
+            count: 1,
+            at,
+        };
+        let detail = Detail {
+            content: Content::None,
+            purpose: None,
+        };
+        self.list.insert(index, operation);
+        self.details.insert(index, detail);
+    }
+
+    /// Leaves out an operation that every layer would emit.
+    #[cfg(test)]
+    pub(crate) fn remove_for_test(&mut self, index: usize) {
+        self.list.remove(index);
+        self.details.remove(index);
+    }
+
     /// The state of the lists, to [go back](Operations::go_back) to.
     #[must_use]
     pub fn mark(&self) -> Mark {

@@ -4,51 +4,13 @@
 mod kit;
 
 use destage_base::Random;
-use destage_base::parameter::Kind;
 use destage_flash::Cause;
 use destage_flash::ftl::FTLS;
 
-use kit::{Device, Setup};
+use kit::{Device, Setup, devices, variants};
 
 /// Operations per setup; with the setups of each layer together more than a million.
 const OPERATIONS: u32 = 60_000;
-
-fn devices(name: &str) -> Vec<Setup> {
-    let mut setups = Vec::new();
-    for (dies, planes, blocks, pages, copy_back) in [
-        (1, 1, 24, 4, false),
-        (2, 2, 14, 3, true),
-        (3, 1, 20, 2, false),
-        (1, 2, 12, 70, true),
-    ] {
-        for filled in [true, false] {
-            let mut setup = Setup::new(name, dies, blocks, pages);
-            setup.geometry.planes = planes;
-            setup.copy_back = copy_back;
-            setup.filled = filled;
-            for (parameter, value) in kit::small_settings(name) {
-                setup = setup.with(parameter, value);
-            }
-            setups.push(setup);
-        }
-    }
-    setups
-}
-
-/// The default, and each other word of each choice and flag.
-fn variants(setup: &Setup) -> Vec<Setup> {
-    let mut variants = vec![setup.clone()];
-    for parameter in setup.row().parameters {
-        let words: &[&str] = match parameter.kind {
-            Kind::Choice(words) => words,
-            Kind::Flag => &["true", "false"],
-            _ => &[],
-        };
-        let others = words.iter().filter(|word| **word != parameter.default);
-        variants.extend(others.map(|word| setup.clone().with(parameter.name, word)));
-    }
-    variants
-}
 
 /// Random writes, reads and trims, some pages far more often than others, some in sequence.
 fn exercise(device: &mut Device, seed: u64, operations: u32) {

@@ -102,3 +102,23 @@ fn with_all_mappings_in_ram_it_does_what_page_mapping_does() {
     assert!(page.tally.programs[Cause::Copy as usize] > 1_000);
     assert_eq!(dftl.tally.programs[Cause::Map as usize], 0);
 }
+
+/// A read may have to write the map first. Where there is no room for that it fails itself, and not the next
+/// operation in its stead: there may be none.
+#[test]
+fn a_read_that_finds_no_room_for_the_map_fails() {
+    let mut setup = Setup::new("dftl", 1, 24, 4);
+    for (name, value) in kit::small_settings("dftl") {
+        setup = setup.with(name, value);
+    }
+    setup.endurance = 12;
+    setup.retire = true;
+    let mut device = Device::new(&setup);
+    let mut random = Random::new(4);
+    let pages = device.pages();
+    while device.write_for(random.below(pages), Cause::Host).is_ok() {}
+    let failed = (0..pages).find(|page| device.try_read(*page).is_err());
+    let failed = failed.expect("a mapping that was changed has to leave");
+    // The very last operation of the run, once more.
+    assert!(device.try_read(failed).is_err());
+}

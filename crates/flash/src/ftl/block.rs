@@ -58,6 +58,7 @@ struct Rewrite {
 }
 
 /// One die.
+#[derive(Clone)]
 struct Block {
     blocks: Blocks,
     data: DataBlocks,

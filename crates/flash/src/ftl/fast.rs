@@ -61,6 +61,7 @@ pub(super) const ROW: FtlRow = FtlRow {
 const SEQUENTIAL: u32 = 0;
 
 /// One die.
+#[derive(Clone)]
 pub(super) struct Fast {
     store: Logged,
     /// The random log block that is being filled; the next one, around the circle, is the oldest.

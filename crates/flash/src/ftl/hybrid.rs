@@ -52,6 +52,7 @@ pub(super) const ROW: FtlRow = FtlRow {
 const NO_SLOT: u16 = u16::MAX;
 
 /// Logical page -> slot of its block at the start: each at its own offset.
+#[derive(Clone)]
 struct InitialSlots {
     pages: u32,
     filled: bool,
@@ -82,6 +83,7 @@ struct Rewrite {
 }
 
 /// One die.
+#[derive(Clone)]
 struct Hybrid {
     blocks: Blocks,
     /// The masks are over slots here, not over offsets.

@@ -79,6 +79,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
+#[derive(Clone)]
 struct Never;
 impl Initial for Never {
     type Entry = u64;
@@ -88,6 +89,7 @@ impl Initial for Never {
 }
 
 /// The log blocks bound to one logical block each; they have the lowest numbers.
+#[derive(Clone)]
 struct Sequential {
     /// Logical block -> its log block.
     log_of: LazyTable<AllNone>,
@@ -114,6 +116,7 @@ impl Sequential {
 }
 
 /// The log blocks for all logical blocks.
+#[derive(Clone)]
 struct Random {
     /// Those in use, the one opened first in front.
     order: List,
@@ -140,7 +143,7 @@ impl Random {
 }
 
 /// Page writes by where they went.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Written {
     sequential: u64,
     hot: u64,
@@ -148,6 +151,7 @@ struct Written {
 }
 
 /// One die.
+#[derive(Clone)]
 pub(super) struct Last {
     store: Logged,
     sequential: Sequential,

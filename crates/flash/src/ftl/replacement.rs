@@ -76,6 +76,7 @@ struct Link {
 }
 
 /// One die.
+#[derive(Clone)]
 struct Replacement {
     blocks: Blocks,
     /// The first blocks of the chains.

@@ -80,7 +80,7 @@ pub(super) const ROW: FtlRow = FtlRow {
 };
 
 /// A group that has log blocks.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Group {
     number: u32,
     /// Its log blocks, the oldest first; only the last may have room.
@@ -88,6 +88,7 @@ struct Group {
 }
 
 /// One die.
+#[derive(Clone)]
 pub(super) struct Sast {
     store: Logged,
     over_group: Divider,

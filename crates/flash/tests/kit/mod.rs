@@ -8,11 +8,11 @@
 pub mod scenario;
 
 use destage_base::Lpn;
-use destage_base::parameter::Values;
+use destage_base::parameter::{Kind as ParameterKind, Values};
 use destage_flash::ftl::{FtlConfig, FtlRow, NoSpace, PageWrite, find};
 use destage_flash::medium::{Image, ImageKind, Medium};
 use destage_flash::operation::{Content, Merge, Tally};
-use destage_flash::{Cause, Ftl, Geometry, Kind, Operations, Timing, Transfer};
+use destage_flash::{Cause, Ftl, Geometry, Kind, Operation, Operations, Timing, Transfer};
 
 /// Times that matter to nobody here.
 pub const TIMING: Timing = Timing {
@@ -146,6 +146,44 @@ impl Setup {
     }
 }
 
+/// Small devices of several kinds under the layer `name`.
+pub fn devices(name: &str) -> Vec<Setup> {
+    let mut setups = Vec::new();
+    for (dies, planes, blocks, pages, copy_back) in [
+        (1, 1, 24, 4, false),
+        (2, 2, 14, 3, true),
+        (3, 1, 20, 2, false),
+        (1, 2, 12, 70, true),
+    ] {
+        for filled in [true, false] {
+            let mut setup = Setup::new(name, dies, blocks, pages);
+            setup.geometry.planes = planes;
+            setup.copy_back = copy_back;
+            setup.filled = filled;
+            for (parameter, value) in small_settings(name) {
+                setup = setup.with(parameter, value);
+            }
+            setups.push(setup);
+        }
+    }
+    setups
+}
+
+/// The default, and each other word of each choice and flag.
+pub fn variants(setup: &Setup) -> Vec<Setup> {
+    let mut variants = vec![setup.clone()];
+    for parameter in setup.row().parameters {
+        let words: &[&str] = match parameter.kind {
+            ParameterKind::Choice(words) => words,
+            ParameterKind::Flag => &["true", "false"],
+            _ => &[],
+        };
+        let others = words.iter().filter(|word| **word != parameter.default);
+        variants.extend(others.map(|word| setup.clone().with(parameter.name, word)));
+    }
+    variants
+}
+
 /// The device. See the [module](self).
 pub struct Device {
     pub ftl: Box<dyn Ftl>,
@@ -259,21 +297,37 @@ impl Device {
     /// # Errors
     /// What the layer says.
     pub fn write_as(&mut self, write: PageWrite) -> Result<(), NoSpace> {
-        let page = write.page;
-        let die = self.ftl.place(page, &|_| 0);
+        let die = self.ftl.place(write.page, &|_| 0);
         self.now += 1;
         for rounds in 0.. {
-            self.operations.clear();
-            let collected = self
-                .ftl
-                .collect_garbage(die, self.now, &mut self.operations);
-            self.check_failure(&collected);
-            if !collected? {
+            if !self.collect_once(die)? {
                 break;
             }
             assert!(rounds < 1_000, "garbage collection without end");
-            self.settle(die, &[]);
         }
+        self.write_on(die, write)
+    }
+
+    /// One step of garbage collection on `die`, if it needs one; says whether it did.
+    ///
+    /// # Errors
+    /// What the layer says.
+    pub fn collect_once(&mut self, die: u32) -> Result<bool, NoSpace> {
+        self.operations.clear();
+        let collected = self
+            .ftl
+            .collect_garbage(die, self.now, &mut self.operations);
+        self.check_failure(&collected);
+        self.settle(die, &[]);
+        collected
+    }
+
+    /// The write alone, on the die it was placed on.
+    ///
+    /// # Errors
+    /// What the layer says.
+    pub fn write_on(&mut self, die: u32, write: PageWrite) -> Result<(), NoSpace> {
+        let page = write.page;
         self.operations.clear();
         let result = self.ftl.write(write, &mut self.operations);
         self.check_failure(&result);
@@ -294,6 +348,11 @@ impl Device {
         let newest = self.medium.newest(page).map(|(spare, _)| spare.version);
         assert_eq!(newest, Some(self.versions), "the write of page {}", page.0);
         Ok(())
+    }
+
+    /// What the last step emitted.
+    pub fn emitted(&self) -> &[Operation] {
+        self.operations.all()
     }
 
     /// Writes `page` for the host; the device has to have room.

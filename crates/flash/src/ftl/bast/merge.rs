@@ -7,6 +7,7 @@ use crate::ftl::blocks::log_block::LogBlock;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
 /// What merges depend on besides the blocks.
+#[derive(Clone, Copy)]
 pub(super) struct Rules {
     /// Sequential log blocks that are not full are completed, not copied.
     pub partial: bool,

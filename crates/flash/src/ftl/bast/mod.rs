@@ -89,6 +89,7 @@ enum Victim {
 }
 
 /// One die.
+#[derive(Clone)]
 pub(super) struct Bast {
     blocks: Blocks,
     data: DataBlocks,

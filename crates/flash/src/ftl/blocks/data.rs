@@ -33,6 +33,7 @@ pub(in crate::ftl) fn initial_logical(geometry: &Geometry, block: BlockSlot) -> 
 }
 
 /// Logical block -> physical block at the start.
+#[derive(Clone)]
 struct InitialMap {
     geometry: Geometry,
     filled: bool,
@@ -49,6 +50,7 @@ impl Initial for InitialMap {
 }
 
 /// The data blocks of a die, and which of their pages are the newest of their contents.
+#[derive(Clone)]
 pub(in crate::ftl) struct DataBlocks {
     map: LazyTable<InitialMap>,
     /// Per logical block: the pages whose newest copy is in the data block.

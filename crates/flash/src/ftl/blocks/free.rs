@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use crate::nand::BlockSlot;
 
 /// How free blocks of a plane queue.
+#[derive(Clone)]
 enum Queue {
     /// The one that has been free longest is taken first.
     Oldest(VecDeque<BlockSlot>),
@@ -14,6 +15,7 @@ enum Queue {
     LeastWorn(BTreeSet<(u32, u64, BlockSlot)>),
 }
 
+#[derive(Clone)]
 struct Plane {
     /// The first block that was free from the start and has not been taken yet, and the end of them.
     fresh: BlockSlot,
@@ -22,6 +24,7 @@ struct Plane {
 }
 
 /// Free blocks by plane. Blocks free from the start are taken first, in ascending order.
+#[derive(Clone)]
 pub(super) struct FreePool {
     planes: Vec<Plane>,
     count: u32,

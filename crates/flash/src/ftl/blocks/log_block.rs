@@ -10,6 +10,7 @@ use crate::nand::BlockSlot;
 const NO_SLOT: u16 = u16::MAX;
 
 /// What is known of a log block bound to one logical block.
+#[derive(Clone)]
 pub(in crate::ftl) struct LogBlock {
     /// The logical block it is bound to.
     pub owner: u32,

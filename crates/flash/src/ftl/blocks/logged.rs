@@ -13,6 +13,7 @@ pub(in crate::ftl) const ASSOCIATIVITY: [&str; 3] =
     ["associativity", "log_merged_blocks", "log_victims"];
 
 /// The blocks of one die. See the [module](self).
+#[derive(Clone)]
 pub(in crate::ftl) struct Logged {
     pub blocks: Blocks,
     pub data: DataBlocks,
@@ -28,7 +29,7 @@ pub(in crate::ftl) struct Logged {
 }
 
 /// What was reclaimed of log blocks shared by several logical blocks.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Reclaims {
     victims: u64,
     /// Victims without a page still needed.

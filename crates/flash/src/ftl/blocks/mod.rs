@@ -23,6 +23,7 @@ use crate::operation::{Cause, Operations, Purpose, Transfer};
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The rule of tables in which every entry is [`NONE`] at first.
+#[derive(Clone)]
 pub(super) struct AllNone;
 
 impl Initial for AllNone {
@@ -54,6 +55,7 @@ pub(super) struct LogicalPage {
 }
 
 /// The physical blocks of one die: cells, free blocks, and the words for what is done with them.
+#[derive(Clone)]
 pub(super) struct Blocks {
     pub nand: Nand,
     free: FreePool,
@@ -65,7 +67,12 @@ pub(super) struct Blocks {
     levelling: WearLevelling,
     erases_to_levelling: u32,
     free_min: u32,
+    /// A block may retire in the next step: from now on there may be too few.
+    is_near_end: bool,
 }
+
+/// Erases of a block in one step, at most, and one more.
+const ERASES_OF_A_STEP: u32 = 3;
 
 impl Blocks {
     /// The blocks of a die of which the first `full_blocks` are full, planes taken in turn.
@@ -103,6 +110,7 @@ impl Blocks {
                 WearLevelling::Static { period, .. } => period,
                 _ => u32::MAX,
             },
+            is_near_end: config.retire && config.endurance <= ERASES_OF_A_STEP,
         }
     }
 
@@ -131,6 +139,12 @@ impl Blocks {
 
     fn plane(&self, block: BlockSlot) -> u32 {
         block / self.geometry.blocks_per_plane
+    }
+
+    /// Whether a step may find no free block: only where blocks retire, and some are about to.
+    #[inline]
+    pub fn is_near_end(&self) -> bool {
+        self.is_near_end
     }
 
     /// Fewest free blocks there have been.
@@ -190,6 +204,8 @@ impl Blocks {
     /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), for its holder.
     pub fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
         self.nand.erase(block, live);
+        let erases = self.nand.block(block).erases;
+        self.is_near_end |= erases.saturating_add(ERASES_OF_A_STEP) >= self.retire_at;
         operations.push_erase(cause, self.ppn(block, 0));
         self.erases_to_levelling = self.erases_to_levelling.saturating_sub(1);
     }

@@ -7,6 +7,7 @@ use super::NONE;
 
 /// A small table, logical block -> pages. Blocks that have none any more stay in it until it is cleared, and
 /// no more blocks enter than a log block has pages, so that half of it stays empty.
+#[derive(Clone)]
 pub(super) struct Owners {
     /// Logical block and its pages, each at the first place free from that of its hash on.
     entries: Vec<(u32, u32)>,

@@ -13,6 +13,7 @@ use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
 
 /// One log block.
+#[derive(Clone)]
 struct Log {
     block: BlockSlot,
     /// The logical page programmed in each slot.
@@ -24,6 +25,7 @@ struct Log {
 }
 
 /// The log blocks of a die, by number. See the [module](self).
+#[derive(Clone)]
 pub(in crate::ftl) struct PageLog {
     logs: Vec<Log>,
     /// Logical page -> log block and slot, of a page whose newest copy is in the log.

@@ -1,6 +1,7 @@
 //! A device of dies that each map their own blocks: logical block `b` lives on die `b mod dies`,
 //! with its log blocks and what it is merged into.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,7 +16,7 @@ use crate::nand::Wear;
 use crate::operation::Operations;
 
 /// One die of such a device. Everything it is asked is about its own blocks.
-pub(in crate::ftl) trait Die {
+pub(in crate::ftl) trait Die: Clone + Send {
     /// Reads `page`; no operation if it has no contents.
     fn read(&self, page: LogicalPage, operations: &mut Operations);
 
@@ -65,6 +66,11 @@ pub(in crate::ftl) trait Die {
 /// All dies. See the [module](self).
 pub(in crate::ftl) struct Striped<E> {
     dies: Vec<E>,
+    /// Of dies near their end, the same once more, on which every write is tried first: so one that fails
+    /// changes nothing.
+    twins: Vec<Option<Box<E>>>,
+    /// What twins emit, which nobody wants to know.
+    unwanted: Operations,
     pages_per_block: Divider,
     over_dies: Divider,
     pages: u64,
@@ -91,11 +97,32 @@ impl<E: Die> Striped<E> {
         }
         Ok(Self {
             dies: (0..geometry.dies).map(make).collect::<Result<_, _>>()?,
+            twins: (0..geometry.dies).map(|_| None).collect(),
+            unwanted: Operations::default(),
             pages_per_block: Divider::new(data_pages),
             over_dies: Divider::new(geometry.dies),
             pages,
             has_merges,
         })
+    }
+
+    /// Writes `page` on the twin of `die`, and on `die` itself only if there was room.
+    #[cold]
+    fn write_near_end(
+        &mut self,
+        die: usize,
+        page: LogicalPage,
+        write: PageWrite,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let twin = self.twins[die].get_or_insert_with(|| Box::new(self.dies[die].clone()));
+        let tried = twin.write(page, write, &mut self.unwanted);
+        self.unwanted.clear();
+        if tried.is_err() {
+            self.twins[die] = None;
+            return tried;
+        }
+        self.dies[die].write(page, write, operations)
     }
 
     #[inline]
@@ -106,7 +133,7 @@ impl<E: Die> Striped<E> {
     }
 }
 
-impl<E: Die + Send> Ftl for Striped<E> {
+impl<E: Die> Ftl for Striped<E> {
     fn properties(&self) -> Properties {
         Properties {
             has_merges: self.has_merges,
@@ -134,11 +161,19 @@ impl<E: Die + Send> Ftl for Striped<E> {
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
         operations.set_page(write.page);
         let (die, page) = self.locate(write.page);
-        self.dies[die].write(page, write, operations)
+        let state = &mut self.dies[die];
+        if state.blocks().is_near_end() {
+            return self.write_near_end(die, page, write, operations);
+        }
+        state.write(page, write, operations)
     }
 
     fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, page) = self.locate(page);
+        if let Some(twin) = &mut self.twins[die] {
+            twin.trim(page, &mut self.unwanted);
+            self.unwanted.clear();
+        }
         self.dies[die].trim(page, operations);
         Ok(())
     }
@@ -173,6 +208,7 @@ impl<E: Die + Send> Ftl for Striped<E> {
             die.blocks_mut().reset_counters();
             die.reset_figures();
         }
+        self.twins.fill_with(|| None);
     }
 
     fn map_bytes(&self) -> u64 {

@@ -9,6 +9,7 @@ use crate::list::List;
 
 const NONE: u32 = u32::MAX;
 
+#[derive(Clone)]
 struct NotCached;
 impl Initial for NotCached {
     type Entry = u32;
@@ -29,6 +30,7 @@ struct Entry {
 }
 
 /// The cached mapping table of a die: two segments in order of use, or one.
+#[derive(Clone)]
 pub struct Cache {
     slots: Vec<Entry>,
     slot_of: LazyTable<NotCached>,

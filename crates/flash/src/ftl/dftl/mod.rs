@@ -109,7 +109,7 @@ impl Dftl {
             mappings_per_page: Some(mappings),
             ..PageConfig::greedy(config)
         };
-        let data = PageFtl::new(&settings.with_moves(values))?;
+        let data = PageFtl::new(&settings.with_migrations(values))?;
         let pages = (data.pages() / u64::from(geometry.dies)) as u32;
         let entries = values.integer("cmt_entries") as u32;
         let segments = values.text("cmt_policy") == "slru";
@@ -132,7 +132,7 @@ impl Dftl {
         })
     }
 
-    /// Brings the mapping of `page` of `die` into RAM.
+    /// Brings the mapping of `page` of `die` into RAM. What fails has changed nothing.
     fn look_up(
         &mut self,
         die: usize,
@@ -144,13 +144,13 @@ impl Dftl {
             self.hits += 1;
             return Ok(());
         }
-        self.misses += 1;
         if let Some((leaving, dirty)) = cache.leaving() {
             if dirty {
                 self.write_back(die, leaving, operations)?;
             }
             self.caches[die].remove(leaving);
         }
+        self.misses += 1;
         let cache = &mut self.caches[die];
         let map_page = cache.map_page(page);
         self.data.die_mut(die).read_map(map_page, operations);
@@ -175,7 +175,7 @@ impl Dftl {
         Ok(())
     }
 
-    /// Reads a page of the map, if it was ever written, and writes it anew.
+    /// Reads a page of the map, if it was ever written, and writes it anew. What fails has changed nothing.
     fn rewrite(
         &mut self,
         die: usize,
@@ -184,14 +184,66 @@ impl Dftl {
     ) -> Result<(), NoSpace> {
         let same_plane = self.same_plane;
         let state = self.data.die_mut(die);
+        let mark = operations.mark();
         state.read_map(map_page, operations);
-        state.write_map(map_page, same_plane, operations)
+        let written = state.write_map(map_page, same_plane, operations);
+        if written.is_err() {
+            operations.go_back(mark);
+        }
+        written
     }
 
-    /// Collects what is due on `die` before a read or a trim, which may write the map.
-    fn make_room(&mut self, die: usize, operations: &mut Operations) -> Result<(), NoSpace> {
-        while self.collect_once(die, 0, operations)? {}
-        Ok(())
+    /// Whether one more step on `die` may find no free block.
+    fn is_short(&self, die: usize) -> bool {
+        self.data.die(die).fewest_free() < BLOCKS_OF_A_STEP
+    }
+
+    /// Does `step`, which works on `die`, and undoes it if it fails.
+    #[cold]
+    fn attempt<T>(
+        &mut self,
+        die: usize,
+        operations: &mut Operations,
+        step: impl FnOnce(&mut Self, &mut Operations) -> Result<T, NoSpace>,
+    ) -> Result<T, NoSpace> {
+        let before = (self.data.die(die).clone(), self.caches[die].clone());
+        let (pointers, hits, misses) = (self.data.gc_pointers(die), self.hits, self.misses);
+        let mark = operations.mark();
+        let done = step(self, operations);
+        if done.is_err() {
+            (*self.data.die_mut(die), self.caches[die]) = before;
+            self.data.set_gc_pointers(die, pointers);
+            (self.hits, self.misses) = (hits, misses);
+            operations.go_back(mark);
+        }
+        done
+    }
+
+    /// Collects what is needed on `die` before a read or a trim, which may write the map, and brings the mapping
+    /// of `page` into RAM. What fails has changed nothing.
+    fn prepare(
+        &mut self,
+        die: usize,
+        page: u32,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let mut is_first = true;
+        while !self.is_short(die) {
+            // With so many free blocks it cannot fail, and leaves one at least.
+            if !self.collect_once(die, 0, operations)? {
+                return self.look_up(die, page, operations);
+            }
+            is_first = false;
+        }
+        let done = self.attempt(die, operations, |layer, operations| {
+            while layer.collect_once(die, 0, operations)? {}
+            layer.look_up(die, page, operations)
+        });
+        if done.is_err() && !is_first {
+            // What was collected stands, and there is room for a page of the map.
+            return self.look_up(die, page, operations);
+        }
+        done
     }
 
     /// One step of garbage collection, and the map brought up to date with it.
@@ -225,11 +277,22 @@ impl Dftl {
         written.map(|()| true)
     }
 
-    /// `page` of `die` has a new place.
-    fn change(&mut self, die: usize, page: u32) {
-        self.caches[die].change(page);
+    /// Writes `write.page`, which is page `within` of `die`.
+    fn write_to(
+        &mut self,
+        (die, within): (usize, u32),
+        write: PageWrite,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        self.look_up(die, within, operations)?;
+        self.data.write(write, operations)?;
+        self.caches[die].change(within);
+        Ok(())
     }
 }
+
+/// Blocks that a step takes at most, beyond the one it makes free: for what it copies, and two for the map.
+const BLOCKS_OF_A_STEP: u32 = 3;
 
 impl Ftl for Dftl {
     fn properties(&self) -> Properties {
@@ -246,26 +309,26 @@ impl Ftl for Dftl {
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, within) = self.data.locate(page);
-        self.make_room(die, operations)?;
-        self.look_up(die, within, operations)?;
+        self.prepare(die, within, operations)?;
         self.data.read(page, operations)
     }
 
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
-        let (die, within) = self.data.locate(write.page);
-        self.look_up(die, within, operations)?;
-        self.data.write(write, operations)?;
-        self.change(die, within);
-        Ok(())
+        let place = self.data.locate(write.page);
+        if self.is_short(place.0) {
+            return self.attempt(place.0, operations, |layer, operations| {
+                layer.write_to(place, write, operations)
+            });
+        }
+        self.write_to(place, write, operations)
     }
 
     /// A write of the mapping.
     fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, within) = self.data.locate(page);
-        self.make_room(die, operations)?;
-        self.look_up(die, within, operations)?;
+        self.prepare(die, within, operations)?;
         self.data.trim(page, operations)?;
-        self.change(die, within);
+        self.caches[die].change(within);
         Ok(())
     }
 
@@ -279,7 +342,13 @@ impl Ftl for Dftl {
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        self.collect_once(die as usize, now, operations)
+        let die = die as usize;
+        if self.data.die(die).needy_pools > 0 && self.is_short(die) {
+            return self.attempt(die, operations, |layer, operations| {
+                layer.collect_once(die, now, operations)
+            });
+        }
+        self.collect_once(die, now, operations)
     }
 
     fn wear(&self) -> Wear {

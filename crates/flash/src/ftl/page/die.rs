@@ -50,7 +50,7 @@ struct Open {
 
 /// How many free blocks a pool is to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::ftl) struct Marks {
+pub(in crate::ftl) struct Watermarks {
     /// Garbage collection is due once there are fewer.
     pub low: u32,
     /// It is not any more once there are that many.
@@ -81,7 +81,7 @@ pub(in crate::ftl) struct Aside {
     /// The blocks that the streams besides [`Stream::Host`] go to.
     open: [Open; 2],
     /// Garbage collection is due.
-    pub due: bool,
+    pub needs_gc: bool,
     /// Erases so far.
     pub erased: u64,
 }
@@ -103,6 +103,7 @@ pub(in crate::ftl) struct Old {
 }
 
 /// All state of one die.
+#[derive(Clone)]
 pub(in crate::ftl) struct Die {
     pub shape: Shape,
     pub map: LazyTable<InitialMap>,
@@ -116,9 +117,9 @@ pub(in crate::ftl) struct Die {
     pub pools: Vec<Pool>,
     /// For each pool.
     pub asides: Vec<Aside>,
-    pub marks: Marks,
+    pub watermarks: Watermarks,
     /// How many pools are due for garbage collection; kept so that the usual "none" costs one comparison.
-    pub due_pools: u32,
+    pub needy_pools: u32,
     pub plane_divider: Divider,
     /// Erases a block survives.
     pub endurance: u32,
@@ -127,13 +128,13 @@ pub(in crate::ftl) struct Die {
     /// Valid pages a pool may hold so that garbage collection can always reach its high mark; no limit in the
     /// reference, which may get stuck, or where no choice of pools can exceed it.
     most_valid: u32,
-    separate_moves: bool,
+    separate_migrations: bool,
     free_inside_planes: bool,
     /// Draws of [`super::Policy::GreedyWear`].
     pub random: Random,
     next_sequence: u32,
     /// Where the search for the next pool begins.
-    write_pointer: u32,
+    pub write_pointer: u32,
     summary_page: bool,
     /// When each block was last erased; kept only for wear-aware garbage collection.
     pub last_erase: Option<LazyTable<NeverErased>>,
@@ -141,6 +142,7 @@ pub(in crate::ftl) struct Die {
     pub moved: Option<Vec<u32>>,
 }
 
+#[derive(Clone)]
 pub(in crate::ftl) struct NeverErased;
 impl Initial for NeverErased {
     type Entry = Ticks;
@@ -170,7 +172,7 @@ impl Die {
     }
 
     /// Whether a page that moves from block `from` to block `to` does not cross the bus.
-    pub fn moves_are_free(&self, from: u32, to: u32) -> bool {
+    pub fn copies_are_free(&self, from: u32, to: u32) -> bool {
         self.free_inside_planes && self.plane_of(from) == self.plane_of(to)
     }
 
@@ -327,8 +329,15 @@ impl Die {
         let map_page = page;
         let page = self.shape.pages() + map_page;
         let old = self.old_copy(page);
+        let pointer = self.write_pointer;
         let pool = self.choose_pool(page, old, same_plane, |_| 0);
-        let target = self.next_of(pool, Stream::Map)?;
+        let target = match self.next_of(pool, Stream::Map) {
+            Ok(target) => target,
+            Err(full) => {
+                self.write_pointer = pointer;
+                return Err(full);
+            }
+        };
         self.invalidate(page);
         operations.push_map_program(target, map_page);
         self.program(pool, Stream::Map, page, operations);
@@ -353,7 +362,7 @@ impl Die {
     }
 
     /// Remembers that `page` moved, if somebody wants to know.
-    pub fn log_move(&mut self, page: u32) {
+    pub fn log_migration(&mut self, page: u32) {
         let logical = self.shape.pages();
         if let Some(moved) = self.moved.as_mut().filter(|_| page < logical) {
             moved.push(page);
@@ -361,10 +370,10 @@ impl Die {
     }
 
     /// The stream that garbage collection moves `page` to.
-    pub fn stream_of_move(&self, page: u32) -> Stream {
+    pub fn stream_of_copy(&self, page: u32) -> Stream {
         if page >= self.shape.numbers() {
             Stream::Map
-        } else if self.separate_moves {
+        } else if self.separate_migrations {
             Stream::Migrations
         } else {
             Stream::Host
@@ -467,9 +476,64 @@ impl Die {
         }
     }
 
+    /// Whether the valid pages of `block` find room in `pool`.
+    pub fn has_room_for(&self, block: u32, pool: usize) -> bool {
+        let state = &self.pools[pool];
+        // A block for each stream at most; and in the reference one counts as free that is open.
+        if state.free > 2 {
+            return true;
+        }
+        let valid = u32::from(self.blocks.get(block as usize).valid);
+        let first = block << self.shape.page_bits;
+        let maps = match self.shape.map_pages {
+            0 => 0,
+            _ => (first..first + self.shape.data_pages)
+                .filter_map(|ppn| self.valid_at(ppn))
+                .filter(|page| self.stream_of_copy(*page) == Stream::Map)
+                .count() as u32,
+        };
+        let stream = if self.separate_migrations {
+            Stream::Migrations
+        } else {
+            Stream::Host
+        };
+        let has_no_room = |stream: Stream, pages: u32| {
+            pages > self.shape.data_pages - self.open_page(pool, stream).page
+        };
+        let needed = u32::from(has_no_room(stream, valid - maps))
+            + u32::from(has_no_room(Stream::Map, maps));
+        let blocks = state.first_block..state.first_block + state.blocks;
+        let free = blocks.filter(|block| self.free.contains(*block));
+        free.take(needed as usize).count() as u32 == needed
+    }
+
+    /// Free blocks of the pool that has the fewest.
+    pub fn fewest_free(&self) -> u32 {
+        self.pools.iter().map(|pool| pool.free).min().unwrap_or(0)
+    }
+
+    /// Whether the next page of `stream` finds room in `pool`.
+    pub fn has_room(&self, pool: usize, stream: Stream) -> bool {
+        let state = &self.pools[pool];
+        let end = state.first_block + state.blocks;
+        self.open_page(pool, stream).page < self.shape.data_pages
+            || self.free.first_in(state.first_block, end).is_some()
+    }
+
+    #[cold]
+    pub fn exhausted(&self, pool: usize) -> NoSpace {
+        NoSpace {
+            explanation: format!(
+                "no free block is left among {} blocks; the data does not fit with garbage collection at this reserve: raise ftl.reserve_percent or use a larger device",
+                self.pools[pool].blocks
+            )
+            .into(),
+        }
+    }
+
     #[cold]
     fn open_block(&mut self, index: usize, stream: Stream) -> Result<(), NoSpace> {
-        let pool = &mut self.pools[index];
+        let pool = &self.pools[index];
         let end = pool.first_block + pool.blocks;
         let found = match &self.by_wear {
             Some(by_wear) => by_wear.least(index),
@@ -479,14 +543,9 @@ impl Die {
                 .or_else(|| self.free.first_in(pool.first_block, pool.pointer)),
         };
         let Some(block) = found else {
-            return Err(NoSpace {
-                explanation: format!(
-                    "no free block is left among {} blocks; the data does not fit with garbage collection at this reserve: raise ftl.reserve_percent or use a larger device",
-                    pool.blocks
-                )
-                .into(),
-            });
+            return Err(self.exhausted(index));
         };
+        let pool = &mut self.pools[index];
         pool.pointer = if block + 1 == end {
             pool.first_block
         } else {
@@ -494,9 +553,9 @@ impl Die {
         };
         pool.free -= 1;
         let aside = &mut self.asides[index];
-        if pool.free < self.marks.low && !aside.due {
-            aside.due = true;
-            self.due_pools += 1;
+        if pool.free < self.watermarks.low && !aside.needs_gc {
+            aside.needs_gc = true;
+            self.needy_pools += 1;
         }
         self.set_free(block, false);
         let pool = &mut self.pools[index];
@@ -518,9 +577,9 @@ impl Die {
     /// The free blocks of `pool` are to be above the low mark only, after a garbage collection that could not do more.
     pub fn settle(&mut self, pool: usize) {
         let (pool, aside) = (&self.pools[pool], &mut self.asides[pool]);
-        if aside.due && pool.free >= self.marks.low {
-            aside.due = false;
-            self.due_pools -= 1;
+        if aside.needs_gc && pool.free >= self.watermarks.low {
+            aside.needs_gc = false;
+            self.needy_pools -= 1;
         }
     }
 
@@ -557,9 +616,9 @@ impl Die {
         let pool = &mut self.pools[index];
         pool.free += 1;
         let aside = &mut self.asides[index];
-        if aside.due && pool.free >= self.marks.high {
-            aside.due = false;
-            self.due_pools -= 1;
+        if aside.needs_gc && pool.free >= self.watermarks.high {
+            aside.needs_gc = false;
+            self.needy_pools -= 1;
         }
     }
 

@@ -4,6 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 /// A bit per block.
+#[derive(Clone)]
 pub struct FreeBlocks {
     words: Vec<u64>,
 }
@@ -16,7 +17,7 @@ impl FreeBlocks {
         }
     }
 
-    /// Marks `block` free, or used.
+    /// Watermarks `block` free, or used.
     pub fn set(&mut self, block: u32, free: bool) {
         let bit = 1 << (block % 64);
         let word = &mut self.words[(block / 64) as usize];

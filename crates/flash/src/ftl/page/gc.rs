@@ -54,14 +54,23 @@ pub(in crate::ftl) fn collect_pools(
     for (unit, pointer) in pointers.iter_mut().enumerate() {
         let low = (0..planes)
             .map(|step| (*pointer as usize + step) % planes)
-            .find(|offset| die.asides[unit * planes + offset].due);
+            .find(|offset| die.asides[unit * planes + offset].needs_gc);
         let Some(offset) = low else { continue };
-        *pointer = ((offset + 1) % planes) as u32;
+        let mark = operations.mark();
         if cleaned {
             operations.next_lane();
         }
         let plane = (unit * planes + offset) as u32;
-        cleaned |= collect_pool(die, plane, rules, operations)?;
+        match collect_pool(die, plane, rules, operations) {
+            Ok(one) => cleaned |= one,
+            // What the units before it have done stands; this one fails again when it is asked first.
+            Err(_) if cleaned => {
+                operations.go_back(mark);
+                continue;
+            }
+            Err(full) => return Err(full),
+        }
+        *pointer = ((offset + 1) % planes) as u32;
     }
     levelling::level(die, operations);
     Ok(cleaned)
@@ -77,6 +86,8 @@ fn collect_pool(
     if rules.policy == Policy::WearAware {
         return wear_aware::collect_plane(die, pool, rules, operations);
     }
+    // A collection that fails has drawn nothing.
+    let (random, draws) = (die.random.clone(), die.victims.draws());
     let victim = if rules.policy == Policy::GreedyWear {
         greedy_wear::victim(die, pool)
     } else {
@@ -87,6 +98,11 @@ fn collect_pool(
     let Some(victim) = victim else {
         return Ok(false);
     };
+    if !die.has_room_for(victim, pool as usize) {
+        die.random = random;
+        die.victims.set_draws(draws);
+        return Err(die.exhausted(pool as usize));
+    }
     if rules.migrates && wear_aware::is_worn(die, victim) {
         let cold = wear_aware::coldest(die, pool, rules).filter(|cold| *cold != victim);
         if let Some(cold) = cold {
@@ -121,8 +137,14 @@ pub(in crate::ftl) fn collect_die(
     let mut sealed = Vec::new();
     let mut last = None;
     while let Some(next) = next_victim(die, &filled, last) {
-        last = Some(next);
         let (.., block) = next;
+        if !die.has_room_for(block, 0) {
+            if last.is_none() {
+                return Err(die.exhausted(0));
+            }
+            break;
+        }
+        last = Some(next);
         filled.retain(|entry| entry.2 != block);
         sealed.clear();
         collect_block(die, block, 0, rules, operations, &mut sealed)?;
@@ -137,7 +159,7 @@ pub(in crate::ftl) fn collect_die(
                 filled.push((count, number(*block, die), *block));
             }
         }
-        if die.pools[0].free >= die.marks.high {
+        if die.pools[0].free >= die.watermarks.high {
             break;
         }
     }
@@ -195,6 +217,9 @@ pub(in crate::ftl) fn empty_block(
     operations: &mut Operations,
     sealed: &mut Vec<u32>,
 ) -> Result<usize, NoSpace> {
+    if !die.has_room_for(block, pool) {
+        return Err(die.exhausted(pool));
+    }
     let mut last_step = operations.all().len();
     let first = block << die.shape.page_bits;
     if die.blocks.get(block as usize).valid > 0 {
@@ -203,15 +228,15 @@ pub(in crate::ftl) fn empty_block(
                 continue;
             };
             last_step = operations.all().len();
-            let stream = die.stream_of_move(page);
+            let stream = die.stream_of_copy(page);
             let target = die.next_of(pool, stream)?;
             let target_block = target.0 >> die.shape.page_bits;
-            let transfer = if die.moves_are_free(block, target_block) {
+            let transfer = if die.copies_are_free(block, target_block) {
                 Transfer::None
             } else {
                 Transfer::TwoPages
             };
-            die.log_move(page);
+            die.log_migration(page);
             die.invalidate(page);
             operations.push_copy(Cause::Copy, transfer, Ppn(ppn), target, || stream.purpose());
             if die.program(pool, stream, page, operations) {

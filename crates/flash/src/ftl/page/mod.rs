@@ -27,7 +27,7 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
 
-use self::die::Die;
+use self::die::{Die, Stream};
 pub use self::gc::Policy;
 use self::gc::{Rules, collect_die, collect_pools};
 pub(super) use self::parameters::ROW;
@@ -58,6 +58,7 @@ pub struct PageFtl {
 #[derive(Default)]
 struct Scratch {
     given: Vec<u32>,
+    chosen: Vec<usize>,
     queues: Vec<Vec<(usize, usize)>>,
 }
 
@@ -119,6 +120,21 @@ impl PageFtl {
     }
 
     /// A die, for a layer built upon this one.
+    pub(super) fn die(&self, die: usize) -> &Die {
+        &self.dies[die]
+    }
+
+    /// Where garbage collection of a die goes on.
+    pub(super) fn gc_pointers(&self, die: usize) -> Vec<u32> {
+        self.gc_pointers[die].clone()
+    }
+
+    /// Goes back to [`PageFtl::gc_pointers`].
+    pub(super) fn set_gc_pointers(&mut self, die: usize, pointers: Vec<u32>) {
+        self.gc_pointers[die] = pointers;
+    }
+
+    /// The same, to change.
     pub(super) fn die_mut(&mut self, die: usize) -> &mut Die {
         &mut self.dies[die]
     }
@@ -135,19 +151,54 @@ impl PageFtl {
         (die as usize, within)
     }
 
-    /// The same for a write of `page` that is served now; the copy on another die is forgotten.
+    /// Writes page `within` of `die`.
     #[inline]
-    fn locate_write(&mut self, page: Lpn, operations: &mut Operations) -> (usize, u32) {
-        let Some(placement) = &mut self.placement else {
-            return self.locate(page);
-        };
-        let number = page.0 as u32;
-        let (die, left) = placement.arrive(number);
-        if let Some(left) = left {
-            self.dies[left as usize].forget(number);
-            operations.leave_die(left);
+    fn write_to(
+        &mut self,
+        die: usize,
+        within: u32,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let die = &mut self.dies[die];
+        let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+        let old = die.old_copy(within);
+        let pointer = die.write_pointer;
+        let pool = die.choose_pool(within, old, same_plane, |_| 0);
+        match die.write(pool, within, cause, operations) {
+            Ok(_) => Ok(()),
+            Err(full) => {
+                die.write_pointer = pointer;
+                Err(full)
+            }
         }
-        (die as usize, number)
+    }
+
+    /// Writes a page where placement says; its copy on another die is forgotten.
+    fn write_placed(
+        &mut self,
+        write: PageWrite,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let number = write.page.0 as u32;
+        let Some(placement) = &mut self.placement else {
+            return Ok(());
+        };
+        let (die, undo) = placement.destination(number);
+        let written = self.write_to(die as usize, number, write.cause, operations);
+        let Some(placement) = &mut self.placement else {
+            return written;
+        };
+        match written {
+            Ok(()) => {
+                if let Some(left) = placement.arrive(number) {
+                    self.dies[left as usize].forget(number);
+                    operations.leave_die(left);
+                }
+            }
+            Err(_) => placement.withdraw(number, undo),
+        }
+        written
     }
 }
 
@@ -190,13 +241,11 @@ impl Ftl for PageFtl {
 
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
         operations.set_page(write.page);
-        let (die, within) = self.locate_write(write.page, operations);
-        let die = &mut self.dies[die];
-        let same_plane = self.config.allocation_pool == AllocationPool::Plane;
-        let old = die.old_copy(within);
-        let pool = die.choose_pool(within, old, same_plane, |_| 0);
-        die.write(pool, within, write.cause, operations)?;
-        Ok(())
+        if self.placement.is_some() {
+            return self.write_placed(write, operations);
+        }
+        let (within, die) = self.stripe.split(write.page.0 as u32);
+        self.write_to(die as usize, within, write.cause, operations)
     }
 
     fn trim(&mut self, page: Lpn, _: &mut Operations) -> Result<(), NoSpace> {
@@ -221,7 +270,7 @@ impl Ftl for PageFtl {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         // Asked before every operation, and almost never due.
-        if self.dies[die as usize].due_pools == 0 {
+        if self.dies[die as usize].needy_pools == 0 {
             return Ok(false);
         }
         let rules = Rules {
@@ -286,9 +335,33 @@ impl Batched for PageFtl {
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let stripe = self.stripe;
         let state = &mut self.dies[die as usize];
-        let Scratch { given, queues } = &mut self.scratch;
+        let Scratch {
+            given,
+            chosen,
+            queues,
+        } = &mut self.scratch;
         queues.resize_with(self.units as usize, Vec::new);
         batch.entries.clear();
+
+        // Every write chooses its plane by the state before the batch, and only then all are written.
+        given.clear();
+        given.resize(state.pools.len(), 0);
+        chosen.clear();
+        let pointer = state.write_pointer;
+        for (index, (page, _)) in writes.iter().enumerate() {
+            let within = stripe.split(page.0 as u32).0;
+            let old = state.old_copy(within);
+            let plane = state.choose_pool(within, old, same_plane, |pool| given[pool]);
+            if index == 0 && !state.has_room(plane, Stream::Host) {
+                state.write_pointer = pointer;
+                return Err(state.exhausted(plane));
+            }
+            if index > 0 && given[plane] >= state.pages_left(plane) {
+                break;
+            }
+            given[plane] += 1;
+            chosen.push(plane);
+        }
 
         for (index, page) in reads.iter().enumerate() {
             let within = stripe.split(page.0 as u32).0;
@@ -312,20 +385,8 @@ impl Batched for PageFtl {
             Ok(())
         })?;
 
-        // Every write chooses its plane by the state before the batch, and only then all are written.
-        given.clear();
-        given.resize(state.pools.len(), 0);
-        let mut taken = writes.len();
-        for (index, (page, _)) in writes.iter().enumerate() {
-            let within = stripe.split(page.0 as u32).0;
-            let old = state.old_copy(within);
-            let plane = state.choose_pool(within, old, same_plane, |pool| given[pool]);
-            if index > 0 && given[plane] >= state.pages_left(plane) {
-                taken = index;
-                break;
-            }
-            given[plane] += 1;
-            queues[plane / planes_per_unit].push((index, plane));
+        for (index, plane) in chosen.iter().enumerate() {
+            queues[plane / planes_per_unit].push((index, *plane));
         }
         in_rounds(queues, |index, plane, starts_round| {
             let (page, cause) = writes[index];
@@ -340,7 +401,7 @@ impl Batched for PageFtl {
             });
             Ok(())
         })?;
-        Ok(taken)
+        Ok(chosen.len())
     }
 }
 

@@ -7,7 +7,7 @@ use alloc::string::String;
 use destage_base::parameter::{Kind as ParameterKind, Parameter, Values};
 
 use super::PageFtl;
-use super::die::{Layout, Marks};
+use super::die::{Layout, Watermarks};
 use super::gc::Policy;
 use super::shape::Shape;
 use super::victims::Order;
@@ -194,7 +194,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             migrates: values.flag("wl_migrate"),
             ..PageConfig::greedy(config)
         };
-        let ftl = PageFtl::new(&settings.with_moves(values))?;
+        let ftl = PageFtl::new(&settings.with_migrations(values))?;
         Ok(Some(Box::new(ftl)))
     },
 };
@@ -236,7 +236,7 @@ pub struct PageConfig {
     /// Equally good victims are told apart as the reference simulator does, not by age.
     pub reference_ties: bool,
     /// What garbage collection moves has blocks of its own.
-    pub separate_moves: bool,
+    pub separate_migrations: bool,
     /// Free blocks of a pool below which garbage collection starts; 0: derived from `min_free_percent`.
     pub gc_low: u32,
     /// Free blocks of a pool at which it ends; 0: derived from `gc_low`.
@@ -279,7 +279,7 @@ impl PageConfig {
             gc: Policy::Greedy,
             draws: 1,
             reference_ties: false,
-            separate_moves: values.text("separate_gc_block") == "true",
+            separate_migrations: values.text("separate_gc_block") == "true",
             gc_low: values.integer("gc_low") as u32,
             gc_high: values.integer("gc_high") as u32,
             migrates: false,
@@ -294,14 +294,14 @@ impl PageConfig {
     }
 
     /// The same, with blocks of their own for what garbage collection moves where that is left open and there is room.
-    pub(in crate::ftl) fn with_moves(self, values: &Values) -> Self {
+    pub(in crate::ftl) fn with_migrations(self, values: &Values) -> Self {
         let separate = Self {
-            separate_moves: true,
+            separate_migrations: true,
             ..self
         };
         let has_room = || {
             let reserved = share(self.reserve_percent, self.geometry.blocks_per_plane);
-            reserved < self.geometry.blocks_per_plane && separate.marks(reserved).is_ok()
+            reserved < self.geometry.blocks_per_plane && separate.watermarks(reserved).is_ok()
         };
         if values.text("separate_gc_block") == "auto" && has_room() {
             separate
@@ -336,7 +336,7 @@ impl PageConfig {
                 self.reserve_percent, geometry.blocks_per_plane
             ));
         }
-        let reserved = match self.marks(reserved) {
+        let reserved = match self.watermarks(reserved) {
             Ok(_) => reserved,
             Err(_) => reserved.max(self.least_reserved()),
         };
@@ -358,7 +358,7 @@ impl PageConfig {
                 )
             },
             copy_back: self.copy_back,
-            marks: self.marks(reserved)?,
+            watermarks: self.watermarks(reserved)?,
             order: match self.gc {
                 Policy::Greedy if self.reference_ties => Order::FewestNumbered,
                 Policy::WearAware => Order::FewestNumbered,
@@ -370,7 +370,7 @@ impl PageConfig {
                     seed: self.seed.wrapping_add(u64::from(number)),
                 },
             },
-            separate_moves: self.separate_moves,
+            separate_migrations: self.separate_migrations,
             counts_first_open: by_reference && !self.copy_back,
             free_inside_planes: by_reference || self.copy_back,
             limits_pools: !by_reference
@@ -380,7 +380,7 @@ impl PageConfig {
             endurance: self.endurance,
             retire: self.retire,
             seed: self.seed.wrapping_add(u64::from(number)),
-            logs_moves: has_map,
+            logs_migrations: has_map,
             keeps_erase_times: self.gc == Policy::WearAware || self.migrates,
             levelling: self.levelling,
         })
@@ -398,7 +398,7 @@ impl PageConfig {
         let layout = self.layout(0)?;
         let pools = if self.copy_back { geometry.planes } else { 1 };
         let blocks = geometry.blocks_per_die() / pools;
-        let aside = self.open_blocks() + layout.marks.high;
+        let aside = self.open_blocks() + layout.watermarks.high;
         Ok(pools * blocks.saturating_sub(aside) * geometry.data_pages())
     }
 
@@ -438,12 +438,12 @@ impl PageConfig {
             // Garbage collection may write a page of the map for each page it moves.
             return LEAST_WITH_MAP;
         }
-        1 + u32::from(may_be_full || self.separate_moves)
+        1 + u32::from(may_be_full || self.separate_migrations)
     }
 
     /// Blocks of a pool that are open for writing.
     fn open_blocks(&self) -> u32 {
-        1 + u32::from(self.separate_moves) + u32::from(self.mappings_per_page.is_some())
+        1 + u32::from(self.separate_migrations) + u32::from(self.mappings_per_page.is_some())
     }
 
     /// Blocks of each plane without which nothing can be cleaned: a small device sets aside so many, whatever
@@ -464,7 +464,7 @@ impl PageConfig {
     }
 
     /// When a pool of which `reserved` blocks in each plane are not offered is cleaned, and how far.
-    fn marks(&self, reserved: u32) -> Result<Marks, String> {
+    fn watermarks(&self, reserved: u32) -> Result<Watermarks, String> {
         let planes = match self.copy_back {
             true => 1,
             false => self.geometry.planes,
@@ -507,12 +507,12 @@ impl PageConfig {
                 self.min_free_percent,
                 self.gc_low,
                 self.gc_high,
-                self.separate_moves,
+                self.separate_migrations,
                 self.reserve_percent,
                 reserved * planes,
             ));
         }
-        Ok(Marks { low, high })
+        Ok(Watermarks { low, high })
     }
 }
 

@@ -99,15 +99,31 @@ impl Placement {
         die
     }
 
-    /// A write of `page` is served: its die, and the die that now has an old copy.
-    pub fn arrive(&mut self, page: u32) -> (u32, Option<u32>) {
-        if !self.waiting.contains_key(&page) {
-            self.place(page, &|_| 0);
+    /// The die of a write of `page` that is served now, chosen if it was not; and what
+    /// [`Placement::withdraw`] goes back to if it was.
+    pub fn destination(&mut self, page: u32) -> (u32, Option<u32>) {
+        if let Some(waiting) = self.waiting.get(&page) {
+            return (waiting.die, None);
         }
+        let next = self.next;
+        (self.place(page, &|_| 0), Some(next))
+    }
+
+    /// The write of `page` could not be served: a choice made for it alone is forgotten.
+    pub fn withdraw(&mut self, page: u32, chosen: Option<u32>) {
+        if let Some(next) = chosen
+            && let Some(waiting) = self.waiting.remove(&page)
+        {
+            self.pages[waiting.die as usize] -= u32::from(waiting.counted);
+            self.next = next;
+        }
+    }
+
+    /// A write of `page` was served at its [destination](Placement::destination): the die that now has an old
+    /// copy.
+    pub fn arrive(&mut self, page: u32) -> Option<u32> {
         let old = self.home(page);
-        let Some(waiting) = self.waiting.get_mut(&page) else {
-            return (self.die_of(page), None);
-        };
+        let waiting = self.waiting.get_mut(&page)?;
         let die = waiting.die;
         waiting.writes -= 1;
         waiting.counted = false;
@@ -119,7 +135,7 @@ impl Placement {
         if let Some(left) = left {
             self.pages[left as usize] -= 1;
         }
-        (die, left)
+        left
     }
 
     /// `page` has no contents any more.
@@ -146,8 +162,8 @@ mod tests {
         // The second write waits behind the first, however busy that die is by then.
         assert_eq!(placement.place(0, &|die| 10 - die), 1);
         assert_eq!((placement.die_of(0), placement.home(0)), (1, Some(0)));
-        assert_eq!(placement.arrive(0), (1, Some(0)));
-        assert_eq!(placement.arrive(0), (1, None));
+        assert_eq!(placement.arrive(0), Some(0));
+        assert_eq!(placement.arrive(0), None);
         assert_eq!(placement.pages, [3, 5, 4]);
         // Die 1 takes one page more, and then no other.
         assert_eq!(placement.place(3, &load), 1);
@@ -160,7 +176,7 @@ mod tests {
         let mut placement = Placement::new(2, 2, 3, true);
         assert_eq!(placement.place(0, &|_| 0), 0);
         placement.forget(0);
-        assert_eq!(placement.arrive(0), (0, None));
+        assert_eq!(placement.arrive(0), None);
         assert_eq!(placement.pages, [2, 2]);
         placement.forget(1);
         assert_eq!(placement.pages, [2, 1]);

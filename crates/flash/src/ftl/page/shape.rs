@@ -93,6 +93,7 @@ impl Shape {
 }
 
 /// Logical page -> physical page at the start: in order, blocks striped over planes.
+#[derive(Clone)]
 pub(in crate::ftl) struct InitialMap(pub Shape);
 impl Initial for InitialMap {
     type Entry = u32;
@@ -111,6 +112,7 @@ impl Initial for InitialMap {
 }
 
 /// Physical page -> logical page at the start: the inverse.
+#[derive(Clone)]
 pub(in crate::ftl) struct InitialOwner(pub Shape);
 impl Initial for InitialOwner {
     type Entry = u32;
@@ -138,6 +140,7 @@ pub(in crate::ftl) struct Block {
     pub valid: u16,
 }
 
+#[derive(Clone)]
 pub(in crate::ftl) struct InitialBlock(pub Shape);
 impl Initial for InitialBlock {
     type Entry = Block;

@@ -41,7 +41,7 @@ fn config(units: u32, copy_back: bool, gc: Policy) -> PageConfig {
         gc,
         draws: 3,
         reference_ties: true,
-        separate_moves: false,
+        separate_migrations: false,
         gc_low: 0,
         gc_high: 0,
         migrates: true,
@@ -69,7 +69,7 @@ fn every_kind() -> Vec<PageConfig> {
             if copy_back || gc != Policy::WearAware {
                 configs.push(PageConfig {
                     reference_ties: false,
-                    separate_moves: true,
+                    separate_migrations: true,
                     endurance: 200,
                     retire: false,
                     ..config(units, copy_back, gc)
@@ -135,15 +135,15 @@ fn check(die: &Die, shape: &Shape) {
         );
     }
     for (pool, aside) in die.pools.iter().zip(&die.asides) {
-        let (low, high) = (die.marks.low, die.marks.high);
-        assert!(if aside.due {
+        let (low, high) = (die.watermarks.low, die.watermarks.high);
+        assert!(if aside.needs_gc {
             pool.free < high
         } else {
             pool.free >= low
         });
     }
-    let due = die.asides.iter().filter(|aside| aside.due).count();
-    assert_eq!(die.due_pools as usize, due);
+    let needs_gc = die.asides.iter().filter(|aside| aside.needs_gc).count();
+    assert_eq!(die.needy_pools as usize, needs_gc);
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn contradictions_are_refused_by_name() {
 
 /// Garbage collection without copy-back as it is written down: a snapshot of all counts, sorted.
 fn collect_by_snapshot(die: &mut Die, rules: &Rules<'_>, operations: &mut Operations) -> bool {
-    if die.due_pools == 0 {
+    if die.needy_pools == 0 {
         return false;
     }
     let shape = die.shape;
@@ -332,7 +332,7 @@ fn collect_by_snapshot(die: &mut Die, rules: &Rules<'_>, operations: &mut Operat
         if die.victims.contains(block) {
             gc::collect_block(die, block, 0, rules, operations, &mut Vec::new()).unwrap();
             cleaned = true;
-            if die.pools[0].free >= die.marks.high {
+            if die.pools[0].free >= die.watermarks.high {
                 break;
             }
         }

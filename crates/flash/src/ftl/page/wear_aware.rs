@@ -115,7 +115,7 @@ pub(in crate::ftl) fn move_contents(
     operations: &mut Operations,
 ) {
     let state = die.blocks.get(from as usize);
-    let transfer = if die.moves_are_free(from, to) {
+    let transfer = if die.copies_are_free(from, to) {
         Transfer::None
     } else {
         Transfer::TwoPages
@@ -125,7 +125,7 @@ pub(in crate::ftl) fn move_contents(
         let page = die.valid_at(source + offset);
         *die.owner.get_mut((target + offset) as usize) = page.unwrap_or(NONE);
         let Some(page) = page else { continue };
-        die.log_move(page);
+        die.log_migration(page);
         die.nand.program(to, offset);
         *die.map.get_mut(page as usize) = target + offset;
         let (from, to) = (Ppn(source + offset), Ppn(target + offset));

@@ -101,6 +101,7 @@ impl Class {
 }
 
 /// One die.
+#[derive(Clone)]
 struct Superblocks {
     blocks: Blocks,
     /// Logical page -> physical page.

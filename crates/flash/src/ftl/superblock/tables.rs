@@ -32,6 +32,7 @@ impl lazy::Initial for Initial {
 }
 
 /// Logical page -> physical page.
+#[derive(Clone)]
 pub(super) struct MapAtStart(pub Initial);
 
 impl lazy::Initial for MapAtStart {
@@ -48,6 +49,7 @@ impl lazy::Initial for MapAtStart {
 }
 
 /// Physical page -> logical page; of pages not programmed yet nothing that counts.
+#[derive(Clone)]
 pub(super) struct OwnerAtStart(pub Initial);
 
 impl lazy::Initial for OwnerAtStart {
@@ -68,6 +70,7 @@ impl lazy::Initial for OwnerAtStart {
 }
 
 /// Live pages of physical blocks.
+#[derive(Clone)]
 pub(super) struct LiveAtStart(pub Initial);
 
 impl lazy::Initial for LiveAtStart {
@@ -83,6 +86,7 @@ impl lazy::Initial for LiveAtStart {
 }
 
 /// No block.
+#[derive(Clone)]
 pub(super) struct NoBlock;
 
 impl lazy::Initial for NoBlock {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use destage_base::Random;
 use destage_base::lazy::LazyTable;
 
-use super::{Aside, Die, Marks, NeverErased, Open, Pool};
+use super::{Aside, Die, NeverErased, Open, Pool, Watermarks};
 use crate::divide::Divider;
 use crate::ftl::blocks::WearLevelling;
 use crate::ftl::page::free::FreeBlocks;
@@ -21,10 +21,10 @@ pub(in crate::ftl) struct Layout {
     pub shape: Shape,
     /// Planes are pools; otherwise the die is one.
     pub copy_back: bool,
-    pub marks: Marks,
+    pub watermarks: Watermarks,
     pub order: Order,
     /// What garbage collection moves has blocks of its own.
-    pub separate_moves: bool,
+    pub separate_migrations: bool,
     /// The first open block counts as free, as in the reference simulator without copy-back.
     pub counts_first_open: bool,
     /// A page that moves inside its plane does not cross the bus.
@@ -38,7 +38,7 @@ pub(in crate::ftl) struct Layout {
     pub keeps_erase_times: bool,
     pub levelling: WearLevelling,
     /// Logical pages that move are remembered.
-    pub logs_moves: bool,
+    pub logs_migrations: bool,
 }
 
 impl Die {
@@ -82,8 +82,8 @@ impl Die {
             victims,
             pools: Vec::new(),
             asides: Vec::new(),
-            marks: layout.marks,
-            due_pools: 0,
+            watermarks: layout.watermarks,
+            needy_pools: 0,
             plane_divider: Divider::new(shape.blocks_per_plane),
             endurance: layout.endurance,
             retire_at: if layout.retire {
@@ -92,7 +92,7 @@ impl Die {
                 u32::MAX
             },
             most_valid: u32::MAX,
-            separate_moves: layout.separate_moves,
+            separate_migrations: layout.separate_migrations,
             free_inside_planes: layout.free_inside_planes,
             random: Random::new(layout.seed),
             next_sequence: full + 1,
@@ -101,7 +101,7 @@ impl Die {
             last_erase: layout
                 .keeps_erase_times
                 .then(|| LazyTable::new(blocks as usize, NeverErased)),
-            moved: layout.logs_moves.then(Vec::new),
+            moved: layout.logs_migrations.then(Vec::new),
         };
         for pool in 0..pools {
             let first = pool * (blocks / pools);
@@ -119,8 +119,8 @@ impl Die {
             }
         }
         if layout.limits_pools {
-            let open = 1 + u32::from(layout.separate_moves) + u32::from(shape.map_pages > 0);
-            die.most_valid = (blocks / pools - open - layout.marks.high) * shape.data_pages;
+            let open = 1 + u32::from(layout.separate_migrations) + u32::from(shape.map_pages > 0);
+            die.most_valid = (blocks / pools - open - layout.watermarks.high) * shape.data_pages;
             for number in 0..full {
                 let block = shape.slot(number);
                 let pool = die.pool_of(block);
@@ -140,8 +140,8 @@ impl Die {
         let sequence = self.next_sequence;
         self.next_sequence += 1;
         self.blocks.get_mut(active as usize).sequence = sequence;
-        let due = free < self.marks.low;
-        self.due_pools += u32::from(due);
+        let needs_gc = free < self.watermarks.low;
+        self.needy_pools += u32::from(needs_gc);
         self.pools.push(Pool {
             first_block,
             blocks,
@@ -159,7 +159,7 @@ impl Die {
         };
         self.asides.push(Aside {
             open: [sealed; 2],
-            due,
+            needs_gc,
             erased: 0,
         });
     }

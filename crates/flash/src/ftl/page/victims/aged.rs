@@ -13,6 +13,7 @@ const NONE: u32 = u32::MAX;
 /// A block that loses a page goes to the end of the next list, so the first of each list is the oldest with
 /// its count: the best bargain is one of these. Cost: an overwrite relinks one block, a garbage collection looks at
 /// one block per count.
+#[derive(Clone)]
 pub struct Aged {
     /// Before and after each block in its list; of a block in no list, itself before.
     links: Vec<(u32, u32)>,

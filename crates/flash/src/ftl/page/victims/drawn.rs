@@ -11,6 +11,7 @@ use destage_base::Random;
 const NONE: u32 = u32::MAX;
 
 /// The candidates of each pool in a dense array, in no order.
+#[derive(Clone)]
 pub struct Drawn {
     candidates: Vec<Vec<u32>>,
     /// Where each block stands in its array.
@@ -19,7 +20,7 @@ pub struct Drawn {
     closed: Vec<u64>,
     blocks_per_pool: u32,
     draws: u32,
-    random: Random,
+    pub random: Random,
 }
 
 impl Drawn {

@@ -48,6 +48,7 @@ impl Key for Closed {
 /// Garbage collection asks for the smallest of a plane, every overwrite lowers one key. A full scan per garbage collection
 /// would grow with the device; a heap would cost every overwrite. Two levels cost an overwrite one
 /// comparison, and a plane of 32,768 blocks a scan of 512 + 64 adjacent numbers.
+#[derive(Clone)]
 pub struct Fewest<K> {
     keys: Vec<K>,
     minima: Vec<K>,

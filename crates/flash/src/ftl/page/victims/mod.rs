@@ -6,6 +6,8 @@ mod fewest;
 
 use alloc::vec::Vec;
 
+use destage_base::Random;
+
 use self::aged::Aged;
 use self::drawn::Drawn;
 use self::fewest::Closed;
@@ -32,6 +34,7 @@ pub enum Order {
     },
 }
 
+#[derive(Clone)]
 enum Table {
     FewestNumbered(Fewest<u16>),
     FewestClosed(Fewest<Closed>),
@@ -42,6 +45,7 @@ enum Table {
 }
 
 /// All candidates of a die: sealed blocks that are not worn out.
+#[derive(Clone)]
 pub struct Victims {
     table: Table,
     blocks_per_pool: u32,
@@ -69,6 +73,21 @@ impl Victims {
             },
             blocks_per_pool,
             closings: 0,
+        }
+    }
+
+    /// The state of random draws, if there are any.
+    pub fn draws(&self) -> Option<Random> {
+        match &self.table {
+            Table::Drawn(table) => Some(table.random.clone()),
+            _ => None,
+        }
+    }
+
+    /// Goes back to [`Victims::draws`].
+    pub fn set_draws(&mut self, draws: Option<Random>) {
+        if let (Table::Drawn(table), Some(draws)) = (&mut self.table, draws) {
+            table.random = draws;
         }
     }
 
