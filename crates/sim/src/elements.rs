@@ -318,8 +318,8 @@ impl Elements {
     #[inline]
     fn enter_busy(&mut self, element: u32, now: Ticks, cost: Ticks) {
         let state = &mut self.elements[element as usize];
-        state.busy += cost;
-        state.busy_until = now + cost;
+        state.busy = state.busy.saturating_add(cost);
+        state.busy_until = now.saturating_add(cost);
         if self.busy_elements == 0 {
             self.any_busy_since = now;
         }

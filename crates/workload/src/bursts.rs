@@ -5,7 +5,7 @@
 
 use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
-    PAGE_BYTES, REQUESTS, SKEW, Sizes, WRITE_PERCENT, page_sectors, write_or_read,
+    PAGE_BYTES, REQUESTS, SKEW, Sizes, WRITE_PERCENT, check_span, page_sectors, write_or_read,
 };
 use super::zipf_ranks::{Places, ZipfRanks};
 use super::{Requests, Workload};
@@ -65,9 +65,13 @@ struct Bursts {
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     let footprint_pages = values.integer("footprint_pages");
+    let gap_ms = values.number("mean_interarrival_ms");
+    let pauses = 1.0 / values.number("burst_requests");
+    let arrivals = Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?;
+    check_span(WORKLOAD.name, "mean_pause_ms", values, (gap_ms, pauses))?;
     Ok(Box::new(Bursts {
         random: Random::new(seed),
-        arrivals: Arrivals::new(values, page_sectors(WORKLOAD.name, values)?),
+        arrivals,
         begins: Chance::new(100.0 / values.number("burst_requests")),
         mean_pause_ms: values.number("mean_pause_ms"),
         writes: Chance::new(values.number("write_percent")),

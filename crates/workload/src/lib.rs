@@ -149,6 +149,13 @@ mod tests {
             ("zipf", "page_bytes", Value::Integer(1000)),
             ("sequential", "streams", Value::Integer(1000)),
             ("mixed", "random_pages", Value::Integer(1 << 30)),
+            ("zipf", "mean_interarrival_ms", Value::Number(1e8)),
+            ("bursts", "mean_pause_ms", Value::Number(1e9)),
+            (
+                "standin-mp3-fat",
+                "mean_interarrival_ms",
+                Value::Number(1e9),
+            ),
         ] {
             let workload = find(name).unwrap();
             let mut values = Values::defaults(workload.parameters);
@@ -156,6 +163,9 @@ mod tests {
             values.set(parameter, value.clone());
             if name == "sequential" {
                 values.set("footprint_pages", Value::Integer(500));
+            }
+            if name == "bursts" {
+                values.set("burst_requests", Value::Number(1.0));
             }
             let error = (workload.make)(&values, 1).err().unwrap().to_string();
             assert!(

@@ -91,7 +91,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     }
     Ok(Box::new(Looping {
         random: Random::new(seed),
-        arrivals: Arrivals::new(values, page_sectors(WORKLOAD.name, values)?),
+        arrivals: Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?,
         goes_on: Chance::new(loop_percent),
         writes: Chance::new(values.number("write_percent")),
         loop_pages,

@@ -106,7 +106,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     };
     Ok(Box::new(Mixed {
         random: Random::new(seed),
-        arrivals: Arrivals::new(values, page_sectors(WORKLOAD.name, values)?),
+        arrivals: Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?,
         reads: Chance::new(values.number("read_percent")),
         from_stream: Chance::new(values.number("stream_percent")),
         random_pages,

@@ -102,7 +102,7 @@ struct Sequential {
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     Ok(Box::new(Sequential {
         random: Random::new(seed),
-        arrivals: Arrivals::new(values, page_sectors(WORKLOAD.name, values)?),
+        arrivals: Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?,
         writes: Chance::new(values.number("write_percent")),
         streams: Streams::new(WORKLOAD.name, values, 0, values.integer("footprint_pages"))?,
         turn: 0,

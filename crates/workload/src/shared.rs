@@ -2,7 +2,7 @@
 
 use crate::WorkloadError;
 use destage_base::parameter::{Kind, Parameter, Values};
-use destage_base::time::TICKS_PER_NS;
+use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS};
 use destage_base::{Random, Ticks};
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
@@ -216,6 +216,24 @@ pub(super) fn write_or_read(write: bool) -> Operation {
     }
 }
 
+/// Checks `parameter`, of which a request takes a `share` on average beside `other_ms`: all requests are to arrive
+/// within 2^63 ticks. Sums of random gaps are hardly ever twice their mean, so 64 bits hold every arrival.
+pub(super) fn check_span(
+    workload: &'static str,
+    parameter: &'static str,
+    values: &Values,
+    (other_ms, share): (f64, f64),
+) -> Result<(), WorkloadError> {
+    const SPAN_MS: f64 = (1u64 << 63) as f64 / TICKS_PER_MS as f64;
+    let (requests, value) = (values.integer("requests"), values.number(parameter));
+    let most = (SPAN_MS / requests as f64 - other_ms) / share;
+    if value <= most {
+        return Ok(());
+    }
+    let expected = format!("at most {most:.1}, so that {requests} requests arrive within 29 years");
+    Err(contradiction(workload, parameter, value, expected))
+}
+
 /// Counts requests and lets time pass between them.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals {
@@ -227,15 +245,20 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    pub fn new(values: &Values, page_sectors: u64) -> Self {
+    pub fn new(
+        workload: &'static str,
+        values: &Values,
+        page_sectors: u64,
+    ) -> Result<Self, WorkloadError> {
         let mean_ms = values.number("mean_interarrival_ms");
-        Self {
+        check_span(workload, "mean_interarrival_ms", values, (0.0, 1.0))?;
+        Ok(Self {
             mean_ms,
             time_ms: 0.0,
             made: 0,
             wanted: values.integer("requests"),
             page_sectors,
-        }
+        })
     }
 
     /// Lets time pass until the next arrival; `None` after the last.

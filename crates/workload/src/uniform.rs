@@ -46,7 +46,7 @@ pub(super) fn make_as(
     let footprint_pages = values.integer("footprint_pages");
     Ok(Box::new(Uniform {
         random: Random::new(seed),
-        arrivals: Arrivals::new(values, page_sectors(name, values)?),
+        arrivals: Arrivals::new(name, values, page_sectors(name, values)?)?,
         writes: Chance::new(values.number("write_percent")),
         sizes: Sizes::new(name, values, footprint_pages)?,
         footprint_pages,

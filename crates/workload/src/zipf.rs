@@ -45,7 +45,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     let footprint_pages = values.integer("footprint_pages");
     Ok(Box::new(Zipf {
         random: Random::new(seed),
-        arrivals: Arrivals::new(values, page_sectors(WORKLOAD.name, values)?),
+        arrivals: Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?,
         writes: Chance::new(values.number("write_percent")),
         sizes: Sizes::new(WORKLOAD.name, values, footprint_pages)?,
         ranks: ZipfRanks::new(footprint_pages, values.number("skew")),

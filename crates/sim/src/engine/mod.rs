@@ -79,7 +79,9 @@ pub struct Engine<'a> {
     outstanding: Outstanding,
     in_device: u32,
     arrivals: u64,
+    /// Line and time, as in the trace, of the request that arrived last.
     last_line: u32,
+    last_arrival: Ticks,
     first_arrival: Option<Ticks>,
 
     channel_busy: bool,
@@ -123,6 +125,7 @@ impl<'a> Engine<'a> {
             in_device: 0,
             arrivals: 0,
             last_line: 0,
+            last_arrival: 0,
             first_arrival: None,
             channel_busy: false,
             dispatched: VecDeque::new(),
@@ -153,7 +156,7 @@ impl<'a> Engine<'a> {
     fn run_all(&mut self) -> Outcome {
         self.next = self.source.take().map_err(SimError::from)?;
         match self.config.replay {
-            Replay::Trace => self.schedule_arrival(),
+            Replay::Trace => self.schedule_arrival()?,
             Replay::Closed => {
                 for _ in 0..self.config.queue_depth {
                     self.events.soon(Event::Arrival);
@@ -163,6 +166,13 @@ impl<'a> Engine<'a> {
         self.work_off()?;
         if !self.measured.saturated && self.config.drain && !self.closed {
             self.drain()?;
+        }
+        if self.events.has_run_out() {
+            return Err(Box::new(SimError::OutOfTime {
+                origin: self.source.origin().to_owned(),
+                line: self.last_line,
+                arrival: self.last_arrival,
+            }));
         }
         self.close();
         self.report_unfinished();
@@ -255,7 +265,8 @@ impl<'a> Engine<'a> {
     }
 
     fn bus_time(&self, id: u32) -> Ticks {
-        u64::from(self.active[id].request.sectors) * self.config.bus_per_sector
+        let sectors = u64::from(self.active[id].request.sectors);
+        sectors.saturating_mul(self.config.bus_per_sector)
     }
 
     /// Closes the window: what happens from now on is in no statistic.

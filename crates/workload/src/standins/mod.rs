@@ -62,7 +62,7 @@ fn requests(
 ) -> Result<Requests, WorkloadError> {
     Ok(Box::new(FileRequests {
         random: Random::new(seed),
-        arrivals: Arrivals::new(values, page_sectors(workload, values)?),
+        arrivals: Arrivals::new(workload, values, page_sectors(workload, values)?)?,
         disk,
         activity,
     }))

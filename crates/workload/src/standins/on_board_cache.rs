@@ -74,7 +74,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     Ok(Box::new(RandomSizes {
         random: Random::new(seed),
         // Requests are counted in sectors here.
-        arrivals: Arrivals::new(values, 1),
+        arrivals: Arrivals::new(WORKLOAD.name, values, 1)?,
         max_sectors,
         sectors,
     }))

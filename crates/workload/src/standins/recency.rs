@@ -248,7 +248,7 @@ fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, Work
     Ok(Box::new(Recency {
         random: Random::new(seed),
         // Requests are counted in sectors here.
-        arrivals: Arrivals::new(values, 1),
+        arrivals: Arrivals::new(name, values, 1)?,
         writes: Chance::new(values.number("write_percent")),
         comes_back: Chance::new(values.number("rewrite_percent")),
         goes_on: Chance::new(values.number("sequential_percent")),
