@@ -56,7 +56,7 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	@echo
 	$(CARGO) run --release --locked --quiet -p destage-flash --example ftl_rate 4000000
 	@echo
-	$(CARGO) bench --locked --quiet -p destage-trace
+	$(CARGO) bench --locked --quiet -p destage-trace -p destage-workload
 
 study: build ## three workloads over every FTL with three schemes: the table here, the chart of docs/LAYERS.md
 	$(CARGO) build --release --locked --quiet -p destage-benches

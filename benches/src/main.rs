@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 use destage_base::parameter::Values;
-use destage_trace::{workloads, writers};
+use destage_trace::writers;
 
 /// A row of the reference: trace, where it is, and pages per second of the optimised reference simulator.
 struct Row {
@@ -154,7 +154,7 @@ fn trace_of(row: &Row) -> Result<Option<Trace>, Box<dyn std::error::Error>> {
         );
         return Ok(None);
     };
-    let uniform = workloads::find("uniform").ok_or("no uniform workload")?;
+    let uniform = destage_workload::find("uniform").ok_or("no uniform workload")?;
     let mut values = Values::defaults(uniform.parameters);
     for (name, text) in settings {
         let parameter = uniform

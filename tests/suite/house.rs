@@ -6,16 +6,28 @@ use std::path::{Path, PathBuf};
 use destage_tests::root;
 
 /// Which crates of the project each crate may use.
-const LAYERS: [(&str, &[&str]); 9] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("base", &[]),
     ("buffer", &["base"]),
     ("flash", &["base"]),
     ("trace", &["base"]),
-    ("sim", &["base", "buffer", "flash", "trace"]),
-    ("serve", &["base", "buffer", "flash", "trace"]),
-    ("python", &["base", "buffer", "flash", "trace", "sim"]),
-    ("cli", &["base", "buffer", "flash", "trace", "sim", "serve"]),
-    ("tests", &["base", "buffer", "flash", "trace", "sim"]),
+    ("workload", &["base", "trace"]),
+    ("sim", &["base", "buffer", "flash", "trace", "workload"]),
+    ("serve", &["base", "buffer", "flash", "trace", "workload"]),
+    (
+        "python",
+        &["base", "buffer", "flash", "trace", "workload", "sim"],
+    ),
+    (
+        "cli",
+        &[
+            "base", "buffer", "flash", "trace", "workload", "sim", "serve",
+        ],
+    ),
+    (
+        "tests",
+        &["base", "buffer", "flash", "trace", "workload", "sim"],
+    ),
 ];
 /// Crates that have to run without an operating system.
 const NO_STD: [&str; 3] = ["base", "buffer", "flash"];

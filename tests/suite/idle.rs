@@ -100,6 +100,17 @@ fn idle_work_begins_after_the_idle_time_and_goes_on_without_another() {
 }
 
 #[test]
+fn an_idle_time_beyond_the_end_of_time_never_comes() {
+    let longest = u64::MAX / TICKS_PER_US;
+    for buffer in [
+        format!("apu-lru:ways=2,idle_us={longest}"),
+        format!("lru:bg_destage=true,bg_high=0.1,bg_low=0,bg_idle_us={longest}"),
+    ] {
+        assert_eq!(idle_pages(&buffer), Vec::<Vec<u64>>::new(), "{buffer}");
+    }
+}
+
+#[test]
 fn a_request_ends_the_idle_time() {
     // A write arrives while the first of the write-backs runs; 2 ms later idle work goes on.
     let mut writes = WRITES.to_vec();

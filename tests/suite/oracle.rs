@@ -9,8 +9,8 @@ use destage_base::parameter::Values;
 use destage_base::time::to_ms;
 use destage_sim::observer::Silent;
 use destage_tests::{Responses, root, run_reference, shared};
-use destage_trace::workloads::find;
 use destage_trace::{ReadOptions, Request, read_all};
+use destage_workload::find;
 
 type Row = BTreeMap<String, String>;
 /// Column, parameter, and how the column's value is written there.

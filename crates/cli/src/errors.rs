@@ -5,6 +5,7 @@ use std::fmt::Display;
 use destage_sim::error::SimError;
 use destage_sim::settings::suggestion;
 use destage_trace::TraceError;
+use destage_workload::WorkloadError;
 
 use crate::output::files;
 
@@ -67,6 +68,12 @@ impl From<SimError> for Failure {
 
 impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Self {
+        Self::input(error)
+    }
+}
+
+impl From<WorkloadError> for Failure {
+    fn from(error: WorkloadError) -> Self {
         Self::input(error)
     }
 }

@@ -8,9 +8,9 @@ use destage_sim::foresight::Foresight;
 use destage_sim::settings::{Config, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
-    BadLines, FORMATS, Operation, ReadOptions, Reader, Request, Volumes, WORKLOADS, Workload,
-    format, injected, workloads,
+    BadLines, FORMATS, Operation, ReadOptions, Reader, Request, Volumes, format, injected,
 };
+use destage_workload::{WORKLOADS, Workload};
 
 use crate::args::{OnBadLine, Reading, Slice};
 use crate::choices::workload_pair;
@@ -194,7 +194,7 @@ impl Input {
 impl Generator {
     fn new(text: &str, pairs: &[String]) -> Result<Self, Failure> {
         let (name, given) = split_kind("--workload", text)?;
-        let row = workloads::find(name).ok_or_else(|| {
+        let row = destage_workload::find(name).ok_or_else(|| {
             let names = WORKLOADS.iter().map(|row| row.name);
             Failure::unknown(
                 format!("--workload {name:?}: no such workload"),

@@ -4,7 +4,8 @@ use destage_buffer::SCHEMES;
 use destage_flash::ftl::FTLS;
 use destage_sim::metrics::METRICS;
 use destage_sim::profiles::PROFILES;
-use destage_trace::{FORMATS, WORKLOADS};
+use destage_trace::FORMATS;
+use destage_workload::WORKLOADS;
 use serde_json::{Map, Value};
 
 use crate::args::{ListArguments, Listed};

@@ -73,10 +73,15 @@ pub(crate) fn scale(arguments: &ScaleArguments) -> Result<(), Failure> {
     let stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
     let name = stream.name.clone();
     stream.rewrite(&arguments.written, |request| {
-        let line = request.line;
+        let Request {
+            line,
+            arrival,
+            sector,
+            ..
+        } = *request;
         scale.apply(request).map(Step::Keep).ok_or_else(|| {
             Failure::input(format!(
-                "{name}: request {line}: the scaled time or address does not fit in 64 bits; expected smaller ratios"
+                "{name}: request {line}: the scaled time or address does not fit in 64 bits: \"{arrival} ticks, sector {sector}\"; expected smaller ratios"
             ))
         })
     })

@@ -6,7 +6,8 @@ use destage_flash::ftl::FTLS;
 use destage_sim::parameters::PARAMETERS;
 use destage_sim::profiles::PROFILES;
 use destage_sim::settings::Settings;
-use destage_trace::{PARAMETERS as TRACE_PARAMETERS, WORKLOADS};
+use destage_trace::PARAMETERS as TRACE_PARAMETERS;
+use destage_workload::WORKLOADS;
 use serde_json::{Map, Value, json};
 
 use crate::args::{ShowArguments, Shown};

@@ -76,6 +76,75 @@ fn a_time_that_goes_back() {
 }
 
 #[test]
+fn a_time_past_the_last_tick() {
+    line_refused(
+        "1844674407370.9551616 0 16 8 0",
+        &["\"1844674407370.9551616\"", "below 2^64 ticks of 0.1 ns"],
+    );
+}
+
+/// A second line at `ms`, and what a run with `settings` says of it.
+fn too_late(ms: &str, settings: &[&str], parts: &[&str]) {
+    let place = Place::new();
+    place.write("t.disksim", format!("0.0 0 0 8 0\n{ms} 0 8 8 0\n"));
+    refused(
+        &place,
+        &[&["run", "t.disksim"], settings].concat(),
+        &[&["t.disksim:2: ", "below 2^64 ticks of 0.1 ns"], parts].concat(),
+    );
+}
+
+#[test]
+fn a_time_that_leaves_a_run_no_time() {
+    let last = "1844674407370.9551615";
+    too_late(last, &[], &["\"1844674407370.9551615 ms\""]);
+    too_late(last, &["--set", "sim.clock=double_ms"], &[]);
+    // The request arrives, and its program would end later than any time there is.
+    let late = "1844674407370.9000000";
+    too_late(
+        late,
+        &["--buffer", "nocache"],
+        &["\"1844674407370.9000000 ms\""],
+    );
+    let place = Place::new();
+    place.write("t.disksim", format!("0.0 0 0 8 0\n{late} 0 8 8 0\n"));
+    // Nothing has to happen after it here.
+    place.succeed(&["run", "t.disksim", "--ftl", "none"]);
+}
+
+#[test]
+fn a_request_whose_data_never_arrive() {
+    let place = Place::new();
+    place.write("t.disksim", "0.0 0 0 1900000000 1\n");
+    let mut arguments = vec!["run", "t.disksim", "--buffer", "nocache"];
+    for pair in [
+        "host.bus_ns_per_sector=1e9",
+        "flash.page_bytes=1MiB",
+        "trace.addr_map=modulo",
+    ] {
+        arguments.extend(["--set", pair]);
+    }
+    refused(
+        &place,
+        &arguments,
+        &[
+            "t.disksim:1: ",
+            "\"0.0000000 ms\"",
+            "below 2^64 ticks of 0.1 ns",
+        ],
+    );
+}
+
+#[test]
+fn a_time_scale_that_leads_past_the_last_tick() {
+    too_late(
+        "1844.7",
+        &["--set", "host.time_scale=1e9"],
+        &["\"1844.7000000 ms\"", "host.time_scale=1000000000"],
+    );
+}
+
+#[test]
 fn a_request_beyond_the_device() {
     let place = Place::new();
     place.write("t.disksim", page_writes(&[0, 1, 1_000_000]));

@@ -1,5 +1,7 @@
 //! What can go wrong in a run that is not our mistake.
 
+use destage_base::Ticks;
+use destage_base::time::TICKS_PER_MS;
 use destage_flash::ftl::NoSpace;
 use destage_trace::TraceError;
 
@@ -42,6 +44,32 @@ pub enum SimError {
         /// What ran out, and which parameter helps.
         explanation: String,
     },
+    /// A request arrives when no time is left.
+    #[error(
+        "{origin}:{line}: the time is too large: \"{}\" with host.time_scale={time_scale}; expected a product below 2^64 ticks of 0.1 ns, 58 years", exact_ms(*.arrival)
+    )]
+    LateArrival {
+        /// The trace.
+        origin: String,
+        /// Line of the request, from 1.
+        line: u32,
+        /// When it arrives by the trace, in ticks of 0.1 ns.
+        arrival: Ticks,
+        /// By what that is multiplied.
+        time_scale: f64,
+    },
+    /// The simulated clock came to its end before the requests did.
+    #[error(
+        "{origin}:{line}: what is under way when the request arrives goes on for too long: \"{}\"; expected everything to end below 2^64 ticks of 0.1 ns, 58 years", exact_ms(*.arrival)
+    )]
+    OutOfTime {
+        /// The trace.
+        origin: String,
+        /// Line of the latest request, from 1.
+        line: u32,
+        /// When it arrives by the trace, in ticks of 0.1 ns.
+        arrival: Ticks,
+    },
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -57,4 +85,9 @@ impl SimError {
             explanation: full.explanation.into(),
         }
     }
+}
+
+/// `time` in milliseconds, to the tick.
+fn exact_ms(time: Ticks) -> String {
+    format!("{}.{:07} ms", time / TICKS_PER_MS, time % TICKS_PER_MS)
 }

@@ -12,6 +12,9 @@ use std::collections::{BinaryHeap, VecDeque};
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
 
+/// The last moment, one tick before the order of an empty lane. What would be due later is due then.
+pub const LAST: Ticks = Ticks::MAX - 1;
+
 /// How the end of a span of time is computed from its start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clock {
@@ -28,17 +31,17 @@ impl Clock {
     #[inline]
     fn key(self, time: Ticks) -> u64 {
         match self {
-            Self::Exact => time,
+            Self::Exact => time.min(LAST),
             // The bits of non-negative numbers ascend as the numbers do.
             Self::DoubleMs => (time as f64 / TICKS_PER_MS as f64).to_bits(),
         }
     }
 
-    /// The key of the moment `delay` ticks after that of `key`.
+    /// The key of the moment `delay` ticks after that of `key`: never one before it.
     #[inline]
     fn after(self, key: u64, delay: Ticks) -> u64 {
         match self {
-            Self::Exact => key + delay,
+            Self::Exact => key.saturating_add(delay).min(LAST),
             Self::DoubleMs => (f64::from_bits(key) + delay as f64 / TICKS_PER_MS as f64).to_bits(),
         }
     }
@@ -124,6 +127,12 @@ impl<E: Copy> EventList<E> {
     #[inline]
     pub fn now(&self) -> Ticks {
         self.now
+    }
+
+    /// Whether the clock stands at the last moment: from there on it measures nothing.
+    #[inline]
+    pub fn has_run_out(&self) -> bool {
+        self.now >= LAST
     }
 
     /// Schedules `event` at `time`; a time that has passed means now.
@@ -251,6 +260,29 @@ mod tests {
         let rest: Vec<_> = std::iter::from_fn(|| list.take()).collect();
         assert_eq!(rest, ["b", "c", "d"]);
         assert!(list.is_instant_over());
+    }
+
+    #[test]
+    fn what_is_due_after_the_end_of_time_comes_last() {
+        for clock in [Clock::Exact, Clock::DoubleMs] {
+            let mut list = EventList::new(clock);
+            list.at(1000, "begin");
+            assert_eq!(list.take(), Some("begin"));
+            list.after(u64::MAX, "never");
+            list.after_usual(u64::MAX, "never either");
+            list.after_usual(7, "lane");
+            list.after(9, "heap");
+            list.at(u64::MAX / 2, "late");
+            let order: Vec<_> = std::iter::from_fn(|| list.take()).collect();
+            assert_eq!(order[..3], ["lane", "heap", "late"], "{clock:?}");
+            assert_eq!(order.len(), 5, "{clock:?}");
+            assert!(list.has_run_out(), "{clock:?}");
+            // There, too, everything is delivered.
+            list.after(3, "one");
+            list.after_usual(3, "two");
+            assert_eq!(list.take(), Some("one"), "{clock:?}");
+            assert_eq!(list.take(), Some("two"), "{clock:?}");
+        }
     }
 
     #[test]

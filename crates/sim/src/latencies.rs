@@ -12,9 +12,9 @@ use hdrhistogram::Histogram;
 /// Response times of reads and writes.
 #[derive(Clone, Debug)]
 pub struct Latencies {
-    /// The time shifted left by one, and whether it was a write in the lowest bit.
-    tagged: Vec<u64>,
-    /// Times kept one by one; 0 once there were more, and they are in `rest`.
+    /// Times kept one by one: of reads, and of writes.
+    kept: [Vec<Ticks>; 2],
+    /// How many may be; 0 once there were more, and they are in `rest`.
     exact: usize,
     /// Reads and writes, once there are too many to keep.
     rest: Option<Box<[Counted; 2]>>,
@@ -34,7 +34,7 @@ const DIGITS: u8 = 3;
 struct Counted {
     times: Histogram<u64>,
     sum: u128,
-    squares: u128,
+    squares: Squares,
     max: Ticks,
 }
 
@@ -43,7 +43,7 @@ impl Counted {
         Self {
             times: Histogram::new(DIGITS).expect("three digits are legal"),
             sum: 0,
-            squares: 0,
+            squares: Squares::default(),
             max: 0,
         }
     }
@@ -52,14 +52,14 @@ impl Counted {
         // A histogram that grows takes every value.
         self.times += time;
         self.sum += u128::from(time);
-        self.squares += u128::from(time) * u128::from(time);
+        self.squares.add(time);
         self.max = self.max.max(time);
     }
 
     fn and(mut self, other: &Self) -> Self {
         self.times += &other.times;
         self.sum += other.sum;
-        self.squares += other.squares;
+        self.squares.add_all(other.squares);
         self.max = self.max.max(other.max);
         self
     }
@@ -76,6 +76,28 @@ impl Counted {
             }),
             max_ms: to_ms(self.max),
         })
+    }
+}
+
+/// A sum of squares, exact: the multiples of 2^128 are counted apart.
+#[derive(Clone, Copy, Debug, Default)]
+struct Squares {
+    low: u128,
+    high: u64,
+}
+
+impl Squares {
+    fn add(&mut self, time: Ticks) {
+        self.add_all(Self {
+            low: u128::from(time) * u128::from(time),
+            high: 0,
+        });
+    }
+
+    fn add_all(&mut self, other: Self) {
+        let (low, carry) = self.low.overflowing_add(other.low);
+        self.low = low;
+        self.high += other.high + u64::from(carry);
     }
 }
 
@@ -102,7 +124,7 @@ impl Latencies {
     #[must_use]
     pub fn keeping(exact: usize) -> Self {
         Self {
-            tagged: Vec::new(),
+            kept: [Vec::new(), Vec::new()],
             exact,
             rest: None,
         }
@@ -111,10 +133,10 @@ impl Latencies {
     /// Records one response time.
     #[inline]
     pub fn push(&mut self, time: Ticks, write: bool) {
-        if self.tagged.len() >= self.exact {
+        if self.kept[0].len() + self.kept[1].len() >= self.exact {
             return self.push_beyond(time, write);
         }
-        self.tagged.push(time << 1 | u64::from(write));
+        self.kept[usize::from(write)].push(time);
     }
 
     #[cold]
@@ -123,8 +145,8 @@ impl Latencies {
         let rest = self
             .rest
             .get_or_insert_with(|| Box::new([Counted::new(), Counted::new()]));
-        for tagged in std::mem::take(&mut self.tagged) {
-            rest[(tagged & 1) as usize].push(tagged >> 1);
+        for (rest, kept) in rest.iter_mut().zip(std::mem::take(&mut self.kept)) {
+            kept.into_iter().for_each(|time| rest.push(time));
         }
         rest[usize::from(write)].push(time);
     }
@@ -135,7 +157,7 @@ impl Latencies {
         if let Some([reads, writes]) = self.rest.as_deref() {
             return reads.clone().and(writes).summary();
         }
-        summary(self.tagged.iter().map(|tagged| tagged >> 1).collect())
+        summary(self.kept.concat())
     }
 
     /// Of reads, or of writes. `all` is the summary of both, which is the answer if there is no other kind.
@@ -144,22 +166,10 @@ impl Latencies {
         if let Some(rest) = self.rest.as_deref() {
             return rest[usize::from(write)].summary();
         }
-        let writes = self
-            .tagged
-            .iter()
-            .filter(|tagged| **tagged & 1 == 1)
-            .count();
-        if writes == if write { self.tagged.len() } else { 0 } {
+        if self.kept[usize::from(!write)].is_empty() {
             return all;
         }
-        let wanted = |tagged: &&u64| (**tagged & 1 == 1) == write;
-        summary(
-            self.tagged
-                .iter()
-                .filter(wanted)
-                .map(|tagged| tagged >> 1)
-                .collect(),
-        )
+        summary(self.kept[usize::from(write)].clone())
     }
 }
 
@@ -167,10 +177,8 @@ fn summary(mut times: Vec<Ticks>) -> Option<Summary> {
     let max = *times.iter().max()?;
     let count = times.len() as u64;
     let sum: u128 = times.iter().map(|time| u128::from(*time)).sum();
-    let squares: u128 = times
-        .iter()
-        .map(|time| u128::from(*time) * u128::from(*time))
-        .sum();
+    let mut squares = Squares::default();
+    times.iter().for_each(|time| squares.add(*time));
     let n = u128::from(count);
     // Each selection leaves everything at or above its rank behind it, where the next one looks.
     let mut below = 0;
@@ -194,15 +202,20 @@ fn mean_ms(sum: u128, count: u64) -> f64 {
 }
 
 /// Standard deviation of the population, in ticks.
-fn deviation(sum: u128, squares: u128, count: u64) -> f64 {
+fn deviation(sum: u128, squares: Squares, count: u64) -> f64 {
     // n * sum of squares - (sum)^2 is exact in integers; only its root is rounded.
     let n = u128::from(count);
-    match squares.checked_mul(n).zip(sum.checked_mul(sum)) {
+    let exact = (squares.high == 0).then_some(squares.low);
+    let exact = exact.and_then(|squares| squares.checked_mul(n));
+    match exact.zip(sum.checked_mul(sum)) {
         Some((of_squares, of_sum)) => ((of_squares - of_sum) as f64).sqrt() / count as f64,
-        // Beyond 128 bits: more than 10^9 responses of hours each.
-        None => (squares as f64 / n as f64 - (sum as f64 / n as f64).powi(2))
-            .max(0.0)
-            .sqrt(),
+        // Beyond 128 bits: more than 10^9 responses of hours each, or some of years.
+        None => {
+            let squares = squares.low as f64 + squares.high as f64 * 2f64.powi(128);
+            (squares / n as f64 - (sum as f64 / n as f64).powi(2))
+                .max(0.0)
+                .sqrt()
+        }
     }
 }
 
@@ -224,6 +237,33 @@ mod tests {
     }
 
     #[test]
+    fn times_keep_all_of_their_64_bits() {
+        let half = 1 << 63;
+        let times = [(half + 3, true), (u64::MAX, false), (half, true), (1, true)];
+        for (mut latencies, rounding) in [
+            (Latencies::default(), 0.0),
+            (Latencies::keeping(0), 1e-3),
+            (Latencies::keeping(2), 1e-3),
+        ] {
+            for (time, write) in times {
+                latencies.push(time, write);
+            }
+            let all = latencies.all().unwrap();
+            let reads = latencies.of(false, Some(all)).unwrap();
+            let writes = latencies.of(true, Some(all)).unwrap();
+            assert_eq!((all.count, reads.count, writes.count), (4, 1, 3));
+            assert_eq!(all.max_ms, to_ms(u64::MAX));
+            assert_eq!(writes.max_ms, to_ms(half + 3));
+            let share = |part: f64, of: u64| (part / to_ms(of) - 1.0).abs();
+            assert!(share(all.mean_ms, half) < 1e-12, "{all:?}");
+            // Two at the mean, one as far above it as the other is below.
+            assert!(share(all.std_ms * 2f64.sqrt(), half) < 1e-12, "{all:?}");
+            assert!(share(all.percentiles_ms[0], half) <= rounding, "{all:?}");
+            assert!(share(reads.percentiles_ms[3], u64::MAX) <= rounding);
+        }
+    }
+
+    #[test]
     fn beyond_the_bound_only_percentiles_are_rounded_and_by_a_thousandth_at_most() {
         let mut random = destage_base::Random::new(6);
         let (mut exact, mut bounded) = (Latencies::default(), Latencies::keeping(1000));
@@ -234,7 +274,7 @@ mod tests {
             exact.push(time, write);
             bounded.push(time, write);
         }
-        assert!(bounded.tagged.is_empty());
+        assert_eq!(bounded.kept.concat(), []);
         for write in [None, Some(false), Some(true)] {
             let of = |latencies: &Latencies| match write {
                 None => latencies.all().unwrap(),

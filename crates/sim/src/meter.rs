@@ -94,8 +94,8 @@ impl FlashMeter {
     #[inline]
     pub fn begin(&mut self, die: u32, now: Ticks, time: Ticks, commands: u32) {
         let busy = &mut self.dies[die as usize];
-        busy.sum += time;
-        busy.until = now + time;
+        busy.sum = busy.sum.saturating_add(time);
+        busy.until = now.saturating_add(time);
         busy.commands = commands;
         if self.busy_dies == 0 {
             self.any_busy_since = now;

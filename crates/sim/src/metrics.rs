@@ -498,7 +498,8 @@ fn merges(metrics: &mut Metrics, tally: &Tally, cost: MergeCost) {
     }
     metrics.count("ftl.merge_copies", tally.merge_copies);
     metrics.count("ftl.merge_erases", tally.merge_erases);
-    let time = tally.merge_copies * cost.copy + tally.merge_erases * cost.erase;
+    let copies = tally.merge_copies.saturating_mul(cost.copy);
+    let time = copies.saturating_add(tally.merge_erases.saturating_mul(cost.erase));
     metrics.real("ftl.merge_time_ms", to_ms(time));
 }
 
@@ -512,4 +513,26 @@ pub fn find(name: &str) -> Option<&'static MetricRow> {
             .and_then(|rest| rest.strip_suffix(suffix))
             .is_some_and(|middle| !middle.is_empty() && !middle.contains('.')),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_beyond_64_bits_is_the_longest_there_is() {
+        let mut metrics = Metrics::default();
+        let tally = Tally {
+            merge_copies: 1 << 40,
+            merge_erases: 1,
+            ..Tally::default()
+        };
+        let cost = MergeCost {
+            copy: 1 << 30,
+            erase: 1,
+        };
+        merges(&mut metrics, &tally, cost);
+        let time = metrics.get("ftl.merge_time_ms").expect("a metric");
+        assert_eq!(time.as_f64(), to_ms(u64::MAX));
+    }
 }

@@ -13,6 +13,9 @@ use std::collections::HashMap;
 /// How far before the first time of an epoch times are told apart.
 const EPOCH_MARGIN: Ticks = 1 << 60;
 
+/// What a time is that 64 bits cannot hold.
+pub(crate) const TIME_MAX: &str = "a time below 2^64 ticks of 0.1 ns, 58 years";
+
 /// How a format writes one request on one line.
 pub(crate) trait Layout {
     /// What a first line that is no request begins with.
@@ -110,7 +113,7 @@ impl State {
         whole
             .checked_mul(self.ticks_per_unit)
             .and_then(|ticks| ticks.checked_add(rest))
-            .ok_or_else(|| cursor.bad_field(Fault::TooLarge(column.name), column))
+            .ok_or_else(|| too_late(cursor, column, TIME_MAX))
     }
 
     /// A time that counts from some epoch, in ticks from a point well before the first line.
@@ -129,7 +132,13 @@ impl State {
         whole
             .checked_mul(self.ticks_per_unit)
             .and_then(|ticks| ticks.checked_add(rest))
-            .ok_or_else(|| cursor.bad_field(Fault::TooLarge(column.name), column))
+            .ok_or_else(|| {
+                too_late(
+                    cursor,
+                    column,
+                    "a time within 54 years of the first request's",
+                )
+            })
     }
 
     /// What [`State::epoch_time`] counts from, in ticks since the epoch.
@@ -212,6 +221,20 @@ impl State {
             fua: false,
             stream: 0,
         })
+    }
+}
+
+/// The problem of a time, just read, that is too large.
+#[cold]
+#[inline(never)]
+pub(crate) fn too_late(
+    cursor: &Cursor<'_>,
+    column: &'static Column,
+    expected: &'static str,
+) -> Problem {
+    Problem {
+        expected: Some(expected),
+        ..cursor.bad_field(Fault::TooLarge(column.name), column)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-/// Why a trace cannot be read, or a workload not be made.
+/// Why a trace cannot be read.
 ///
 /// The text of every variant is one line: the file, the line where there is one, what is wrong, the offending
 /// text in quotes, and what was expected.
@@ -263,20 +263,6 @@ pub enum TraceError {
         file: String,
         /// The format's name.
         format: &'static str,
-    },
-    /// A workload's parameters contradict each other.
-    #[error(
-        "workload {workload}: {parameter}={value} does not fit the other parameters; expected {expected}"
-    )]
-    Workload {
-        /// The workload's name.
-        workload: &'static str,
-        /// The parameter.
-        parameter: &'static str,
-        /// Its value.
-        value: String,
-        /// What would have been right.
-        expected: String,
     },
 }
 

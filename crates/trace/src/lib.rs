@@ -1,4 +1,4 @@
-//! Traces of block devices: read, made, measured and written.
+//! Traces of block devices: read, measured, changed and written.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -8,7 +8,6 @@
 //! | [`trace`] | [`Trace`], a whole file in memory |
 //! | [`error`] | [`TraceError`], one line a user can act on |
 //! | [`statistics`] | what a trace is like |
-//! | [`workloads`] | the registry of seeded synthetic workloads |
 //! | [`transform`] | traces cut, scaled, merged, anonymised |
 //! | [`writers`] | requests into files |
 //! | `containment` | in builds with Parquet: panics of its decoder, which are errors |
@@ -42,7 +41,6 @@ pub mod statistics;
 pub mod trace;
 pub mod transform;
 mod volumes;
-pub mod workloads;
 pub mod writers;
 
 pub use error::{Excerpt, Fault, TraceError};
@@ -55,4 +53,3 @@ pub use reader::{Counts, Reader};
 pub use request::{Operation, Request};
 pub use statistics::Statistics;
 pub use trace::{Trace, read_all};
-pub use workloads::{WORKLOADS, Workload};

@@ -164,6 +164,23 @@ fn traces_of_one_clock_keep_their_distance() {
         merged(&both, Clocks::Same).unwrap(),
         [(0, 1), (10, 2), (20, 1)]
     );
+    // 10^9 s apart, and the second goes on for another 10^9 s.
+    let (first, last) = (
+        folder.file("first", "1.0,0.1,R,0,0,512\n"),
+        folder.file(
+            "last",
+            "1000000001.0,0.1,R,0,0,512\n2000000001.0,0.1,R,0,0,512\n",
+        ),
+    );
+    let error = merged(&[&first, &last], Clocks::Same)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.ends_with(
+            "last:2: time is too large: \"1000000000.0000000000 s, delayed by 1000000000.0000000000 s\"; expected a time below 2^64 ticks of 0.1 ns, 58 years"
+        ),
+        "{error}"
+    );
     let error = merged(&[both[0], &other], Clocks::Same).unwrap_err();
     assert!(
         error

@@ -9,6 +9,7 @@ use super::event::{
 use super::link::Active;
 use super::{Engine, Outcome, Replay, Window};
 use crate::error::SimError;
+use crate::events::LAST;
 use crate::host::{Attribution, Identity};
 use crate::observer::Response;
 
@@ -16,14 +17,26 @@ use crate::observer::Response;
 const PROGRESS_STEP: u64 = 4096;
 
 impl Engine<'_> {
-    pub(super) fn schedule_arrival(&mut self) {
-        let Some(request) = &self.next else { return };
+    pub(super) fn schedule_arrival(&mut self) -> Outcome {
+        let Some(request) = &self.next else {
+            return Ok(());
+        };
         let time = if self.config.time_scale == 1.0 {
             request.arrival
         } else {
             (request.arrival as f64 * self.config.time_scale + 0.5) as Ticks
         };
+        // A product beyond 64 bits saturates, and so is refused as well.
+        if time >= LAST {
+            return Err(Box::new(SimError::LateArrival {
+                origin: self.source.origin().to_owned(),
+                line: request.line,
+                arrival: request.arrival,
+                time_scale: self.config.time_scale,
+            }));
+        }
         self.link.events.at(time, Event::Arrival);
+        Ok(())
     }
 
     /// The next request of the trace arrives and joins the host's queue.
@@ -33,7 +46,7 @@ impl Engine<'_> {
         };
         self.next = self.source.take().map_err(SimError::from)?;
         if self.config.replay == Replay::Trace {
-            self.schedule_arrival();
+            self.schedule_arrival()?;
         }
         let now = self.link.events.now();
         self.first_arrival.get_or_insert(now);
@@ -44,6 +57,7 @@ impl Engine<'_> {
         };
         self.arrivals += 1;
         self.last_line = request.line;
+        self.last_arrival = request.arrival;
         self.measured.requests += 1;
         if self.arrivals.is_multiple_of(PROGRESS_STEP)
             && !self.link.observer.progress(self.arrivals)

@@ -42,7 +42,9 @@ pub struct Engine<'a> {
     outstanding: Outstanding,
     in_device: u32,
     arrivals: u64,
+    /// Line and time, as in the trace, of the request that arrived last.
     last_line: u32,
+    last_arrival: Ticks,
     first_arrival: Option<Ticks>,
     measured: Measured,
 }
@@ -73,6 +75,7 @@ impl<'a> Engine<'a> {
             in_device: 0,
             arrivals: 0,
             last_line: 0,
+            last_arrival: 0,
             first_arrival: None,
             measured: Measured {
                 response: latencies(),
@@ -95,7 +98,7 @@ impl<'a> Engine<'a> {
     fn run_all(&mut self) -> Outcome {
         self.next = self.source.take().map_err(SimError::from)?;
         match self.config.replay {
-            Replay::Trace => self.schedule_arrival(),
+            Replay::Trace => self.schedule_arrival()?,
             Replay::Closed => {
                 for _ in 0..self.config.queue_depth {
                     self.link.events.soon(Event::Arrival);
@@ -105,6 +108,13 @@ impl<'a> Engine<'a> {
         self.work_off()?;
         if !self.measured.saturated && self.config.drain && !self.link.closed {
             self.drain()?;
+        }
+        if self.link.events.has_run_out() {
+            return Err(Box::new(SimError::OutOfTime {
+                origin: self.source.origin().to_owned(),
+                line: self.last_line,
+                arrival: self.last_arrival,
+            }));
         }
         self.close();
         self.report_unfinished();
@@ -187,8 +197,9 @@ impl<'a> Engine<'a> {
             events.soon(says.about(id, passes - 1));
             return Ok(());
         }
-        let bus_time =
-            |active: &link::Active| u64::from(active.request.sectors) * self.config.bus_per_sector;
+        let bus_time = |active: &link::Active| {
+            u64::from(active.request.sectors).saturating_mul(self.config.bus_per_sector)
+        };
         match says {
             Message::Send => {
                 self.link.dispatched.push_back(id);

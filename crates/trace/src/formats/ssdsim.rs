@@ -2,8 +2,7 @@
 
 use super::disksim::rest_of_request;
 use crate::cursor::{Column, Cursor, Problem};
-use crate::decode::{Layout, State, decode};
-use crate::error::Fault;
+use crate::decode::{Layout, State, TIME_MAX, decode, too_late};
 use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::Request;
 
@@ -34,7 +33,7 @@ impl Layout for SsdSim {
         let time = cursor.number(&TIME)?;
         cursor.blanks(&TIME)?;
         let Some(arrival) = time.checked_mul(state.ticks_per_unit) else {
-            return Err(cursor.bad_field(Fault::TooLarge(TIME.name), &TIME));
+            return Err(too_late(cursor, &TIME, TIME_MAX));
         };
         rest_of_request(cursor, state, arrival)
     }

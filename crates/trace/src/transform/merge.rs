@@ -1,9 +1,11 @@
 //! Several traces as one, in order of arrival.
 
-use crate::error::TraceError;
+use crate::decode::TIME_MAX;
+use crate::error::{Excerpt, Fault, TraceError};
 use crate::reader::Reader;
 use crate::request::Request;
 use destage_base::Ticks;
+use destage_base::time::TICKS_PER_SECOND;
 use std::collections::BTreeMap;
 
 /// What becomes of the volumes of merged traces.
@@ -52,6 +54,39 @@ impl Head {
         }
         Ok(self.batch.get(self.next))
     }
+
+    /// The error that `request` arrives past the last tick once it is delayed.
+    #[cold]
+    fn too_late(&self, request: &Request) -> TraceError {
+        let seconds = |time| {
+            format!(
+                "{}.{:010} s",
+                time / TICKS_PER_SECOND,
+                time % TICKS_PER_SECOND
+            )
+        };
+        let (time, delay) = (seconds(request.arrival), seconds(self.delay));
+        let text = Excerpt::new(format!("{time}, delayed by {delay}").as_bytes());
+        let file = self.reader.origin().to_owned();
+        let (fault, expected) = (Fault::TooLarge("time"), TIME_MAX);
+        if self.reader.format().is_text() {
+            TraceError::Line {
+                file,
+                line: u64::from(request.line),
+                fault,
+                text,
+                expected,
+            }
+        } else {
+            TraceError::Row {
+                file,
+                row: u64::from(request.line),
+                fault,
+                text,
+                expected,
+            }
+        }
+    }
 }
 
 impl Merge {
@@ -76,7 +111,8 @@ impl Merge {
     /// The next request of all traces; nothing at their end.
     ///
     /// # Errors
-    /// As [`Reader::fill`]; with [`Clocks::Same`] also if the traces are not all of one format, or centuries apart.
+    /// As [`Reader::fill`]; with [`Clocks::Same`] also if the traces are not all of one format, or so far apart that a
+    /// time does not fit in 64 bits.
     pub fn take(&mut self) -> Result<Option<Request>, TraceError> {
         if !self.aligned {
             self.aligned = true;
@@ -88,8 +124,10 @@ impl Merge {
         for (index, trace) in self.traces.iter_mut().enumerate() {
             let delay = trace.delay;
             if let Some(request) = trace.peek()? {
-                // What is beyond the last tick arrives with it.
-                let arrival = request.arrival.saturating_add(delay);
+                let Some(arrival) = request.arrival.checked_add(delay) else {
+                    let request = *request;
+                    return Err(trace.too_late(&request));
+                };
                 if first.is_none_or(|(_, other)| arrival < other.arrival) {
                     let request = Request {
                         arrival,

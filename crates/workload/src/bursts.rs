@@ -1,0 +1,129 @@
+//! `bursts`: requests come close together, and then for a while not at all.
+//!
+//! Draws, per request and in this order: whether a burst begins with it, the pause before that, the gap, the
+//! operation, the size, the rank. A draw that could come out only one way is not made.
+
+use super::shared::{
+    Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
+    PAGE_BYTES, REQUESTS, SKEW, Sizes, WRITE_PERCENT, check_span, page_sectors, write_or_read,
+};
+use super::zipf_ranks::{Places, ZipfRanks};
+use super::{Requests, Workload};
+use crate::WorkloadError;
+use destage_base::Random;
+use destage_base::parameter::{Kind, Parameter, Values};
+use destage_trace::Request;
+
+pub(super) const WORKLOAD: Workload = Workload {
+    name: "bursts",
+    about: "Bursts of Zipf-distributed requests with pauses between: what a scheme may do in idle time decides how full the buffer is when the next burst comes.",
+    parameters: &[
+        REQUESTS,
+        FOOTPRINT_PAGES,
+        PAGE_BYTES,
+        WRITE_PERCENT,
+        MIN_PAGES,
+        MAX_PAGES,
+        Parameter {
+            default: "0.05",
+            about: "Mean of the exponentially distributed gaps within a burst; 0 lets a burst arrive at once.",
+            ..MEAN_INTERARRIVAL_MS
+        },
+        Parameter {
+            name: "burst_requests",
+            kind: Kind::Number { min: 1.0, max: 1e9 },
+            default: "512",
+            unit: "requests",
+            about: "Mean length of a burst; lengths are geometrically distributed.",
+            source: "",
+        },
+        Parameter {
+            name: "mean_pause_ms",
+            kind: Kind::Number { min: 0.0, max: 1e9 },
+            default: "500",
+            unit: "ms",
+            about: "Mean of the exponentially distributed pauses between bursts.",
+            source: "",
+        },
+        SKEW,
+        CLUSTER_PAGES,
+    ],
+    make,
+};
+
+struct Bursts {
+    random: Random,
+    arrivals: Arrivals,
+    begins: Chance,
+    mean_pause_ms: f64,
+    writes: Chance,
+    sizes: Sizes,
+    ranks: ZipfRanks,
+    places: Places,
+    footprint_pages: u64,
+}
+
+fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
+    let footprint_pages = values.integer("footprint_pages");
+    let gap_ms = values.number("mean_interarrival_ms");
+    let pauses = 1.0 / values.number("burst_requests");
+    let arrivals = Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?;
+    check_span(WORKLOAD.name, "mean_pause_ms", values, (gap_ms, pauses))?;
+    Ok(Box::new(Bursts {
+        random: Random::new(seed),
+        arrivals,
+        begins: Chance::new(100.0 / values.number("burst_requests")),
+        mean_pause_ms: values.number("mean_pause_ms"),
+        writes: Chance::new(values.number("write_percent")),
+        sizes: Sizes::new(WORKLOAD.name, values, footprint_pages)?,
+        ranks: ZipfRanks::new(footprint_pages, values.number("skew")),
+        places: Places::new(footprint_pages, values.integer("cluster_pages")),
+        footprint_pages,
+    }))
+}
+
+impl Iterator for Bursts {
+    type Item = Request;
+
+    fn next(&mut self) -> Option<Request> {
+        let random = &mut self.random;
+        if self.begins.draw(random) {
+            self.arrivals.pause(random, self.mean_pause_ms);
+        }
+        self.arrivals.next(random)?;
+        let operation = write_or_read(self.writes.draw(random));
+        let pages = self.sizes.draw(random);
+        let page = self.places.place(self.ranks.draw(random) - 1);
+        // A request that would leave the footprint ends with it.
+        Some(
+            self.arrivals
+                .request(page.min(self.footprint_pages - pages), pages, operation),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destage_base::parameter::Value;
+    use destage_base::time::to_ms;
+
+    #[test]
+    fn bursts_are_as_long_as_asked_and_pauses_lie_between() {
+        let mut values = Values::defaults(WORKLOAD.parameters);
+        values.set("requests", Value::Integer(200_000));
+        values.set("burst_requests", Value::Number(100.0));
+        values.set("mean_interarrival_ms", Value::Number(0.0));
+        let mut bursts = 0;
+        let mut last = None;
+        let mut end = 0;
+        for request in make(&values, 3).unwrap() {
+            bursts += u32::from(last.replace(request.arrival) != Some(request.arrival));
+            end = request.arrival;
+        }
+        // 2000 are expected; five standard deviations are 224.
+        assert!((1776..=2224).contains(&bursts), "{bursts}");
+        let pause = to_ms(end) / f64::from(bursts);
+        assert!((440.0..560.0).contains(&pause), "{pause}");
+    }
+}

@@ -1,0 +1,178 @@
+//! Synthetic workloads in place of a trace: seeded generators, file systems, stand-ins.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `uniform` `zipf` `sequential` `mixed` `bursts` `looping` | one generator each |
+//! | `files` | small file systems: which pages are written when files are made, written and removed |
+//! | `standins` | workloads made the way a paper says its own was made |
+//! | `zipf_ranks` `zipf_pieces` | ranks by the Zipf law, and their scattering over an address space |
+//! | `shared` | parameters and steps that several workloads have in common |
+//!
+//! A workload is a pure function of its parameters and a seed. Arithmetic is integer or plain IEEE operations, and
+//! logarithms come from the `libm` crate instead of the platform, so the requests are the same on every machine.
+//!
+//! ```
+//! use destage_base::parameter::Values;
+//! let uniform = destage_workload::find("uniform").unwrap();
+//! let mut requests = (uniform.make)(&Values::defaults(uniform.parameters), 1)?;
+//! assert_eq!(requests.next().unwrap().sectors, 8);
+//! # Ok::<(), destage_workload::WorkloadError>(())
+//! ```
+
+mod bursts;
+mod files;
+mod looping;
+mod mixed;
+mod sequential;
+mod shared;
+mod standins;
+mod uniform;
+mod zipf;
+mod zipf_pieces;
+mod zipf_ranks;
+
+use destage_base::parameter::{Parameter, Values};
+use destage_trace::Request;
+
+/// A workload's parameters contradict each other.
+///
+/// The text is one line: the workload, the parameter, its value, and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "workload {workload}: {parameter}={value} does not fit the other parameters; expected {expected}"
+)]
+pub struct WorkloadError {
+    /// The workload's name.
+    pub workload: &'static str,
+    /// The parameter.
+    pub parameter: &'static str,
+    /// Its value.
+    pub value: String,
+    /// What would have been right.
+    pub expected: String,
+}
+
+/// The requests of a workload, in the order of their arrival.
+pub type Requests = Box<dyn Iterator<Item = Request> + Send>;
+
+/// A seeded synthetic workload.
+#[derive(Clone, Copy)]
+pub struct Workload {
+    /// The name, as in `--workload`.
+    pub name: &'static str,
+    /// One sentence: what it does to a buffer.
+    pub about: &'static str,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Makes its requests, from a value for each of its parameters and a seed.
+    ///
+    /// # Errors
+    /// If the values contradict each other.
+    pub make: fn(&Values, u64) -> Result<Requests, WorkloadError>,
+}
+
+/// Every workload, one row each.
+pub const WORKLOADS: &[Workload] = &[
+    uniform::WORKLOAD,
+    zipf::WORKLOAD,
+    sequential::WORKLOAD,
+    mixed::WORKLOAD,
+    bursts::WORKLOAD,
+    looping::WORKLOAD,
+    standins::file_mix::OFFICE_INSTALL,
+    standins::file_mix::BROWSER_CACHE,
+    standins::file_mix::PCMARK,
+    standins::iometer_random::WORKLOAD,
+    standins::mp3_fat::WORKLOAD,
+    standins::p2p::WORKLOAD,
+    standins::untar_ext3::WORKLOAD,
+    standins::file_mix::KERNEL_COMPILE,
+    standins::file_mix::POSTMARK,
+    standins::recency::FINANCIAL1,
+    standins::recency::FINANCIAL2,
+    standins::recency::TPCC,
+    standins::recency::CELLO_D3,
+    standins::recency::CELLO_D8,
+    standins::iozone::WORKLOAD,
+    standins::file_mix::POSTMARK_READS,
+    standins::recency::SOURCE_CONTROL,
+    standins::on_board_cache::WORKLOAD,
+];
+
+/// The workload called `name`.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Workload> {
+    WORKLOADS.iter().find(|workload| workload.name == name)
+}
+
+impl std::fmt::Debug for Workload {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "Workload({})", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destage_base::parameter::Value;
+
+    #[test]
+    fn every_workload_is_a_function_of_its_seed_and_keeps_to_its_footprint() {
+        for workload in WORKLOADS {
+            let mut values = Values::defaults(workload.parameters);
+            values.set("requests", Value::Integer(3000));
+            let make = |seed| (workload.make)(&values, seed).unwrap().collect::<Vec<_>>();
+            let requests = make(7);
+            assert_eq!(requests.len(), 3000, "{workload:?}");
+            assert_eq!(requests, make(7), "{workload:?}");
+            assert_ne!(requests, make(8), "{workload:?}");
+            assert!(
+                requests.is_sorted_by_key(|request| request.arrival),
+                "{workload:?}"
+            );
+            let end = values.integer("footprint_pages") * 8;
+            for (index, request) in requests.iter().enumerate() {
+                assert!(
+                    request.sectors > 0 && request.end() <= end,
+                    "{workload:?} {request:?}"
+                );
+                assert_eq!(request.line as usize, index + 1, "{workload:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn contradicting_parameters_are_refused_by_name() {
+        for (name, parameter, value) in [
+            ("uniform", "min_pages", Value::Integer(9)),
+            ("uniform", "max_pages", Value::Integer(60_000)),
+            ("zipf", "page_bytes", Value::Integer(1000)),
+            ("sequential", "streams", Value::Integer(1000)),
+            ("mixed", "random_pages", Value::Integer(1 << 30)),
+            ("zipf", "mean_interarrival_ms", Value::Number(1e8)),
+            ("bursts", "mean_pause_ms", Value::Number(1e9)),
+            (
+                "standin-mp3-fat",
+                "mean_interarrival_ms",
+                Value::Number(1e9),
+            ),
+        ] {
+            let workload = find(name).unwrap();
+            let mut values = Values::defaults(workload.parameters);
+            values.set("footprint_pages", Value::Integer(50_000));
+            values.set(parameter, value.clone());
+            if name == "sequential" {
+                values.set("footprint_pages", Value::Integer(500));
+            }
+            if name == "bursts" {
+                values.set("burst_requests", Value::Number(1.0));
+            }
+            let error = (workload.make)(&values, 1).err().unwrap().to_string();
+            assert!(
+                error.starts_with(&format!("workload {name}: {parameter}=")),
+                "{error}"
+            );
+            assert!(error.contains("; expected "), "{error}");
+        }
+    }
+}

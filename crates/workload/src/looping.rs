@@ -1,0 +1,151 @@
+//! `looping`: a range is written from end to end again and again, and other requests come between.
+//!
+//! Draws, per request and in this order: the gap, whether the loop goes on, the operation, the page of any other
+//! request. A draw that could come out only one way is not made.
+
+use super::shared::{
+    Arrivals, Chance, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, WRITE_PERCENT,
+    contradiction, page_sectors, pick, write_or_read,
+};
+use super::{Requests, Workload};
+use crate::WorkloadError;
+use destage_base::Random;
+use destage_base::parameter::{Kind, Parameter, Values};
+use destage_trace::Request;
+
+pub(super) const WORKLOAD: Workload = Workload {
+    name: "looping",
+    about: "A loop over a range with random pages between: recency keeps the wrong pages as soon as the loop is longer than the buffer.",
+    parameters: &[
+        REQUESTS,
+        FOOTPRINT_PAGES,
+        PAGE_BYTES,
+        WRITE_PERCENT,
+        MEAN_INTERARRIVAL_MS,
+        Parameter {
+            name: "loop_pages",
+            kind: Kind::Integer {
+                min: 1,
+                max: 1 << 40,
+            },
+            default: "10000",
+            unit: "pages",
+            about: "Length of the loop, which lies at the start of the footprint.",
+            source: "",
+        },
+        Parameter {
+            name: "step_pages",
+            kind: Kind::Integer {
+                min: 1,
+                max: 1 << 16,
+            },
+            default: "1",
+            unit: "pages",
+            about: "Size of the loop's requests; the last one before the loop starts over may be shorter.",
+            source: "",
+        },
+        Parameter {
+            name: "loop_percent",
+            kind: Kind::Number {
+                min: 0.0,
+                max: 100.0,
+            },
+            default: "80",
+            unit: "%",
+            about: "Share of requests that go on with the loop; all others are of one page, anywhere behind it.",
+            source: "",
+        },
+    ],
+    make,
+};
+
+struct Looping {
+    random: Random,
+    arrivals: Arrivals,
+    goes_on: Chance,
+    writes: Chance,
+    loop_pages: u64,
+    step_pages: u64,
+    other_pages: u64,
+    offset: u64,
+}
+
+fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
+    let (footprint_pages, loop_pages) = (
+        values.integer("footprint_pages"),
+        values.integer("loop_pages"),
+    );
+    let loop_percent = values.number("loop_percent");
+    let needed = u64::from(loop_percent < 100.0);
+    if loop_pages + needed > footprint_pages {
+        let expected = format!(
+            "at most {}, so that the loop and the pages behind it fit in footprint_pages",
+            footprint_pages.saturating_sub(needed)
+        );
+        return Err(contradiction(
+            WORKLOAD.name,
+            "loop_pages",
+            loop_pages,
+            expected,
+        ));
+    }
+    Ok(Box::new(Looping {
+        random: Random::new(seed),
+        arrivals: Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?,
+        goes_on: Chance::new(loop_percent),
+        writes: Chance::new(values.number("write_percent")),
+        loop_pages,
+        step_pages: values.integer("step_pages"),
+        other_pages: footprint_pages - loop_pages,
+        offset: 0,
+    }))
+}
+
+impl Iterator for Looping {
+    type Item = Request;
+
+    fn next(&mut self) -> Option<Request> {
+        let random = &mut self.random;
+        self.arrivals.next(random)?;
+        let goes_on = self.goes_on.draw(random);
+        let operation = write_or_read(self.writes.draw(random));
+        let (page, pages) = if goes_on {
+            let page = self.offset;
+            let pages = self.step_pages.min(self.loop_pages - page);
+            self.offset = (page + pages) % self.loop_pages;
+            (page, pages)
+        } else {
+            (self.loop_pages + pick(random, self.other_pages), 1)
+        };
+        Some(self.arrivals.request(page, pages, operation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destage_base::parameter::Value;
+
+    #[test]
+    fn the_loop_starts_over_and_nothing_else_touches_it() {
+        let mut values = Values::defaults(WORKLOAD.parameters);
+        values.set("footprint_pages", Value::Integer(12));
+        values.set("loop_pages", Value::Integer(10));
+        values.set("step_pages", Value::Integer(4));
+        values.set("requests", Value::Integer(1000));
+        let (inside, outside): (Vec<_>, Vec<_>) = make(&values, 1)
+            .unwrap()
+            .map(|request| (request.sector / 8, request.sectors / 8))
+            .partition(|(page, _)| *page < 10);
+        for (index, step) in inside.iter().enumerate() {
+            assert_eq!(*step, [(0, 4), (4, 4), (8, 2)][index % 3]);
+        }
+        assert!(outside.iter().all(|(_, pages)| *pages == 1));
+        // Five standard deviations around 200.
+        assert!((137..=263).contains(&outside.len()), "{}", outside.len());
+        values.set("loop_pages", Value::Integer(12));
+        assert!(make(&values, 1).is_err());
+        values.set("loop_percent", Value::Number(100.0));
+        assert!(make(&values, 1).is_ok());
+    }
+}

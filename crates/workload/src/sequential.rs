@@ -1,0 +1,154 @@
+//! `sequential`: a few streams take turns, each walking through a part of its own.
+//!
+//! Draws, per request and in this order: the gap, the operation. A draw that could come out only one way is not
+//! made.
+
+use super::shared::{
+    Arrivals, Chance, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, STREAMS,
+    WRITE_PERCENT, contradiction, page_sectors, write_or_read,
+};
+use super::{Requests, Workload};
+use crate::WorkloadError;
+use destage_base::Random;
+use destage_base::parameter::{Kind, Parameter, Values};
+use destage_trace::Request;
+
+pub(super) const STREAM_PAGES: Parameter = Parameter {
+    name: "stream_pages",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 16,
+    },
+    default: "16",
+    unit: "pages",
+    about: "Size of a stream's requests.",
+    source: "",
+};
+
+pub(super) const WORKLOAD: Workload = Workload {
+    name: "sequential",
+    about: "Streams in turn, each writing ahead: no page comes back soon, so a buffer can only help by grouping.",
+    parameters: &[
+        REQUESTS,
+        FOOTPRINT_PAGES,
+        PAGE_BYTES,
+        WRITE_PERCENT,
+        MEAN_INTERARRIVAL_MS,
+        STREAMS,
+        STREAM_PAGES,
+    ],
+    make,
+};
+
+/// Streams over pages from `start` on.
+#[derive(Clone, Debug)]
+pub(super) struct Streams {
+    start: u64,
+    /// Pages of each stream's part.
+    part_pages: u64,
+    stream_pages: u64,
+    /// How far each stream is in its part.
+    offsets: Vec<u64>,
+}
+
+impl Streams {
+    pub fn new(
+        workload: &'static str,
+        values: &Values,
+        start: u64,
+        pages: u64,
+    ) -> Result<Self, WorkloadError> {
+        let (streams, stream_pages) = (values.integer("streams"), values.integer("stream_pages"));
+        let part_pages = pages / streams;
+        if part_pages < stream_pages {
+            let expected = format!(
+                "at most {}, so that each has a request's {stream_pages} pages",
+                pages / stream_pages
+            );
+            return Err(contradiction(workload, "streams", streams, expected));
+        }
+        let offsets = (0..streams).map(|_| 0).collect();
+        Ok(Self {
+            start,
+            part_pages,
+            stream_pages,
+            offsets,
+        })
+    }
+
+    pub fn count(&self) -> u64 {
+        self.offsets.len() as u64
+    }
+
+    /// The next request of a stream: first page and pages. The last one before a stream starts over is shorter
+    /// where the part is no multiple of the request.
+    pub fn advance(&mut self, stream: u64) -> (u64, u64) {
+        let offset = &mut self.offsets[stream as usize];
+        let page = self.start + stream * self.part_pages + *offset;
+        let pages = self.stream_pages.min(self.part_pages - *offset);
+        *offset = (*offset + pages) % self.part_pages;
+        (page, pages)
+    }
+}
+
+struct Sequential {
+    random: Random,
+    arrivals: Arrivals,
+    writes: Chance,
+    streams: Streams,
+    turn: u64,
+}
+
+fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
+    Ok(Box::new(Sequential {
+        random: Random::new(seed),
+        arrivals: Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?,
+        writes: Chance::new(values.number("write_percent")),
+        streams: Streams::new(WORKLOAD.name, values, 0, values.integer("footprint_pages"))?,
+        turn: 0,
+    }))
+}
+
+impl Iterator for Sequential {
+    type Item = Request;
+
+    fn next(&mut self) -> Option<Request> {
+        self.arrivals.next(&mut self.random)?;
+        let operation = write_or_read(self.writes.draw(&mut self.random));
+        let (page, pages) = self.streams.advance(self.turn);
+        self.turn = (self.turn + 1) % self.streams.count();
+        Some(self.arrivals.request(page, pages, operation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destage_base::parameter::Value;
+
+    #[test]
+    fn streams_take_turns_and_start_over_in_their_own_part() {
+        let mut values = Values::defaults(WORKLOAD.parameters);
+        values.set("footprint_pages", Value::Integer(21));
+        values.set("streams", Value::Integer(2));
+        values.set("stream_pages", Value::Integer(4));
+        let pages: Vec<(u64, u32)> = make(&values, 1)
+            .unwrap()
+            .take(8)
+            .map(|request| (request.sector / 8, request.sectors / 8))
+            .collect();
+        assert_eq!(
+            pages,
+            [
+                (0, 4),
+                (10, 4),
+                (4, 4),
+                (14, 4),
+                (8, 2),
+                (18, 2),
+                (0, 4),
+                (10, 4)
+            ]
+        );
+    }
+}

@@ -1,0 +1,348 @@
+//! Parameters and steps that several workloads have in common.
+
+use crate::WorkloadError;
+use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS};
+use destage_base::{Random, Ticks};
+use destage_trace::request::SECTOR_BYTES;
+use destage_trace::{Operation, Request};
+
+pub(super) const REQUESTS: Parameter = Parameter {
+    name: "requests",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 40,
+    },
+    default: "100000",
+    unit: "requests",
+    about: "How many requests there are.",
+    source: "",
+};
+pub(super) const FOOTPRINT_PAGES: Parameter = Parameter {
+    name: "footprint_pages",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 40,
+    },
+    default: "100000",
+    unit: "pages",
+    about: "Requests touch pages below this one.",
+    source: "",
+};
+pub(super) const PAGE_BYTES: Parameter = Parameter {
+    name: "page_bytes",
+    kind: Kind::Bytes {
+        min: SECTOR_BYTES,
+        max: 1 << 20,
+    },
+    default: "4KiB",
+    unit: "bytes",
+    about: "Size of the pages that all other parameters count; a multiple of 512.",
+    source: "",
+};
+pub(super) const WRITE_PERCENT: Parameter = Parameter {
+    name: "write_percent",
+    kind: Kind::Number {
+        min: 0.0,
+        max: 100.0,
+    },
+    default: "100",
+    unit: "%",
+    about: "Share of requests that write.",
+    source: "",
+};
+pub(super) const MIN_PAGES: Parameter = Parameter {
+    name: "min_pages",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 16,
+    },
+    default: "1",
+    unit: "pages",
+    about: "Smallest request; sizes from here to max_pages are equally likely.",
+    source: "",
+};
+pub(super) const MAX_PAGES: Parameter = Parameter {
+    name: "max_pages",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 16,
+    },
+    default: "1",
+    unit: "pages",
+    about: "Largest request.",
+    source: "",
+};
+pub(super) const MEAN_INTERARRIVAL_MS: Parameter = Parameter {
+    name: "mean_interarrival_ms",
+    kind: Kind::Number { min: 0.0, max: 1e9 },
+    default: "0.5",
+    unit: "ms",
+    about: "Mean of the exponentially distributed gaps between arrivals; 0 lets all arrive at once.",
+    source: "",
+};
+pub(super) const SKEW: Parameter = Parameter {
+    name: "skew",
+    kind: Kind::Number {
+        min: 0.0,
+        max: 10.0,
+    },
+    default: "0.9",
+    unit: "",
+    about: "Exponent of the Zipf law: the k-th most popular page is drawn in proportion to k^-skew; 0 is uniform.",
+    source: "",
+};
+pub(super) const CLUSTER_PAGES: Parameter = Parameter {
+    name: "cluster_pages",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 40,
+    },
+    default: "1",
+    unit: "pages",
+    about: "Pages next to each other in popularity stay next to each other in runs of this length, and the runs are scattered; the whole footprint leaves the most popular pages at its start.",
+    source: "",
+};
+pub(super) const STREAMS: Parameter = Parameter {
+    name: "streams",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 16,
+    },
+    default: "4",
+    unit: "streams",
+    about: "Sequential streams, each in a part of its own, starting over at its end.",
+    source: "",
+};
+
+/// An error about `parameter`, which does not fit the others.
+pub(super) fn contradiction(
+    workload: &'static str,
+    parameter: &'static str,
+    value: impl ToString,
+    expected: impl Into<String>,
+) -> WorkloadError {
+    WorkloadError {
+        workload,
+        parameter,
+        value: value.to_string(),
+        expected: expected.into(),
+    }
+}
+
+/// Sectors in a page.
+pub(super) fn page_sectors(workload: &'static str, values: &Values) -> Result<u64, WorkloadError> {
+    let bytes = values.integer("page_bytes");
+    if bytes.is_multiple_of(SECTOR_BYTES) {
+        return Ok(bytes / SECTOR_BYTES);
+    }
+    Err(contradiction(
+        workload,
+        "page_bytes",
+        bytes,
+        "a multiple of 512",
+    ))
+}
+
+/// Sizes of requests, equally likely from `min` to `max` pages.
+#[derive(Clone, Debug)]
+pub(super) struct Sizes {
+    min: u64,
+    max: u64,
+}
+
+impl Sizes {
+    pub fn new(
+        workload: &'static str,
+        values: &Values,
+        space_pages: u64,
+    ) -> Result<Self, WorkloadError> {
+        let (min, max) = (values.integer("min_pages"), values.integer("max_pages"));
+        if max > space_pages {
+            return Err(contradiction(
+                workload,
+                "max_pages",
+                max,
+                format!("at most the {space_pages} pages there are"),
+            ));
+        }
+        if min > max {
+            return Err(contradiction(
+                workload,
+                "min_pages",
+                min,
+                format!("at most max_pages, {max}"),
+            ));
+        }
+        Ok(Self { min, max })
+    }
+
+    /// A size; draws nothing if there is only one.
+    pub fn draw(&self, random: &mut Random) -> u64 {
+        if self.min == self.max {
+            self.min
+        } else {
+            self.min + pick(random, self.max - self.min + 1)
+        }
+    }
+}
+
+/// A whole number below `bound`, as the floor of a unit draw times `bound`: the textbook way, which published
+/// generators use.
+pub(super) fn pick(random: &mut Random, bound: u64) -> u64 {
+    ((random.unit() * bound as f64) as u64).min(bound - 1)
+}
+
+/// Something that happens in `percent` of the cases; draws nothing if it happens always or never.
+#[derive(Clone, Debug)]
+pub(super) struct Chance(f64);
+
+impl Chance {
+    pub fn new(percent: f64) -> Self {
+        Self(percent / 100.0)
+    }
+
+    pub fn draw(&self, random: &mut Random) -> bool {
+        self.0 >= 1.0 || (self.0 > 0.0 && random.unit() < self.0)
+    }
+}
+
+/// The operation of a request that writes or else reads.
+pub(super) fn write_or_read(write: bool) -> Operation {
+    if write {
+        Operation::Write
+    } else {
+        Operation::Read
+    }
+}
+
+/// Checks `parameter`, of which a request takes a `share` on average beside `other_ms`: all requests are to arrive
+/// within 2^63 ticks. Sums of random gaps are hardly ever twice their mean, so 64 bits hold every arrival.
+pub(super) fn check_span(
+    workload: &'static str,
+    parameter: &'static str,
+    values: &Values,
+    (other_ms, share): (f64, f64),
+) -> Result<(), WorkloadError> {
+    const SPAN_MS: f64 = (1u64 << 63) as f64 / TICKS_PER_MS as f64;
+    let (requests, value) = (values.integer("requests"), values.number(parameter));
+    let most = (SPAN_MS / requests as f64 - other_ms) / share;
+    if value <= most {
+        return Ok(());
+    }
+    let expected = format!("at most {most:.1}, so that {requests} requests arrive within 29 years");
+    Err(contradiction(workload, parameter, value, expected))
+}
+
+/// Counts requests and lets time pass between them.
+#[derive(Clone, Debug)]
+pub(super) struct Arrivals {
+    mean_ms: f64,
+    time_ms: f64,
+    made: u64,
+    wanted: u64,
+    page_sectors: u64,
+}
+
+impl Arrivals {
+    pub fn new(
+        workload: &'static str,
+        values: &Values,
+        page_sectors: u64,
+    ) -> Result<Self, WorkloadError> {
+        let mean_ms = values.number("mean_interarrival_ms");
+        check_span(workload, "mean_interarrival_ms", values, (0.0, 1.0))?;
+        Ok(Self {
+            mean_ms,
+            time_ms: 0.0,
+            made: 0,
+            wanted: values.integer("requests"),
+            page_sectors,
+        })
+    }
+
+    /// Lets time pass until the next arrival; `None` after the last.
+    pub fn next(&mut self, random: &mut Random) -> Option<()> {
+        if self.made == self.wanted {
+            return None;
+        }
+        self.made += 1;
+        self.pause(random, self.mean_ms);
+        Some(())
+    }
+
+    /// Lets time pass: exponentially distributed, on average `mean_ms`.
+    pub fn pause(&mut self, random: &mut Random, mean_ms: f64) {
+        if mean_ms > 0.0 {
+            self.time_ms += -mean_ms * libm::log(1.0 - random.unit());
+        }
+    }
+
+    /// The request that arrives now.
+    pub fn request(&self, page: u64, pages: u64, operation: Operation) -> Request {
+        Request {
+            arrival: whole_nanoseconds(self.time_ms),
+            sector: page * self.page_sectors,
+            // Sizes are below 2^16 pages, pages at most 2^11 sectors.
+            sectors: (pages * self.page_sectors) as u32,
+            volume: 0,
+            line: u32::try_from(self.made).unwrap_or(u32::MAX),
+            operation,
+            fua: false,
+            stream: 0,
+        }
+    }
+}
+
+/// A time in milliseconds as ticks, rounded to nanoseconds exactly as printing it with six decimals would round.
+///
+/// A product of floating-point numbers is not exact enough for that: it moves some values over the half.
+fn whole_nanoseconds(ms: f64) -> Ticks {
+    const NS_PER_MS: u128 = 1_000_000;
+    const MANTISSA_BITS: u32 = 52;
+    let bits = ms.to_bits();
+    let exponent = (bits >> MANTISSA_BITS) as i32 - 1075;
+    let mantissa = (bits & ((1 << MANTISSA_BITS) - 1)) | (1 << MANTISSA_BITS);
+    let product = u128::from(mantissa) * NS_PER_MS;
+    let ns = match exponent {
+        // 73 bits shifted further than that are less than half a nanosecond.
+        ..-100 => 0,
+        -100..0 => {
+            let shift = exponent.unsigned_abs();
+            let (whole, rest, half) = (
+                product >> shift,
+                product & ((1 << shift) - 1),
+                1 << (shift - 1),
+            );
+            whole + u128::from(rest > half || (rest == half && whole % 2 == 1))
+        }
+        0..50 => product << exponent,
+        _ => u128::MAX,
+    };
+    u64::try_from(ns)
+        .unwrap_or(u64::MAX)
+        .saturating_mul(TICKS_PER_NS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_round_as_printing_does() {
+        let mut random = Random::new(3);
+        for scale in [1e-7, 1e-3, 1.0, 1e3, 1e6, 1e9] {
+            for _ in 0..2000 {
+                let ms = random.unit() * scale;
+                let printed: u64 = format!("{ms:.6}").replace('.', "").parse().unwrap();
+                assert_eq!(whole_nanoseconds(ms), printed * 10, "{ms:e}");
+            }
+        }
+        assert_eq!(whole_nanoseconds(0.0), 0);
+        assert_eq!(whole_nanoseconds(1.0), 10_000_000);
+        // Exactly between two nanoseconds, to the even one: 7812.5 and 23437.5.
+        assert_eq!(whole_nanoseconds(1.0 / 128.0), 7_812 * 10);
+        assert_eq!(whole_nanoseconds(3.0 / 128.0), 23_438 * 10);
+        assert_eq!(whole_nanoseconds(1e300), u64::MAX);
+    }
+}

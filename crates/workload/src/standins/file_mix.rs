@@ -1,0 +1,262 @@
+//! Stand-ins for applications that make, change and remove files: one machine and a set of parameters for each.
+//!
+//! Step by step, one of: a small write somewhere in one large file that is always there (a registry, an index), a
+//! whole file read, a piece put at the end of a file, a file removed, or else a new file. When there are more files
+//! than allowed, or the volume is full, one is removed first. Choices of a file are uniform, except that `removed` says
+//! which file goes: a cache gives up what is oldest, and a temporary file is the latest.
+//!
+//! Draws, per step and in this order: what is done; then the place in the large file, or the file and the size of the
+//! piece, or the size of the new file and the files that have to make room, where these are drawn at random; and per
+//! request the gap.
+
+mod rows;
+
+pub(crate) use rows::{
+    BROWSER_CACHE, KERNEL_COMPILE, OFFICE_INSTALL, PCMARK, POSTMARK, POSTMARK_READS,
+};
+
+use super::parameters::FileSizes;
+use super::{Activity, requests};
+use crate::Requests;
+use crate::WorkloadError;
+use crate::files::{Disk, File, FileSystem, ext::Ext, fat::Fat, ntfs::Ntfs};
+use crate::shared::{contradiction, pick};
+use destage_base::Random;
+use destage_base::parameter::{Value, Values};
+use std::collections::VecDeque;
+
+struct FileMix {
+    system: Box<dyn FileSystem>,
+    sizes: FileSizes,
+    /// Percent of steps: large file, read, append, remove, in sums.
+    until: [f64; 4],
+    hot_bytes: u64,
+    hot_write_bytes: u64,
+    append_bytes: u64,
+    live_files: u64,
+    directory_files: u64,
+    directories: Vec<usize>,
+    made: u64,
+    hot: Option<File>,
+    /// In the order in which they were made, unless any may be removed. Boxed, as those behind one that is taken out move up.
+    files: VecDeque<Box<File>>,
+    removed: Removed,
+}
+
+/// Which file is removed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Removed {
+    Random,
+    Oldest,
+    Latest,
+}
+
+fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
+    let number = |name| values.integer(name);
+    let disk = Disk::new(number("max_request_pages"), number("max_read_pages"));
+    requests(name, values, seed, disk, file_mix(name, values)?)
+}
+
+fn file_mix(name: &'static str, values: &Values) -> Result<FileMix, WorkloadError> {
+    let number = |name| values.integer(name);
+    // One, for a workload that does not have it.
+    let optional = |name| values.get(name).map_or(1, |_| number(name));
+    let (pages, page_bytes) = (number("footprint_pages"), number("page_bytes"));
+    let (commit, checkpoint) = (number("commit_pages"), number("checkpoint_commits"));
+    let system = match values.get("file_system") {
+        Some(Value::Text(kind)) if kind == "fat" => Fat::new(pages, page_bytes, commit).map(boxed),
+        Some(Value::Text(kind)) if kind == "ext3" => {
+            Ext::new(pages, page_bytes, commit, checkpoint)
+                .map(|system| boxed(system.used_by(optional("processes"))))
+        }
+        _ => Ntfs::new(pages, page_bytes, commit, checkpoint)
+            .map(|system| boxed(system.waiting(optional("wait_commits")))),
+    };
+    let sizes = FileSizes::new(name, values)?;
+    let hot_bytes = number("hot_file_bytes");
+    let hot_write_bytes = number("hot_write_bytes").min(hot_bytes);
+    let append_bytes = number("append_bytes");
+    // A file that grows while all room is taken needs as much again.
+    let needed = hot_bytes + sizes.max + append_bytes + 8 * page_bytes.max(32 << 10);
+    let Some(system) = system.filter(|system| system.fits(needed)) else {
+        let expected = format!("room for the file system and files of {needed} bytes");
+        return Err(contradiction(name, "footprint_pages", pages, expected));
+    };
+    let mut until = [0.0; 4];
+    let mut sum = 0.0;
+    for (until, name) in until.iter_mut().zip([
+        "hot_percent",
+        "read_percent",
+        "append_percent",
+        "remove_percent",
+    ]) {
+        sum += values.number(name);
+        *until = sum / 100.0;
+    }
+    if sum >= 100.0 {
+        let expected = "less than what hot_percent, read_percent and append_percent leave of 100";
+        let removed = values.number("remove_percent");
+        return Err(contradiction(name, "remove_percent", removed, expected));
+    }
+    Ok(FileMix {
+        system,
+        sizes,
+        until,
+        hot_bytes,
+        hot_write_bytes,
+        append_bytes,
+        live_files: number("live_files"),
+        directory_files: number("directory_files"),
+        directories: Vec::new(),
+        made: 0,
+        hot: None,
+        files: VecDeque::new(),
+        removed: match values.text("removed") {
+            "oldest" => Removed::Oldest,
+            "latest" => Removed::Latest,
+            _ => Removed::Random,
+        },
+    })
+}
+
+fn boxed(system: impl FileSystem + 'static) -> Box<dyn FileSystem> {
+    Box::new(system)
+}
+
+impl FileMix {
+    /// The file at `index`, taken out. The others keep their order, if it says which one is removed.
+    fn take(&mut self, index: usize) -> Option<Box<File>> {
+        match self.removed {
+            Removed::Random => self.files.swap_remove_back(index),
+            Removed::Oldest | Removed::Latest => self.files.remove(index),
+        }
+    }
+
+    /// A random file, taken out.
+    fn take_random(&mut self, random: &mut Random) -> Option<Box<File>> {
+        let count = self.files.len() as u64;
+        (count > 0)
+            .then(|| pick(random, count) as usize)
+            .and_then(|index| self.take(index))
+    }
+
+    /// The file that is removed next.
+    fn take_removed(&mut self, random: &mut Random) -> Option<Box<File>> {
+        match self.removed {
+            Removed::Random => self.take_random(random),
+            Removed::Oldest => self.files.pop_front(),
+            Removed::Latest => self.files.pop_back(),
+        }
+    }
+
+    /// The file that makes room for others.
+    fn take_for_room(&mut self, random: &mut Random) -> Option<Box<File>> {
+        match self.removed {
+            Removed::Oldest => self.files.pop_front(),
+            // What is latest was just made, and is still wanted.
+            Removed::Random | Removed::Latest => self.take_random(random),
+        }
+    }
+
+    /// Removes files until `bytes` more bytes fit, and formats if that does not help.
+    fn make_room(&mut self, bytes: u64, random: &mut Random, disk: &mut Disk) {
+        while !self.system.fits(bytes) {
+            match self.take_for_room(random) {
+                Some(file) => self.system.remove(*file, disk),
+                None => {
+                    self.system.format(disk);
+                    self.directories.clear();
+                    self.made = 0;
+                    self.hot = None;
+                    self.begin(disk);
+                }
+            }
+        }
+    }
+
+    /// Makes the large file, if it is written at all.
+    fn begin(&mut self, disk: &mut Disk) {
+        self.directories.push(self.system.make_directory());
+        if self.until[0] > 0.0 {
+            let mut file = self.system.create(self.directories[0]);
+            self.system.append(&mut file, self.hot_bytes, disk);
+            self.hot = Some(file);
+        }
+    }
+
+    fn create(&mut self, random: &mut Random, disk: &mut Disk) {
+        let bytes = self.sizes.draw(random);
+        if self.files.len() as u64 >= self.live_files
+            && let Some(file) = self.take_for_room(random)
+        {
+            self.system.remove(*file, disk);
+        }
+        self.make_room(bytes, random, disk);
+        let turn = self.made / self.directory_files;
+        let most = self.live_files.div_ceil(self.directory_files);
+        let index = (turn % most) as usize;
+        if index == self.directories.len() {
+            self.directories.push(self.system.make_directory());
+        }
+        self.made += 1;
+        let mut file = self.system.create(self.directories[index]);
+        self.system.append(&mut file, bytes, disk);
+        self.files.push_back(Box::new(file));
+    }
+}
+
+impl Activity for FileMix {
+    fn step(&mut self, random: &mut Random, disk: &mut Disk) {
+        if self.directories.is_empty() {
+            self.begin(disk);
+        }
+        let drawn = random.unit();
+        let kind = self.until.iter().position(|until| drawn < *until);
+        match (kind, &self.hot) {
+            (Some(0), Some(hot)) => {
+                let places = self.hot_bytes / self.hot_write_bytes;
+                let offset = pick(random, places) * self.hot_write_bytes;
+                self.system
+                    .overwrite(hot, offset, self.hot_write_bytes, disk);
+            }
+            (Some(1..), _) if self.files.is_empty() => self.create(random, disk),
+            (Some(1), _) => {
+                let index = pick(random, self.files.len() as u64) as usize;
+                let file = &self.files[index];
+                self.system.read(file, 0, file.bytes, disk);
+            }
+            (Some(2), _) => {
+                let bytes = 1 + pick(random, self.append_bytes);
+                let index = pick(random, self.files.len() as u64) as usize;
+                if !self.system.fits(bytes) {
+                    if let Some(file) = self.take(index) {
+                        self.system.remove(*file, disk);
+                    }
+                    return;
+                }
+                let place = match self.removed {
+                    Removed::Oldest | Removed::Latest => index,
+                    // In the order that taking it out and putting it back would leave.
+                    Removed::Random => {
+                        let last = self.files.len() - 1;
+                        self.files.swap(index, last);
+                        last
+                    }
+                };
+                let file = &mut self.files[place];
+                if file.bytes + bytes <= self.sizes.max {
+                    self.system.append(file, bytes, disk);
+                }
+            }
+            (Some(_), _) => {
+                if let Some(file) = self.take_removed(random) {
+                    self.system.remove(*file, disk);
+                }
+            }
+            (None, _) => self.create(random, disk),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

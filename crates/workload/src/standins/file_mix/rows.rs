@@ -1,0 +1,312 @@
+//! The mixes of files there are: a row of the registry each, and the parameters they share.
+
+use super::make;
+use crate::Workload;
+use crate::files::ext;
+use crate::shared::REQUESTS;
+use crate::standins::parameters::{
+    BLOCK_BYTES, CHECKPOINT_COMMITS, COMMIT_PAGES, GAP_MS, MAX_FILE_BYTES, MAX_REQUEST_PAGES,
+    MEAN_FILE_BYTES, MEDIAN_FILE_BYTES, MIN_FILE_BYTES, VOLUME_PAGES,
+};
+use destage_base::parameter::{Kind, Parameter};
+
+const PERCENT: Kind = Kind::Number {
+    min: 0.0,
+    max: 100.0,
+};
+
+const FILE_SYSTEM: Parameter = Parameter {
+    name: "file_system",
+    kind: Kind::Choice(&["fat", "ext3", "ntfs"]),
+    default: "ntfs",
+    unit: "",
+    about: "The file system; checkpoint_commits has no meaning for fat.",
+    source: "",
+};
+const LIVE_FILES: Parameter = Parameter {
+    name: "live_files",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 24,
+    },
+    default: "500",
+    unit: "files",
+    about: "Files there are at most; one more, and another is removed.",
+    source: "",
+};
+const DIRECTORY_FILES: Parameter = Parameter {
+    name: "directory_files",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 32,
+    },
+    default: "100",
+    unit: "files",
+    about: "New files that go to a directory before another one is made, up to as many directories as live files need.",
+    source: "",
+};
+const HOT_PERCENT: Parameter = Parameter {
+    name: "hot_percent",
+    kind: PERCENT,
+    default: "0",
+    unit: "%",
+    about: "Share of steps that write somewhere in the large file.",
+    source: "",
+};
+const READ_PERCENT: Parameter = Parameter {
+    name: "read_percent",
+    kind: PERCENT,
+    default: "0",
+    unit: "%",
+    about: "Share of steps that read a whole file.",
+    source: "",
+};
+const APPEND_PERCENT: Parameter = Parameter {
+    name: "append_percent",
+    kind: PERCENT,
+    default: "0",
+    unit: "%",
+    about: "Share of steps that put a piece at the end of a file, as long as it stays below max_file_bytes.",
+    source: "",
+};
+const REMOVE_PERCENT: Parameter = Parameter {
+    name: "remove_percent",
+    kind: PERCENT,
+    default: "0",
+    unit: "%",
+    about: "Share of steps that remove a file; what all these leave makes new files.",
+    source: "",
+};
+const REMOVED: Parameter = Parameter {
+    name: "removed",
+    kind: Kind::Choice(&["random", "oldest", "latest"]),
+    default: "random",
+    unit: "",
+    about: "Which file is removed. Where room is needed, latest means a random one.",
+    source: "",
+};
+const PROCESSES: Parameter = Parameter {
+    name: "processes",
+    kind: Kind::Integer {
+        min: 1,
+        max: ext::COLOURS,
+    },
+    default: "1",
+    unit: "processes",
+    about: "Processes that make files in turn: ext3 gives each its own sixteenth of a group to begin with.",
+    source: "",
+};
+const WAIT_COMMITS: Parameter = Parameter {
+    name: "wait_commits",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 10,
+    },
+    default: "1",
+    unit: "commits",
+    about: "Write-backs that a changed page waits for, on ntfs.",
+    source: "",
+};
+const MAX_READ_PAGES: Parameter = Parameter {
+    name: "max_read_pages",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 15,
+    },
+    default: "16",
+    unit: "pages",
+    about: "Largest read.",
+    source: "Windows XP: 64 KiB",
+};
+const HOT_FILE_BYTES: Parameter = Parameter {
+    name: "hot_file_bytes",
+    kind: Kind::Bytes {
+        min: 1,
+        max: 1 << 40,
+    },
+    default: "4MiB",
+    unit: "bytes",
+    about: "Size of the large file.",
+    source: "",
+};
+const HOT_WRITE_BYTES: Parameter = Parameter {
+    name: "hot_write_bytes",
+    kind: Kind::Bytes {
+        min: 1,
+        max: 1 << 30,
+    },
+    default: "4KiB",
+    unit: "bytes",
+    about: "Size of a write to it.",
+    source: "",
+};
+const APPEND_BYTES: Parameter = Parameter {
+    name: "append_bytes",
+    kind: Kind::Bytes {
+        min: 1,
+        max: 1 << 30,
+    },
+    default: "4KiB",
+    unit: "bytes",
+    about: "Largest piece put at the end of a file; sizes from one byte on are equally likely.",
+    source: "",
+};
+
+/// A stand-in's row: where it differs from its fellows.
+macro_rules! row {
+    ($row:ident, $name:literal, $about:literal, $($parameter:ident = $default:literal, $source:literal;)*) => {
+        pub(crate) const $row: Workload = Workload {
+            name: $name,
+            about: $about,
+            parameters: &[
+                BLOCK_BYTES,
+                DIRECTORY_FILES,
+                HOT_FILE_BYTES,
+                $(Parameter { default: $default, source: $source, ..$parameter }),*
+            ],
+            make: |values, seed| make($name, values, seed),
+        };
+    };
+}
+
+row! {
+    OFFICE_INSTALL, "standin-office-install",
+    "Stand-in for installing an office package to NTFS (BPLRU W1): large files once, and a registry, a log and the file table again and again.",
+    REQUESTS = "20000", "";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    GAP_MS = "1", "";
+    FILE_SYSTEM = "ntfs", "BPLRU (FAST 2008), W1";
+    MEAN_FILE_BYTES = "250000", "estimate";
+    MEDIAN_FILE_BYTES = "30000", "estimate";
+    MAX_FILE_BYTES = "20MB", "estimate";
+    LIVE_FILES = "100000", "nothing is removed";
+    HOT_PERCENT = "30", "estimate";
+    READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
+    APPEND_PERCENT = "5", "estimate";
+    REMOVE_PERCENT = "5", "estimate: temporary files";
+    REMOVED = "latest", "temporary files";
+    HOT_WRITE_BYTES = "4KiB", "";
+    APPEND_BYTES = "4KiB", "";
+    COMMIT_PAGES = "256", "estimate: 1 s";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
+    CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
+    MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
+    MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
+}
+row! {
+    BROWSER_CACHE, "standin-browser-cache",
+    "Stand-in for a browser's cache on NTFS (BPLRU W2): many small files made and removed, and an index rewritten each time.",
+    REQUESTS = "50000", "";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    GAP_MS = "5", "";
+    FILE_SYSTEM = "ntfs", "BPLRU (FAST 2008), W2";
+    MEAN_FILE_BYTES = "13000", "estimate: objects of web pages of that time";
+    MEDIAN_FILE_BYTES = "4000", "estimate";
+    MAX_FILE_BYTES = "2MB", "estimate";
+    LIVE_FILES = "10000", "estimate: some 130 MB";
+    HOT_PERCENT = "45", "estimate: the index changes with nearly every file";
+    READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
+    APPEND_PERCENT = "0", "";
+    REMOVE_PERCENT = "5", "estimate";
+    REMOVED = "oldest", "a cache above its limit gives up what was not used for longest";
+    HOT_WRITE_BYTES = "512", "estimate";
+    APPEND_BYTES = "4KiB", "";
+    COMMIT_PAGES = "64", "estimate: 1 s";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
+    CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
+    MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
+    MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
+}
+row! {
+    PCMARK, "standin-pcmark",
+    "Stand-in for PCMark05's disk tests on NTFS (BPLRU W3): files of all sizes made, changed and removed, and small writes to one large file.",
+    REQUESTS = "30000", "";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    GAP_MS = "2", "";
+    FILE_SYSTEM = "ntfs", "estimate";
+    MEAN_FILE_BYTES = "100000", "estimate";
+    MEDIAN_FILE_BYTES = "12000", "estimate";
+    MAX_FILE_BYTES = "10MB", "estimate";
+    LIVE_FILES = "4000", "estimate: some 400 MB";
+    HOT_PERCENT = "35", "estimate";
+    READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
+    APPEND_PERCENT = "20", "estimate";
+    REMOVE_PERCENT = "10", "estimate";
+    REMOVED = "random", "";
+    HOT_WRITE_BYTES = "4KiB", "";
+    APPEND_BYTES = "32KiB", "estimate";
+    COMMIT_PAGES = "128", "estimate: 1 s";
+    WAIT_COMMITS = "8", "Windows Internals: each second the lazy writer takes an eighth of what waits";
+    CHECKPOINT_COMMITS = "5", "NTFS: every 5 s";
+    MAX_REQUEST_PAGES = "16", "Windows XP: 64 KiB";
+    MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
+}
+row! {
+    KERNEL_COMPILE, "standin-kernel-compile-ext3",
+    "Stand-in for compiling Linux on ext3 (BPLRU W8): object files and lists of what they depend on, many of them temporary, with commits between few files.",
+    REQUESTS = "20000", "";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    GAP_MS = "20", "";
+    FILE_SYSTEM = "ext3", "BPLRU (FAST 2008), W8";
+    MEAN_FILE_BYTES = "22000", "estimate: objects and lists of dependencies";
+    MEDIAN_FILE_BYTES = "7000", "estimate";
+    MAX_FILE_BYTES = "8MB", "estimate: the linked kernel";
+    LIVE_FILES = "20000", "";
+    HOT_PERCENT = "0", "";
+    READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
+    APPEND_PERCENT = "5", "estimate: archives";
+    REMOVE_PERCENT = "35", "estimate: temporary files";
+    REMOVED = "latest", "temporary files: lists of dependencies before they are put in order";
+    PROCESSES = "16", "fs/ext3/inode.c; a compiler, an assembler and a shell for every file";
+    HOT_WRITE_BYTES = "4KiB", "";
+    APPEND_BYTES = "16KiB", "";
+    COMMIT_PAGES = "128", "estimate: what a compiler makes in 5 s";
+    CHECKPOINT_COMMITS = "6", "Linux: 30 s over 5 s";
+    MAX_REQUEST_PAGES = "32", "Linux 2.6: 128 KiB";
+    MAX_READ_PAGES = "32", "Linux 2.6: 128 KiB";
+}
+row! {
+    POSTMARK, "standin-postmark",
+    "Stand-in for PostMark on FAT, ext3 or NTFS (BPLRU W9): a pool of small files that come, grow and go.",
+    REQUESTS = "50000", "";
+    VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
+    GAP_MS = "1", "";
+    FILE_SYSTEM = "fat", "BPLRU (FAST 2008), W9: FAT16, ext3 and NTFS";
+    MIN_FILE_BYTES = "500", "PostMark's default";
+    MAX_FILE_BYTES = "9770", "PostMark's default: 9.77 kB";
+    LIVE_FILES = "5000", "estimate";
+    HOT_PERCENT = "0", "";
+    READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
+    APPEND_PERCENT = "34", "PostMark's default: as many pieces as files made and removed";
+    REMOVE_PERCENT = "33", "PostMark's default";
+    REMOVED = "random", "PostMark";
+    HOT_WRITE_BYTES = "4KiB", "";
+    APPEND_BYTES = "9770", "PostMark's default";
+    COMMIT_PAGES = "64", "estimate";
+    CHECKPOINT_COMMITS = "6", "";
+    MAX_REQUEST_PAGES = "16", "";
+    MAX_READ_PAGES = "16", "";
+}
+row! {
+    POSTMARK_READS, "standin-postmark-reads",
+    "Stand-in for the PostMark trace that comes with the SSD extension of DiskSim: large files, four reads in five requests, hardly a rewrite.",
+    REQUESTS = "62257", "trace ssd-postmark-aligned2";
+    VOLUME_PAGES = "1760000", "from the trace's 1532457 different pages written: what the file table's zone leaves free";
+    GAP_MS = "7.9", "trace ssd-postmark-aligned2: 490 s";
+    FILE_SYSTEM = "ntfs", "trace ssd-postmark-aligned2, by its layout";
+    MEAN_FILE_BYTES = "1800kB", "";
+    MEDIAN_FILE_BYTES = "700kB", "";
+    MAX_FILE_BYTES = "32MB", "";
+    LIVE_FILES = "2300", "";
+    HOT_PERCENT = "0", "";
+    READ_PERCENT = "33", "from the trace's 83.2 % of reads";
+    APPEND_PERCENT = "0", "";
+    REMOVE_PERCENT = "10", "";
+    REMOVED = "random", "PostMark";
+    HOT_WRITE_BYTES = "4KiB", "";
+    APPEND_BYTES = "4KiB", "";
+    COMMIT_PAGES = "4096", "";
+    CHECKPOINT_COMMITS = "5", "";
+    MAX_REQUEST_PAGES = "1024", "trace ssd-postmark-aligned2: 4 MiB";
+    MAX_READ_PAGES = "25", "from the trace's mean read of 198 sectors";
+}

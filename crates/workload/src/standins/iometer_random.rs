@@ -1,0 +1,27 @@
+//! `standin-iometer-random`: uniformly random writes over the whole device, in place of W4 of the BPLRU paper.
+
+use crate::shared::{FOOTPRINT_PAGES, REQUESTS};
+use crate::{Workload, uniform};
+use destage_base::parameter::Parameter;
+
+pub(crate) const WORKLOAD: Workload = Workload {
+    name: "standin-iometer-random",
+    about: "Stand-in for Iometer's random writes (BPLRU W4): the workload `uniform` over a device of 1 GB.",
+    parameters: &[
+        Parameter {
+            default: "1000000",
+            ..REQUESTS
+        },
+        Parameter {
+            default: "261120",
+            source: "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take",
+            ..FOOTPRINT_PAGES
+        },
+        uniform::WORKLOAD.parameters[2],
+        uniform::WORKLOAD.parameters[3],
+        uniform::WORKLOAD.parameters[4],
+        uniform::WORKLOAD.parameters[5],
+        uniform::WORKLOAD.parameters[6],
+    ],
+    make: |values, seed| uniform::make_as("standin-iometer-random", values, seed),
+};

@@ -1,0 +1,95 @@
+//! Stand-ins: workloads made the way a paper says its own was made, for those whose traces cannot be had.
+//!
+//! None is the original. What each was set by, and how far it is from that, stands in the documentation of the
+//! workloads and is held by tests.
+
+pub(super) mod file_mix;
+pub(super) mod iometer_random;
+pub(super) mod iozone;
+pub(super) mod mp3_fat;
+pub(super) mod on_board_cache;
+pub(super) mod p2p;
+mod parameters;
+pub(super) mod recency;
+pub(super) mod untar_ext3;
+
+use crate::Requests;
+use crate::WorkloadError;
+use crate::files::{Disk, FileSystem};
+use crate::shared::{Arrivals, contradiction, page_sectors};
+use destage_base::Random;
+use destage_base::parameter::Values;
+use destage_trace::Request;
+
+/// What somebody does with files, step by step.
+trait Activity: Send {
+    /// Goes on until `disk` has at least one more request.
+    fn step(&mut self, random: &mut Random, disk: &mut Disk);
+}
+
+/// The requests of an activity, one at a time.
+struct FileRequests<A> {
+    random: Random,
+    arrivals: Arrivals,
+    disk: Disk,
+    activity: A,
+}
+
+impl<A: Activity> Iterator for FileRequests<A> {
+    type Item = Request;
+
+    fn next(&mut self) -> Option<Request> {
+        self.arrivals.next(&mut self.random)?;
+        loop {
+            if let Some(access) = self.disk.pop() {
+                return Some(
+                    self.arrivals
+                        .request(access.page, access.pages, access.operation),
+                );
+            }
+            self.activity.step(&mut self.random, &mut self.disk);
+        }
+    }
+}
+
+/// The requests that `activity` makes of `disk`.
+fn requests(
+    workload: &'static str,
+    values: &Values,
+    seed: u64,
+    disk: Disk,
+    activity: impl Activity + 'static,
+) -> Result<Requests, WorkloadError> {
+    Ok(Box::new(FileRequests {
+        random: Random::new(seed),
+        arrivals: Arrivals::new(workload, values, page_sectors(workload, values)?)?,
+        disk,
+        activity,
+    }))
+}
+
+/// A disk whose requests are of `max_request_pages` at most.
+fn disk(values: &Values) -> Disk {
+    let most = values.integer("max_request_pages");
+    Disk::new(most, most)
+}
+
+/// A file system that holds a file of `bytes` bytes, or else the error that the footprint is too small.
+fn volume<F: FileSystem>(
+    workload: &'static str,
+    values: &Values,
+    bytes: u64,
+    made: Option<F>,
+) -> Result<F, WorkloadError> {
+    made.filter(|system| system.fits(bytes)).ok_or_else(|| {
+        contradiction(
+            workload,
+            "footprint_pages",
+            values.integer("footprint_pages"),
+            format!("room for the file system and a file of {bytes} bytes"),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! `standin-mp3-fat`: music is copied to FAT, in place of W5 of the BPLRU paper.
+//!
+//! One file after the other in pieces of the largest request, and the allocation table and the directory whenever
+//! metadata is due. After the last file another folder is filled; a full volume is formatted.
+//!
+//! Draws: per file its size, and per request the gap.
+
+use super::parameters::{
+    BLOCK_BYTES, COMMIT_PAGES, GAP_MS, MAX_REQUEST_PAGES, MEAN_FILE_BYTES, VOLUME_PAGES,
+};
+use super::{Activity, disk, requests, volume};
+use crate::WorkloadError;
+use crate::files::{Disk, File, FileSystem, fat::Fat};
+use crate::shared::{REQUESTS, pick};
+use crate::{Requests, Workload};
+use destage_base::Random;
+use destage_base::parameter::{Kind, Parameter, Values};
+
+pub(crate) const WORKLOAD: Workload = Workload {
+    name: "standin-mp3-fat",
+    about: "Stand-in for copying 90 MP3 files to FAT (BPLRU W5): long sequential runs, and the same few pages of the allocation table and a directory in between.",
+    parameters: &[
+        Parameter {
+            default: "7900",
+            ..REQUESTS
+        },
+        VOLUME_PAGES,
+        BLOCK_BYTES,
+        GAP_MS,
+        Parameter {
+            name: "folder_files",
+            kind: Kind::Integer {
+                min: 1,
+                max: 1 << 32,
+            },
+            default: "90",
+            unit: "files",
+            about: "Files in a folder.",
+            source: "BPLRU (FAST 2008), W5",
+        },
+        Parameter {
+            default: "4.8MB",
+            about: "Mean size of a file; sizes are equally likely from half of it to one and a half.",
+            source: "BPLRU (FAST 2008), W5",
+            ..MEAN_FILE_BYTES
+        },
+        Parameter {
+            about: "Data written between two write-backs of the allocation table and the directory.",
+            ..COMMIT_PAGES
+        },
+        Parameter {
+            default: "16",
+            ..MAX_REQUEST_PAGES
+        },
+    ],
+    make,
+};
+
+struct Copy {
+    system: Fat,
+    mean_bytes: u64,
+    piece_bytes: u64,
+    folder_files: u64,
+    directory: usize,
+    copied: u64,
+    /// The file being copied, and the bytes still to come.
+    file: File,
+    left: u64,
+}
+
+fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
+    let mean_bytes = values.integer("mean_file_bytes");
+    let page_bytes = values.integer("page_bytes");
+    let made = Fat::new(
+        values.integer("footprint_pages"),
+        page_bytes,
+        values.integer("commit_pages"),
+    );
+    let system = volume(WORKLOAD.name, values, mean_bytes * 3 / 2 + 1, made)?;
+    requests(
+        WORKLOAD.name,
+        values,
+        seed,
+        disk(values),
+        Copy {
+            system,
+            mean_bytes,
+            piece_bytes: values.integer("max_request_pages") * page_bytes,
+            folder_files: values.integer("folder_files"),
+            directory: 0,
+            copied: 0,
+            file: File::default(),
+            left: 0,
+        },
+    )
+}
+
+impl Activity for Copy {
+    fn step(&mut self, random: &mut Random, disk: &mut Disk) {
+        if self.left == 0 {
+            self.left = self.mean_bytes.div_ceil(2) + pick(random, self.mean_bytes + 1);
+            if !self.system.fits(self.left) {
+                self.system.format(disk);
+                self.copied = 0;
+            }
+            if self.copied.is_multiple_of(self.folder_files) {
+                self.directory = self.system.make_directory();
+            }
+            self.copied += 1;
+            self.file = self.system.create(self.directory);
+        }
+        let bytes = self.left.min(self.piece_bytes);
+        self.system.append(&mut self.file, bytes, disk);
+        self.left -= bytes;
+    }
+}

@@ -1,0 +1,212 @@
+//! `standin-p2p`: a large file comes in pieces from several peers, in place of W6 of the BPLRU paper.
+//!
+//! The file's room is taken at the start. It has parts, and a part has chunks; each peer sends the chunks of one part
+//! in order, and which peer's chunk comes next, and which part a peer goes on with, is random. A small file that says
+//! which chunks are there is written again from time to time. A complete file is followed by another; they are kept
+//! until the volume is full, which is then formatted.
+//!
+//! Draws, per chunk and in this order: the peer, the part if it begins one; and per request the gap.
+
+use super::parameters::{BLOCK_BYTES, COMMIT_PAGES, GAP_MS, MAX_REQUEST_PAGES, VOLUME_PAGES};
+use super::{Activity, disk, requests, volume};
+use crate::WorkloadError;
+use crate::files::{Disk, File, FileSystem, fat::Fat};
+use crate::shared::{REQUESTS, contradiction, pick};
+use crate::{Requests, Workload};
+use destage_base::Random;
+use destage_base::parameter::{Kind, Parameter, Values};
+
+const BYTES: Kind = Kind::Bytes {
+    min: 1,
+    max: 1 << 40,
+};
+
+pub(crate) const WORKLOAD: Workload = Workload {
+    name: "standin-p2p",
+    about: "Stand-in for a peer-to-peer download to FAT (BPLRU W6): chunks of a large file in random order of its parts, so that blocks fill slowly and all at once.",
+    parameters: &[
+        Parameter {
+            default: "11500",
+            ..REQUESTS
+        },
+        VOLUME_PAGES,
+        BLOCK_BYTES,
+        GAP_MS,
+        Parameter {
+            name: "file_bytes",
+            kind: BYTES,
+            default: "634MB",
+            unit: "bytes",
+            about: "Size of the file.",
+            source: "BPLRU (FAST 2008), W6",
+        },
+        Parameter {
+            name: "part_bytes",
+            kind: BYTES,
+            default: "9728000",
+            unit: "bytes",
+            about: "Size of a part: 9.28 MB there, of 1024 x 1024 bytes.",
+            source: "BPLRU (FAST 2008), W6",
+        },
+        Parameter {
+            name: "chunk_bytes",
+            kind: BYTES,
+            default: "180KiB",
+            unit: "bytes",
+            about: "Size of a chunk.",
+            source: "BPLRU (FAST 2008), W6",
+        },
+        Parameter {
+            name: "peers",
+            kind: Kind::Integer {
+                min: 1,
+                max: 1 << 16,
+            },
+            default: "8",
+            unit: "peers",
+            about: "Peers that send at the same time.",
+            source: "",
+        },
+        Parameter {
+            name: "status_chunks",
+            kind: Kind::Integer {
+                min: 1,
+                max: 1 << 32,
+            },
+            default: "8",
+            unit: "chunks",
+            about: "Chunks after which the file that says which are there is written again.",
+            source: "",
+        },
+        Parameter {
+            about: "Data written between two write-backs of the allocation table and the directory.",
+            ..COMMIT_PAGES
+        },
+        Parameter {
+            default: "16",
+            ..MAX_REQUEST_PAGES
+        },
+    ],
+    make,
+};
+
+/// The part that a peer sends, and how far it is.
+#[derive(Clone, Copy, Debug)]
+struct Peer {
+    offset: u64,
+    end: u64,
+}
+
+struct Download {
+    system: Fat,
+    file_bytes: u64,
+    part_bytes: u64,
+    chunk_bytes: u64,
+    status_chunks: u64,
+    status_bytes: u64,
+    peer_count: u64,
+    file: File,
+    status: File,
+    /// Parts that no peer has begun.
+    parts: Vec<u64>,
+    peers: Vec<Peer>,
+    chunks: u64,
+}
+
+fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
+    let bytes = |name| values.integer(name);
+    let (file_bytes, part_bytes, chunk_bytes) = (
+        bytes("file_bytes"),
+        bytes("part_bytes"),
+        bytes("chunk_bytes"),
+    );
+    for (name, inner, outer_name, outer) in [
+        ("part_bytes", part_bytes, "file_bytes", file_bytes),
+        ("chunk_bytes", chunk_bytes, "part_bytes", part_bytes),
+    ] {
+        if inner > outer {
+            let expected = format!("at most {outer_name}, {outer}");
+            return Err(contradiction(WORKLOAD.name, name, inner, expected));
+        }
+    }
+    let page_bytes = bytes("page_bytes");
+    // A header, and the checksum of every part.
+    let status_bytes = 512 + 16 * file_bytes.div_ceil(part_bytes);
+    let made = Fat::new(bytes("footprint_pages"), page_bytes, bytes("commit_pages"));
+    let needed = file_bytes + status_bytes + 8 * page_bytes.max(32 << 10);
+    let system = volume(WORKLOAD.name, values, needed, made)?;
+    let download = Download {
+        system,
+        file_bytes,
+        part_bytes,
+        chunk_bytes,
+        status_chunks: bytes("status_chunks"),
+        status_bytes,
+        peer_count: bytes("peers"),
+        file: File::default(),
+        status: File::default(),
+        parts: Vec::new(),
+        peers: Vec::new(),
+        chunks: 0,
+    };
+    requests(WORKLOAD.name, values, seed, disk(values), download)
+}
+
+impl Download {
+    /// Takes room for another file, and lets the peers begin with a part each.
+    fn begin(&mut self, random: &mut Random, disk: &mut Disk) {
+        let needed = self.file_bytes + self.status_bytes;
+        if !self.system.fits(needed + 4 * self.system.page_bytes()) {
+            self.system.format(disk);
+        }
+        let directory = self.system.make_directory();
+        self.status = self.system.create(directory);
+        self.system
+            .append(&mut self.status, self.status_bytes, disk);
+        self.file = self.system.create(directory);
+        self.file.bytes = self.file_bytes;
+        let pages = self.file_bytes.div_ceil(self.system.page_bytes());
+        self.system.grow(&mut self.file, pages);
+        self.system.sync(disk);
+        self.parts = (0..self.file_bytes.div_ceil(self.part_bytes)).collect();
+        for _ in 0..self.peer_count {
+            let peer = self.next_part(random);
+            self.peers.extend(peer);
+        }
+    }
+
+    /// A random part that nobody has begun.
+    fn next_part(&mut self, random: &mut Random) -> Option<Peer> {
+        let count = self.parts.len() as u64;
+        let index = (count > 0).then(|| pick(random, count))?;
+        let offset = self.parts.swap_remove(index as usize) * self.part_bytes;
+        let end = self.file_bytes.min(offset + self.part_bytes);
+        Some(Peer { offset, end })
+    }
+}
+
+impl Activity for Download {
+    fn step(&mut self, random: &mut Random, disk: &mut Disk) {
+        if self.peers.is_empty() {
+            self.begin(random, disk);
+        }
+        let index = pick(random, self.peers.len() as u64) as usize;
+        let peer = self.peers[index];
+        let bytes = self.chunk_bytes.min(peer.end - peer.offset);
+        self.system.overwrite(&self.file, peer.offset, bytes, disk);
+        self.peers[index].offset += bytes;
+        if self.peers[index].offset == peer.end {
+            match self.next_part(random) {
+                Some(next) => self.peers[index] = next,
+                None => {
+                    self.peers.swap_remove(index);
+                }
+            }
+        }
+        self.chunks += 1;
+        if self.chunks.is_multiple_of(self.status_chunks) {
+            self.system
+                .overwrite(&self.status, 0, self.status_bytes, disk);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Parameters that several stand-ins have in common, and sizes of files.
+
+use crate::WorkloadError;
+use crate::shared::{FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, contradiction, pick};
+use destage_base::Random;
+use destage_base::parameter::{Kind, Parameter, Values};
+
+/// A volume that fills the device of the BPLRU paper.
+pub(super) const VOLUME_PAGES: Parameter = Parameter {
+    default: "261120",
+    about: "Size of the volume.",
+    source: "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take",
+    ..FOOTPRINT_PAGES
+};
+pub(super) const BLOCK_BYTES: Parameter = Parameter {
+    about: "Size of a file system's block and of the pages that all other parameters count; a multiple of 512.",
+    ..PAGE_BYTES
+};
+pub(super) const GAP_MS: Parameter = Parameter {
+    default: "1",
+    ..MEAN_INTERARRIVAL_MS
+};
+pub(super) const MAX_REQUEST_PAGES: Parameter = Parameter {
+    name: "max_request_pages",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 15,
+    },
+    default: "32",
+    unit: "pages",
+    about: "Largest request: writes to neighbouring pages one after the other are merged up to it.",
+    source: "Linux 2.6: 128 KiB; Windows XP: 64 KiB",
+};
+pub(super) const COMMIT_PAGES: Parameter = Parameter {
+    name: "commit_pages",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 32,
+    },
+    default: "256",
+    unit: "pages",
+    about: "Data written between two write-backs of data and metadata; stands for the seconds between them on the disk that the trace was recorded on.",
+    source: "estimate",
+};
+pub(super) const CHECKPOINT_COMMITS: Parameter = Parameter {
+    name: "checkpoint_commits",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 32,
+    },
+    default: "6",
+    unit: "commits",
+    about: "Commits after which committed metadata is written to its place.",
+    source: "Linux: dirty_expire 30 s over commits every 5 s",
+};
+pub(super) const MEAN_FILE_BYTES: Parameter = Parameter {
+    name: "mean_file_bytes",
+    kind: Kind::Bytes {
+        min: 1,
+        max: 1 << 40,
+    },
+    default: "11400",
+    unit: "bytes",
+    about: "Mean size of a file; sizes are log-normally distributed.",
+    source: "",
+};
+pub(super) const MEDIAN_FILE_BYTES: Parameter = Parameter {
+    name: "median_file_bytes",
+    kind: Kind::Bytes {
+        min: 1,
+        max: 1 << 40,
+    },
+    default: "4500",
+    unit: "bytes",
+    about: "Median size of a file; one above the mean counts as the mean.",
+    source: "",
+};
+pub(super) const MIN_FILE_BYTES: Parameter = Parameter {
+    name: "min_file_bytes",
+    kind: Kind::Bytes {
+        min: 1,
+        max: 1 << 40,
+    },
+    default: "500",
+    unit: "bytes",
+    about: "Smallest new file; sizes from here to max_file_bytes are equally likely.",
+    source: "",
+};
+pub(super) const MAX_FILE_BYTES: Parameter = Parameter {
+    name: "max_file_bytes",
+    kind: Kind::Bytes {
+        min: 1,
+        max: 1 << 40,
+    },
+    default: "1MiB",
+    unit: "bytes",
+    about: "Largest file; sizes drawn above it are cut to it.",
+    source: "",
+};
+
+/// Sizes of new files.
+#[derive(Clone, Debug)]
+pub(super) struct FileSizes {
+    law: Law,
+    pub max: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Law {
+    LogNormal { median: f64, sigma: f64 },
+    Uniform { min: u64 },
+}
+
+impl FileSizes {
+    /// Equally likely from `min_file_bytes` to `max_file_bytes` where a workload has these, or else log-normal by
+    /// `mean_file_bytes` and `median_file_bytes` and cut to `max_file_bytes`.
+    pub fn new(workload: &'static str, values: &Values) -> Result<Self, WorkloadError> {
+        let max = values.integer("max_file_bytes");
+        let law = if values.get("min_file_bytes").is_some() {
+            let min = values.integer("min_file_bytes");
+            if min > max {
+                let expected = format!("at most max_file_bytes, {max}");
+                return Err(contradiction(workload, "min_file_bytes", min, expected));
+            }
+            Law::Uniform { min }
+        } else {
+            let mean = values.integer("mean_file_bytes") as f64;
+            let median = (values.integer("median_file_bytes") as f64).min(mean);
+            // The mean of the law is median * e^(sigma^2 / 2).
+            let sigma = (2.0 * libm::log(mean / median)).sqrt();
+            Law::LogNormal { median, sigma }
+        };
+        Ok(Self { law, max })
+    }
+
+    pub fn draw(&self, random: &mut Random) -> u64 {
+        match self.law {
+            Law::Uniform { min } => min + pick(random, self.max - min + 1),
+            Law::LogNormal { median, sigma } => {
+                // Box and Muller (1958); the second normal number of each pair is left.
+                // A square root, unlike a logarithm, is the same on every machine.
+                let radius = (-2.0 * libm::log(1.0 - random.unit())).sqrt();
+                let normal = radius * libm::cos(core::f64::consts::TAU * random.unit());
+                ((median * libm::exp(sigma * normal)) as u64).clamp(1, self.max)
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destage_base::parameter::Value;
+
+    #[test]
+    fn sizes_have_the_mean_and_the_median_asked_for() {
+        let rows = [MEAN_FILE_BYTES, MEDIAN_FILE_BYTES, MAX_FILE_BYTES];
+        let mut values = Values::defaults(&rows);
+        values.set("max_file_bytes", Value::Integer(1 << 40));
+        let (sizes, mut random) = (FileSizes::new("a", &values).unwrap(), Random::new(4));
+        let drawn: Vec<u64> = (0..400_000).map(|_| sizes.draw(&mut random)).collect();
+        let mean = drawn.iter().sum::<u64>() as f64 / drawn.len() as f64;
+        let below = drawn.iter().filter(|size| **size < 4500).count() as f64;
+        // Five standard deviations of either.
+        assert!((mean - 11_400.0).abs() < 5.0 * 42.0, "{mean}");
+        assert!((below - 200_000.0).abs() < 5.0 * 317.0, "{below}");
+        values.set("max_file_bytes", Value::Integer(100));
+        let sizes = FileSizes::new("a", &values).unwrap();
+        assert!((0..1000).all(|_| (1..=100).contains(&sizes.draw(&mut random))));
+        values.set("median_file_bytes", Value::Integer(1 << 20));
+        values.set("max_file_bytes", Value::Integer(1 << 20));
+        let sizes = FileSizes::new("a", &values).unwrap();
+        assert!((0..10).all(|_| sizes.draw(&mut random) == 11_400));
+    }
+}

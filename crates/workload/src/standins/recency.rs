@@ -1,0 +1,319 @@
+//! Stand-ins for servers' traces: rewrites of what was written a short while ago, and fresh places between.
+//!
+//! One machine and a set of parameters for each trace. A write goes with some probability to where one of the last
+//! few writes went, and how many writes ago that was follows a Zipf law: this sets how many different pages there are
+//! among all, and how soon a page comes back. All other writes go on where the last of their kind ended, or start
+//! anywhere. Reads choose in the same way and leave no trace.
+//!
+//! Draws, per request and in this order: the gap, the operation, whether it comes back, how many writes ago; and of
+//! one that does not, or is earlier than the first, whether it goes on, the size, the start. A draw that could come
+//! out only one way is not made.
+
+use crate::WorkloadError;
+use crate::shared::{
+    Arrivals, Chance, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, WRITE_PERCENT,
+    contradiction, page_sectors, pick, write_or_read,
+};
+use crate::zipf_ranks::ZipfRanks;
+use crate::{Requests, Workload};
+use destage_base::Random;
+use destage_base::parameter::{Kind, Parameter, Values};
+use destage_trace::Request;
+
+/// Requests are cut to this.
+const MOST_SECTORS: u64 = 1 << 14;
+
+const MEAN_REQUEST_SECTORS: Parameter = Parameter {
+    name: "mean_request_sectors",
+    kind: Kind::Number { min: 1.0, max: 1e4 },
+    default: "8",
+    unit: "sectors",
+    about: "Mean size of a request; sizes are geometrically distributed, from align_sectors on and in steps of them.",
+    source: "",
+};
+const ALIGN_SECTORS: Parameter = Parameter {
+    name: "align_sectors",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 12,
+    },
+    default: "1",
+    unit: "sectors",
+    about: "Requests start at multiples of this, and are that long or a multiple.",
+    source: "",
+};
+const REWRITE_PERCENT: Parameter = Parameter {
+    name: "rewrite_percent",
+    kind: Kind::Number {
+        min: 0.0,
+        max: 100.0,
+    },
+    default: "90",
+    unit: "%",
+    about: "Share of requests that go to where an earlier write went.",
+    source: "",
+};
+const RECENT_REQUESTS: Parameter = Parameter {
+    name: "recent_requests",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 28,
+    },
+    default: "65536",
+    unit: "requests",
+    about: "How many writes ago that was at most.",
+    source: "",
+};
+const RECENCY_SKEW: Parameter = Parameter {
+    name: "recency_skew",
+    kind: Kind::Number {
+        min: 0.0,
+        max: 10.0,
+    },
+    default: "1",
+    unit: "",
+    about: "Exponent of the Zipf law of how many writes ago.",
+    source: "",
+};
+const SEQUENTIAL_PERCENT: Parameter = Parameter {
+    name: "sequential_percent",
+    kind: Kind::Number {
+        min: 0.0,
+        max: 100.0,
+    },
+    default: "20",
+    unit: "%",
+    about: "Share of the other requests that go on where the last of them ended.",
+    source: "",
+};
+
+/// A stand-in's row: where it differs from its fellows.
+macro_rules! row {
+    ($row:ident, $name:literal, $about:literal, $($parameter:ident = $default:literal, $source:literal;)*) => {
+        pub(crate) const $row: Workload = Workload {
+            name: $name,
+            about: $about,
+            parameters: &[PAGE_BYTES, $(Parameter { default: $default, source: $source, ..$parameter }),*],
+            make: |values, seed| make($name, values, seed),
+        };
+    };
+}
+
+row! {
+    FINANCIAL1, "standin-financial1",
+    "Stand-in for the SPC trace Financial1: small unaligned writes that come back soon, some reads.",
+    REQUESTS = "1300000", "about a million writes, as BPAC (MSST 2010) takes";
+    FOOTPRINT_PAGES = "4194304", "";
+    WRITE_PERCENT = "77", "UMass Trace Repository";
+    MEAN_INTERARRIVAL_MS = "8", "";
+    MEAN_REQUEST_SECTORS = "8.44", "from BPAC (MSST 2010), Table II: 1.930 pages a write";
+    ALIGN_SECTORS = "1", "";
+    REWRITE_PERCENT = "98.55", "from BPAC (MSST 2010), Table II: 113561 different pages of 1930249";
+    RECENT_REQUESTS = "1048576", "as many as there are";
+    RECENCY_SKEW = "1.05", "from the trace's first 10000 requests: 3734 different pages of 12406, 71 % of rewrites within 200 page writes";
+    SEQUENTIAL_PERCENT = "20", "";
+}
+row! {
+    FINANCIAL2, "standin-financial2",
+    "Stand-in for the SPC trace Financial2: mostly reads, and small unaligned writes that come back.",
+    REQUESTS = "3700000", "about 650000 writes, as BPAC (MSST 2010) takes";
+    FOOTPRINT_PAGES = "4194304", "";
+    WRITE_PERCENT = "17.6", "UMass Trace Repository";
+    MEAN_INTERARRIVAL_MS = "11", "";
+    MEAN_REQUEST_SECTORS = "5.68", "from BPAC (MSST 2010), Table II: 1.585 pages a write";
+    ALIGN_SECTORS = "1", "";
+    REWRITE_PERCENT = "96.3", "from BPAC (MSST 2010), Table II: 98239 different pages of 1029983";
+    RECENT_REQUESTS = "1048576", "as many as there are";
+    RECENCY_SKEW = "1.05", "as Financial1";
+    SEQUENTIAL_PERCENT = "20", "";
+}
+row! {
+    CELLO_D3, "standin-cello-d3",
+    "Stand-in for disk 3 of HP's Cello99: sequential runs, and metadata that comes back.",
+    REQUESTS = "720000", "BPAC (MSST 2010), Table II";
+    FOOTPRINT_PAGES = "2097152", "";
+    WRITE_PERCENT = "100", "BPAC (MSST 2010), Table II counts writes only";
+    MEAN_INTERARRIVAL_MS = "10", "";
+    MEAN_REQUEST_SECTORS = "9.85", "from BPAC (MSST 2010), Table II: 2.106 pages a write";
+    ALIGN_SECTORS = "1", "";
+    REWRITE_PERCENT = "70.5", "from BPAC (MSST 2010), Table II: 267894 different pages of 1516588";
+    RECENT_REQUESTS = "65536", "";
+    RECENCY_SKEW = "1", "";
+    SEQUENTIAL_PERCENT = "90", "";
+}
+row! {
+    CELLO_D8, "standin-cello-d8",
+    "Stand-in for disk 8 of HP's Cello99: sequential runs, and metadata that comes back more often than on disk 3.",
+    REQUESTS = "1000000", "BPAC (MSST 2010), Table II";
+    FOOTPRINT_PAGES = "2097152", "";
+    WRITE_PERCENT = "100", "BPAC (MSST 2010), Table II counts writes only";
+    MEAN_INTERARRIVAL_MS = "10", "";
+    MEAN_REQUEST_SECTORS = "11.52", "from BPAC (MSST 2010), Table II: 2.315 pages a write";
+    ALIGN_SECTORS = "1", "";
+    REWRITE_PERCENT = "83.1", "from BPAC (MSST 2010), Table II: 249387 different pages of 2315396";
+    RECENT_REQUESTS = "65536", "";
+    RECENCY_SKEW = "1", "";
+    SEQUENTIAL_PERCENT = "90", "";
+}
+row! {
+    TPCC, "standin-tpcc",
+    "Stand-in for the TPC-C trace of the EPO paper: random writes of database pages over a large space, hardly any of which come back.",
+    REQUESTS = "2000000", "EPO (2011), section IV: 2 million writes";
+    FOOTPRINT_PAGES = "56814798", "span of a public TPC-C trace (MQSim, traces/tpcc-small)";
+    WRITE_PERCENT = "100", "EPO (2011), section IV: writes only";
+    MEAN_INTERARRIVAL_MS = "1", "";
+    MEAN_REQUEST_SECTORS = "21", "EPO (2011), section IV.A: mean write above 10 KB";
+    ALIGN_SECTORS = "16", "database pages of 8 KiB";
+    REWRITE_PERCENT = "1.5", "the same trace: 7879 different pages of 7995";
+    RECENT_REQUESTS = "1024", "";
+    RECENCY_SKEW = "0.5", "";
+    SEQUENTIAL_PERCENT = "0", "";
+}
+row! {
+    SOURCE_CONTROL, "standin-source-control",
+    "Stand-in for the source control server of the on-board-cache paper: large writes, few of which come back.",
+    REQUESTS = "1160000", "MSR Cambridge src2_2";
+    FOOTPRINT_PAGES = "16777216", "";
+    WRITE_PERCENT = "70", "MSR Cambridge src2_2";
+    MEAN_INTERARRIVAL_MS = "500", "a week";
+    MEAN_REQUEST_SECTORS = "112", "on-board cache paper, section II.A";
+    ALIGN_SECTORS = "8", "";
+    REWRITE_PERCENT = "10", "on-board cache paper, section II.C: a 256 MB buffer saves 10 % of the writes";
+    RECENT_REQUESTS = "2048", "";
+    RECENCY_SKEW = "0.5", "";
+    SEQUENTIAL_PERCENT = "60", "";
+}
+
+struct Recency {
+    random: Random,
+    arrivals: Arrivals,
+    writes: Chance,
+    comes_back: Chance,
+    goes_on: Chance,
+    lags: ZipfRanks,
+    /// The last writes, in a ring: first sector and sectors.
+    recent: Vec<(u64, u64)>,
+    capacity: usize,
+    /// Where the oldest is, once the ring is full.
+    oldest: usize,
+    sizes: Steps,
+    align: u64,
+    /// Starts that leave room for the largest request.
+    starts: u64,
+    /// Where the last request that did not come back ended.
+    end: u64,
+}
+
+/// Sizes in steps, geometrically distributed.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    align: u64,
+    /// Of the exponential law of which the geometric one is the whole part.
+    mean: f64,
+    most: u64,
+}
+
+impl Steps {
+    fn draw(&self, random: &mut Random) -> u64 {
+        if self.mean == 0.0 {
+            return self.align;
+        }
+        let more = (-self.mean * libm::log(1.0 - random.unit())) as u64;
+        (1 + more).min(self.most) * self.align
+    }
+}
+
+fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
+    let page_sectors = page_sectors(name, values)?;
+    let footprint_pages = values.integer("footprint_pages");
+    let align = values.integer("align_sectors");
+    let steps = footprint_pages.saturating_mul(page_sectors) / align;
+    let most = (MOST_SECTORS / align).max(1).min(steps);
+    if steps == 0 {
+        let expected = format!("room for a request of {align} sectors");
+        return Err(contradiction(
+            name,
+            "footprint_pages",
+            footprint_pages,
+            expected,
+        ));
+    }
+    let more = (values.number("mean_request_sectors") / align as f64 - 1.0).max(0.0);
+    let mean = if more > 0.0 {
+        1.0 / libm::log1p(1.0 / more)
+    } else {
+        0.0
+    };
+    let recent_requests = values.integer("recent_requests");
+    Ok(Box::new(Recency {
+        random: Random::new(seed),
+        // Requests are counted in sectors here.
+        arrivals: Arrivals::new(name, values, 1)?,
+        writes: Chance::new(values.number("write_percent")),
+        comes_back: Chance::new(values.number("rewrite_percent")),
+        goes_on: Chance::new(values.number("sequential_percent")),
+        lags: ZipfRanks::new(recent_requests, values.number("recency_skew")),
+        recent: Vec::new(),
+        capacity: recent_requests as usize,
+        oldest: 0,
+        sizes: Steps { align, mean, most },
+        align,
+        starts: steps - most + 1,
+        end: u64::MAX,
+    }))
+}
+
+impl Recency {
+    /// The write of `lag` writes ago; the last one is 1 ago.
+    fn write_before(&self, lag: u64) -> Option<(u64, u64)> {
+        let count = self.recent.len();
+        let lag = lag as usize;
+        (lag <= count).then(|| self.recent[(self.oldest + count - lag) % count])
+    }
+
+    fn remember(&mut self, place: (u64, u64)) {
+        if self.recent.len() < self.capacity {
+            self.recent.push(place);
+        } else {
+            self.recent[self.oldest] = place;
+            self.oldest = (self.oldest + 1) % self.capacity;
+        }
+    }
+
+    /// Somewhere new.
+    fn fresh(&mut self) -> (u64, u64) {
+        let goes_on = self.goes_on.draw(&mut self.random);
+        let sectors = self.sizes.draw(&mut self.random);
+        let last = (self.starts - 1) * self.align;
+        let start = if goes_on && self.end <= last {
+            self.end
+        } else {
+            pick(&mut self.random, self.starts) * self.align
+        };
+        self.end = start + sectors;
+        (start, sectors)
+    }
+}
+
+impl Iterator for Recency {
+    type Item = Request;
+
+    fn next(&mut self) -> Option<Request> {
+        self.arrivals.next(&mut self.random)?;
+        let write = self.writes.draw(&mut self.random);
+        let earlier = if self.comes_back.draw(&mut self.random) {
+            let lag = self.lags.draw(&mut self.random);
+            self.write_before(lag)
+        } else {
+            None
+        };
+        let place = earlier.unwrap_or_else(|| self.fresh());
+        if write {
+            self.remember(place);
+        }
+        Some(
+            self.arrivals
+                .request(place.0, place.1, write_or_read(write)),
+        )
+    }
+}

@@ -1,0 +1,66 @@
+//! `uniform`: every page is as likely as any other.
+//!
+//! Draws from the generator, per request and in this order: the gap, the operation, the size, the first page.
+//! A draw that could come out only one way is not made. With its defaults and a seed this repeats published
+//! traces to the byte, so the order is not to be changed.
+
+use super::shared::{
+    Arrivals, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES, PAGE_BYTES,
+    REQUESTS, Sizes, WRITE_PERCENT, page_sectors, pick, write_or_read,
+};
+use super::{Requests, Workload};
+use crate::WorkloadError;
+use destage_base::Random;
+use destage_base::parameter::Values;
+use destage_trace::Request;
+
+pub(super) const WORKLOAD: Workload = Workload {
+    name: "uniform",
+    about: "Pages uniformly at random: hardly any locality, so a buffer gains only what it holds of the footprint.",
+    parameters: &[
+        REQUESTS,
+        FOOTPRINT_PAGES,
+        PAGE_BYTES,
+        WRITE_PERCENT,
+        MIN_PAGES,
+        MAX_PAGES,
+        MEAN_INTERARRIVAL_MS,
+    ],
+    make: |values, seed| make_as("uniform", values, seed),
+};
+
+struct Uniform {
+    random: Random,
+    arrivals: Arrivals,
+    writes: Chance,
+    sizes: Sizes,
+    footprint_pages: u64,
+}
+
+/// The requests, where errors name the workload `name`.
+pub(super) fn make_as(
+    name: &'static str,
+    values: &Values,
+    seed: u64,
+) -> Result<Requests, WorkloadError> {
+    let footprint_pages = values.integer("footprint_pages");
+    Ok(Box::new(Uniform {
+        random: Random::new(seed),
+        arrivals: Arrivals::new(name, values, page_sectors(name, values)?)?,
+        writes: Chance::new(values.number("write_percent")),
+        sizes: Sizes::new(name, values, footprint_pages)?,
+        footprint_pages,
+    }))
+}
+
+impl Iterator for Uniform {
+    type Item = Request;
+
+    fn next(&mut self) -> Option<Request> {
+        self.arrivals.next(&mut self.random)?;
+        let operation = write_or_read(self.writes.draw(&mut self.random));
+        let pages = self.sizes.draw(&mut self.random);
+        let page = pick(&mut self.random, self.footprint_pages - pages + 1);
+        Some(self.arrivals.request(page, pages, operation))
+    }
+}

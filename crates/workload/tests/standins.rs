@@ -1,0 +1,251 @@
+//! How far each stand-in is from the figures published of what it stands for.
+//!
+//! Every row holds a published figure and the one that the stand-in has with its defaults and seed 1, both to be met
+//! exactly: a change to a stand-in shows here, and `docs/workloads.md` has to say the same residuals.
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+use std::collections::{BTreeMap, HashMap};
+
+use destage_base::parameter::Values;
+use destage_trace::statistics::Summary;
+use destage_trace::{Operation, Statistics};
+use destage_workload::{WORKLOADS, find};
+
+/// A figure of a workload, as a whole number.
+#[derive(Clone, Copy, Debug)]
+enum Figure {
+    /// Write requests in a thousand.
+    WritePermille,
+    /// Page writes.
+    Written,
+    /// Different pages written.
+    Unique,
+    /// Mean size of a write, in bytes.
+    WriteBytes,
+    /// Rewrites of a page in a thousand with at most that many page writes between.
+    NearPermille(u64),
+    /// Different pages in 10000 page writes.
+    UniquePerMyriad,
+    /// Hits in a thousand page writes, in a buffer of that many pages by recency.
+    HitPermille(usize),
+}
+
+use Figure::{
+    HitPermille, NearPermille, Unique, UniquePerMyriad, WriteBytes, WritePermille, Written,
+};
+
+/// A workload, and parameters that differ from its defaults.
+type Setting = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// Per figure what is published, and what the workload has.
+type Figures = &'static [(Figure, u64, u64)];
+
+const TABLE: &[(Setting, Figures)] = &[
+    (("standin-mp3-fat", &[]), &[(Unique, 105_469, 105_965)]),
+    (("standin-p2p", &[]), &[(Unique, 154_786, 154_857)]),
+    (
+        (
+            "standin-financial1",
+            &[("write_percent", "100"), ("requests", "1000000")],
+        ),
+        &[(Written, 1_930_249, 1_925_890), (Unique, 113_561, 113_834)],
+    ),
+    (("standin-financial1", &[]), &[(WritePermille, 770, 770)]),
+    (
+        (
+            "standin-financial1",
+            &[("write_percent", "59.2"), ("requests", "10000")],
+        ),
+        &[
+            (Written, 12_406, 11_335),
+            (Unique, 3_734, 3_911),
+            (HitPermille(1024), 580, 618),
+            (HitPermille(4096), 700, 655),
+            (NearPermille(200), 710, 715),
+        ],
+    ),
+    (
+        (
+            "standin-financial2",
+            &[("write_percent", "100"), ("requests", "650000")],
+        ),
+        &[(Written, 1_029_983, 1_028_445), (Unique, 98_239, 98_296)],
+    ),
+    (
+        ("standin-cello-d3", &[]),
+        &[(Written, 1_516_588, 1_523_197), (Unique, 267_894, 267_681)],
+    ),
+    (
+        ("standin-cello-d8", &[]),
+        &[(Written, 2_315_396, 2_321_452), (Unique, 249_387, 248_602)],
+    ),
+    (
+        ("standin-tpcc", &[("requests", "2616")]),
+        &[
+            (UniquePerMyriad, 9_855, 9_871),
+            (WriteBytes, 10_240, 10_694),
+        ],
+    ),
+    (
+        ("standin-iozone", &[]),
+        &[
+            (Written, 8_997_978, 9_004_216),
+            (Unique, 271_320, 262_146),
+            (WriteBytes, 368_538, 368_813),
+            (HitPermille(1024), 60, 8),
+            (HitPermille(4096), 110, 32),
+            (HitPermille(16_384), 190, 129),
+        ],
+    ),
+    (
+        ("standin-postmark-reads", &[]),
+        &[
+            (WritePermille, 168, 171),
+            (Written, 2_181_870, 2_093_798),
+            (Unique, 1_532_457, 1_523_784),
+            (WriteBytes, 852_992, 806_944),
+            (HitPermille(16_384), 0, 2),
+        ],
+    ),
+    (
+        ("standin-source-control", &[]),
+        &[
+            (WritePermille, 700, 700),
+            (WriteBytes, 57_344, 57_444),
+            (HitPermille(65_536), 100, 104),
+        ],
+    ),
+    (
+        ("standin-on-board-cache", &[]),
+        &[(WriteBytes, 2_097_408, 2_091_527)],
+    ),
+];
+
+/// What is measured of a workload.
+struct Measured {
+    summary: Summary,
+    written: Vec<u64>,
+}
+
+impl Measured {
+    fn new(name: &str, settings: &[(&str, &str)]) -> Self {
+        let workload = find(name).unwrap();
+        let mut values = Values::defaults(workload.parameters);
+        for (key, value) in settings {
+            let parameter = workload
+                .parameters
+                .iter()
+                .find(|row| row.name == *key)
+                .unwrap();
+            values.set(parameter.name, parameter.read(value).unwrap());
+        }
+        let (mut statistics, mut written) = (Statistics::new(4096), Vec::new());
+        for request in (workload.make)(&values, 1).unwrap() {
+            statistics.add(&request);
+            if request.operation == Operation::Write {
+                written.extend(request.sector / 8..request.end().div_ceil(8));
+            }
+        }
+        Self {
+            summary: statistics.finish(),
+            written,
+        }
+    }
+
+    fn figure(&self, figure: Figure) -> u64 {
+        let summary = &self.summary;
+        let rounded = |part: u64, whole: u64| (part + whole / 2) / whole;
+        match figure {
+            WritePermille => rounded(summary.writes * 1000, summary.requests),
+            Written => summary.written_pages,
+            Unique => summary.unique_written_pages,
+            WriteBytes => rounded(summary.bytes_written, summary.writes),
+            NearPermille(most) => {
+                let distances = self.distances();
+                let near = distances.partition_point(|distance| *distance <= most);
+                rounded(near as u64 * 1000, distances.len() as u64)
+            }
+            UniquePerMyriad => {
+                rounded(summary.unique_written_pages * 10_000, summary.written_pages)
+            }
+            HitPermille(pages) => rounded(self.hits(pages) * 1000, summary.written_pages),
+        }
+    }
+
+    /// Page writes between two of the same page, in ascending order.
+    fn distances(&self) -> Vec<u64> {
+        let mut last = HashMap::new();
+        let mut distances: Vec<u64> = (0..)
+            .zip(&self.written)
+            .filter_map(|(now, page)| last.insert(*page, now).map(|then| now - then - 1))
+            .collect();
+        distances.sort_unstable();
+        distances
+    }
+
+    /// Hits of a buffer that keeps the pages written last, in the plainest way.
+    fn hits(&self, capacity: usize) -> u64 {
+        let (mut times, mut order, mut hits) = (HashMap::new(), BTreeMap::new(), 0);
+        for (now, page) in self.written.iter().enumerate() {
+            if let Some(then) = times.insert(*page, now) {
+                order.remove(&then);
+                hits += 1;
+            } else if times.len() > capacity {
+                let (_, oldest) = order.pop_first().unwrap();
+                times.remove(&oldest);
+            }
+            order.insert(now, *page);
+        }
+        hits
+    }
+}
+
+/// How far `has` is from `published`: in per cent, or where that has no meaning in permille points.
+fn residual(figure: Figure, published: u64, has: u64) -> String {
+    let (published, has) = (published as f64, has as f64);
+    match figure {
+        HitPermille(_) | NearPermille(_) | WritePermille => {
+            format!("{:+.1} points", (has - published) / 10.0)
+        }
+        _ => format!("{:+.1} %", (has / published - 1.0) * 100.0),
+    }
+}
+
+#[test]
+fn residuals_are_what_the_documentation_says() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/workloads.md");
+    let page = std::fs::read_to_string(page).unwrap_or_default();
+    let mut wrong = Vec::new();
+    for ((name, settings), figures) in TABLE {
+        let measured = Measured::new(name, settings);
+        for (figure, published, expected) in *figures {
+            let has = measured.figure(*figure);
+            let residual = residual(*figure, *published, has);
+            println!(
+                "{name} {settings:?} {figure:?}: published {published}, has {has}, {residual}"
+            );
+            if has != *expected {
+                wrong.push(format!("{name} {figure:?}: has {has}, not {expected}"));
+            }
+            let documented = page
+                .lines()
+                .any(|line| line.contains(&format!("`{name}`")) && line.contains(&residual));
+            if !documented {
+                wrong.push(format!(
+                    "docs/workloads.md does not say {residual} of {name}"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_stand_in_and_every_workload_is_documented() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/workloads.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    for workload in WORKLOADS {
+        let row = format!("| `{}` |", workload.name);
+        assert!(page.contains(&row), "docs/workloads.md has no row {row}");
+    }
+}
