@@ -18,6 +18,9 @@ use crate::ftl::NoSpace;
 use crate::nand::{Nand, Ppn};
 use crate::operation::{Cause, Operations, Purpose, Role};
 
+/// More planes than this many bits can count do not exist: a die has fewer than 2^32 pages.
+const POOL_BITS: u32 = 28;
+
 /// Whose pages share blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::ftl) enum Stream {
@@ -91,6 +94,13 @@ impl Pool {
     #[inline]
     fn room(&self, pages_per_block: u32) -> u32 {
         self.free * pages_per_block + pages_per_block - self.active_page
+    }
+
+    /// Whether the active page was allocated after the copy `old`.
+    #[inline]
+    fn is_behind(&self, old: Old) -> bool {
+        (self.active_sequence > old.sequence)
+            | ((self.active_block == old.block) & (self.active_page > old.page))
     }
 }
 
@@ -238,19 +248,17 @@ impl Die {
         }
         let chosen = match old {
             Some(old) if same_plane => self.plane_of(old.block) as usize,
+            Some(old) if !self.limits_pools() => match self.roomiest_behind(old, &given) {
+                Some(pool) => pool,
+                // Every active block was erased while still pointed at: any pool may open a new one.
+                None => self.roomiest(&given, |_, _| true).unwrap_or(0),
+            },
             Some(old) => {
                 let home = self.plane_of(old.block) as usize;
                 let fits = |index, pool: &Pool| {
-                    !self.limits_pools()
-                        || pool.valid + given(index) < self.most_valid
-                        || index == home
+                    pool.valid + given(index) < self.most_valid || index == home
                 };
-                self.roomiest(&given, |index, pool| {
-                    (pool.active_sequence > old.sequence
-                        || (pool.active_block == old.block && pool.active_page > old.page))
-                        && fits(index, pool)
-                })
-                // Every active block was erased while still pointed at: any pool may open a new one.
+                self.roomiest(&given, |index, pool| pool.is_behind(old) && fits(index, pool))
                 .or_else(|| self.roomiest(&given, fits))
                 .unwrap_or(home)
             }
@@ -267,6 +275,33 @@ impl Die {
             chosen as u32 + 1
         };
         chosen
+    }
+
+    /// As [`Die::roomiest`] among pools whose active page was allocated after `old`. Every write comes here: pools are
+    /// compared by one number, room first and then who is asked first, without a branch.
+    #[inline]
+    fn roomiest_behind(&self, old: Old, given: impl Fn(usize) -> u32) -> Option<usize> {
+        let (count, start) = (self.pools.len(), self.write_pointer as usize);
+        let (before, from) = self.pools.split_at(start);
+        // Room never gets below 0 by more than a batch gives away.
+        let most_given = u64::from(u32::MAX);
+        let mut rank = count as u64;
+        let mut best = 0;
+        let mut consider = |index: usize, pool: &Pool| {
+            let room = u64::from(pool.room(self.shape.pages_per_block)) + most_given;
+            let score = (room - u64::from(given(index))) << POOL_BITS | rank;
+            best = best.max(if pool.is_behind(old) { score } else { 0 });
+            rank -= 1;
+        };
+        for (step, pool) in from.iter().enumerate() {
+            consider(start + step, pool);
+        }
+        for (index, pool) in before.iter().enumerate() {
+            consider(index, pool);
+        }
+        let rank = best & ((1 << POOL_BITS) - 1);
+        let index = start + count - rank as usize;
+        (best > 0).then_some(if index < count { index } else { index - count })
     }
 
     #[inline]
@@ -307,11 +342,14 @@ impl Die {
         &mut self,
         pool: usize,
         page: u32,
+        old: Option<Old>,
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         let target = self.next_of(pool, Stream::Host)?;
-        self.invalidate(page);
+        if let Some(old) = old {
+            self.invalidate_in(old.block);
+        }
         operations.push_host_program(cause, target, || Stream::Host.purpose());
         Ok(self.program(pool, Stream::Host, page, operations))
     }
@@ -420,7 +458,12 @@ impl Die {
         if ppn == NONE {
             return;
         }
-        let block = ppn >> self.shape.page_bits;
+        self.invalidate_in(ppn >> self.shape.page_bits);
+    }
+
+    /// A copy in `block` is no longer the newest.
+    #[inline]
+    fn invalidate_in(&mut self, block: u32) {
         let state = self.blocks.get_mut(block as usize);
         state.valid -= 1;
         self.victims.lower(block);

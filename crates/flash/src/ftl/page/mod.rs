@@ -165,7 +165,7 @@ impl PageFtl {
         let old = die.old_copy(within);
         let pointer = die.write_pointer;
         let pool = die.choose_pool(within, old, same_plane, |_| 0);
-        match die.write(pool, within, cause, operations) {
+        match die.write(pool, within, old, cause, operations) {
             Ok(_) => Ok(()),
             Err(full) => {
                 die.write_pointer = pointer;
@@ -392,7 +392,8 @@ impl Batched for PageFtl {
             let (page, cause) = writes[index];
             let within = stripe.split(page.0 as u32).0;
             operations.set_page(page);
-            let seals = state.write(plane, within, cause, operations)?;
+            let old = state.old_copy(within);
+            let seals = state.write(plane, within, old, cause, operations)?;
             batch.entries.push(Entry {
                 index,
                 write: true,
