@@ -13,7 +13,6 @@
 //! | [`schemes`] | the schemes, a folder per family |
 //! | [`resident`] | which page is in which slot, and how safe its copy is |
 //! | [`page_map`], [`order`] | the two data structures of the per-page path |
-//! | [`table`] | how tables by slot and by cluster grow |
 //! | [`heap`] | an order by key, for schemes that need more than lists |
 //! | [`clusters`] | the buffered pages by logical block, for block-level schemes |
 //! | [`groups`] | pages in groups of a scheme's own making |
@@ -42,7 +41,6 @@ pub mod resident;
 pub mod scheme;
 pub mod schemes;
 pub mod step;
-pub mod table;
 pub mod view;
 
 pub use buffer::Buffer;

@@ -20,9 +20,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::{Lpn, Ticks};
-
-use crate::table;
+use destage_base::{Lpn, Ticks, table};
 
 /// Eight pages to a group, eight entries to a bucket, eight tags to a word.
 const GROUP_BITS: u32 = 3;

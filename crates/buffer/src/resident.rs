@@ -18,7 +18,7 @@
 
 use alloc::vec::Vec;
 
-use destage_base::{Lpn, Ticks};
+use destage_base::{Lpn, Ticks, table};
 
 use crate::destage::Slot;
 use crate::page_map::{PageMap, Position};
@@ -46,9 +46,6 @@ pub enum Evicted {
     /// The flash has it, or is about to.
     Clean,
 }
-
-/// Up to so many slots, all memory is set aside at the start; larger buffers grow as they fill.
-const PREPARED_SLOTS: u32 = 1 << 20;
 
 /// Stands in the stamp of a free slot that was freed before all others.
 const NO_SLOT: Ticks = Ticks::MAX;
@@ -93,7 +90,7 @@ impl Resident {
     /// `capacity` free slots, with memory set aside for `expected` of them.
     #[must_use]
     pub fn growing(expected: u32, capacity: u32) -> Self {
-        let prepared = expected.min(PREPARED_SLOTS) as usize;
+        let prepared = table::prepared(expected);
         Self {
             map: PageMap::with_capacity(prepared),
             status: Vec::with_capacity(prepared),
@@ -233,10 +230,7 @@ impl Resident {
     fn rewrite_clean(&mut self, Slot(slot): Slot, status: Status, now: Ticks) {
         let index = slot as usize;
         if status.in_flight == 1 {
-            if index >= self.older_since.len() {
-                self.older_since.resize(index + 1, 0);
-            }
-            self.older_since[index] = self.map.stamp(index as u32);
+            *table::at(&mut self.older_since, index, 0) = self.map.stamp(index as u32);
         }
         self.status[index].state = State::Dirty;
         self.map.set_stamp(index as u32, now);

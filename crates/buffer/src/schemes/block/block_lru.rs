@@ -67,7 +67,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
     pub(super) fn new(config: &SchemeConfig) -> Self {
         Self {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
-            order: Rings::new(1),
+            order: Rings::new(1, 0),
             pads: config.values.flag("pad"),
             promotes_first: config.values.text("touch_order") == "promote_first",
             header_uses_node: config.values.flag("header_uses_node"),

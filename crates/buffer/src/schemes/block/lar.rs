@@ -20,6 +20,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use destage_base::table;
+
 use crate::clusters::{Buckets, ClusterId, Clusters};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
@@ -73,11 +75,7 @@ struct Lar {
 
 impl Scheme for Lar {
     fn insert(&mut self, entry: Entry, access: &Access) {
-        let index = entry.slot.0 as usize;
-        if index >= self.is_dirty.len() {
-            self.is_dirty.resize(index + 1, false);
-        }
-        self.is_dirty[index] = false;
+        *table::at(&mut self.is_dirty, entry.slot.0 as usize, false) = false;
         let place = self.clusters.insert(entry);
         self.used(entry, place.cluster, access);
     }

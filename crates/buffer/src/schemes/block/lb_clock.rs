@@ -50,7 +50,7 @@ pub const ROW: SchemeRow = SchemeRow {
     build: |config| {
         Some(Box::new(LbClock {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
-            clock: Rings::new(1),
+            clock: Rings::new(1, 0),
             candidates: BySize::new(config.cluster_pages.min(config.capacity_pages)),
             hint: match config.values.text("lb_seq_hint") {
                 "full" => Hint::Full,

@@ -69,7 +69,7 @@ pub const ROW: SchemeRow = SchemeRow {
         let values = config.values;
         let region = |name| Region {
             blocks: Clusters::new(config.capacity_pages, values.integer(name) as u32),
-            order: Rings::new(1),
+            order: Rings::new(1, 0),
         };
         // In millionths: a share such as 0.6 has no exact fraction, and would lose a page.
         let share = (values.number("vbbms_random_share") * 1e6 + 0.5) as u64;

@@ -17,7 +17,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use destage_base::Lpn;
+use destage_base::{Lpn, table};
 
 use crate::destage::Slot;
 use crate::heap::SlotHeaps;
@@ -78,12 +78,9 @@ struct Line {
 impl Scheme for Belady {
     fn insert(&mut self, entry: Entry, access: &Access) {
         let next = self.next_write(access);
-        let index = entry.slot.0 as usize;
         let page = entry.page;
-        match self.lines.get_mut(index) {
-            Some(line) => *line = Line { page, next },
-            None => self.lines.resize(index + 1, Line { page, next }),
-        }
+        let line = Line { page, next };
+        *table::at(&mut self.lines, entry.slot.0 as usize, line) = line;
         self.held += 1;
         if next == NEVER {
             self.never.push_front(entry);

@@ -24,6 +24,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use super::{STRIDE, Striping};
 use crate::destage::Slot;
@@ -76,11 +77,6 @@ struct Held {
     written: u64,
     is_old: bool,
 }
-
-const UNKNOWN: Held = Held {
-    written: 0,
-    is_old: false,
-};
 
 struct Ecr {
     /// The order over all pages, in two parts.
@@ -146,14 +142,11 @@ impl Scheme for Ecr {
 
 impl Ecr {
     fn note_write(&mut self, Slot(slot): Slot, access: &Access) {
-        let index = slot as usize;
-        if index >= self.held.len() {
-            self.held.resize(index + 1, UNKNOWN);
-        }
-        self.held[index] = Held {
+        let held = Held {
             written: access.virtual_time,
             is_old: false,
         };
+        *table::at(&mut self.held, slot as usize, held) = held;
     }
 
     /// The old part has its share of the pages again, after one page came, left or moved.

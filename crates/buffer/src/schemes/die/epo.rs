@@ -15,8 +15,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::{Lpn, table};
 
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
@@ -162,11 +162,7 @@ impl Epo {
 
 impl Limit {
     fn note_write(&mut self, slot: Slot, access: &Access) {
-        let index = slot.0 as usize;
-        if index >= self.written.len() {
-            self.written.resize(index + 1, 0);
-        }
-        self.written[index] = access.virtual_time;
+        *table::at(&mut self.written, slot.0 as usize, 0) = access.virtual_time;
     }
 
     /// Leaves in `longest` the longest queues, as many as a batch may have, in the order of queues.

@@ -20,6 +20,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use crate::clusters::{ClusterId, Clusters, Rings};
 use crate::destage::{Grouping, Slot};
@@ -67,8 +68,8 @@ pub const ROW: SchemeRow = SchemeRow {
             page_order: SlotLists::new(1, capacity),
             written_pages: SlotLists::new(1, capacity),
             clusters: Clusters::new(capacity, config.cluster_pages),
-            cluster_order: Rings::new(1),
-            written_clusters: Rings::new(1),
+            cluster_order: Rings::new(1, 0),
+            written_clusters: Rings::new(1, 0),
             is_dirty: Vec::new(),
             threshold,
             joins: config.values.text("cbm_join") == "block",
@@ -103,12 +104,8 @@ struct Cbm {
 
 impl Scheme for Cbm {
     fn insert(&mut self, entry: Entry, access: &Access) {
-        let index = entry.slot.0 as usize;
-        if index >= self.is_dirty.len() {
-            self.is_dirty.resize(index + 1, false);
-        }
         let is_write = access.operation == Operation::Write;
-        self.is_dirty[index] = is_write;
+        *table::at(&mut self.is_dirty, entry.slot.0 as usize, false) = is_write;
         let (block, _) = self.pages.split(entry.page);
         if self.joins && self.clusters.find(block).is_some() {
             let cluster = self.join(entry);

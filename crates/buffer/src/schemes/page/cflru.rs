@@ -24,6 +24,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use crate::destage::Slot;
 use crate::order::SlotLists;
@@ -89,15 +90,12 @@ struct Cflru {
 
 impl Scheme for Cflru {
     fn insert(&mut self, entry: Entry, access: &Access) {
-        let index = entry.slot.0 as usize;
-        if index >= self.flags.len() {
-            self.flags.resize(index + 1, Flags::default());
-        }
         let is_dirty = access.operation == Operation::Write;
-        self.flags[index] = Flags {
+        let flags = Flags {
             in_window: false,
             is_dirty,
         };
+        *table::at(&mut self.flags, entry.slot.0 as usize, flags) = flags;
         self.recency.push_front(OUTSIDE, entry);
         self.kinds
             .push_front(if is_dirty { DIRTY } else { CLEAN }, entry);

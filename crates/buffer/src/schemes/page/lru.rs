@@ -18,6 +18,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotList;
@@ -92,11 +93,7 @@ impl Scheme for Lru {
 impl Lru {
     fn note_writer(&mut self, slot: Slot, access: &Access) {
         if let Some(writers) = &mut self.writers {
-            let index = slot.0 as usize;
-            if index >= writers.len() {
-                writers.resize(index + 1, 0);
-            }
-            writers[index] = access.request;
+            *table::at(writers, slot.0 as usize, 0) = access.request;
         }
     }
 

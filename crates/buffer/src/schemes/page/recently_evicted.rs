@@ -21,6 +21,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use crate::clusters::{Clusters, Lbn};
 use crate::destage::{Grouping, Slot};
@@ -108,7 +109,7 @@ impl RecentlyEvicted {
         let window = config.values.number("ref_window") * f64::from(capacity);
         Self {
             pages: SlotLists::new(2, capacity),
-            uses: Vec::with_capacity(capacity.min(1 << 20) as usize),
+            uses: Vec::with_capacity(table::prepared(capacity)),
             window: 0,
             window_max: (window as usize).max(1),
             clusters: Clusters::new(capacity, config.cluster_pages),
@@ -125,11 +126,7 @@ impl RecentlyEvicted {
             last: self.clock,
             in_window,
         };
-        let index = slot.0 as usize;
-        match self.uses.get_mut(index) {
-            Some(held) => *held = page,
-            None => self.uses.resize(index + 1, page),
-        }
+        *table::at(&mut self.uses, slot.0 as usize, page) = page;
     }
 
     /// Takes a page out of the list; the window may then be short of one.

@@ -25,8 +25,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::{Lpn, table};
 
 use crate::clusters::{ClusterId, Rings};
 use crate::destage::{Grouping, Slot};
@@ -93,7 +93,7 @@ pub const ROW: SchemeRow = SchemeRow {
                 Grouping::Pages
             },
             sequences: Groups::new(),
-            by_length: Rings::new(longest + 1),
+            by_length: Rings::new(longest + 1, 0),
             oldest: Contest::new(longest as usize + 1),
             sequence: Vec::new(),
             inflation: 0,
@@ -253,12 +253,8 @@ impl Dulo {
         let length = self.sequences.pages(sequence);
         self.made += 1;
         let rank = (self.inflation + ONE / u64::from(length), self.made);
-        let index = sequence.index();
         let made = Sequence { rank, length };
-        match self.sequence.get_mut(index) {
-            Some(held) => *held = made,
-            None => self.sequence.resize(index + 1, made),
-        }
+        *table::at(&mut self.sequence, sequence.index(), made) = made;
         if self.by_length.is_list_empty(length) {
             self.oldest.set(length as usize, rank);
         }

@@ -19,6 +19,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use crate::clusters::{ClusterId, Rings};
 use crate::destage::{Grouping, Slot};
@@ -58,7 +59,7 @@ pub const ROW: SchemeRow = SchemeRow {
     build: |config| {
         Some(Box::new(ReqBlock {
             groups: Groups::new(),
-            lists: Rings::new(3),
+            lists: Rings::new(3, 0),
             blocks: Vec::new(),
             small: config.values.integer("req_small") as u32,
             counts_pages: config.values.text("req_count") == "page",
@@ -189,10 +190,7 @@ impl ReqBlock {
             serial: self.made,
             origin: origin.unwrap_or((block, self.made)),
         };
-        match self.blocks.get_mut(block.index()) {
-            Some(held) => *held = data,
-            None => self.blocks.push(data),
-        }
+        *table::at(&mut self.blocks, block.index(), data) = data;
         self.lists.push_front(list, block);
         block
     }

@@ -17,19 +17,18 @@
 //! not depend on how fast the flash is.
 
 use alloc::boxed::Box;
-use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::time::TICKS_PER_US;
-use destage_base::{Lpn, Ticks};
+use destage_base::{Lpn, Ticks, table};
 
 use super::dirty::{DirtyLines, Rule};
+use super::lines::{Lines, VACANT};
 use super::places::Places;
 use crate::destage::{Grouping, Slot};
 use crate::registry::SchemeConfig;
 use crate::scheme::{Access, Entry, IdleAgain, IdleRule, Need, Operation, Scheme, Victim};
-use crate::table;
 use crate::view::View;
 
 const SOURCE: &str = "APU cache: on-board cache with automatic periodic update.";
@@ -149,14 +148,10 @@ enum State {
     InFlight,
 }
 
-/// Stands in a line that holds no page.
-const VACANT: u32 = u32::MAX;
-
 /// The cache, whose variants are the schemes of this family.
 pub struct SetCache {
     places: Places,
-    /// The lines' slots; within a set, the latest accessed first and vacant lines last.
-    lines: Vec<u32>,
+    lines: Lines,
     /// By slot.
     pages: Vec<Lpn>,
     /// By slot.
@@ -216,7 +211,7 @@ pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Option<Box<dyn S
         },
     });
     Some(Box::new(SetCache {
-        lines: vec![VACANT; places.lines()],
+        lines: Lines::new(places.lines()),
         pages: Vec::new(),
         states: Vec::new(),
         frequencies: Vec::new(),
@@ -239,7 +234,7 @@ fn is(values: &Values, parameter: Parameter, word: &str) -> bool {
 impl Scheme for SetCache {
     fn insert(&mut self, entry: Entry, _: &Access) {
         let set = self.places.set_of(entry.page);
-        let set = &mut self.lines[set];
+        let set = self.lines.of_mut(set);
         debug_assert!(
             set[set.len() - 1] == VACANT,
             "no line is vacant for {entry:?}"
@@ -261,7 +256,7 @@ impl Scheme for SetCache {
         }
         let set = self.places.set_of(entry.page);
         let place = self.line_of(entry);
-        self.lines[set.start..=place].rotate_right(1);
+        self.lines.of_mut(set.start..place + 1).rotate_right(1);
         let group = self.group_of(entry.page);
         let frequency = &mut self.frequencies[entry.slot.0 as usize];
         *frequency = frequency.saturating_add(1);
@@ -283,7 +278,7 @@ impl Scheme for SetCache {
         match need {
             Need::Room(page) => {
                 let (place, end) = self.victim_for(page);
-                let entry = self.entry(self.lines[place]);
+                let entry = self.entry(self.lines.at(place));
                 self.vacate(place, end, entry);
                 victim.entries.push(entry);
             }
@@ -300,7 +295,7 @@ impl Scheme for SetCache {
     }
 
     fn is_full_for(&self, page: Lpn, free: usize) -> bool {
-        free == 0 || self.lines[self.places.set_of(page).end - 1] != VACANT
+        free == 0 || self.lines.at(self.places.set_of(page).end - 1) != VACANT
     }
 
     fn idle(&mut self, _: Ticks, view: &dyn View, victim: &mut Victim) {
@@ -357,9 +352,8 @@ impl SetCache {
     #[inline]
     fn line_of(&self, entry: Entry) -> usize {
         let set = self.places.set_of(entry.page);
-        let place = self.lines[set.clone()]
-            .iter()
-            .position(|slot| *slot == entry.slot.0);
+        let mut lines = self.lines.of(set.clone()).iter();
+        let place = lines.position(|slot| *slot == entry.slot.0);
         let Some(place) = place else {
             panic!("{entry:?} is in no line of its set");
         };
@@ -381,23 +375,24 @@ impl SetCache {
         let is_clean = |slot: u32| self.states[slot as usize] == State::Clean;
         let set = self.places.set_of(page);
         let (end, last) = (set.end, set.end - 1);
-        if self.lines[last] != VACANT {
-            let clean = set.rev().find(|place| is_clean(self.lines[*place]));
+        if self.lines.at(last) != VACANT {
+            let clean = set.rev().find(|place| is_clean(self.lines.at(*place)));
             return (clean.unwrap_or(last), end);
         }
         // With fewer lines than pieces the buffer can be full when the set is not; any line will do then.
-        let taken = (0..self.lines.len()).filter(|place| self.lines[*place] != VACANT);
-        let clean = taken.clone().find(|place| is_clean(self.lines[*place]));
+        let taken = (0..self.lines.len()).filter(|place| self.lines.at(*place) != VACANT);
+        let clean = taken.clone().find(|place| is_clean(self.lines.at(*place)));
         let place = clean.or(taken.clone().next()).unwrap_or(0);
-        let page = self.entry(self.lines[place]).page;
+        let page = self.entry(self.lines.at(place)).page;
         (place, self.places.set_of(page).end)
     }
 
     /// Takes `entry` out of the line at `place`, in the set that ends at `end`.
     #[inline]
     fn vacate(&mut self, place: usize, end: usize, entry: Entry) {
-        self.lines[place..end].rotate_left(1);
-        self.lines[end - 1] = VACANT;
+        let lines = self.lines.of_mut(place..end);
+        lines.rotate_left(1);
+        lines[lines.len() - 1] = VACANT;
         self.len -= 1;
         self.drop_dirt(entry);
     }

@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
 use destage_base::time::TICKS_PER_US;
-use destage_base::{Lpn, Ticks};
+use destage_base::{Lpn, Ticks, table};
 
 use crate::config::millionths;
 use crate::registry::SchemeRow;
@@ -86,7 +86,7 @@ pub const ROW: SchemeRow = SchemeRow {
         let or_never = |value| if value == 0 { u64::MAX } else { value };
         let timeout = config.values.integer("griffin_timeout_s") * TICKS_PER_S;
         Some(Box::new(Griffin {
-            entries: Vec::with_capacity(config.capacity_pages.min(PREPARED) as usize),
+            entries: Vec::with_capacity(table::prepared(config.capacity_pages)),
             places: Vec::new(),
             log: Log::default(),
             is_due: None,
@@ -98,9 +98,6 @@ pub const ROW: SchemeRow = SchemeRow {
         }))
     },
 };
-
-/// Up to so many entries, memory is set aside at the start.
-const PREPARED: u32 = 1 << 20;
 
 /// Why the log is migrated.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -142,11 +139,8 @@ impl Scheme for Griffin {
         if self.entries.is_empty() {
             self.log.since = access.now;
         }
-        let index = entry.slot.0 as usize;
-        if index >= self.places.len() {
-            self.places.resize(index + 1, 0);
-        }
-        self.places[index] = self.entries.len() as u32;
+        let place = self.entries.len() as u32;
+        *table::at(&mut self.places, entry.slot.0 as usize, 0) = place;
         self.entries.push(entry);
         self.log.appended += 1;
         self.look_for_trigger(access.now);

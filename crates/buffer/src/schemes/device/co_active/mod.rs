@@ -30,7 +30,7 @@ use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
 use destage_base::time::TICKS_PER_US;
-use destage_base::{Lpn, Ticks};
+use destage_base::{Lpn, Ticks, table};
 
 use self::budget::Budget;
 use super::{STRIDE, Striping};
@@ -169,13 +169,6 @@ struct Held {
     state: State,
 }
 
-const UNKNOWN: Held = Held {
-    first: 0,
-    last: 0,
-    accesses: 0,
-    state: State::Cold,
-};
-
 struct CoActive {
     /// One list per state, the latest in front.
     order: SlotLists,
@@ -194,16 +187,13 @@ struct CoActive {
 impl Scheme for CoActive {
     fn insert(&mut self, entry: Entry, access: &Access) {
         self.begin(access);
-        let index = entry.slot.0 as usize;
-        if index >= self.held.len() {
-            self.held.resize(index + 1, UNKNOWN);
-        }
-        self.held[index] = Held {
+        let held = Held {
             first: access.virtual_time,
             last: access.virtual_time,
             accesses: 1,
             state: State::Cold,
         };
+        *table::at(&mut self.held, entry.slot.0 as usize, held) = held;
         self.order.push_front(State::Cold as u32, entry);
         self.cold
             .push_front(self.striping.die_of(entry.page), entry);

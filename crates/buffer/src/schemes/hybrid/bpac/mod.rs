@@ -31,7 +31,7 @@ mod victims;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
+use destage_base::{Lpn, table};
 
 use crate::clusters::{Buckets, ClusterId, Clusters, Lbn, Rings};
 use crate::destage::Slot;
@@ -257,11 +257,11 @@ impl Bpac {
             hot: SlotList::new(config.capacity_pages),
             hot_blocks: (by_block || with_cluster).then(|| Clusters::new(0, config.cluster_pages)),
             clusters: clusters(),
-            queues: Rings::new(4),
+            queues: Rings::new(4, 0),
             by_size: buckets(),
             young_by_size: (fallback == Fallback::Largest).then(buckets),
             full: largest + 1,
-            last: Vec::with_capacity(config.capacity_pages.min(1 << 20) as usize),
+            last: Vec::with_capacity(table::prepared(config.capacity_pages)),
             old_clusters: 0,
             monitor: Monitor::new(rule, threshold("pird_thd"), threshold("bird_thd")),
             history: (values.text("bird_scope") == "history").then(|| PageMap::with_capacity(0)),
@@ -473,11 +473,7 @@ impl Bpac {
 
     #[inline]
     fn set_last(&mut self, slot: Slot, time: u64) {
-        let index = slot.0 as usize;
-        match self.last.get_mut(index) {
-            Some(last) => *last = time,
-            None => self.last.resize(index + 1, time),
-        }
+        *table::at(&mut self.last, slot.0 as usize, time) = time;
     }
 }
 
