@@ -18,6 +18,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::time::TICKS_PER_US;
@@ -254,9 +255,9 @@ impl Scheme for SetCache {
         if !writes && !self.read_touch {
             return;
         }
-        let set = self.places.set_of(entry.page);
-        let place = self.line_of(entry);
-        self.lines.of_mut(set.start..place + 1).rotate_right(1);
+        let set = self.lines.of_mut(self.places.set_of(entry.page));
+        let place = place_of(entry, set);
+        set[..=place].rotate_right(1);
         let group = self.group_of(entry.page);
         let frequency = &mut self.frequencies[entry.slot.0 as usize];
         *frequency = frequency.saturating_add(1);
@@ -270,16 +271,16 @@ impl Scheme for SetCache {
     }
 
     fn remove(&mut self, entry: Entry) {
-        let end = self.places.set_of(entry.page).end;
-        self.vacate(self.line_of(entry), end, entry);
+        let set = self.places.set_of(entry.page);
+        let place = place_of(entry, self.lines.of(set.clone()));
+        self.vacate(set.start + place..set.end, entry);
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         match need {
             Need::Room(page) => {
-                let (place, end) = self.victim_for(page);
-                let entry = self.entry(self.lines.at(place));
-                self.vacate(place, end, entry);
+                let (entry, lines) = self.victim_for(page);
+                self.vacate(lines, entry);
                 victim.entries.push(entry);
             }
             Need::Page(entry) => {
@@ -348,18 +349,6 @@ impl SetCache {
         }
     }
 
-    /// Where among the lines `entry` is.
-    #[inline]
-    fn line_of(&self, entry: Entry) -> usize {
-        let set = self.places.set_of(entry.page);
-        let mut lines = self.lines.of(set.clone()).iter();
-        let place = lines.position(|slot| *slot == entry.slot.0);
-        let Some(place) = place else {
-            panic!("{entry:?} is in no line of its set");
-        };
-        set.start + place
-    }
-
     /// The page in `slot`, with its slot.
     #[inline]
     fn entry(&self, slot: u32) -> Entry {
@@ -369,28 +358,31 @@ impl SetCache {
         }
     }
 
-    /// Of the set of `page`, the least recent clean line, else the least recent line; and where its set ends.
+    /// Of the set of `page`, the least recent clean line, else the least recent line. What is in it, and the
+    /// lines from there to the end of the set.
     #[inline]
-    fn victim_for(&self, page: Lpn) -> (usize, usize) {
+    fn victim_for(&self, page: Lpn) -> (Entry, Range<usize>) {
         let is_clean = |slot: u32| self.states[slot as usize] == State::Clean;
         let set = self.places.set_of(page);
-        let (end, last) = (set.end, set.end - 1);
-        if self.lines.at(last) != VACANT {
-            let clean = set.rev().find(|place| is_clean(self.lines.at(*place)));
-            return (clean.unwrap_or(last), end);
+        let lines = self.lines.of(set.clone());
+        let last = lines.len() - 1;
+        if lines[last] != VACANT {
+            let place = lines.iter().rposition(|slot| is_clean(*slot));
+            let place = place.unwrap_or(last);
+            return (self.entry(lines[place]), set.start + place..set.end);
         }
         // With fewer lines than pieces the buffer can be full when the set is not; any line will do then.
         let taken = (0..self.lines.len()).filter(|place| self.lines.at(*place) != VACANT);
         let clean = taken.clone().find(|place| is_clean(self.lines.at(*place)));
         let place = clean.or(taken.clone().next()).unwrap_or(0);
-        let page = self.entry(self.lines.at(place)).page;
-        (place, self.places.set_of(page).end)
+        let entry = self.entry(self.lines.at(place));
+        (entry, place..self.places.set_of(entry.page).end)
     }
 
-    /// Takes `entry` out of the line at `place`, in the set that ends at `end`.
+    /// Takes `entry` out of the first of `lines`, which go on to the end of its set.
     #[inline]
-    fn vacate(&mut self, place: usize, end: usize, entry: Entry) {
-        let lines = self.lines.of_mut(place..end);
+    fn vacate(&mut self, lines: Range<usize>, entry: Entry) {
+        let lines = self.lines.of_mut(lines);
         lines.rotate_left(1);
         lines[lines.len() - 1] = VACANT;
         self.len -= 1;
@@ -411,7 +403,7 @@ impl SetCache {
     /// Names the first dirty line of each group that `packages` has and that `is_free`.
     fn write_back(
         &mut self,
-        packages: core::ops::Range<u32>,
+        packages: Range<u32>,
         is_free: impl Fn(u32) -> bool,
         state: State,
         victim: &mut Victim,
@@ -433,12 +425,7 @@ impl SetCache {
         }
     }
 
-    fn use_idle_time(
-        &mut self,
-        packages: core::ops::Range<u32>,
-        view: &dyn View,
-        victim: &mut Victim,
-    ) {
+    fn use_idle_time(&mut self, packages: Range<u32>, view: &dyn View, victim: &mut Victim) {
         let Some(rule) = self.rule else { return };
         let state = if self.clean_at_completion {
             State::InFlight
@@ -454,4 +441,14 @@ impl SetCache {
             victim,
         );
     }
+}
+
+/// Which of the lines of its set has `entry`.
+#[inline]
+fn place_of(entry: Entry, set: &[u32]) -> usize {
+    let place = set.iter().position(|slot| *slot == entry.slot.0);
+    let Some(place) = place else {
+        panic!("{entry:?} is in no line of its set");
+    };
+    place
 }
