@@ -59,7 +59,7 @@ struct Row<Stamp> {
 /// logical blocks and their clusters; who keeps no time with a place has `()` for a stamp.
 pub struct PageMap<Stamp = Ticks> {
     tags: Vec<u64>,
-    /// By bucket: how many entries are further on than it because it was full when they came.
+    /// By bucket: how many entries belong to it or to a bucket before it, found it full, and went on.
     passed: Vec<u8>,
     /// Eight for each word of tags; only those of taken entries mean anything.
     slots: Vec<u32>,

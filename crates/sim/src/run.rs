@@ -130,13 +130,13 @@ impl Config {
         if capacity == 0 {
             return Ok(None);
         }
-        if self.scheme.needs_future() {
+        if self.scheme.needs_future {
             self.check_order(timed)?;
         }
         let block_pages = self.geometry().data_pages();
-        let mut config = BufferConfig::from_values(capacity, block_pages, page_bytes, &self.buffer);
+        let mut config = BufferConfig::from_values(capacity, block_pages, &self.buffer);
         if timed {
-            config.staging = true;
+            config.unbounded_admission = true;
         } else {
             config.release = Release::Issue;
         }
@@ -148,7 +148,8 @@ impl Config {
             seed: self.global.integer("sim.seed"),
             values: &self.buffer,
         });
-        Ok(scheme.map(|scheme| Buffer::new(config, scheme)))
+        let buffer = Buffer::new(config, scheme);
+        Ok(buffer.keeps_pages().then_some(buffer))
     }
 
     /// Who was told the future has to see it in the order of the trace.
@@ -185,7 +186,7 @@ impl Config {
     /// Whether a run needs to know the requests before it begins; see [`Foresight::of`].
     #[must_use]
     pub fn needs_foresight(&self) -> bool {
-        self.address_map() == AddressMap::Shrink || self.scheme.needs_future()
+        self.address_map() == AddressMap::Shrink || self.scheme.needs_future
     }
 
     pub(crate) fn is_timed(&self) -> bool {

@@ -5,7 +5,7 @@
 //! waits for anything. Decisions of the buffer are the same as in the event-driven run.
 
 use destage_base::{Lpn, Ticks};
-use destage_buffer::destage::{Cause as DestageCause, Destage, DirtyPage, Grouping, Slot};
+use destage_buffer::destage::{Destage, DestageCause, DirtyPage, Grouping, Slot};
 use destage_buffer::{Buffer, ReadStep, Step, View};
 use destage_flash::ftl::NoSpace;
 use destage_flash::operation::Tally;
@@ -452,7 +452,7 @@ pub(crate) fn bypass_record(pages: impl Iterator<Item = Lpn>) -> Destage {
     Destage {
         cause: DestageCause::Bypass,
         grouping: Grouping::Pages,
-        keep: false,
+        retain: false,
         pages: pages
             .map(|page| DirtyPage {
                 page,

@@ -1,7 +1,7 @@
 //! The buffer's side of a run: pages are presented one by one, and records become programs.
 
 use destage_base::Lpn;
-use destage_buffer::destage::{Cause, Destage, Slot};
+use destage_buffer::destage::{Destage, DestageCause, Slot};
 use destage_buffer::{Buffer, ReadStep, Step};
 
 use super::{Active, Engine, IdleTime, Outcome};
@@ -86,7 +86,7 @@ impl Engine<'_> {
         if let Some(buffer) = &mut self.buffer
             && buffer.waits_for_its_place()
         {
-            while let Some(slot) = buffer.next_displaced() {
+            while let Some(slot) = buffer.next_pending_victim() {
                 self.place_waiters.insert(slot.0, id);
                 self.active[id].remaining += 1;
             }
@@ -158,13 +158,13 @@ impl Engine<'_> {
             return Ok(());
         }
         self.wait_for_issued(id);
-        while self.flush_next(Cause::Flush) {
+        while self.flush_next(DestageCause::Flush) {
             self.issue(Some(id), None)?;
         }
         Ok(())
     }
 
-    pub(super) fn flush_next(&mut self, cause: Cause) -> bool {
+    pub(super) fn flush_next(&mut self, cause: DestageCause) -> bool {
         let now = self.events.now();
         match &mut self.buffer {
             Some(buffer) => buffer.flush_next(cause, now, &self.dies),
@@ -205,7 +205,7 @@ impl Engine<'_> {
         self.observer.destage(now, record);
         let id = self.issued.insert_reused(|issued| {
             issued.at = now;
-            issued.keep = record.keep;
+            issued.keep = record.retain;
             issued.idle = idle;
             issued.waiters.clear();
             issued.waiters.extend(waiter);
@@ -283,7 +283,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn drain(&mut self) -> Outcome {
-        while self.flush_next(Cause::Drain) {
+        while self.flush_next(DestageCause::Drain) {
             self.issue(None, None)?;
         }
         while !self.issued.is_empty() {

@@ -20,6 +20,7 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::parameter::{Kind, Parameter};
 use destage_base::{Lpn, Ticks, table};
@@ -27,7 +28,7 @@ use destage_base::{Lpn, Ticks, table};
 use super::block_lru::{BlockLru, HEADER_USES_NODE, TOUCH_ORDER};
 use crate::clusters::{ClusterId, Place};
 use crate::registry::{SchemeConfig, SchemeRow};
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `bplru`.
@@ -66,7 +67,8 @@ pub const ROW: SchemeRow = SchemeRow {
         TOUCH_ORDER,
         HEADER_USES_NODE,
     ],
-    build: |config| Some(Box::new(Bplru::new(config))),
+    needs_future: false,
+    build: |config| Box::new(Bplru::new(config)),
 };
 
 /// Of a cluster: the offset that would continue its run of pages in order; the pages of a block once the
@@ -201,7 +203,7 @@ impl Scheme for Bplru {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             let place = self.order.renew(entry);
             self.compensate(place, false, access);
         }
@@ -229,7 +231,7 @@ impl Scheme for Bplru {
         self.order.lacks_room(page, free)
     }
 
-    fn idle(&mut self, _: Ticks, _: &dyn View, victim: &mut Victim) {
+    fn idle(&mut self, _: Range<u32>, _: Ticks, _: &dyn View, victim: &mut Victim) {
         let Some(oldest) = self.order.oldest().filter(|_| self.eager) else {
             return;
         };

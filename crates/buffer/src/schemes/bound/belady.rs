@@ -24,7 +24,7 @@ use crate::heap::SlotHeaps;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `belady`.
@@ -35,6 +35,7 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Belady, IBM Systems Journal 5(2), 1966: MIN.",
     reconstructed: false,
     parameters: &[],
+    needs_future: true,
     build: |config| {
         let Some(future) = config.future else {
             panic!(
@@ -42,13 +43,13 @@ pub const ROW: SchemeRow = SchemeRow {
                  it can only run on a trace that is known to its end"
             );
         };
-        Some(Box::new(Belady {
+        Box::new(Belady {
             next_writes: next_writes(future),
             again: SlotHeaps::new(1),
             never: SlotList::new(config.capacity_pages),
             held: 0,
             lines: Vec::new(),
-        }))
+        })
     },
 };
 
@@ -90,7 +91,7 @@ impl Scheme for Belady {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Read {
+        if access.kind == AccessKind::Read {
             return;
         }
         let expected = self.lines[entry.slot.0 as usize].next;
@@ -120,7 +121,7 @@ impl Scheme for Belady {
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
-        if let Need::Page(entry) = need {
+        if let Need::FlushPage(entry) = need {
             self.remove(entry);
             victim.entries.push(entry);
             return;

@@ -31,7 +31,7 @@ use crate::destage::Slot;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `lirs-wsr`.
@@ -62,11 +62,12 @@ pub const ROW: SchemeRow = SchemeRow {
             source: "Ours; LIRS sets no bound, its authors find small multiples to be enough.",
         },
     ],
+    needs_future: false,
     build: |config| {
         let capacity = config.capacity_pages;
         let hir = (config.values.number("hir_frac") * f64::from(capacity)) as u32;
         let history = config.values.number("lirs_history") * f64::from(capacity);
-        Some(Box::new(LirsWsr {
+        Box::new(LirsWsr {
             stack: List::new(capacity.saturating_mul(2)),
             queue: SlotList::new(capacity),
             nodes: Vec::with_capacity(table::prepared(capacity)),
@@ -78,8 +79,8 @@ pub const ROW: SchemeRow = SchemeRow {
             history_max: history as usize,
             clock: 0,
             lir: 0,
-            lir_max: capacity - hir.clamp(1, capacity),
-        }))
+            lir_max: capacity.saturating_sub(hir.max(1)),
+        })
     },
 };
 
@@ -184,6 +185,13 @@ struct LirsWsr {
 }
 
 impl Scheme for LirsWsr {
+    fn properties(&self) -> Properties {
+        Properties {
+            allocates_reads: true,
+            ..Properties::default()
+        }
+    }
+
     fn insert(&mut self, entry: Entry, access: &Access) {
         self.flush.clear();
         let returns = match self.history.get(entry.page) {
@@ -211,7 +219,7 @@ impl Scheme for LirsWsr {
             cold: false,
         };
         *table::at(&mut self.nodes, entry.slot.0 as usize, node) = node;
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             self.make_dirty(entry);
         }
         self.settle();
@@ -236,7 +244,7 @@ impl Scheme for LirsWsr {
             self.stack.push_front(Stacked::Resident(entry));
             self.queue.move_to_back(entry.slot);
         }
-        if is_clean && access.operation == Operation::Write {
+        if is_clean && access.kind == AccessKind::Write {
             self.make_dirty(entry);
         }
         self.settle();
@@ -258,9 +266,9 @@ impl Scheme for LirsWsr {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         let kept = match need {
-            Need::Page(entry) => Some(entry),
-            Need::Empty => self.next_to_flush(),
-            Need::Room(_) => None,
+            Need::FlushPage(entry) => Some(entry),
+            Need::Flush => self.next_to_flush(),
+            Need::Evict(_) => None,
         };
         match kept {
             // It counts as clean from here on, not only once it is programmed, so that how fast the
@@ -268,17 +276,13 @@ impl Scheme for LirsWsr {
             Some(entry) => {
                 self.make_clean(entry.slot);
                 victim.entries.push(entry);
-                victim.keep = true;
+                victim.retain = true;
             }
             None => victim.entries.extend(self.pop()),
         }
-        if need != Need::Empty {
+        if need != Need::Flush {
             self.flush.clear();
         }
-    }
-
-    fn allocates_reads(&self) -> bool {
-        true
     }
 
     fn len(&self) -> usize {

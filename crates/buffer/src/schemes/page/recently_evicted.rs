@@ -27,7 +27,7 @@ use crate::clusters::{Clusters, Lbn};
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
 use crate::registry::{SchemeConfig, SchemeRow};
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `ref`.
@@ -38,7 +38,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Seo and Shin, Recently-Evicted-First, IEEE Transactions on Consumer Electronics, 2008.",
     reconstructed: true,
     parameters: &[BLOCKS, WINDOW_SHARE],
-    build: |config| Some(Box::new(RecentlyEvicted::new(config, Unit::Page))),
+    needs_future: false,
+    build: |config| Box::new(RecentlyEvicted::new(config, Unit::Page)),
 };
 
 /// How many victim blocks are remembered.
@@ -199,7 +200,7 @@ impl Scheme for RecentlyEvicted {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Read {
+        if access.kind == AccessKind::Read {
             return;
         }
         self.unlist(entry.slot);
@@ -221,8 +222,8 @@ impl Scheme for RecentlyEvicted {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         let chosen = match need {
-            Need::Page(entry) => Some(entry),
-            Need::Room(_) | Need::Empty => self.choose(),
+            Need::FlushPage(entry) => Some(entry),
+            Need::Evict(_) | Need::Flush => self.choose(),
         };
         if let Some(entry) = chosen {
             self.take(entry, victim);

@@ -34,7 +34,7 @@ use crate::groups::Groups;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `dulo`.
@@ -70,6 +70,7 @@ pub const ROW: SchemeRow = SchemeRow {
             source: "Ours; the paper has a FIFO, and is silent.",
         },
     ],
+    needs_future: false,
     build: |config| {
         let stage = config.values.integer("dulo_stage") as usize;
         let cuts = config.values.text("dulo_cut") == "block";
@@ -79,7 +80,7 @@ pub const ROW: SchemeRow = SchemeRow {
             u64::MAX
         };
         let longest = (stage as u64 + 1).min(cluster) as u32;
-        Some(Box::new(Dulo {
+        Box::new(Dulo {
             stage: SlotList::new(stage as u32 + 1),
             staged: PageMap::with_capacity(stage + 1),
             slots: vec![Slot(0); stage + 1],
@@ -98,7 +99,7 @@ pub const ROW: SchemeRow = SchemeRow {
             sequence: Vec::new(),
             inflation: 0,
             made: 0,
-        }))
+        })
     },
 };
 
@@ -151,7 +152,7 @@ impl Scheme for Dulo {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Read {
+        if access.kind == AccessKind::Read {
             return;
         }
         if self.sequences.find(entry.slot).is_some() {
@@ -173,7 +174,7 @@ impl Scheme for Dulo {
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
-        if let Need::Page(entry) = need {
+        if let Need::FlushPage(entry) = need {
             self.remove(entry);
             victim.entries.push(entry);
             return;

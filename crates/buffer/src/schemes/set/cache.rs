@@ -29,7 +29,9 @@ use super::lines::{Lines, VACANT};
 use super::places::Places;
 use crate::destage::{Grouping, Slot};
 use crate::registry::SchemeConfig;
-use crate::scheme::{Access, Entry, IdleAgain, IdleRule, Need, Operation, Scheme, Victim};
+use crate::scheme::{
+    Access, AccessKind, Entry, IdleAgain, IdleRule, Need, Properties, Scheme, Victim,
+};
 use crate::view::View;
 
 const SOURCE: &str = "APU cache: on-board cache with automatic periodic update.";
@@ -173,7 +175,7 @@ pub struct SetCache {
 }
 
 /// Makes a variant. Parameters its row does not have stay at their defaults.
-pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Option<Box<dyn Scheme>> {
+pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Box<dyn Scheme> {
     let packages = config.dies.max(1);
     let per_piece = match config.values.get(PACKAGES_PER_PIECE.name) {
         Some(_) => config
@@ -211,7 +213,7 @@ pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Option<Box<dyn S
             1
         },
     });
-    Some(Box::new(SetCache {
+    Box::new(SetCache {
         lines: Lines::new(places.lines()),
         pages: Vec::new(),
         states: Vec::new(),
@@ -224,7 +226,7 @@ pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Option<Box<dyn S
         clean_at_completion: !is(config.values, CLEAN_AT, "issue"),
         room_is_a_line: is(config.values, ROOM, "line"),
         places,
-    }))
+    })
 }
 
 /// Whether `parameter` is among `values` and is `word`.
@@ -233,6 +235,14 @@ fn is(values: &Values, parameter: Parameter, word: &str) -> bool {
 }
 
 impl Scheme for SetCache {
+    fn properties(&self) -> Properties {
+        Properties {
+            waits_for_its_place: self.room_is_a_line,
+            idle_rule: self.rule,
+            ..Properties::default()
+        }
+    }
+
     fn insert(&mut self, entry: Entry, _: &Access) {
         let set = self.places.set_of(entry.page);
         let set = self.lines.of_mut(set);
@@ -251,7 +261,7 @@ impl Scheme for SetCache {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        let writes = access.operation == Operation::Write;
+        let writes = access.kind == AccessKind::Write;
         if !writes && !self.read_touch {
             return;
         }
@@ -278,17 +288,17 @@ impl Scheme for SetCache {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         match need {
-            Need::Room(page) => {
+            Need::Evict(page) => {
                 let (entry, lines) = self.victim_for(page);
                 self.vacate(lines, entry);
                 victim.entries.push(entry);
             }
-            Need::Page(entry) => {
+            Need::FlushPage(entry) => {
                 self.drop_dirt(entry);
                 victim.entries.push(entry);
-                victim.keep = true;
+                victim.retain = true;
             }
-            Need::Empty => {
+            Need::Flush => {
                 let all = 0..self.places.packages();
                 self.write_back(all, |_| true, State::Clean, victim);
             }
@@ -299,21 +309,14 @@ impl Scheme for SetCache {
         free == 0 || self.lines.at(self.places.set_of(page).end - 1) != VACANT
     }
 
-    fn idle(&mut self, _: Ticks, view: &dyn View, victim: &mut Victim) {
-        self.use_idle_time(0..self.places.packages(), view, victim);
-    }
-
-    fn idle_in(&mut self, group: u32, now: Ticks, view: &dyn View, victim: &mut Victim) {
-        match self.rule {
-            Some(rule) if rule.groups > 1 => {
-                self.use_idle_time(self.places.packages_of(group), view, victim);
+    fn idle(&mut self, groups: Range<u32>, _: Ticks, view: &dyn View, victim: &mut Victim) {
+        let packages = match self.rule {
+            Some(rule) if groups.len() < rule.groups as usize => {
+                self.places.packages_of(groups.start)
             }
-            _ => self.idle(now, view, victim),
-        }
-    }
-
-    fn idle_rule(&self) -> Option<IdleRule> {
-        self.rule
+            _ => 0..self.places.packages(),
+        };
+        self.use_idle_time(packages, view, victim);
     }
 
     fn idle_group_of(&self, page: Lpn) -> u32 {
@@ -321,10 +324,6 @@ impl Scheme for SetCache {
             Some(rule) if rule.groups > 1 => self.places.piece_of(self.places.package_of(page)),
             _ => 0,
         }
-    }
-
-    fn waits_for_its_place(&self) -> bool {
-        self.room_is_a_line
     }
 
     fn cleaned(&mut self, entry: Entry) {
@@ -419,7 +418,7 @@ impl SetCache {
                 victim.entries.push(self.entry(slot.0));
             }
         }
-        victim.keep = true;
+        victim.retain = true;
         if self.idle == Idle::Distributed {
             victim.grouping = Grouping::Batch;
         }
