@@ -45,7 +45,7 @@ use crate::padding::pad;
 use crate::page_map::Position;
 use crate::pending_victims::PendingVictims;
 use crate::resident::{Evicted, Resident, State};
-use crate::scheme::{Access, AccessKind, Entry, IdleRule, Need, Properties, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::step::{ReadStep, Step};
 use crate::view::View;
 
@@ -61,20 +61,20 @@ struct Pending {
 /// A write buffer: a scheme, the pages it orders, and the counts.
 pub struct Buffer {
     config: BufferConfig,
-    scheme: Box<dyn Scheme>,
+    pub(crate) scheme: Box<dyn Scheme>,
     pub(crate) resident: Resident,
     pub(crate) pending_victims: PendingVictims,
     /// What the scheme said; of a buffer that keeps no pages, no more than that.
-    properties: Properties,
+    pub(crate) properties: Properties,
     request: u64,
     request_pages: u32,
     request_bypasses: bool,
     pending: Option<Pending>,
     record: Destage,
     /// The scheme's answer; kept for its memory only.
-    victim: Victim,
+    pub(crate) victim: Victim,
     /// Destaging in idle time; none in a buffer without bound, of which nothing is a share.
-    background_flush: Option<BackgroundFlush>,
+    pub(crate) background_flush: Option<BackgroundFlush>,
     counts: Counts,
 }
 
@@ -401,57 +401,6 @@ impl Buffer {
         self.carry_out(DestageCause::Fua, now, view)
     }
 
-    /// The device has nothing else to do: `true` if the scheme or [`background`](crate::background) uses
-    /// that, and [`record`](Self::record) holds what to write back.
-    ///
-    /// # Panics
-    /// If the scheme breaks its contract.
-    pub fn idle(&mut self, now: Ticks, view: &dyn View) -> bool {
-        let groups = self.properties.idle_rule.map_or(1, |rule| rule.groups);
-        self.scheme.idle(0..groups, now, view, &mut self.victim);
-        self.carry_out(DestageCause::Idle, now, view) || self.destage_in_background(now, view)
-    }
-
-    fn destage_in_background(&mut self, now: Ticks, view: &dyn View) -> bool {
-        while let Some(background_flush) = &mut self.background_flush
-            && background_flush.begins_or_goes_on(self.resident.dirty())
-        {
-            let access = self.access(AccessKind::Write, now);
-            self.ask(Need::Flush, &access, view);
-            if self.carry_out(DestageCause::Idle, now, view) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// As [`idle`](Self::idle), when the group `group` of [`IdleRule::groups`] is idle. Where there is only one,
-    /// that is the device.
-    ///
-    /// # Panics
-    /// If the scheme breaks its contract.
-    pub fn idle_in(&mut self, group: u32, now: Ticks, view: &dyn View) -> bool {
-        if self.idle_rule().is_none_or(|rule| rule.groups == 1) {
-            return self.idle(now, view);
-        }
-        self.scheme
-            .idle(group..group + 1, now, view, &mut self.victim);
-        self.carry_out(DestageCause::Idle, now, view)
-    }
-
-    /// When to call [`idle`](Self::idle) or [`idle_in`](Self::idle_in), if ever.
-    #[must_use]
-    pub fn idle_rule(&self) -> Option<IdleRule> {
-        let background = || Some(self.background_flush.as_ref()?.rule());
-        self.properties.idle_rule.or_else(background)
-    }
-
-    /// Which group's idle time ends when the host asks for `page`.
-    #[must_use]
-    pub fn idle_group_of(&self, page: Lpn) -> u32 {
-        self.scheme.idle_group_of(page)
-    }
-
     /// The counts so far.
     #[must_use]
     pub fn counts(&self) -> Counts {
@@ -498,7 +447,7 @@ impl Buffer {
     }
 
     #[inline]
-    fn access(&self, kind: AccessKind, now: Ticks) -> Access {
+    pub(crate) fn access(&self, kind: AccessKind, now: Ticks) -> Access {
         Access {
             kind,
             virtual_time: self.counts.page_writes,
@@ -514,7 +463,7 @@ impl Buffer {
         self.check_scheme();
     }
 
-    fn ask(&mut self, need: Need, access: &Access, view: &dyn View) {
+    pub(crate) fn ask(&mut self, need: Need, access: &Access, view: &dyn View) {
         self.scheme.evict(need, access, view, &mut self.victim);
         assert!(
             !self.victim.entries.is_empty(),
@@ -523,7 +472,7 @@ impl Buffer {
     }
 
     /// Turns the scheme's answer into a record; `false` if nothing in it needs a program.
-    fn carry_out(&mut self, cause: DestageCause, now: Ticks, view: &dyn View) -> bool {
+    pub(crate) fn carry_out(&mut self, cause: DestageCause, now: Ticks, view: &dyn View) -> bool {
         self.record.pages.clear();
         self.record.pads.clear();
         self.record.cause = cause;

@@ -32,6 +32,7 @@ pub mod counts;
 pub mod destage;
 pub mod groups;
 pub mod heap;
+mod idle;
 pub mod order;
 pub mod padding;
 pub mod page_map;
