@@ -5,7 +5,7 @@
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_SECOND, to_ms};
-use destage_buffer::destage::Cause as DestageCause;
+use destage_buffer::destage::DestageCause;
 use destage_flash::Cause;
 use destage_flash::operation::{MergeCause, MergeKind, Tally};
 
@@ -148,7 +148,7 @@ pub const METRICS: &[MetricRow] = &[
     row(
         "buffer.dirty_bytes_max",
         "bytes",
-        "Most bytes that a loss of power would have lost.",
+        "Most bytes of buffered pages that were dirty at one moment.",
     ),
     row(
         "buffer.oldest_dirty_ms_max",

@@ -258,7 +258,9 @@ impl Die {
                 let fits = |index, pool: &Pool| {
                     pool.valid + given(index) < self.most_valid || index == home
                 };
-                self.roomiest(&given, |index, pool| pool.is_behind(old) && fits(index, pool))
+                self.roomiest(&given, |index, pool| {
+                    pool.is_behind(old) && fits(index, pool)
+                })
                 .or_else(|| self.roomiest(&given, fits))
                 .unwrap_or(home)
             }
