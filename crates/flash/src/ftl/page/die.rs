@@ -51,7 +51,7 @@ struct Open {
 /// How many free blocks a pool is to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::ftl) struct Watermarks {
-    /// Garbage collection is due once there are fewer.
+    /// Garbage collection is needed once there are fewer.
     pub low: u32,
     /// It is not any more once there are that many.
     pub high: u32,
@@ -80,7 +80,7 @@ pub(in crate::ftl) struct Pool {
 pub(in crate::ftl) struct Aside {
     /// The blocks that the streams besides [`Stream::Host`] go to.
     open: [Open; 2],
-    /// Garbage collection is due.
+    /// It needs garbage collection.
     pub needs_gc: bool,
     /// Erases so far.
     pub erased: u64,
@@ -118,14 +118,14 @@ pub(in crate::ftl) struct Die {
     /// For each pool.
     pub asides: Vec<Aside>,
     pub watermarks: Watermarks,
-    /// How many pools are due for garbage collection; kept so that the usual "none" costs one comparison.
+    /// How many pools need garbage collection; kept so that the usual "none" costs one comparison.
     pub needy_pools: u32,
     pub plane_divider: Divider,
     /// Erases a block survives.
     pub endurance: u32,
     /// Erases after which a block is not used any more.
     retire_at: u32,
-    /// Valid pages a pool may hold so that garbage collection can always reach its high mark; no limit in the
+    /// Valid pages a pool may hold so that garbage collection can always reach its high watermark; no limit in the
     /// reference, which may get stuck, or where no choice of pools can exceed it.
     most_valid: u32,
     separate_migrations: bool,
@@ -139,7 +139,7 @@ pub(in crate::ftl) struct Die {
     /// When each block was last erased; kept only for wear-aware garbage collection.
     pub last_erase: Option<LazyTable<NeverErased>>,
     /// Logical pages that garbage collection and levelling have moved, where somebody wants to know.
-    pub moved: Option<Vec<u32>>,
+    pub migrated: Option<Vec<u32>>,
 }
 
 #[derive(Clone)]
@@ -361,11 +361,11 @@ impl Die {
         }
     }
 
-    /// Remembers that `page` moved, if somebody wants to know.
+    /// Remembers the migration of `page`, if somebody wants to know.
     pub fn log_migration(&mut self, page: u32) {
         let logical = self.shape.pages();
-        if let Some(moved) = self.moved.as_mut().filter(|_| page < logical) {
-            moved.push(page);
+        if let Some(migrated) = self.migrated.as_mut().filter(|_| page < logical) {
+            migrated.push(page);
         }
     }
 
@@ -574,7 +574,7 @@ impl Die {
         Ok(())
     }
 
-    /// The free blocks of `pool` are to be above the low mark only, after a garbage collection that could not do more.
+    /// The free blocks of `pool` are to be above the low watermark only, after a garbage collection that could not do more.
     pub fn settle(&mut self, pool: usize) {
         let (pool, aside) = (&self.pools[pool], &mut self.asides[pool]);
         if aside.needs_gc && pool.free >= self.watermarks.low {
