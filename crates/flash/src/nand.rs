@@ -167,7 +167,7 @@ impl Nand {
 
     /// Whether `page` of `block` may be programmed now.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn is_programmable(&self, block: BlockSlot, page: u32) -> bool {
         match &self.any_order {
             None => page >= u32::from(self.block(block).programmed),

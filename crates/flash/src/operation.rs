@@ -275,7 +275,6 @@ impl Operations {
         self.list.clear();
         self.lane_ends.clear();
         self.merges.clear();
-        self.details.clear();
     }
 
     /// Whether every operation has a [`Detail`].
@@ -314,6 +313,8 @@ impl Operations {
     #[cold]
     #[inline(never)]
     fn keep(&mut self, detail: Detail) {
+        // What was cleared since is still there: who only counts has nothing to clear.
+        self.details.truncate(self.list.len() - 1);
         self.details.push(detail);
     }
 
@@ -411,6 +412,7 @@ impl Operations {
     }
 
     /// Adds the erase of the block that begins at `first`.
+    #[inline]
     pub fn push_erase(&mut self, cause: Cause, first: Ppn) {
         let operation = Operation {
             kind: Kind::Erase,
@@ -426,6 +428,7 @@ impl Operations {
     }
 
     /// Adds the copy of one page: read at `from`, programmed at `to`, crossing the bus as `transfer` says.
+    #[inline]
     pub fn push_copy(
         &mut self,
         cause: Cause,
@@ -521,7 +524,6 @@ impl Operations {
     /// Forgets what was added since `mark`.
     pub fn go_back(&mut self, mark: Mark) {
         self.list.truncate(mark.list);
-        self.details.truncate(mark.list);
         self.lane_ends.truncate(mark.lane_ends);
         self.merges.truncate(mark.merges);
     }
@@ -554,7 +556,8 @@ impl Operations {
     /// [detailed](Operations::detailed).
     #[must_use]
     pub fn details(&self) -> &[Detail] {
-        &self.details
+        let known = self.list.len().min(self.details.len());
+        &self.details[..known]
     }
 
     /// The operations that are [detailed](Operations::detailed), each with the number of its lane.

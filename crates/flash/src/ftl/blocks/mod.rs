@@ -202,6 +202,7 @@ impl Blocks {
     }
 
     /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), for its holder.
+    #[inline(always)]
     pub fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
         self.nand.erase(block, live);
         let erases = self.nand.block(block).erases;
