@@ -194,7 +194,7 @@ impl Nand {
     ///
     /// # Panics
     /// If there are any.
-    #[inline]
+    #[inline(always)]
     pub fn erase(&mut self, block: BlockSlot, live: u32) {
         assert!(live == 0, "erase of block {block} with {live} live pages");
         let state = self.blocks.get_mut(block as usize);
