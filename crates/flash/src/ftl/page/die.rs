@@ -135,6 +135,8 @@ pub(in crate::ftl) struct Die {
     next_sequence: u32,
     /// Where the search for the next pool begins.
     pub write_pointer: u32,
+    /// Where it began before the last choice.
+    pub pointer_before: u32,
     summary_page: bool,
     /// When each block was last erased; kept only for wear-aware garbage collection.
     pub last_erase: Option<LazyTable<NeverErased>>,
@@ -261,6 +263,7 @@ impl Die {
                 })
                 .unwrap_or(0),
         };
+        self.pointer_before = self.write_pointer;
         self.write_pointer = if chosen + 1 == count {
             0
         } else {
@@ -329,12 +332,11 @@ impl Die {
         let map_page = page;
         let page = self.shape.pages() + map_page;
         let old = self.old_copy(page);
-        let pointer = self.write_pointer;
         let pool = self.choose_pool(page, old, same_plane, |_| 0);
         let target = match self.next_of(pool, Stream::Map) {
             Ok(target) => target,
             Err(full) => {
-                self.write_pointer = pointer;
+                self.write_pointer = self.pointer_before;
                 return Err(full);
             }
         };

@@ -163,12 +163,11 @@ impl PageFtl {
         let die = &mut self.dies[die];
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let old = die.old_copy(within);
-        let pointer = die.write_pointer;
         let pool = die.choose_pool(within, old, same_plane, |_| 0);
         match die.write(pool, within, cause, operations) {
             Ok(_) => Ok(()),
             Err(full) => {
-                die.write_pointer = pointer;
+                die.write_pointer = die.pointer_before;
                 Err(full)
             }
         }
