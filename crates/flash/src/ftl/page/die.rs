@@ -1,12 +1,12 @@
 //! One die of the page-mapped device: its maps, its blocks, and where the next page goes.
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use destage_base::lazy::{Initial, LazyTable};
 use destage_base::{Random, Ticks};
 
 mod build;
+mod room;
 
 pub(in crate::ftl) use self::build::Layout;
 use super::free::FreeBlocks;
@@ -54,7 +54,7 @@ struct Open {
 /// How many free blocks a pool is to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::ftl) struct Watermarks {
-    /// Garbage collection is due once there are fewer.
+    /// Garbage collection is needed once there are fewer.
     pub low: u32,
     /// It is not any more once there are that many.
     pub high: u32,
@@ -83,7 +83,7 @@ pub(in crate::ftl) struct Pool {
 pub(in crate::ftl) struct Aside {
     /// The blocks that the streams besides [`Stream::Host`] go to.
     open: [Open; 2],
-    /// Garbage collection is due.
+    /// It needs garbage collection.
     pub needs_gc: bool,
     /// Erases so far.
     pub erased: u64,
@@ -128,14 +128,14 @@ pub(in crate::ftl) struct Die {
     /// For each pool.
     pub asides: Vec<Aside>,
     pub watermarks: Watermarks,
-    /// How many pools are due for garbage collection; kept so that the usual "none" costs one comparison.
+    /// How many pools need garbage collection; kept so that the usual "none" costs one comparison.
     pub needy_pools: u32,
     pub plane_divider: Divider,
     /// Erases a block survives.
     pub endurance: u32,
     /// Erases after which a block is not used any more.
     retire_at: u32,
-    /// Valid pages a pool may hold so that garbage collection can always reach its high mark; no limit in the
+    /// Valid pages a pool may hold so that garbage collection can always reach its high watermark; no limit in the
     /// reference, which may get stuck, or where no choice of pools can exceed it.
     most_valid: u32,
     separate_migrations: bool,
@@ -145,11 +145,13 @@ pub(in crate::ftl) struct Die {
     next_sequence: u32,
     /// Where the search for the next pool begins.
     pub write_pointer: u32,
+    /// Where it began before the last choice.
+    pub pointer_before: u32,
     summary_page: bool,
     /// When each block was last erased; kept only for wear-aware garbage collection.
     pub last_erase: Option<LazyTable<NeverErased>>,
     /// Logical pages that garbage collection and levelling have moved, where somebody wants to know.
-    pub moved: Option<Vec<u32>>,
+    pub migrated: Option<Vec<u32>>,
 }
 
 #[derive(Clone)]
@@ -271,6 +273,7 @@ impl Die {
                 })
                 .unwrap_or(0),
         };
+        self.pointer_before = self.write_pointer;
         self.write_pointer = if chosen + 1 == count {
             0
         } else {
@@ -369,12 +372,11 @@ impl Die {
         let map_page = page;
         let page = self.shape.pages() + map_page;
         let old = self.old_copy(page);
-        let pointer = self.write_pointer;
         let pool = self.choose_pool(page, old, same_plane, |_| 0);
         let target = match self.next_of(pool, Stream::Map) {
             Ok(target) => target,
             Err(full) => {
-                self.write_pointer = pointer;
+                self.write_pointer = self.pointer_before;
                 return Err(full);
             }
         };
@@ -401,11 +403,11 @@ impl Die {
         }
     }
 
-    /// Remembers that `page` moved, if somebody wants to know.
+    /// Remembers the migration of `page`, if somebody wants to know.
     pub fn log_migration(&mut self, page: u32) {
         let logical = self.shape.pages();
-        if let Some(moved) = self.moved.as_mut().filter(|_| page < logical) {
-            moved.push(page);
+        if let Some(migrated) = self.migrated.as_mut().filter(|_| page < logical) {
+            migrated.push(page);
         }
     }
 
@@ -521,61 +523,6 @@ impl Die {
         }
     }
 
-    /// Whether the valid pages of `block` find room in `pool`.
-    pub fn has_room_for(&self, block: u32, pool: usize) -> bool {
-        let state = &self.pools[pool];
-        // A block for each stream at most; and in the reference one counts as free that is open.
-        if state.free > 2 {
-            return true;
-        }
-        let valid = u32::from(self.blocks.get(block as usize).valid);
-        let first = block << self.shape.page_bits;
-        let maps = match self.shape.map_pages {
-            0 => 0,
-            _ => (first..first + self.shape.data_pages)
-                .filter_map(|ppn| self.valid_at(ppn))
-                .filter(|page| self.stream_of_copy(*page) == Stream::Map)
-                .count() as u32,
-        };
-        let stream = if self.separate_migrations {
-            Stream::Migrations
-        } else {
-            Stream::Host
-        };
-        let has_no_room = |stream: Stream, pages: u32| {
-            pages > self.shape.data_pages - self.open_page(pool, stream).page
-        };
-        let needed = u32::from(has_no_room(stream, valid - maps))
-            + u32::from(has_no_room(Stream::Map, maps));
-        let blocks = state.first_block..state.first_block + state.blocks;
-        let free = blocks.filter(|block| self.free.contains(*block));
-        free.take(needed as usize).count() as u32 == needed
-    }
-
-    /// Free blocks of the pool that has the fewest.
-    pub fn fewest_free(&self) -> u32 {
-        self.pools.iter().map(|pool| pool.free).min().unwrap_or(0)
-    }
-
-    /// Whether the next page of `stream` finds room in `pool`.
-    pub fn has_room(&self, pool: usize, stream: Stream) -> bool {
-        let state = &self.pools[pool];
-        let end = state.first_block + state.blocks;
-        self.open_page(pool, stream).page < self.shape.data_pages
-            || self.free.first_in(state.first_block, end).is_some()
-    }
-
-    #[cold]
-    pub fn exhausted(&self, pool: usize) -> NoSpace {
-        NoSpace {
-            explanation: format!(
-                "no free block is left among {} blocks; the data does not fit with garbage collection at this reserve: raise ftl.reserve_percent or use a larger device",
-                self.pools[pool].blocks
-            )
-            .into(),
-        }
-    }
-
     #[cold]
     fn open_block(&mut self, index: usize, stream: Stream) -> Result<(), NoSpace> {
         let pool = &self.pools[index];
@@ -619,7 +566,7 @@ impl Die {
         Ok(())
     }
 
-    /// The free blocks of `pool` are to be above the low mark only, after a garbage collection that could not do more.
+    /// The free blocks of `pool` are to be above the low watermark only, after a garbage collection that could not do more.
     pub fn settle(&mut self, pool: usize) {
         let (pool, aside) = (&self.pools[pool], &mut self.asides[pool]);
         if aside.needs_gc && pool.free >= self.watermarks.low {
