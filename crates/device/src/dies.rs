@@ -208,41 +208,40 @@ impl Dies {
             self.start_batch(die, driver)?;
             return Ok(Progress::Running);
         }
-        let state = &mut self.dies[die as usize];
+        let Self {
+            ftl,
+            dies,
+            operations,
+            map_time,
+            ..
+        } = self;
+        let state = &mut dies[die as usize];
         let Some(operation) = state.queue.pop_front() else {
             return Ok(Progress::Running);
         };
-        self.operations.clear();
-        let map_time = self.map(operation)?;
-        if self.places_writes {
-            self.note_replaced(die);
-        }
-        let state = &mut self.dies[die as usize];
-        state.gc_in_a_row = 0;
-        state.in_service = 1;
-        state.serving = Some(operation);
-        Ok(driver.serve(die, operation, &self.operations, map_time))
-    }
-
-    /// Lets the layer say what flash does for `operation`, and returns how long the map is busy.
-    #[inline]
-    fn map(&mut self, operation: PageOperation) -> Result<Ticks, NoSpace> {
+        operations.clear();
         let page = operation.page();
-        let operations = &mut self.operations;
+        let mut map_time = map_time[1];
         if let Some(cause) = operation.write_cause() {
             let write = PageWrite {
                 page,
                 cause,
                 is_long: operation.is_long(),
             };
-            self.ftl.write(write, operations)?;
+            ftl.write(write, operations)?;
         } else if operation.is_trim() {
-            self.ftl.trim(page, operations)?;
+            ftl.trim(page, operations)?;
         } else {
-            self.ftl.read(page, operations)?;
-            return Ok(self.map_time[0]);
+            ftl.read(page, operations)?;
+            map_time = self.map_time[0];
         }
-        Ok(self.map_time[1])
+        state.gc_in_a_row = 0;
+        state.in_service = 1;
+        state.serving = Some(operation);
+        if self.places_writes {
+            self.note_replaced(die);
+        }
+        Ok(driver.serve(die, operation, &self.operations, map_time))
     }
 
     #[cold]
