@@ -53,6 +53,7 @@ struct Chosen {
 pub(crate) struct Dies {
     ftl: Box<dyn Ftl>,
     dies: Vec<Die>,
+    /// Of the step being started; empty between two steps.
     operations: Operations,
     batch: Batch,
     batch_lists: BatchLists,
@@ -198,7 +199,6 @@ impl Dies {
             });
         }
         if !state.queue.is_empty() || self.background {
-            self.operations.clear();
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {
                 return self.start_gc(die, driver);
@@ -219,7 +219,6 @@ impl Dies {
         let Some(operation) = state.queue.pop_front() else {
             return Ok(Progress::Running);
         };
-        operations.clear();
         let page = operation.page();
         let mut map_time = map_time[1];
         if let Some(cause) = operation.write_cause() {
@@ -241,7 +240,9 @@ impl Dies {
         if self.places_writes {
             self.note_replaced(die);
         }
-        Ok(driver.serve(die, operation, &self.operations, map_time))
+        let progress = driver.serve(die, operation, &self.operations, map_time);
+        self.operations.clear();
+        Ok(progress)
     }
 
     #[cold]
@@ -256,7 +257,9 @@ impl Dies {
             // A page of the victim may be replaced by a program that can still be lost with the power.
             state.chosen.erases = Some(Box::new(self.operations.split_off_erases()));
         }
-        Ok(driver.collect_garbage(die, &self.operations))
+        let progress = driver.collect_garbage(die, &self.operations);
+        self.operations.clear();
+        Ok(progress)
     }
 
     /// The copies or all of a garbage collection at `die` have ended.
@@ -318,7 +321,6 @@ impl Dies {
         if lists.is_empty() {
             return Ok(());
         }
-        self.operations.clear();
         for operation in lists.trims_before() {
             self.ftl.trim(operation.page(), &mut self.operations)?;
         }
@@ -349,6 +351,7 @@ impl Dies {
                 operations: &self.operations,
             },
         );
+        self.operations.clear();
         Ok(())
     }
 }
