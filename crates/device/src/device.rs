@@ -684,8 +684,10 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        let die = self.dies.push(operation);
-        self.activate(die, now, driver)
+        match self.dies.push(operation) {
+            Some(die) => self.activate(die, now, driver),
+            None => Ok(()),
+        }
     }
 
     /// Lets `die` begin what it can.

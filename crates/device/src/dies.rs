@@ -137,9 +137,10 @@ impl Dies {
         serving.is_some_and(|serving| serving.page() == page && serving.write_cause().is_some())
     }
 
-    /// Puts `operation` at the tail of the queue of its die, and says which die that is.
+    /// Puts `operation` at the tail of the queue of its die, and returns that die if it is idle and has to
+    /// [start](Dies::start).
     #[inline]
-    pub fn push(&mut self, operation: PageOperation) -> u32 {
+    pub fn push(&mut self, operation: PageOperation) -> Option<u32> {
         let die = if self.places_writes && operation.write_cause().is_some() {
             let dies = &self.dies;
             self.ftl
@@ -147,8 +148,9 @@ impl Dies {
         } else {
             self.ftl.die_of(operation.page())
         };
-        self.dies[die as usize].queue.push_back(operation);
-        die
+        let state = &mut self.dies[die as usize];
+        state.queue.push_back(operation);
+        (state.in_service == 0 && !state.collecting).then_some(die)
     }
 
     /// The command in service at `die` has ended: takes its page operation, if it was for one. Call

@@ -145,6 +145,8 @@ pub(in crate::ftl) struct Die {
     next_sequence: u32,
     /// Where the search for the next pool begins.
     pub write_pointer: u32,
+    /// No pool has more room than this.
+    most_room: u32,
     /// Where it began before the last choice.
     pub pointer_before: u32,
     summary_page: bool,
@@ -250,22 +252,14 @@ impl Die {
         }
         let chosen = match old {
             Some(old) if same_plane => self.plane_of(old.block) as usize,
-            Some(old) if !self.limits_pools() => match self.roomiest_behind(old, &given) {
-                Some(pool) => pool,
+            Some(old) => self.roomiest_behind(old, &given).unwrap_or_else(|| {
                 // Every active block was erased while still pointed at: any pool may open a new one.
-                None => self.roomiest(&given, |_, _| true).unwrap_or(0),
-            },
-            Some(old) => {
                 let home = self.plane_of(old.block) as usize;
                 let fits = |index, pool: &Pool| {
                     pool.valid + given(index) < self.most_valid || index == home
                 };
-                self.roomiest(&given, |index, pool| {
-                    pool.is_behind(old) && fits(index, pool)
-                })
-                .or_else(|| self.roomiest(&given, fits))
-                .unwrap_or(home)
-            }
+                self.roomiest(&given, fits).unwrap_or(home)
+            }),
             None if same_plane => (page / self.shape.data_pages % self.shape.planes) as usize,
             None => self
                 .roomiest(&given, |index, pool| {
@@ -273,22 +267,45 @@ impl Die {
                 })
                 .unwrap_or(0),
         };
-        self.pointer_before = self.write_pointer;
-        self.write_pointer = if chosen + 1 == count {
-            0
-        } else {
-            chosen as u32 + 1
-        };
+        self.move_pointer_behind(chosen);
         chosen
     }
 
-    /// As [`Die::roomiest`] among pools whose active page was allocated after `old`. Every write comes here: a pool is
-    /// one number, its room above the order of asking, and the loop has no branch that depends on them.
+    /// As [`Die::choose_pool`] outside a batch. Pools fill evenly, so that the pool at the pointer is almost always the
+    /// one: nobody has more room, and of equals it is asked first.
     #[inline]
-    fn roomiest_behind(&self, old: Old, given: impl Fn(usize) -> u32) -> Option<usize> {
+    pub fn next_pool(&mut self, page: u32, old: Option<Old>, same_plane: bool) -> usize {
+        let start = self.write_pointer as usize;
+        let pool = &self.pools[start];
+        if !same_plane
+            && pool.room(self.shape.pages_per_block) == self.most_room
+            && pool.valid < self.most_valid
+            && old.is_some_and(|old| pool.is_behind(old))
+        {
+            self.move_pointer_behind(start);
+            return start;
+        }
+        self.choose_pool(page, old, same_plane, |_| 0)
+    }
+
+    #[inline]
+    fn move_pointer_behind(&mut self, pool: usize) {
+        self.pointer_before = self.write_pointer;
+        self.write_pointer = if pool + 1 == self.pools.len() {
+            0
+        } else {
+            pool as u32 + 1
+        };
+    }
+
+    /// As [`Die::roomiest`] among pools whose active page was allocated after `old`. A pool is one number, its room
+    /// above the order of asking, and the loop has no branch that depends on them.
+    #[inline]
+    fn roomiest_behind(&mut self, old: Old, given: impl Fn(usize) -> u32) -> Option<usize> {
         let (count, start) = (self.pools.len(), self.write_pointer as usize);
-        let pages_per_block = self.shape.pages_per_block;
+        let home = self.plane_of(old.block) as usize;
         let mut best = 0;
+        let mut most_room = 0;
         for (index, pool) in self.pools.iter().enumerate() {
             // The pool at the pointer is asked first and has rank `count`, the one before it is last with rank 1.
             let behind = start.wrapping_sub(index);
@@ -297,12 +314,17 @@ impl Die {
             } else {
                 behind.wrapping_add(count)
             };
+            let room = pool.room(self.shape.pages_per_block);
+            most_room = most_room.max(room);
+            let given = given(index);
+            let fits = (pool.valid + given < self.most_valid) | (index == home);
             // A batch may give away more than there is room.
-            let room = u64::from(u32::MAX) + u64::from(pool.room(pages_per_block));
-            let score = (room - u64::from(given(index))) << POOL_BITS | rank as u64;
-            let mask = 0_u64.wrapping_sub(u64::from(pool.is_behind(old)));
+            let room_left = u64::from(u32::MAX) + u64::from(room) - u64::from(given);
+            let score = room_left << POOL_BITS | rank as u64;
+            let mask = 0_u64.wrapping_sub(u64::from(pool.is_behind(old) & fits));
             best = best.max(score & mask);
         }
+        self.most_room = most_room;
         let rank = best as usize & ((1 << POOL_BITS) - 1);
         let index = start + count - rank;
         (best > 0).then_some(if index < count { index } else { index - count })
@@ -371,7 +393,7 @@ impl Die {
         let map_page = page;
         let page = self.shape.pages() + map_page;
         let old = self.old_copy(page);
-        let pool = self.choose_pool(page, old, same_plane, |_| 0);
+        let pool = self.next_pool(page, old, same_plane);
         let target = match self.next_of(pool, Stream::Map) {
             Ok(target) => target,
             Err(full) => {
@@ -606,6 +628,7 @@ impl Die {
         let index = self.pool_of(block);
         let pool = &mut self.pools[index];
         pool.free += 1;
+        self.most_room = self.most_room.max(pool.room(self.shape.pages_per_block));
         let aside = &mut self.asides[index];
         if aside.needs_gc && pool.free >= self.watermarks.high {
             aside.needs_gc = false;

@@ -163,7 +163,7 @@ impl PageFtl {
         let die = &mut self.dies[die];
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let old = die.old_copy(within);
-        let pool = die.choose_pool(within, old, same_plane, |_| 0);
+        let pool = die.next_pool(within, old, same_plane);
         match die.write(pool, within, old, cause, operations) {
             Ok(_) => Ok(()),
             Err(full) => {

@@ -97,6 +97,7 @@ impl Die {
             random: Random::new(layout.seed),
             next_sequence: full + 1,
             write_pointer: 0,
+            most_room: u32::MAX,
             pointer_before: 0,
             summary_page: geometry.summary_page,
             last_erase: layout
