@@ -280,7 +280,7 @@ mod tests {
             }
         };
         assert!(refusal("buffer.lru_unit=page", "nocache,fifo").contains("is a parameter of lru"));
-        assert!(refusal("flash.elments=4", "fifo,lru").contains("did you mean \"flash.dies\"?"));
+        assert!(refusal("flash.deis=4", "fifo,lru").contains("did you mean \"flash.dies\"?"));
         assert!(refusal("buffer.lru_unit=pages", "fifo,lru").contains("expected one of page"));
         assert!(refusal("host.time_scale=1", "fifo:lru_unit=page,lru").contains("fifo is chosen"));
     }

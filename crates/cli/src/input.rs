@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use destage_base::parameter::{Value, Values};
-use destage_sim::foresight::Foresight;
+use destage_sim::prepass::Prepass;
 use destage_sim::settings::{Config, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
@@ -129,8 +129,8 @@ impl Input {
         &self,
         config: &Config,
         options: &ReadOptions,
-    ) -> Result<(Source<'static>, Foresight), Failure> {
-        let foresight = if config.needs_foresight() {
+    ) -> Result<(Source<'static>, Prepass), Failure> {
+        let prepass = if config.needs_prepass() {
             if matches!(self, Self::Trace(path) if path.as_os_str() == "-") {
                 return Err(Failure::input(
                     "-: trace.addr_map=shrink and belady read the trace twice; expected a file in place of standard input",
@@ -140,11 +140,11 @@ impl Input {
                 digest: false,
                 ..options.clone()
             };
-            Foresight::of(config, &mut self.source(config, &options)?)?
+            Prepass::of(config, &mut self.source(config, &options)?)?
         } else {
-            Foresight::default()
+            Prepass::default()
         };
-        Ok((self.source(config, options)?, foresight))
+        Ok((self.source(config, options)?, prepass))
     }
 
     /// The requests one after the other, in bounded memory.
@@ -289,7 +289,7 @@ impl Facts {
         }
     }
 
-    /// Tells the user of a simulation what [`Facts::warn`] does, and what shares addresses in it.
+    /// The warnings of [`Facts::warn`], and one if volumes share addresses.
     pub(crate) fn warn_of_simulation(&self, options: &ReadOptions) {
         self.warn();
         if self.has_volumes && options.volumes == Volumes::Ignore {
@@ -344,8 +344,8 @@ pub(crate) fn read_options(config: &Config, arguments: &Reading) -> Result<ReadO
     let mut options = sliced(config.read_options()?, &arguments.slice);
     if let Some(name) = &arguments.format {
         let format = format::find(name).ok_or_else(|| {
-            if let Some(told) = format::left_out(name) {
-                return Failure::input(format!("--format {name}: {told}"));
+            if let Some(reason) = format::left_out(name) {
+                return Failure::input(format!("--format {name}: {reason}"));
             }
             let names = FORMATS.iter().map(|format| format.name);
             Failure::unknown(

@@ -15,6 +15,7 @@ use crate::error::SimError;
 use crate::parameters::PARAMETERS;
 use crate::precondition::{self, Precondition};
 use crate::profiles;
+use crate::renamed;
 
 /// Where a setting was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -271,10 +272,13 @@ impl Settings {
                 return Err(SimError::Config(unknown(key, setting, &rows)));
             };
             let value = row.read(&setting.text).map_err(|expected| {
-                SimError::Config(format!(
-                    "{}: {key}: {:?}: expected {expected}",
-                    setting.origin, setting.text
-                ))
+                let (origin, text) = (&setting.origin, &setting.text);
+                SimError::Config(match renamed::value(key, text) {
+                    Some(new) => {
+                        format!("{origin}: {key}: {text:?} is now {new}; expected {expected}")
+                    }
+                    None => format!("{origin}: {key}: {text:?}: expected {expected}"),
+                })
             })?;
             match section {
                 Section::Global => config.global.set(row.name, value),
@@ -404,6 +408,9 @@ fn owners_of(key: &str) -> impl Iterator<Item = &'static str> {
 }
 
 fn unknown(key: &str, setting: &Setting, rows: &Rows) -> String {
+    if let Some(new) = renamed::key(key) {
+        return format!("{}: {key:?} is now {new}; expected {new}", setting.origin);
+    }
     let owners: Vec<_> = owners_of(key).collect();
     if !owners.is_empty() {
         let chosen = if key.starts_with("ftl.") {
@@ -478,7 +485,7 @@ mod tests {
 
     #[test]
     fn a_misspelt_key_names_its_neighbour() {
-        let text = error(&["flash.elments=4"]);
+        let text = error(&["flash.deis=4"]);
         assert!(text.contains("did you mean \"flash.dies\"?"), "{text}");
         assert!(error(&["buffer.kind=lur"]).contains("did you mean \"lru\"?"));
     }

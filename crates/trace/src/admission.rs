@@ -43,7 +43,7 @@ impl Admission {
         }
     }
 
-    /// Applies the rules to `batch`, and leaves in it what may be handed out now. `bad` is told of each request
+    /// Applies the rules to `batch`, and leaves in it what may be handed out now. `bad` gets each request
     /// that breaks one, and says whether to go on with the next.
     pub fn admit(
         &mut self,

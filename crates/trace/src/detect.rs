@@ -87,7 +87,7 @@ fn detect_binary(file: &str, bytes: &[u8]) -> Result<Option<&'static Format>, Tr
         if bytes.starts_with(b"PAR1") {
             return Err(TraceError::LeftOut {
                 file: file.to_owned(),
-                told: PARQUET_LEFT_OUT,
+                reason: PARQUET_LEFT_OUT,
             });
         }
         return Ok(None);

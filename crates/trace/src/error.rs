@@ -229,12 +229,12 @@ pub enum TraceError {
         through: &'static str,
     },
     /// The trace is in a format that this build was made without.
-    #[error("{file}: {told}")]
+    #[error("{file}: {reason}")]
     LeftOut {
         /// The path as given.
         file: String,
         /// Which, and what to do.
-        told: &'static str,
+        reason: &'static str,
     },
     /// Volumes cannot be concatenated on standard input, because that reads the trace twice.
     #[error(

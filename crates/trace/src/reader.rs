@@ -590,9 +590,10 @@ impl Reader {
             file: self.file.clone(),
             lines,
             skipped,
-            expected: match self.format.name {
-                "blkparse" | "blktrace" => "at least one of the kind that trace.event names",
-                _ => "at least one",
+            expected: if self.format.filters_events {
+                "at least one of the kind that trace.event names"
+            } else {
+                "at least one"
             },
         })
     }

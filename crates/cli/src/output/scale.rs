@@ -66,7 +66,7 @@ impl Scale {
         }
     }
 
-    /// What is to be added to a title, so that nobody reads lengths as amounts.
+    /// An addition to a title on a logarithmic axis, where lengths are not amounts.
     pub(crate) fn note(&self) -> &'static str {
         match self {
             Self::Linear { .. } => "",
