@@ -40,7 +40,7 @@ impl Driver for Counter<'_> {
     }
 
     fn serve_batch(&mut self, _: u32, _: BatchStep<'_>) {
-        unreachable!("parallel units are refused without a clock")
+        unreachable!("a device without a clock is made without batches")
     }
 
     #[inline]
