@@ -208,7 +208,7 @@ pub(crate) fn combinations(
         }
     }
     if let (Some(first), false) = (combinations.first(), foreign.is_empty()) {
-        // The rules for one run name what is wrong with such a setting; those of a profile they pass over.
+        // Resolving one run reports what is wrong with such a setting, and passes over those of a profile.
         let mut settings = base.clone();
         for key in base.keys().filter(|key| !foreign.contains(*key)) {
             settings.remove(key);

@@ -14,7 +14,7 @@ use crate::output::files;
 pub(crate) enum Failure {
     /// The arguments make no sense; the reason has been printed.
     Usage,
-    /// Something the user gave cannot be used; the text names it and what was expected.
+    /// An input of the user that cannot be used. The text names it and what was expected.
     Input(String),
     /// The user asked to stop.
     Interrupted,
@@ -89,7 +89,7 @@ pub(crate) fn warn(text: impl Display) {
     report_line(&format!("destage: warning: {text}"));
 }
 
-/// From here on a panic is reported as the bug it is, leaves no file behind, and ends the program with 1.
+/// Installs a panic hook. A panic is then reported as a bug, leaves no file behind, and exits with status 1.
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         #[cfg(feature = "parquet")]

@@ -50,7 +50,7 @@ pub(crate) struct Facts {
     first_skipped: Option<String>,
     /// Whether there are requests of several volumes.
     has_volumes: bool,
-    /// Whether the slice that was asked for has not one request of the trace.
+    /// Whether the requested slice of the trace is empty.
     is_empty: bool,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Loaded {
 }
 
 impl Input {
-    /// The trace or the workload; the arguments' rules let exactly one of them through.
+    /// The trace or the workload. The argument rules guarantee that exactly one is given.
     pub(crate) fn new(
         trace: Option<&Path>,
         workload: Option<&str>,

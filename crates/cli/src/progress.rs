@@ -30,7 +30,7 @@ enum Style {
         bar: ProgressBar,
         shown: AtomicBool,
     },
-    /// A line now and then, where a bar cannot redraw itself; when the last one was.
+    /// Where a bar cannot redraw itself, a line is printed now and then. This is the time of the last one.
     Lines(Mutex<Instant>),
 }
 

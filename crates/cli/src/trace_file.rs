@@ -60,7 +60,7 @@ impl<'a> TraceFile<'a> {
         })
     }
 
-    /// Writes what `next` gives until it gives nothing, and puts the file in its place.
+    /// Writes the requests of `next` until it returns `None`, and renames the file into its place.
     pub(crate) fn fill(
         mut self,
         mut next: impl FnMut() -> Result<Option<Request>, Failure>,

@@ -309,7 +309,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What was expected instead, where that does not depend on a field; `layout` names the format's columns.
+    /// What was expected instead, if that does not depend on a field. `layout` names the format's columns.
     pub(crate) fn expected(self, layout: &'static str) -> &'static str {
         match self {
             Self::BlankLine => "blank lines only after the last request",

@@ -14,7 +14,7 @@ pub struct Format {
     /// Endings of file names, without a dot and before the ending of a compression, that settle which of several
     /// formats that fit is meant.
     pub extensions: &'static [&'static str],
-    /// One sentence: where such traces come from, and what is particular about them.
+    /// One sentence: the origin of such traces, and what is particular about them.
     pub about: &'static str,
     /// The columns or fields, as error messages name them.
     pub columns: &'static str,

@@ -392,7 +392,7 @@ impl ReadOptions {
     /// The unit of the times in `file`, which is in `format`.
     pub(crate) fn time_unit_of(&self, file: &str, format: &Format) -> Result<TimeUnit, TraceError> {
         match (self.time_unit, format.encoding) {
-            // Passed over in silence it would leave the user in the belief that times had changed.
+            // Ignoring it would let the user believe that times had changed.
             (Some(unit), Encoding::Binary(_)) if format.time_unit == TimeUnit::Ticks => {
                 Err(TraceError::Option {
                     name: "trace.time_unit",

@@ -94,7 +94,7 @@ struct Faults {
 }
 
 impl Faults {
-    /// Notes an error, which is only made if it will be shown: finding its text takes a walk through the block.
+    /// Notes an error. It is only made if it will be shown, because its text takes a walk through the block.
     /// Whether reading goes on with the next line.
     #[cold]
     fn note(&mut self, error: impl FnOnce() -> TraceError) -> bool {
@@ -250,7 +250,7 @@ impl Reader {
         &self.file
     }
 
-    /// When the trace's first request arrived, in ticks of 0.1 ns on the clock of its format. Nothing before it was read,
+    /// When the trace's first request arrived, in ticks of 0.1 ns on the clock of its format. `None` before it was read,
     /// or if times do not count from a day of the calendar.
     #[must_use]
     pub fn clock(&self) -> Option<u128> {

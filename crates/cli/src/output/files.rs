@@ -91,7 +91,7 @@ impl PendingFile {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // Asked first because the builder's own error has lost what the system said.
+        // Checked first, because the builder's own error does not contain the system's message.
         folder.metadata()?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".destage-").suffix(".partial");

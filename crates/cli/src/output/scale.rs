@@ -2,7 +2,7 @@
 
 use crate::output::numbers;
 
-/// Values further apart than this would lie on each other at the bottom of an axis from zero.
+/// Beyond this ratio, small values would coincide at the bottom of an axis from zero.
 const SPREAD: f64 = 40.0;
 
 /// An axis of values.

@@ -42,7 +42,7 @@ pub(crate) struct Look {
     pub(crate) notes: [String; 2],
     /// What the colours mean.
     pub(crate) legend: Vec<Entry>,
-    /// The charts, in the order they are best read. There are always as many: of what a trace lacks, an empty one.
+    /// The charts, in the order they are best read. Their number is constant: a chart without data is empty.
     pub(crate) charts: Vec<Drawing>,
 }
 
