@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use destage_base::parameter::Values;
 use destage_base::{Lpn, Random};
-use destage_buffer::destage::Cause;
+use destage_buffer::destage::DestageCause;
 use destage_buffer::{
     Buffer, BufferConfig, COMMON, ReadStep, Release, SCHEMES, SchemeConfig, SchemeRow, Step, View,
 };
@@ -85,7 +85,7 @@ impl Stack {
                 destage_base::parameter::Value::Integer(65_536),
             );
         }
-        let mut config = BufferConfig::from_values(CAPACITY, PAGES_PER_BLOCK, 4096, &values);
+        let mut config = BufferConfig::from_values(CAPACITY, PAGES_PER_BLOCK, &values);
         config.release = Release::Issue;
         let dies = setup.geometry.dies;
         let scheme = (row.build)(&SchemeConfig {
@@ -97,8 +97,9 @@ impl Stack {
             values: &values,
         });
         let pages = device.pages() as usize;
+        let buffer = Buffer::new(config, scheme);
         Self {
-            buffer: scheme.map(|scheme| Buffer::new(config, scheme)),
+            buffer: buffer.keeps_pages().then_some(buffer),
             slots: Vec::new(),
             device,
             dies,
@@ -125,7 +126,7 @@ impl Stack {
                 }
             }
             Operation::Flush => {
-                self.empty(Cause::Flush);
+                self.empty(DestageCause::Flush);
                 let stale =
                     (0..self.latest.len()).find(|page| self.flash[*page] != self.latest[*page]);
                 assert_eq!(
@@ -273,7 +274,7 @@ impl Stack {
         }
     }
 
-    fn empty(&mut self, cause: Cause) {
+    fn empty(&mut self, cause: DestageCause) {
         loop {
             let view = view!(self);
             let Some(buffer) = &mut self.buffer else {
@@ -356,7 +357,7 @@ fn pair(row: &SchemeRow, setup: &Setup, operations: &[Operation]) {
         for operation in operations {
             stack.run(*operation);
         }
-        stack.empty(Cause::Drain);
+        stack.empty(DestageCause::Drain);
         for page in 0..stack.device.pages() {
             stack.read(page, 1);
         }

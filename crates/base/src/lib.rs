@@ -6,6 +6,8 @@
 //! | [`time`] | [`Ticks`], simulated time as an integer |
 //! | [`parameter`] | the description of one named parameter, and values checked against it |
 //! | [`random`] | [`Random`], the one seeded generator |
+//! | [`list`] | [`Lists`](list::Lists), doubly linked lists over numbered things, without an allocation per node |
+//! | [`table`] | how a table by number grows |
 //! | [`lazy`] | [`lazy::LazyTable`], a dense table that exists only where it was touched |
 //!
 //! Nothing here knows a buffer, a flash device, a trace or a clock.
@@ -13,9 +15,11 @@
 extern crate alloc;
 
 pub mod lazy;
+pub mod list;
 pub mod page;
 pub mod parameter;
 pub mod random;
+pub mod table;
 pub mod time;
 
 pub use page::Lpn;

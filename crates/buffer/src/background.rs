@@ -1,4 +1,4 @@
-//! Destaging in idle time, whatever the scheme: from a high mark of dirty pages down to a low one.
+//! Destaging in idle time, whatever the scheme: from a high watermark of dirty pages down to a low one.
 //!
 //! ```text
 //!   dirty pages
@@ -25,7 +25,7 @@ use destage_base::time::TICKS_PER_US;
 use crate::config::millionths;
 use crate::scheme::{IdleAgain, IdleRule};
 
-/// The marks, and when idle time is offered.
+/// The watermarks, and when idle time is offered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Background {
     /// Idle time is used once more pages than this are dirty,
@@ -43,7 +43,7 @@ impl Background {
         if !values.flag("bg_destage") {
             return None;
         }
-        // Whole pages are compared, so rounding down does not move a mark.
+        // Whole pages are compared, so rounding down does not move a watermark.
         let pages = |share| {
             let millionths = millionths(values.number(share));
             (u64::from(capacity_pages) * millionths / 1_000_000) as u32
@@ -65,31 +65,34 @@ impl Background {
 }
 
 /// How far the destaging of one buffer has come.
-pub(crate) struct Lowering {
-    marks: Background,
-    /// The high mark was passed, and the low one not reached since.
+pub(crate) struct BackgroundFlush {
+    watermarks: Background,
+    /// The high watermark was passed, and the low one not reached since.
     under_way: bool,
 }
 
-impl Lowering {
-    pub(crate) fn new(marks: Background) -> Self {
+impl BackgroundFlush {
+    pub(crate) fn new(watermarks: Background) -> Self {
         let under_way = false;
-        Self { marks, under_way }
+        Self {
+            watermarks,
+            under_way,
+        }
     }
 
     pub(crate) fn rule(&self) -> IdleRule {
-        self.marks.rule
+        self.watermarks.rule
     }
 
     /// Idle time is offered while `dirty` pages are dirty; whether to use it.
     pub(crate) fn begins_or_goes_on(&mut self, dirty: u32) -> bool {
-        self.under_way |= dirty > self.marks.high_pages;
+        self.under_way |= dirty > self.watermarks.high_pages;
         self.ends_at(dirty);
         self.under_way
     }
 
     /// Only `dirty` pages are dirty now, for whatever reason.
     pub(crate) fn ends_at(&mut self, dirty: u32) {
-        self.under_way &= dirty > self.marks.low_pages;
+        self.under_way &= dirty > self.watermarks.low_pages;
     }
 }

@@ -12,7 +12,7 @@
 //! use destage_buffer::{Buffer, BufferConfig, SchemeConfig, Step, find, view::NoDevice};
 //!
 //! let config = BufferConfig::new(2, 4);
-//! let scheme = find("lru").and_then(|row| row.build_default(&config)).expect("lru buffers pages");
+//! let scheme = find("lru").expect("lru is a scheme").build_default(&config);
 //! let mut buffer = Buffer::new(config, scheme);
 //! let mut destaged = Vec::new();
 //! for page in [1, 2, 1, 3] {
@@ -37,15 +37,15 @@ use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
 
-use crate::background::Lowering;
+use crate::background::BackgroundFlush;
 use crate::config::{BufferConfig, Release};
 use crate::counts::Counts;
-use crate::destage::{Cause, Destage, DirtyPage, Grouping, Slot};
-use crate::displaced::Displaced;
+use crate::destage::{Destage, DestageCause, DirtyPage, Grouping, Slot};
 use crate::padding::pad;
 use crate::page_map::Position;
+use crate::pending_victims::PendingVictims;
 use crate::resident::{Evicted, Resident, State};
-use crate::scheme::{Access, Entry, IdleRule, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::step::{ReadStep, Step};
 use crate::view::View;
 
@@ -53,7 +53,7 @@ use crate::view::View;
 #[derive(Clone, Copy)]
 struct Pending {
     page: Lpn,
-    operation: Operation,
+    kind: AccessKind,
     /// Where the map has or would have it; pages only leave the map until this one enters.
     position: Position,
 }
@@ -61,51 +61,55 @@ struct Pending {
 /// A write buffer: a scheme, the pages it orders, and the counts.
 pub struct Buffer {
     config: BufferConfig,
-    scheme: Box<dyn Scheme>,
+    pub(crate) scheme: Box<dyn Scheme>,
     pub(crate) resident: Resident,
-    pub(crate) displaced: Displaced,
-    allocates_reads: bool,
+    pub(crate) pending_victims: PendingVictims,
+    /// What the scheme said; of a buffer that keeps no pages, no more than that.
+    pub(crate) properties: Properties,
     request: u64,
     request_pages: u32,
     request_bypasses: bool,
     pending: Option<Pending>,
     record: Destage,
     /// The scheme's answer; kept for its memory only.
-    victim: Victim,
+    pub(crate) victim: Victim,
     /// Destaging in idle time; none in a buffer without bound, of which nothing is a share.
-    lowering: Option<Lowering>,
+    pub(crate) background_flush: Option<BackgroundFlush>,
     counts: Counts,
 }
 
 impl Buffer {
-    /// An empty buffer.
+    /// An empty buffer. One of no capacity keeps no pages, whatever its scheme.
     ///
     /// # Panics
-    /// If the capacity or the cluster size is 0: without RAM there is no buffer, and the wiring
-    /// sends every request to the flash unchanged.
+    /// If the cluster size is 0.
     #[must_use]
     pub fn new(config: BufferConfig, scheme: Box<dyn Scheme>) -> Self {
-        assert!(
-            config.capacity_pages > 0,
-            "a buffer needs at least 1 page; use none for capacity 0"
-        );
         assert!(config.cluster_pages > 0, "a cluster has at least 1 page");
         let mut config = config;
-        let prepared = config.capacity_pages;
-        if scheme.is_unbounded() {
+        let mut properties = scheme.properties();
+        let mut prepared = config.capacity_pages;
+        if config.capacity_pages == 0 || !properties.keeps_pages {
+            properties = Properties {
+                keeps_pages: false,
+                ..Properties::default()
+            };
+            prepared = 0;
+            config.background = None;
+        } else if properties.is_unbounded {
             config.capacity_pages = u32::MAX;
             config.background = None;
         }
-        let slots = if config.staging {
-            u32::MAX
-        } else {
-            config.capacity_pages
+        let slots = match config.capacity_pages {
+            _ if !properties.keeps_pages => 0,
+            _ if config.unbounded_admission => u32::MAX,
+            pages => pages,
         };
-        let lowering = config.background.map(Lowering::new);
+        let background_flush = config.background.map(BackgroundFlush::new);
         Self {
             resident: Resident::growing(prepared, slots),
-            displaced: Displaced::of(&*scheme, &config),
-            allocates_reads: scheme.allocates_reads(),
+            pending_victims: PendingVictims::of(&properties, &config),
+            properties,
             config,
             scheme,
             request: 0,
@@ -113,26 +117,47 @@ impl Buffer {
             request_bypasses: false,
             pending: None,
             record: Destage {
-                cause: Cause::Evict,
+                cause: DestageCause::Evict,
                 grouping: Grouping::Pages,
-                keep: false,
+                retain: false,
                 pages: Vec::new(),
                 pads: Vec::new(),
             },
             victim: Victim::default(),
-            lowering,
+            background_flush,
             counts: Counts::default(),
         }
+    }
+
+    /// Whether this buffer ever keeps a page. If not, every write bypasses it and every read misses, and its
+    /// counts say nothing about a buffer.
+    #[must_use]
+    pub fn keeps_pages(&self) -> bool {
+        self.properties.keeps_pages
     }
 
     /// Whether a read that misses enters the buffer.
     #[must_use]
     pub fn allocates_reads(&self) -> bool {
-        self.allocates_reads
+        self.properties.allocates_reads
+    }
+
+    /// Slots in use: resident pages, and pages that left but are still being programmed.
+    #[inline]
+    #[must_use]
+    pub fn occupied(&self) -> u32 {
+        self.resident.occupied()
+    }
+
+    /// Resident pages that are dirty; those being programmed are not among them.
+    #[inline]
+    #[must_use]
+    pub fn dirty(&self) -> u32 {
+        self.resident.dirty()
     }
 
     /// Pages in RAM, resident or still being programmed, beyond the capacity. Only with
-    /// [`BufferConfig::staging`] ever more than 0.
+    /// [`BufferConfig::unbounded_admission`] ever more than 0.
     #[must_use]
     pub fn over_capacity(&self) -> u32 {
         self.resident
@@ -140,36 +165,25 @@ impl Buffer {
             .saturating_sub(self.config.capacity_pages)
     }
 
-    pub fn keeps_pages(&self) -> bool {
-        self.config.bypass_pages != 1
-    }
-
-    /// Dirty pages in the buffer now.
-    #[must_use]
-    #[inline]
-    pub fn dirty(&self) -> u32 {
-        self.resident.dirty()
-    }
-
     /// The next host request begins; its `pages` pages follow, in ascending order.
     pub fn begin_request(&mut self, pages: u32) {
         self.request += 1;
         self.request_pages = pages;
         self.request_bypasses = false;
-        self.displaced.clear();
+        self.pending_victims.clear();
     }
 
-    /// Writes one page.
+    /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer.
     ///
     /// # Panics
-    /// If the previous page has not been placed yet.
+    /// If the previous page has not been placed yet, or the buffer keeps no pages.
     pub fn write(&mut self, page: Lpn, now: Ticks, view: &dyn View) -> Step {
         assert!(
             self.pending.is_none(),
             "page {page} is written before the previous page is placed"
         );
         self.counts.page_writes += 1;
-        let access = self.access(Operation::Write, now);
+        let access = self.access(AccessKind::Write, now);
         let (position, copy) = self.resident.locate(page);
         match copy {
             Some((slot, state)) if state != State::Leaving => {
@@ -186,9 +200,13 @@ impl Buffer {
                 Step::Placed
             }
             _ => {
+                assert!(
+                    self.properties.keeps_pages,
+                    "page {page} is written to a buffer that keeps none, and not past it"
+                );
                 self.pending = Some(Pending {
                     page,
-                    operation: Operation::Write,
+                    kind: AccessKind::Write,
                     position,
                 });
                 self.place(now, view)
@@ -203,21 +221,24 @@ impl Buffer {
     pub fn place(&mut self, now: Ticks, view: &dyn View) -> Step {
         let Some(Pending {
             page,
-            operation,
+            kind,
             position,
         }) = self.pending
         else {
             panic!("no page is waiting to be placed");
         };
-        let access = self.access(operation, now);
+        let access = self.access(kind, now);
         while !self.has_room_for(page) {
-            self.ask(Need::Room(page), &access, view);
-            assert!(!self.victim.keep, "a page kept in the buffer makes no room");
-            if self.carry_out(Cause::Evict, now, view) {
+            self.ask(Need::Evict(page), &access, view);
+            assert!(
+                !self.victim.retain,
+                "a page kept in the buffer makes no room"
+            );
+            if self.carry_out(DestageCause::Evict, now, view) {
                 return Step::Destage;
             }
         }
-        let is_write = operation == Operation::Write;
+        let is_write = kind == AccessKind::Write;
         // What is read may be leaving still, and then need not be read from flash.
         let leaving = if is_write {
             None
@@ -238,8 +259,8 @@ impl Buffer {
     }
 
     /// Figures only this scheme has; see [`Scheme::report`].
-    pub fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        self.scheme.report(tell);
+    pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        self.scheme.report(emit);
     }
 
     /// The latest record; its memory is reused by the next.
@@ -248,18 +269,18 @@ impl Buffer {
         &self.record
     }
 
-    /// The program of one page of a record has completed. `keep` is the record's.
+    /// The program of one page of a record has completed. `retain` is the record's.
     ///
     /// With [`Release::Issue`] nothing waits for programs, and this does nothing.
     ///
     /// # Panics
     /// If no program of that slot was in flight.
-    pub fn programmed(&mut self, page: DirtyPage, keep: bool, now: Ticks) {
+    pub fn programmed(&mut self, page: DirtyPage, retain: bool, now: Ticks) {
         if self.config.release == Release::Issue {
             return;
         }
         if self.resident.programmed(page.page, page.slot, now) {
-            debug_assert!(keep, "page {} became clean by leaving", page.page);
+            debug_assert!(retain, "page {} became clean by leaving", page.page);
             self.scheme.cleaned(Entry {
                 page: page.page,
                 slot: page.slot,
@@ -274,32 +295,37 @@ impl Buffer {
     /// If reads enter the buffer and the previous page has not been placed yet.
     pub fn read(&mut self, page: Lpn, now: Ticks) -> ReadStep {
         assert!(
-            self.pending.is_none() || !self.allocates_reads,
+            self.pending.is_none() || !self.allocates_reads(),
             "page {page} is read before the previous page is placed"
         );
         self.counts.page_reads += 1;
+        if self.resident.occupied() == 0 && !self.allocates_reads() {
+            let access = self.access(AccessKind::Read, now);
+            self.scheme.read_missed(page, &access);
+            return ReadStep::Miss;
+        }
         let (position, copy) = self.resident.locate(page);
         let in_ram = match copy {
             Some((slot, state)) if state != State::Leaving => {
                 self.counts.read_hits += 1;
-                let access = self.access(Operation::Read, now);
+                let access = self.access(AccessKind::Read, now);
                 self.scheme.touch(Entry { page, slot }, &access);
                 return ReadStep::Hit;
             }
             copy => copy.is_some(),
         };
         self.counts.read_hits += u64::from(in_ram);
-        if self.allocates_reads {
+        if self.allocates_reads() {
             self.pending = Some(Pending {
                 page,
-                operation: Operation::Read,
+                kind: AccessKind::Read,
                 position,
             });
         } else {
-            let access = self.access(Operation::Read, now);
+            let access = self.access(AccessKind::Read, now);
             self.scheme.read_missed(page, &access);
         }
-        match (in_ram, self.allocates_reads) {
+        match (in_ram, self.allocates_reads()) {
             (true, false) => ReadStep::Hit,
             (true, true) => ReadStep::HitAllocates,
             (false, false) => ReadStep::Miss,
@@ -318,15 +344,16 @@ impl Buffer {
     /// [`bypass`](Self::bypass) instead of [`write`](Self::write).
     #[must_use]
     pub fn bypasses(&self, pages: u32) -> bool {
-        self.config.bypass_pages > 0 && pages >= self.config.bypass_pages
+        let is_long = self.config.bypass_pages > 0 && pages >= self.config.bypass_pages;
+        is_long || !self.properties.keeps_pages
     }
 
     /// One page of the current request is written past the buffer; whether a resident copy, now
     /// stale, was dropped. The caller issues the write; it never has a slot.
     pub fn bypass(&mut self, page: Lpn, now: Ticks) -> bool {
         self.counts.page_writes += 1;
-        self.counts.destaged_pages[Cause::Bypass as usize] += 1;
-        self.counts.records[Cause::Bypass as usize] += u64::from(!self.request_bypasses);
+        self.counts.destaged_pages[DestageCause::Bypass as usize] += 1;
+        self.counts.records[DestageCause::Bypass as usize] += u64::from(!self.request_bypasses);
         self.request_bypasses = true;
         let dropped = self.drop_copy(page, now);
         self.counts.superseded_dirty += u64::from(dropped == Some(State::Dirty));
@@ -334,17 +361,17 @@ impl Buffer {
     }
 
     /// The next record on the way to a buffer without dirty pages: `true` if [`record`](Self::record)
-    /// holds one, `false` once there is none. `cause` is [`Cause::Flush`] or [`Cause::Drain`].
+    /// holds one, `false` once there is none. `cause` is [`DestageCause::Flush`] or [`DestageCause::Drain`].
     ///
     /// # Panics
     /// If the scheme breaks its contract.
-    pub fn flush_next(&mut self, cause: Cause, now: Ticks, view: &dyn View) -> bool {
-        if cause == Cause::Flush && !self.config.honor_flush {
+    pub fn flush_next(&mut self, cause: DestageCause, now: Ticks, view: &dyn View) -> bool {
+        if cause == DestageCause::Flush && !self.config.honor_flush {
             return false;
         }
         while self.resident.dirty() > 0 {
-            let access = self.access(Operation::Write, now);
-            self.ask(Need::Empty, &access, view);
+            let access = self.access(AccessKind::Write, now);
+            self.ask(Need::Flush, &access, view);
             if self.carry_out(cause, now, view) {
                 return true;
             }
@@ -365,55 +392,13 @@ impl Buffer {
             return false;
         }
         let entry = Entry { page, slot };
-        let access = self.access(Operation::Write, now);
-        self.ask(Need::Page(entry), &access, view);
+        let access = self.access(AccessKind::Write, now);
+        self.ask(Need::FlushPage(entry), &access, view);
         assert!(
             self.victim.entries.contains(&entry),
             "page {page} was asked for and not named"
         );
-        self.carry_out(Cause::Fua, now, view)
-    }
-
-    /// The device has nothing else to do: `true` if the scheme or [`background`](crate::background) uses
-    /// that, and [`record`](Self::record) holds what to write back.
-    ///
-    /// # Panics
-    /// If the scheme breaks its contract.
-    pub fn idle(&mut self, now: Ticks, view: &dyn View) -> bool {
-        self.scheme.idle(now, view, &mut self.victim);
-        self.carry_out(Cause::Idle, now, view) || self.destage_in_background(now, view)
-    }
-
-    fn destage_in_background(&mut self, now: Ticks, view: &dyn View) -> bool {
-        while let Some(lowering) = &mut self.lowering
-            && lowering.begins_or_goes_on(self.resident.dirty())
-        {
-            let access = self.access(Operation::Write, now);
-            self.ask(Need::Empty, &access, view);
-            if self.carry_out(Cause::Idle, now, view) {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// As [`idle`](Self::idle), when only one of the scheme's groups of pages is idle.
-    pub fn idle_in(&mut self, group: u32, now: Ticks, view: &dyn View) -> bool {
-        self.scheme.idle_in(group, now, view, &mut self.victim);
-        self.carry_out(Cause::Idle, now, view)
-    }
-
-    /// When to call [`idle`](Self::idle) or [`idle_in`](Self::idle_in), if ever.
-    #[must_use]
-    pub fn idle_rule(&self) -> Option<IdleRule> {
-        let background = || Some(self.lowering.as_ref()?.rule());
-        self.scheme.idle_rule().or_else(background)
-    }
-
-    /// Which group's idle time ends when the host asks for `page`.
-    #[must_use]
-    pub fn idle_group_of(&self, page: Lpn) -> u32 {
-        self.scheme.idle_group_of(page)
+        self.carry_out(DestageCause::Fua, now, view)
     }
 
     /// The counts so far.
@@ -422,7 +407,7 @@ impl Buffer {
         Counts {
             resident: self.resident.len(),
             dirty: self.resident.dirty(),
-            dirty_max: self.resident.at_risk_max(),
+            dirty_max: self.resident.dirty_max(),
             oldest_dirty_max: self.resident.oldest_dirty_max(),
             ..self.counts
         }
@@ -462,9 +447,9 @@ impl Buffer {
     }
 
     #[inline]
-    fn access(&self, operation: Operation, now: Ticks) -> Access {
+    pub(crate) fn access(&self, kind: AccessKind, now: Ticks) -> Access {
         Access {
-            operation,
+            kind,
             virtual_time: self.counts.page_writes,
             now,
             request: self.request,
@@ -478,7 +463,7 @@ impl Buffer {
         self.check_scheme();
     }
 
-    fn ask(&mut self, need: Need, access: &Access, view: &dyn View) {
+    pub(crate) fn ask(&mut self, need: Need, access: &Access, view: &dyn View) {
         self.scheme.evict(need, access, view, &mut self.victim);
         assert!(
             !self.victim.entries.is_empty(),
@@ -487,12 +472,12 @@ impl Buffer {
     }
 
     /// Turns the scheme's answer into a record; `false` if nothing in it needs a program.
-    fn carry_out(&mut self, cause: Cause, now: Ticks, view: &dyn View) -> bool {
+    pub(crate) fn carry_out(&mut self, cause: DestageCause, now: Ticks, view: &dyn View) -> bool {
         self.record.pages.clear();
         self.record.pads.clear();
         self.record.cause = cause;
         self.record.grouping = self.victim.grouping;
-        self.record.keep = self.victim.keep;
+        self.record.retain = self.victim.retain;
         for entry in &self.victim.entries {
             let state = self.resident.state(entry.slot);
             assert!(
@@ -500,10 +485,10 @@ impl Buffer {
                 "the victim {entry:?} is not resident"
             );
             debug_assert_eq!(self.resident.page_of(entry.slot), Some(entry.page));
-            let dirty = if !self.victim.keep {
+            let dirty = if !self.victim.retain {
                 let dirty = self.resident.evict(entry.slot) == Evicted::Dirty;
                 self.counts.clean_drops += u64::from(!dirty);
-                self.displaced.note(&self.resident, entry.slot);
+                self.pending_victims.note(&self.resident, entry.slot);
                 dirty
             } else if state == State::Dirty {
                 self.resident.write_back(entry.slot);
@@ -522,7 +507,7 @@ impl Buffer {
         self.victim.entries.clear();
         self.victim.grouping = Grouping::default();
         self.victim.pad = false;
-        self.victim.keep = false;
+        self.victim.retain = false;
         self.note_fewer_dirty();
         if self.record.pages.is_empty() {
             self.check_scheme();
@@ -541,7 +526,7 @@ impl Buffer {
     }
 
     fn pad(&mut self, view: &dyn View) {
-        let flushes = matches!(self.record.cause, Cause::Flush | Cause::Drain);
+        let flushes = matches!(self.record.cause, DestageCause::Flush | DestageCause::Drain);
         let enough = self.record.pages.len() >= self.config.pad_min_pages as usize;
         if !enough || (flushes && !self.config.flush_pads) {
             return;
@@ -572,6 +557,9 @@ impl Buffer {
 
     /// Drops the copy of `page`, if any; the state of the resident one.
     fn drop_copy(&mut self, page: Lpn, now: Ticks) -> Option<State> {
+        if self.resident.occupied() == 0 {
+            return None;
+        }
         let (slot, state) = self.resident.forget(page, now)?;
         if state == State::Leaving {
             return None;
@@ -584,8 +572,8 @@ impl Buffer {
 
     #[inline]
     fn note_fewer_dirty(&mut self) {
-        if let Some(lowering) = &mut self.lowering {
-            lowering.ends_at(self.resident.dirty());
+        if let Some(background_flush) = &mut self.background_flush {
+            background_flush.ends_at(self.resident.dirty());
         }
     }
 

@@ -30,19 +30,17 @@ pub enum PadUnwritten {
 /// What a buffer needs to know besides its scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferConfig {
-    /// Slots, one page each; at least 1.
+    /// Slots, one page each; 0 for a buffer that keeps no pages.
     pub capacity_pages: u32,
     /// Pages of a cluster; at least 1.
     pub cluster_pages: u32,
-    /// Bytes of a page; only turns counts of pages into bytes.
-    pub page_bytes: u64,
     /// When a slot is free again.
     pub release: Release,
-    /// Pages are taken in although their slots are still being programmed: the caller holds them where
-    /// requests are received, and lets each request wait until [`crate::Buffer::over_capacity`] is down by
-    /// its pages. So all victims of a request are programmed at the same time, and no step is
-    /// [`crate::Step::Wait`].
-    pub staging: bool,
+    /// A page enters as soon as its victim has left, although the victim's slot is still being programmed.
+    /// The caller holds the page where requests are received, and lets each request wait until
+    /// [`crate::Buffer::over_capacity`] is down by its pages. So all victims of a request are programmed at the
+    /// same time, and no step is [`crate::Step::Wait`]. Resident pages never exceed the capacity.
+    pub unbounded_admission: bool,
     /// Whether flush and FUA destage anything; a power-protected buffer may ignore them.
     pub honor_flush: bool,
     /// Write requests of at least this many pages go straight to the flash; 0: none do.
@@ -61,23 +59,13 @@ impl BufferConfig {
     /// The defaults of [`COMMON`] for a buffer of this size.
     #[must_use]
     pub fn new(capacity_pages: u32, cluster_pages: u32) -> Self {
-        Self::from_values(
-            capacity_pages,
-            cluster_pages,
-            4096,
-            &Values::defaults(COMMON),
-        )
+        Self::from_values(capacity_pages, cluster_pages, &Values::defaults(COMMON))
     }
 
-    /// A buffer of `capacity_pages` pages of `page_bytes` bytes over flash blocks of `block_pages`
-    /// pages, the rest from `values`, which hold at least [`COMMON`].
+    /// A buffer of `capacity_pages` pages over flash blocks of `block_pages` pages, the rest from `values`,
+    /// which hold at least [`COMMON`].
     #[must_use]
-    pub fn from_values(
-        capacity_pages: u32,
-        block_pages: u32,
-        page_bytes: u64,
-        values: &Values,
-    ) -> Self {
+    pub fn from_values(capacity_pages: u32, block_pages: u32, values: &Values) -> Self {
         let cluster_pages = match values.integer("cluster_pages") as u32 {
             0 => block_pages,
             pages => pages,
@@ -85,12 +73,11 @@ impl BufferConfig {
         Self {
             capacity_pages,
             cluster_pages,
-            page_bytes,
             release: match values.text("release") {
                 "issue" => Release::Issue,
                 _ => Release::Complete,
             },
-            staging: false,
+            unbounded_admission: false,
             honor_flush: values.text("flush_mode") == "honor",
             bypass_pages: values.integer("bypass_pages") as u32,
             pad_unwritten: match values.text("pad_unwritten") {

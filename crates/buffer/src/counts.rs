@@ -2,7 +2,7 @@
 
 use destage_base::Ticks;
 
-use crate::destage::Cause;
+use crate::destage::DestageCause;
 
 /// Sums since the buffer was made, and the state of the moment.
 ///
@@ -21,10 +21,10 @@ pub struct Counts {
     pub rewrites_of_clean: u64,
     /// Page reads served from RAM.
     pub read_hits: u64,
-    /// Dirty pages destaged, by cause in the order of [`Cause::ALL`]; padding excluded.
-    pub destaged_pages: [u64; Cause::ALL.len()],
-    /// Records emitted, by cause in the order of [`Cause::ALL`].
-    pub records: [u64; Cause::ALL.len()],
+    /// Dirty pages destaged, by cause in the order of [`DestageCause::ALL`]; padding excluded.
+    pub destaged_pages: [u64; DestageCause::ALL.len()],
+    /// Records emitted, by cause in the order of [`DestageCause::ALL`].
+    pub records: [u64; DestageCause::ALL.len()],
     /// Padding pages read from flash.
     pub pad_reads: u64,
     /// Padding pages that were never written and are programmed as filler.
@@ -39,7 +39,7 @@ pub struct Counts {
     pub resident: u32,
     /// Dirty resident pages now; those being programmed are not among them.
     pub dirty: u32,
-    /// The most pages that would have been lost with the power at one moment: dirty, or being programmed.
+    /// The most resident pages that were dirty at one moment; never more than the capacity.
     pub dirty_max: u32,
     /// The longest time from becoming dirty to being programmed or dropped, in ticks.
     pub oldest_dirty_max: Ticks,
@@ -49,7 +49,7 @@ impl Counts {
     /// Records emitted because room was needed: the eviction count of the literature.
     #[must_use]
     pub fn evictions(&self) -> u64 {
-        self.records[Cause::Evict as usize]
+        self.records[DestageCause::Evict as usize]
     }
 
     /// Dirty pages destaged, all causes together.

@@ -13,7 +13,7 @@ pub struct Slot(pub u32);
 
 /// Why pages leave or are written back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Cause {
+pub enum DestageCause {
     /// Room was needed.
     Evict,
     /// The host asked for durability of everything.
@@ -28,7 +28,7 @@ pub enum Cause {
     Fua,
 }
 
-impl Cause {
+impl DestageCause {
     /// All causes, in the order of results.
     pub const ALL: [Self; 6] = [
         Self::Evict,
@@ -88,11 +88,11 @@ pub struct Pad {
 #[derive(Clone, Debug)]
 pub struct Destage {
     /// Why.
-    pub cause: Cause,
+    pub cause: DestageCause,
     /// How the pages belong together.
     pub grouping: Grouping,
     /// The pages stay in the buffer and become clean (write-back) instead of leaving it.
-    pub keep: bool,
+    pub retain: bool,
     /// The dirty pages in the order they are issued. Never empty.
     pub pages: Vec<DirtyPage>,
     /// Padding, ascending; programmed in page order among `pages`. Reads precede all programs.

@@ -11,28 +11,18 @@
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
+use destage_base::list::Links;
 
 use crate::clusters::ClusterId;
 use crate::destage::Slot;
 use crate::scheme::Entry;
 
-/// Stands for the group of a slot that is in none.
-const NO_GROUP: u32 = u32::MAX;
-
-#[derive(Clone, Copy)]
+/// What is kept beside the links of a page in the ring of its group.
+#[derive(Clone, Copy, Default)]
 struct Member {
     page: Lpn,
     group: u32,
-    before: u32,
-    after: u32,
 }
-
-const NO_MEMBER: Member = Member {
-    page: Lpn(0),
-    group: NO_GROUP,
-    before: 0,
-    after: 0,
-};
 
 #[derive(Clone, Copy)]
 struct Group {
@@ -44,8 +34,8 @@ struct Group {
 /// All groups. One without pages is gone, and its number is given to the next.
 #[derive(Default)]
 pub struct Groups {
-    /// By slot.
-    members: Vec<Member>,
+    /// By slot: a ring per group, in the order the pages joined.
+    members: Links<Member>,
     groups: Vec<Group>,
     free: Vec<u32>,
     len: usize,
@@ -81,8 +71,7 @@ impl Groups {
     #[inline]
     #[must_use]
     pub fn find(&self, slot: Slot) -> Option<ClusterId> {
-        let member = self.members.get(slot.0 as usize)?;
-        (member.group != NO_GROUP).then_some(ClusterId(member.group))
+        Some(ClusterId(self.members.get(slot.0)?.group))
     }
 
     /// A new group of `entry`, which is in no group.
@@ -99,36 +88,25 @@ impl Groups {
             self.groups.push(group);
             self.groups.len() as u32 - 1
         };
-        self.set(
-            entry.slot,
-            Member {
-                page: entry.page,
-                group: id,
-                before: slot,
-                after: slot,
-            },
-        );
+        let member = Member {
+            page: entry.page,
+            group: id,
+        };
+        self.members.begin(slot, member);
+        self.len += 1;
         ClusterId(id)
     }
 
     /// Puts `entry`, which is in no group, last into `group`.
     pub fn join(&mut self, group: ClusterId, entry: Entry) {
-        let slot = entry.slot.0;
         let held = &mut self.groups[group.index()];
         held.pages += 1;
-        let after = held.first;
-        let before = self.members[after as usize].before;
-        self.members[after as usize].before = slot;
-        self.members[before as usize].after = slot;
-        self.set(
-            entry.slot,
-            Member {
-                page: entry.page,
-                group: group.0,
-                before,
-                after,
-            },
-        );
+        let member = Member {
+            page: entry.page,
+            group: group.0,
+        };
+        self.members.insert_before(held.first, entry.slot.0, member);
+        self.len += 1;
     }
 
     /// Takes the page in `slot` out of its group; which that was, and how many pages it has left.
@@ -136,22 +114,19 @@ impl Groups {
     /// # Panics
     /// If the page is in no group.
     pub fn leave(&mut self, slot: Slot) -> (ClusterId, u32) {
-        let Member {
-            group,
-            before,
-            after,
-            ..
-        } = core::mem::replace(&mut self.members[slot.0 as usize], NO_MEMBER);
-        assert!(group != NO_GROUP, "slot {} is in no group", slot.0);
-        self.members[before as usize].after = after;
-        self.members[after as usize].before = before;
+        assert!(
+            self.members.is_linked(slot.0),
+            "slot {} is in no group",
+            slot.0
+        );
+        let after = self.members.next(slot.0);
+        let Member { group, .. } = self.members.remove(slot.0);
         let held = &mut self.groups[group as usize];
         held.pages -= 1;
         if held.first == slot.0 {
             held.first = after;
         }
         if held.pages == 0 {
-            self.members[slot.0 as usize] = NO_MEMBER;
             self.free.push(group);
         }
         self.len -= 1;
@@ -162,11 +137,9 @@ impl Groups {
     pub fn take(&mut self, group: ClusterId, entries: &mut Vec<Entry>) {
         let start = entries.len();
         let Group { first, pages } = self.groups[group.index()];
-        let mut slot = first;
         let mut ascends = true;
         let mut least = Lpn(0);
-        for _ in 0..pages {
-            let member = core::mem::replace(&mut self.members[slot as usize], NO_MEMBER);
+        self.members.take_ring(first, |slot, member| {
             debug_assert!(member.group == group.0, "slot {slot} left {group:?} unseen");
             ascends &= member.page >= least;
             least = member.page;
@@ -174,27 +147,13 @@ impl Groups {
                 page: member.page,
                 slot: Slot(slot),
             });
-            slot = member.after;
-        }
+        });
         if !ascends {
             entries[start..].sort_unstable_by_key(|entry| entry.page);
         }
         self.groups[group.index()].pages = 0;
         self.free.push(group.0);
         self.len -= pages as usize;
-    }
-
-    fn set(&mut self, slot: Slot, member: Member) {
-        let index = slot.0 as usize;
-        if index >= self.members.len() {
-            self.members.resize(index + 1, NO_MEMBER);
-        }
-        debug_assert!(
-            self.members[index].group == NO_GROUP,
-            "{slot:?} is in a group already"
-        );
-        self.members[index] = member;
-        self.len += 1;
     }
 }
 

@@ -6,6 +6,8 @@
 
 use alloc::vec::Vec;
 
+use destage_base::table;
+
 use crate::destage::Slot;
 
 /// Children of a node.
@@ -40,13 +42,8 @@ impl<K: Copy + Ord> SlotHeaps<K> {
     /// Puts `slot`, which is in no heap, into `heap`.
     pub fn push(&mut self, heap: u32, slot: Slot, key: K) {
         let Slot(slot) = slot;
-        if slot as usize >= self.positions.len() {
-            self.positions.resize(slot as usize + 1, ABSENT);
-        }
-        debug_assert!(
-            self.positions[slot as usize] == ABSENT,
-            "slot {slot} is already in a heap"
-        );
+        let held = *table::at(&mut self.positions, slot as usize, ABSENT);
+        debug_assert!(held == ABSENT, "slot {slot} is already in a heap");
         let nodes = &mut self.heaps[heap as usize];
         let position = nodes.len();
         nodes.push(Node { key, slot });

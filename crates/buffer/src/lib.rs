@@ -13,11 +13,10 @@
 //! | [`schemes`] | the schemes, a folder per family |
 //! | [`resident`] | which page is in which slot, and how safe its copy is |
 //! | [`page_map`], [`order`] | the two data structures of the per-page path |
-//! | [`table`] | how tables by slot and by cluster grow |
 //! | [`heap`] | an order by key, for schemes that need more than lists |
 //! | [`clusters`] | the buffered pages by logical block, for block-level schemes |
 //! | [`groups`] | pages in groups of a scheme's own making |
-//! | [`displaced`] | whose programs a page waits for that needs its own place |
+//! | [`pending_victims`] | whose programs a page waits for that needs its own place |
 //! | [`padding`] | which pages complete a cluster |
 //!
 //! No bytes, no clock, no files: payload lives in the caller's memory at [`Slot`](destage::Slot)
@@ -31,24 +30,24 @@ pub mod clusters;
 pub mod config;
 pub mod counts;
 pub mod destage;
-pub mod displaced;
 pub mod groups;
 pub mod heap;
+mod idle;
 pub mod order;
 pub mod padding;
 pub mod page_map;
+pub mod pending_victims;
 pub mod registry;
 pub mod resident;
 pub mod scheme;
 pub mod schemes;
 pub mod step;
-pub mod table;
 pub mod view;
 
 pub use buffer::Buffer;
 pub use config::{BufferConfig, COMMON, Release};
 pub use counts::Counts;
-pub use destage::{Cause, Destage};
+pub use destage::{Destage, DestageCause};
 pub use registry::{SCHEMES, SchemeConfig, SchemeRow, find};
 pub use scheme::Scheme;
 pub use step::{ReadStep, Step};

@@ -20,9 +20,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::{Lpn, Ticks};
-
-use crate::table;
+use destage_base::{Lpn, Ticks, table};
 
 /// Eight pages to a group, eight entries to a bucket, eight tags to a word.
 const GROUP_BITS: u32 = 3;
@@ -61,7 +59,7 @@ struct Row<Stamp> {
 /// logical blocks and their clusters; who keeps no time with a place has `()` for a stamp.
 pub struct PageMap<Stamp = Ticks> {
     tags: Vec<u64>,
-    /// By bucket: how many entries are further on than it because it was full when they came.
+    /// By bucket: how many entries belong to it or to a bucket before it, found it full, and went on.
     passed: Vec<u8>,
     /// Eight for each word of tags; only those of taken entries mean anything.
     slots: Vec<u32>,

@@ -23,8 +23,9 @@ use crate::schemes::tier::griffin;
 /// What a scheme is built from.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeConfig<'a> {
-    /// Pages the buffer holds. Slots are numbered from 0, and beyond this number while requests wait whose
-    /// victims are not programmed yet: what is kept by slot has to grow, as [`crate::order`]'s lists do.
+    /// Pages the buffer holds; 0 for a buffer that keeps none. Slots are numbered from 0. The numbers go beyond
+    /// this while requests wait whose victims are not programmed yet, so what is kept by slot has to grow, as
+    /// the lists of [`crate::order`] do.
     pub capacity_pages: u32,
     /// Pages of a cluster.
     pub cluster_pages: u32,
@@ -53,24 +54,20 @@ pub struct SchemeRow {
     pub reconstructed: bool,
     /// Its own parameters, without the `buffer.` in front.
     pub parameters: &'static [Parameter],
-    /// Makes it; nothing for the scheme that buffers nothing.
-    pub build: fn(&SchemeConfig) -> Option<Box<dyn Scheme>>,
+    /// Whether it can only be made from a [`SchemeConfig::future`]. Without one its `build` panics, so a
+    /// caller that has none refuses the scheme before.
+    pub needs_future: bool,
+    /// Makes it.
+    pub build: fn(&SchemeConfig) -> Box<dyn Scheme>,
 }
 
 impl SchemeRow {
-    /// Whether this scheme can only be made from a [`SchemeConfig::future`]; without one its `build` panics,
-    /// so a caller that has none refuses the scheme before.
-    #[must_use]
-    pub fn needs_future(&self) -> bool {
-        self.name == belady::ROW.name
-    }
-
     /// Makes the scheme with the defaults of its parameters, for a buffer made from `config` over one die.
     ///
     /// # Panics
     /// If the scheme needs the future.
     #[must_use]
-    pub fn build_default(&self, config: &BufferConfig) -> Option<Box<dyn Scheme>> {
+    pub fn build_default(&self, config: &BufferConfig) -> Box<dyn Scheme> {
         let values = Values::defaults(self.parameters);
         (self.build)(&SchemeConfig {
             capacity_pages: config.capacity_pages,
@@ -80,6 +77,19 @@ impl SchemeRow {
             seed: 1,
             values: &values,
         })
+    }
+
+    /// Makes the scheme as a part of another, which `config` describes. What that has no value for keeps
+    /// its default.
+    pub(crate) fn build_within(&self, config: &SchemeConfig) -> Box<dyn Scheme> {
+        let mut values = Values::defaults(self.parameters);
+        for Parameter { name, .. } in self.parameters {
+            if let Some(value) = config.values.get(name) {
+                values.set(name, value.clone());
+            }
+        }
+        let values = &values;
+        (self.build)(&SchemeConfig { values, ..*config })
     }
 }
 

@@ -3,7 +3,7 @@
 //! ```text
 //!            enter            evict (must be programmed)        programmed
 //!   Free ------------> Dirty ----------------------------> Leaving -----------> Free
-//!                      ^   | keep            programmed
+//!                      ^   | retain          programmed
 //!              rewrite |   +------> WritingBack --------> Clean --evict--> Free
 //!                      +---------------+--------------------+
 //! ```
@@ -12,13 +12,12 @@
 //! buffered, but its bytes are still here, so the map goes on pointing at them until the program
 //! completes or a newer copy enters: the map names, for each page, its newest copy in RAM.
 //!
-//! One slot may have several programs in flight (written back, rewritten, written back again). Its
-//! copy is *at risk*, lost with the power, while it is dirty or any of them runs. Programs of one
-//! page must take effect in the order of their records; whoever issues them sees to that.
+//! One slot may have several programs in flight (written back, rewritten, written back again). Programs
+//! of one page must take effect in the order of their records; whoever issues them sees to that.
 
 use alloc::vec::Vec;
 
-use destage_base::{Lpn, Ticks};
+use destage_base::{Lpn, Ticks, table};
 
 use crate::destage::Slot;
 use crate::page_map::{PageMap, Position};
@@ -46,9 +45,6 @@ pub enum Evicted {
     /// The flash has it, or is about to.
     Clean,
 }
-
-/// Up to so many slots, all memory is set aside at the start; larger buffers grow as they fill.
-const PREPARED_SLOTS: u32 = 1 << 20;
 
 /// Stands in the stamp of a free slot that was freed before all others.
 const NO_SLOT: Ticks = Ticks::MAX;
@@ -78,8 +74,7 @@ pub struct Resident {
     occupied: u32,
     len: u32,
     dirty: u32,
-    at_risk: u32,
-    at_risk_max: u32,
+    dirty_max: u32,
     oldest_dirty_max: Ticks,
 }
 
@@ -93,7 +88,7 @@ impl Resident {
     /// `capacity` free slots, with memory set aside for `expected` of them.
     #[must_use]
     pub fn growing(expected: u32, capacity: u32) -> Self {
-        let prepared = expected.min(PREPARED_SLOTS) as usize;
+        let prepared = table::prepared(expected);
         Self {
             map: PageMap::with_capacity(prepared),
             status: Vec::with_capacity(prepared),
@@ -103,8 +98,7 @@ impl Resident {
             occupied: 0,
             len: 0,
             dirty: 0,
-            at_risk: 0,
-            at_risk_max: 0,
+            dirty_max: 0,
             oldest_dirty_max: 0,
         }
     }
@@ -133,10 +127,10 @@ impl Resident {
         self.dirty
     }
 
-    /// The most slots that ever were dirty or being programmed at one moment.
+    /// The most resident pages that ever were dirty at one moment.
     #[must_use]
-    pub fn at_risk_max(&self) -> u32 {
-        self.at_risk_max
+    pub fn dirty_max(&self) -> u32 {
+        self.dirty_max
     }
 
     /// The longest time from becoming dirty to being programmed or dropped, over all that ended.
@@ -213,8 +207,7 @@ impl Resident {
         self.occupied += 1;
         self.len += 1;
         if dirty {
-            self.dirty += 1;
-            self.raise_at_risk();
+            self.raise_dirty();
         }
         Slot(slot)
     }
@@ -233,17 +226,11 @@ impl Resident {
     fn rewrite_clean(&mut self, Slot(slot): Slot, status: Status, now: Ticks) {
         let index = slot as usize;
         if status.in_flight == 1 {
-            if index >= self.older_since.len() {
-                self.older_since.resize(index + 1, 0);
-            }
-            self.older_since[index] = self.map.stamp(index as u32);
+            *table::at(&mut self.older_since, index, 0) = self.map.stamp(index as u32);
         }
         self.status[index].state = State::Dirty;
         self.map.set_stamp(index as u32, now);
-        self.dirty += 1;
-        if status.in_flight == 0 {
-            self.raise_at_risk();
-        }
+        self.raise_dirty();
     }
 
     /// The resident page of `slot` leaves. A dirty one keeps its slot until its program completes.
@@ -312,7 +299,6 @@ impl Resident {
             }
             State::Free => unreachable!("a free slot has no program in flight"),
         }
-        self.at_risk -= 1;
         state == State::WritingBack
     }
 
@@ -334,8 +320,6 @@ impl Resident {
             if in_flight {
                 // From here on the program is the only reason to keep the slot.
                 self.map.set_stamp(index as u32, self.older_since[index]);
-            } else {
-                self.at_risk -= 1;
             }
         }
         if in_flight {
@@ -399,9 +383,9 @@ impl Resident {
     }
 
     #[inline]
-    fn raise_at_risk(&mut self) {
-        self.at_risk += 1;
-        self.at_risk_max = self.at_risk_max.max(self.at_risk);
+    fn raise_dirty(&mut self) {
+        self.dirty += 1;
+        self.dirty_max = self.dirty_max.max(self.dirty);
     }
 }
 
@@ -473,7 +457,19 @@ mod tests {
         resident.write_back(slot);
         assert!(!resident.programmed(Lpn(7), slot, 2));
         assert!(resident.programmed(Lpn(7), slot, 3));
-        assert_eq!(resident.at_risk_max(), 1);
+        assert_eq!(resident.dirty_max(), 1);
+    }
+
+    #[test]
+    fn pages_that_leave_are_dirty_no_longer() {
+        let mut resident = Resident::new(6);
+        for round in 0..3 {
+            let slots = [0, 1].map(|page| enter(&mut resident, 2 * round + page, 0));
+            slots.iter().for_each(|slot| _ = resident.evict(*slot));
+        }
+        // None is programmed yet.
+        assert_eq!((resident.occupied(), resident.dirty()), (6, 0));
+        assert_eq!(resident.dirty_max(), 2);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! A scheme owns an order, and answers one question: who leaves next?
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::{Lpn, Ticks};
 
@@ -23,7 +24,7 @@ pub struct Entry {
 
 /// Whether a page request reads or writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Operation {
+pub enum AccessKind {
     /// The host reads the page.
     Read,
     /// The host writes the page.
@@ -34,10 +35,10 @@ pub enum Operation {
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
     /// Read or write.
-    pub operation: Operation,
+    pub kind: AccessKind,
     /// Page writes presented so far, this one included (the papers' virtual time).
     pub virtual_time: u64,
-    /// Simulated or real time; only compared and subtracted.
+    /// Simulated or real time, in ticks of 0.1 ns. Only compared and subtracted.
     pub now: Ticks,
     /// Number of the host request this page belongs to; equal for all its pages.
     pub request: u64,
@@ -49,11 +50,11 @@ pub struct Access {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Need {
     /// This page, not resident, is about to enter.
-    Room(Lpn),
+    Evict(Lpn),
     /// Everything dirty has to reach the flash (flush, drain).
-    Empty,
+    Flush,
     /// This resident page has to reach the flash now (FUA).
-    Page(Entry),
+    FlushPage(Entry),
 }
 
 /// The answer: pages to destage together, and how. Comes in empty; buffers are reused.
@@ -66,7 +67,7 @@ pub struct Victim {
     /// Complete the cluster of the first entry with its missing pages.
     pub pad: bool,
     /// The pages stay resident, and become clean.
-    pub keep: bool,
+    pub retain: bool,
 }
 
 /// When a scheme is offered idle time: what the wiring has to watch, and how often to ask.
@@ -96,18 +97,51 @@ pub enum IdleAgain {
     AfterPage,
 }
 
+/// What a scheme is, and what it asks of the buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Properties {
+    /// Whether it buffers anything. A scheme that keeps no pages is told of misses only.
+    pub keeps_pages: bool,
+    /// Whether a read that misses enters the buffer as a clean page.
+    pub allocates_reads: bool,
+    /// Whether a page that entered waits until what was in its place is programmed, however many slots are
+    /// free elsewhere.
+    pub waits_for_its_place: bool,
+    /// Whether the buffer takes every page, whatever its capacity.
+    pub is_unbounded: bool,
+    /// Whether and when the scheme is offered idle time.
+    pub idle_rule: Option<IdleRule>,
+}
+
+impl Default for Properties {
+    fn default() -> Self {
+        Self {
+            keeps_pages: true,
+            allocates_reads: false,
+            waits_for_its_place: false,
+            is_unbounded: false,
+            idle_rule: None,
+        }
+    }
+}
+
 /// Chooses which buffered pages leave next. Sees page numbers and events; owns its order and nothing else.
 ///
 /// What the buffer guarantees:
 /// * `insert` names a page that is not resident, in a slot no other resident page has;
 /// * `touch` and `remove` name resident pages;
-/// * pages named in a [`Victim`] are forgotten by the buffer at once, unless `keep` is set.
+/// * pages named in a [`Victim`] are forgotten by the buffer at once, unless `retain` is set.
 ///
 /// What a scheme guarantees:
-/// * it forgets the pages it names in a [`Victim`] without `keep`;
+/// * it forgets the pages it names in a [`Victim`] without `retain`;
 /// * `evict` names at least one page while it tracks any;
 /// * equal calls give equal answers: no hash order, no clock, no randomness but a seeded one.
-pub trait Scheme {
+pub trait Scheme: Send {
+    /// What this scheme is; the same for its whole life.
+    fn properties(&self) -> Properties {
+        Properties::default()
+    }
+
     /// `entry` becomes resident. Room has been made.
     fn insert(&mut self, entry: Entry, access: &Access);
 
@@ -115,7 +149,7 @@ pub trait Scheme {
     fn touch(&mut self, entry: Entry, access: &Access);
 
     /// A read of `page` was not served from here, and the page does not enter. For schemes that weigh
-    /// their reads; what [`allocates_reads`](Self::allocates_reads) sees them by `insert`.
+    /// their reads. One that has [`Properties::allocates_reads`] sees them by `insert`.
     fn read_missed(&mut self, page: Lpn, access: &Access) {
         let _ = (page, access);
     }
@@ -125,13 +159,15 @@ pub trait Scheme {
 
     /// Names the pages that go next.
     ///
-    /// For [`Need::Page`] the named pages must include that page; a page-level scheme names it alone.
+    /// For [`Need::FlushPage`] the named pages must include that page; a page-level scheme names it alone.
     fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim);
 
-    /// Shows `visit` the pages this scheme would evict, next victim first, until it answers `false`.
+    /// Shows `visit` the pages this scheme would evict for [`Need::Evict`], one victim after another and the next
+    /// first, until it answers `false`.
     ///
-    /// For wrappers that pass over some candidates and then ask for one by [`Need::Page`]; a scheme
-    /// without a per-page order shows none, and the wrapper takes its victim as it comes.
+    /// For wrappers that pass over some candidates and take out a later one by [`remove`](Self::remove). A
+    /// scheme either shows all its pages, exactly in the order they would leave, or none; then the wrapper
+    /// takes its victims as they come.
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         let _ = visit;
     }
@@ -144,20 +180,10 @@ pub trait Scheme {
         free == 0
     }
 
-    /// The device is idle: names pages worth writing back now, or none.
-    fn idle(&mut self, now: Ticks, view: &dyn View, victim: &mut Victim) {
-        let _ = (now, view, victim);
-    }
-
-    /// As [`idle`](Self::idle), when only the group `group` of [`IdleRule::groups`] is idle.
-    fn idle_in(&mut self, group: u32, now: Ticks, view: &dyn View, victim: &mut Victim) {
-        let _ = group;
-        self.idle(now, view, victim);
-    }
-
-    /// Whether and when this scheme is offered idle time; the same for its whole life.
-    fn idle_rule(&self) -> Option<IdleRule> {
-        None
+    /// Names pages worth writing back now, or none: the groups `groups` of [`IdleRule::groups`] are idle. These
+    /// are all of them, or one.
+    fn idle(&mut self, groups: Range<u32>, now: Ticks, view: &dyn View, victim: &mut Victim) {
+        let _ = (groups, now, view, victim);
     }
 
     /// Which group's idle time ends when the host asks for `page`, in `0 .. groups`.
@@ -166,32 +192,16 @@ pub trait Scheme {
         0
     }
 
-    /// A page named with `keep` now equals the flash. Not called for a page that was written again,
+    /// A page named with `retain` now equals the flash. Not called for a page that was written again,
     /// or left, before its program completed.
     fn cleaned(&mut self, entry: Entry) {
         let _ = entry;
     }
 
-    /// Whether a read that misses enters the buffer as a clean page; the same for a scheme's whole life.
-    fn allocates_reads(&self) -> bool {
-        false
-    }
-
-    /// Whether a page that entered waits until what was in its place is programmed, however many slots are
-    /// free elsewhere; the same for a scheme's whole life.
-    fn waits_for_its_place(&self) -> bool {
-        false
-    }
-
-    /// Whether the buffer takes every page, whatever its capacity; the same for a scheme's whole life.
-    fn is_unbounded(&self) -> bool {
-        false
-    }
-
-    /// Tells figures only this scheme has, such as thresholds it learnt: a name of lower-case words joined
-    /// by `_`, and a value. They become metrics `scheme.<name>`; a figure without a meaning is not told.
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        let _ = tell;
+    /// Emits figures only this scheme has, such as thresholds it learnt: a name of lower-case words joined
+    /// by `_`, and a value. They become metrics `scheme.<name>`; a figure without a meaning is left out.
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        let _ = emit;
     }
 
     /// Pages tracked; the buffer compares it with its own count in debug builds.

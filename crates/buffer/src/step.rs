@@ -8,7 +8,7 @@ use crate::Buffer;
 pub enum Step {
     /// The page was resident and is overwritten in place. Done.
     ///
-    /// Its previous version may still be in flight (written back with `keep`, or read again while it
+    /// Its previous version may still be in flight (written back with `retain`, or read again while it
     /// left), so whoever moves real bytes takes them out of the slot when a record is issued.
     Hit,
     /// The page has entered. Done.

@@ -7,9 +7,9 @@ mod common;
 use common::{Bench, Completion, Operation, Record};
 use destage_base::Lpn;
 use destage_base::parameter::Values;
-use destage_buffer::scheme::{Access, Entry, Need, Operation as Kind, Scheme, Victim};
+use destage_buffer::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use destage_buffer::view::NoDevice;
-use destage_buffer::{COMMON, Cause, SchemeConfig, SchemeRow, destage::Slot, find};
+use destage_buffer::{COMMON, DestageCause, SchemeConfig, SchemeRow, destage::Slot, find};
 
 /// The write sequence of BPLRU (FAST 2008), Table 1.
 const S1: &[u64] = &[0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
@@ -35,7 +35,7 @@ fn values(row: &SchemeRow, parameters: &str) -> Values {
 fn bench(scheme: &str, capacity: u32) -> Bench {
     let (name, parameters) = scheme.split_once(' ').unwrap_or((scheme, ""));
     let row = find(name).unwrap();
-    Bench::new(row, capacity, &values(row, parameters), Completion::AtOnce).unwrap()
+    Bench::new(row, capacity, &values(row, parameters), Completion::AtOnce)
 }
 
 /// The records of `stream` in a buffer of eight pages and clusters of four, drained at the end.
@@ -59,7 +59,7 @@ fn destages(scheme: &str, stream: &[u64]) -> String {
     let half = |drained: bool| -> String {
         let half = records
             .iter()
-            .filter(|record| (record.cause == Cause::Drain) == drained);
+            .filter(|record| (record.cause == DestageCause::Drain) == drained);
         half.map(|record| text(&record.pages)).collect()
     };
     format!("{} | {}", half(false), half(true))
@@ -231,7 +231,7 @@ impl Bare {
             values: &values(row, ""),
         };
         Self {
-            scheme: (row.build)(&config).unwrap(),
+            scheme: (row.build)(&config),
             capacity: capacity as usize,
             held: Vec::new(),
             writes: 0,
@@ -242,7 +242,7 @@ impl Bare {
     fn write(&mut self, page: u64) -> String {
         self.writes += 1;
         let access = Access {
-            operation: Kind::Write,
+            kind: AccessKind::Write,
             virtual_time: self.writes,
             now: self.writes,
             request: self.writes,
@@ -255,7 +255,7 @@ impl Bare {
         let mut victim = Victim::default();
         if self.held.len() == self.capacity {
             self.scheme
-                .evict(Need::Room(Lpn(page)), &access, &NoDevice, &mut victim);
+                .evict(Need::Evict(Lpn(page)), &access, &NoDevice, &mut victim);
             self.held.retain(|entry| !victim.entries.contains(entry));
         }
         let free = (0..)
@@ -389,8 +389,7 @@ fn a_block_written_in_sequence_becomes_the_next_victim() {
             future: None,
             seed: 1,
             values: &values(row, &format!("seq_detect={detector}")),
-        })
-        .unwrap();
+        });
         bare.write_all(&stream);
         assert_eq!(bare.order(), order, "{detector}");
     }

@@ -6,10 +6,12 @@
 mod common;
 
 use common::{Bench, Completion, Operation, random_operations, run_all};
+use std::ops::Range;
+
 use destage_base::parameter::{Value, Values};
 use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::destage::Grouping;
-use destage_buffer::scheme::{Access, Entry, Need, Operation as Kind, Scheme, Victim};
+use destage_buffer::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use destage_buffer::{COMMON, SchemeRow, View};
 
 /// Page LRU in two sets, odd and even pages; clean pages leave first, with up to two others of
@@ -27,12 +29,13 @@ const EVERYTHING: SchemeRow = SchemeRow {
     source: "",
     reconstructed: false,
     parameters: &[],
+    needs_future: false,
     build: |config| {
         let set_pages = config.capacity_pages as usize / 2;
-        Some(Box::new(Everything {
+        Box::new(Everything {
             order: Vec::new(),
             set_pages: set_pages.max(1),
-        }))
+        })
     },
 };
 
@@ -46,19 +49,26 @@ impl Everything {
             victim.entries.push(*entry);
             *dirty = false;
         }
-        victim.keep = true;
+        victim.retain = true;
     }
 }
 
 impl Scheme for Everything {
+    fn properties(&self) -> Properties {
+        Properties {
+            allocates_reads: true,
+            ..Properties::default()
+        }
+    }
+
     fn insert(&mut self, entry: Entry, access: &Access) {
-        self.order.push((entry, access.operation == Kind::Write));
+        self.order.push((entry, access.kind == AccessKind::Write));
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
         let (_, dirty) = self.order.remove(self.place(entry));
         self.order
-            .push((entry, dirty || access.operation == Kind::Write));
+            .push((entry, dirty || access.kind == AccessKind::Write));
     }
 
     fn remove(&mut self, entry: Entry) {
@@ -67,13 +77,13 @@ impl Scheme for Everything {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         match need {
-            Need::Page(entry) => {
+            Need::FlushPage(entry) => {
                 let place = self.place(entry);
                 self.order.remove(place);
                 victim.entries.push(entry);
             }
-            Need::Empty => self.name_dirty(2, victim),
-            Need::Room(page) => {
+            Need::Flush => self.name_dirty(2, victim),
+            Need::Evict(page) => {
                 // One clean page if there is one, else up to three.
                 let in_set = |held: &(Entry, bool)| held.0.page.0 % 2 == page.0 % 2;
                 let full = self.order.iter().filter(|held| in_set(held)).count() >= self.set_pages;
@@ -100,12 +110,8 @@ impl Scheme for Everything {
         free == 0 || held >= self.set_pages
     }
 
-    fn idle(&mut self, _: Ticks, _: &dyn View, victim: &mut Victim) {
+    fn idle(&mut self, _: Range<u32>, _: Ticks, _: &dyn View, victim: &mut Victim) {
         self.name_dirty(3, victim);
-    }
-
-    fn allocates_reads(&self) -> bool {
-        true
     }
 
     fn len(&self) -> usize {
@@ -138,7 +144,7 @@ fn nothing_depends_on_timing_and_reads_are_never_stale() {
 
 #[test]
 fn a_flush_keeps_clean_pages_and_they_leave_without_a_program() {
-    let mut bench = Bench::new(&EVERYTHING, 4, &common_values(), Completion::Held).unwrap();
+    let mut bench = Bench::new(&EVERYTHING, 4, &common_values(), Completion::Held);
     bench.run(&[
         Operation::Write(vec![0, 2]),
         Operation::Flush,
@@ -157,7 +163,7 @@ struct Padded(Vec<Entry>);
 
 const PADDED: SchemeRow = SchemeRow {
     name: "padded",
-    build: |_| Some(Box::new(Padded(Vec::new()))),
+    build: |_| Box::new(Padded(Vec::new())),
     ..EVERYTHING
 };
 
@@ -173,7 +179,7 @@ impl Scheme for Padded {
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
-        let first = if let Need::Page(entry) = need {
+        let first = if let Need::FlushPage(entry) = need {
             entry
         } else {
             self.0[0]
@@ -200,7 +206,7 @@ fn padding(parameters: &[(&'static str, Value)]) -> Vec<String> {
     for (name, value) in parameters {
         values.set(name, value.clone());
     }
-    let mut bench = Bench::new(&PADDED, 4, &values, Completion::AtOnce).unwrap();
+    let mut bench = Bench::new(&PADDED, 4, &values, Completion::AtOnce);
     bench.device.unwritten.insert(13);
     bench.run(&[
         Operation::Write(vec![15, 12, 0]),

@@ -6,7 +6,7 @@ mod common;
 
 use common::{Bench, Completion, Operation};
 use destage_base::parameter::Values;
-use destage_buffer::{COMMON, Cause, find};
+use destage_buffer::{COMMON, DestageCause, find};
 
 /// The write sequence of BPLRU (FAST 2008), Table 1.
 const S1: &[u64] = &[0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
@@ -20,7 +20,7 @@ const S2: &[u64] = &[
 fn destages(scheme: &str, stream: &[u64]) -> String {
     let row = find(scheme).unwrap();
     let values = Values::defaults(COMMON.iter().chain(row.parameters));
-    let mut bench = Bench::new(row, 8, &values, Completion::AtOnce).unwrap();
+    let mut bench = Bench::new(row, 8, &values, Completion::AtOnce);
     for page in stream {
         bench.apply(&Operation::Write(vec![*page]));
     }
@@ -29,7 +29,7 @@ fn destages(scheme: &str, stream: &[u64]) -> String {
         let records = bench
             .records
             .iter()
-            .filter(|record| (record.cause == Cause::Drain) == drained);
+            .filter(|record| (record.cause == DestageCause::Drain) == drained);
         let pages = records.map(|record| {
             record
                 .pages

@@ -6,7 +6,7 @@ mod common;
 
 use common::{Bench, Completion, Operation};
 use destage_base::parameter::{Value, Values};
-use destage_buffer::{COMMON, Cause, find};
+use destage_buffer::{COMMON, DestageCause, find};
 
 /// The write sequence of BPLRU (FAST 2008), Table 1.
 const S1: &[u64] = &[0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
@@ -21,7 +21,7 @@ fn bench(scheme: &str, capacity: u32, set: &[(&'static str, Value)]) -> Bench {
     for (name, value) in set {
         values.set(name, value.clone());
     }
-    Bench::new(row, capacity, &values, Completion::AtOnce).unwrap()
+    Bench::new(row, capacity, &values, Completion::AtOnce)
 }
 
 fn write(bench: &mut Bench, pages: &[u64]) {
@@ -39,7 +39,7 @@ fn destages(scheme: &str, stream: &[u64]) -> String {
         let records = bench
             .records
             .iter()
-            .filter(|record| (record.cause == Cause::Drain) == drained);
+            .filter(|record| (record.cause == DestageCause::Drain) == drained);
         records
             .map(|record| {
                 let pages: Vec<_> = record.pages.iter().map(u64::to_string).collect();
@@ -121,7 +121,7 @@ fn apu_in_four_lines() {
     for (scheme, steps) in cases {
         let row = find(scheme).unwrap();
         let values = Values::defaults(COMMON.iter().chain(row.parameters));
-        let new = || Bench::over(2, row, 4, &values, Completion::AtOnce, None).unwrap();
+        let new = || Bench::over(2, row, 4, &values, Completion::AtOnce, None);
         let mut bench = new();
         write(&mut bench, &[0, 2, 2, 4, 1]);
         assert_eq!(bench.log, ["hit", "evict 0"], "{scheme}");
@@ -142,7 +142,7 @@ fn apu_in_four_lines() {
 fn apu_drops_a_line_that_idle_time_has_cleaned() {
     let row = find("apu-lru-d").unwrap();
     let values = Values::defaults(COMMON.iter().chain(row.parameters));
-    let mut bench = Bench::over(2, row, 4, &values, Completion::AtOnce, None).unwrap();
+    let mut bench = Bench::over(2, row, 4, &values, Completion::AtOnce, None);
     write(&mut bench, &[0, 2, 2, 4, 1]);
     bench.apply(&Operation::Idle);
     write(&mut bench, &[6]);

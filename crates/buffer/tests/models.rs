@@ -93,7 +93,7 @@ fn compare(scheme: &str, unit: Option<&str>, capacity: u32, pages: u64, model: &
     if let Some(unit) = unit {
         values.set("lru_unit", Value::Text(unit.into()));
     }
-    let mut bench = Bench::new(row, capacity, &values, Completion::Random(Random::new(3))).unwrap();
+    let mut bench = Bench::new(row, capacity, &values, Completion::Random(Random::new(3)));
     let mut random = Random::new(u64::from(capacity));
     let mut request = 0;
     let mut written = 0;

@@ -109,8 +109,8 @@ fn belady_is_a_bound() {
         let row = find("belady").unwrap();
         let values = values(row, &[]);
         let completion = Completion::AtOnce;
-        let bench = Bench::for_operations(row, capacity as u32, &values, completion, &operations);
-        let mut bench = bench.unwrap();
+        let mut bench =
+            Bench::for_operations(row, capacity as u32, &values, completion, &operations);
         bench.run(&operations);
         assert_eq!(
             bench.records.len(),
@@ -124,7 +124,7 @@ fn belady_is_a_bound() {
 #[should_panic(expected = "a trace that is known to its end")]
 fn belady_refuses_to_guess() {
     let row = find("belady").unwrap();
-    assert!(row.needs_future());
+    assert!(row.needs_future);
     let _ = (row.build)(&SchemeConfig {
         capacity_pages: 4,
         cluster_pages: 4,

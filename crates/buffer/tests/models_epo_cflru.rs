@@ -9,9 +9,9 @@ use common::{Operation, random_operations};
 use destage_base::parameter::{Value, Values};
 use destage_base::{Lpn, Random};
 use destage_buffer::destage::{Grouping, Slot};
-use destage_buffer::scheme::{Access, Entry, Need, Operation as Kind, Victim};
+use destage_buffer::scheme::{Access, AccessKind, Entry, Need, Victim};
 use destage_buffer::view::NoDevice;
-use destage_buffer::{Cause, Scheme, SchemeConfig, find};
+use destage_buffer::{DestageCause, Scheme, SchemeConfig, find};
 
 /// Vectors of pages per die, the next victim first.
 struct EpoModel {
@@ -108,7 +108,10 @@ fn epo() {
 fn epo_on_one_die_is_page_lru() {
     let operations = random_operations(&mut Random::new(4), 500, 100_000);
     let mut lru = records(1, "lru", &[], &operations);
-    for record in lru.iter_mut().filter(|record| record.cause != Cause::Fua) {
+    for record in lru
+        .iter_mut()
+        .filter(|record| record.cause != DestageCause::Fua)
+    {
         record.grouping = Grouping::Batch;
     }
     assert!(records(1, "epo", &[], &operations) == lru);
@@ -215,7 +218,11 @@ fn cflru_shows_its_victims_in_order() {
             let writes = random.below(2) == 0;
             scheme.insert(
                 entry,
-                &access(if writes { Kind::Write } else { Kind::Read }),
+                &access(if writes {
+                    AccessKind::Write
+                } else {
+                    AccessKind::Read
+                }),
             );
         }
         let mut shown = Vec::new();
@@ -225,8 +232,8 @@ fn cflru_shows_its_victims_in_order() {
         });
         for entry in &shown {
             let mut victim = Victim::default();
-            let need = Need::Room(Lpn(1000));
-            scheme.evict(need, &access(Kind::Write), &NoDevice, &mut victim);
+            let need = Need::Evict(Lpn(1000));
+            scheme.evict(need, &access(AccessKind::Write), &NoDevice, &mut victim);
             // A full buffer: the page for which room is made takes the place in front.
             assert_eq!(victim.entries, [*entry]);
         }
@@ -244,12 +251,12 @@ fn build(scheme: &str, capacity: u32, values: &Values) -> Box<dyn Scheme> {
         seed: 1,
         values,
     };
-    (find(scheme).unwrap().build)(&config).unwrap()
+    (find(scheme).unwrap().build)(&config)
 }
 
-fn access(operation: Kind) -> Access {
+fn access(kind: AccessKind) -> Access {
     Access {
-        operation,
+        kind,
         virtual_time: 1,
         now: 0,
         request: 1,

@@ -58,7 +58,7 @@ fn updates(requests: &[Request], pages: u32, set: &[(&'static str, Value)]) -> (
     }
     let config = BufferConfig {
         release: Release::Issue,
-        ..BufferConfig::from_values(pages, 64, 4096, &values)
+        ..BufferConfig::from_values(pages, 64, &values)
     };
     let scheme = (row.build)(&SchemeConfig {
         capacity_pages: pages,
@@ -68,7 +68,7 @@ fn updates(requests: &[Request], pages: u32, set: &[(&'static str, Value)]) -> (
         seed: 1,
         values: &values,
     });
-    let mut buffer = Buffer::new(config, scheme.unwrap());
+    let mut buffer = Buffer::new(config, scheme);
     for request in requests {
         buffer.begin_request(request.pages as u32);
         for page in (request.first..request.first + request.pages).map(Lpn) {

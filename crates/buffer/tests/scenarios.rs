@@ -101,20 +101,15 @@ fn run(row: &SchemeRow, text: &str) -> usize {
             "drain" => Operation::Drain,
             "idle" => Operation::Idle,
             _ => {
-                let bench = bench.as_mut().expect("a capacity comes first").as_mut();
+                let bench = bench.as_mut().expect("a capacity comes first");
                 prepare(verb, &pages, bench, &place);
                 continue;
             }
         };
-        let happened = match bench.as_mut().expect("a capacity comes first") {
-            Some(bench) => {
-                bench.log.clear();
-                bench.apply(&operation);
-                bench.log.join(", ")
-            }
-            None => unbuffered(&operation),
-        };
-        assert_eq!(happened, expected.trim(), "{place}");
+        let bench = bench.as_mut().expect("a capacity comes first");
+        bench.log.clear();
+        bench.apply(&operation);
+        assert_eq!(bench.log.join(", "), expected.trim(), "{place}");
     }
     steps
 }
@@ -131,8 +126,7 @@ fn writes_until_next_capacity<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<O
     writes.collect()
 }
 
-fn prepare(verb: &str, pages: &[u64], bench: Option<&mut Bench>, place: &str) {
-    let bench = bench.expect(place);
+fn prepare(verb: &str, pages: &[u64], bench: &mut Bench, place: &str) {
     match verb {
         "unwritten" => bench.device.unwritten.extend(pages),
         "collecting" => bench.device.collecting = pages.iter().map(|die| *die as u32).collect(),
@@ -140,18 +134,6 @@ fn prepare(verb: &str, pages: &[u64], bench: Option<&mut Bench>, place: &str) {
         "complete" => bench.complete_all(),
         other => panic!("{place}: what is {other}?"),
     }
-}
-
-/// What the wiring does where there is no buffer.
-fn unbuffered(operation: &Operation) -> String {
-    let (pages, word) = match operation {
-        Operation::Write(pages) => (pages.len(), "bypass"),
-        Operation::Fua(_) => (1, "bypass"),
-        Operation::Read(pages) => (pages.len(), "miss"),
-        Operation::Trim(_) => (1, "absent"),
-        Operation::Flush | Operation::Drain | Operation::Idle => (0, ""),
-    };
-    vec![word; pages].join(", ")
 }
 
 fn values(row: &SchemeRow, words: &[&str], place: &str) -> Values {

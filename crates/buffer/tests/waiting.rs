@@ -14,8 +14,8 @@ fn write(buffer: &mut Buffer, page: u64) -> Step {
 #[test]
 fn a_page_that_waits_for_its_own_program_is_found_afterwards() {
     let config = BufferConfig::new(2, 4);
-    let scheme = find("block-lru").and_then(|row| row.build_default(&config));
-    let mut buffer = Buffer::new(config, scheme.unwrap());
+    let scheme = find("block-lru").unwrap().build_default(&config);
+    let mut buffer = Buffer::new(config, scheme);
     assert_eq!(write(&mut buffer, 0), Step::Placed);
     assert_eq!(write(&mut buffer, 1), Step::Placed);
     assert_eq!(write(&mut buffer, 9), Step::Destage);

@@ -222,6 +222,7 @@ fn a_strict_trim_is_a_write_of_zeros() {
 fn what_a_loss_of_power_would_lose_is_more_than_what_is_dirty() {
     let place = Place::new();
     let one_page = order_and_power(&place, &["--size", "4KiB"]);
+    assert_eq!(one_page["buffer.dirty_bytes_max"], 4096);
     assert_eq!(one_page["device.at_risk_bytes_max"], 8192);
     let none = order_and_power(&place, &["--buffer", "nocache"]);
     assert_eq!(none["device.at_risk_bytes_max"], 4096);

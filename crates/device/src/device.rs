@@ -5,7 +5,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
-use destage_buffer::destage::{Cause, Destage, DirtyPage, Grouping, Slot};
+use destage_buffer::destage::{Destage, DestageCause, DirtyPage, Grouping, Slot};
 use destage_buffer::{Buffer, ReadStep, Step};
 use destage_flash::Ftl;
 use destage_flash::ftl::NoSpace;
@@ -264,7 +264,7 @@ impl Device {
     /// # Errors
     /// [`NoSpace`] if that finds no room.
     pub fn drain<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
-        while self.buffer.flush_next(Cause::Drain, now, &self.dies) {
+        while self.buffer.flush_next(DestageCause::Drain, now, &self.dies) {
             self.emit(None, None, now, driver)?;
         }
         Ok(())
@@ -342,7 +342,7 @@ impl Device {
     /// Lets request `token` wait for what the page it placed last needs, if that is not there yet.
     fn wait_for_slot(&mut self, token: u32) {
         if self.buffer.waits_for_its_place() {
-            while let Some(slot) = self.buffer.next_displaced() {
+            while let Some(slot) = self.buffer.next_pending_victim() {
                 self.place_waiters.insert(slot.0, token);
                 self.remaining[token as usize] += 1;
             }
@@ -441,7 +441,7 @@ impl Device {
             return Ok(());
         }
         self.wait_for_records(token);
-        while self.buffer.flush_next(Cause::Flush, now, &self.dies) {
+        while self.buffer.flush_next(DestageCause::Flush, now, &self.dies) {
             self.emit(Some(token), None, now, driver)?;
         }
         Ok(())
@@ -516,7 +516,7 @@ impl Device {
             .records
             .insert_reused(|record| record.reset(now, waiter));
         let record = &mut self.records[id];
-        record.retain = destage.keep;
+        record.retain = destage.retain;
         record.destaged = true;
         record.idle = idle;
         record.take_programs(id, destage, self.long_pages);

@@ -13,7 +13,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
-use destage_buffer::destage::{Cause, Destage};
+use destage_buffer::destage::{Destage, DestageCause};
 use destage_flash::Operations;
 use destage_flash::medium::{Image, ImageKind, Medium, Refusal, SpareKind};
 
@@ -242,12 +242,12 @@ impl Payload {
     /// # Panics
     /// If a dirty page of the record has no bytes here.
     pub fn record(&mut self, record: &Destage) {
-        if record.cause == Cause::Bypass {
+        if record.cause == DestageCause::Bypass {
             return;
         }
         for dirty in &record.pages {
             let state = self.pages.entry(dirty.page).or_default();
-            let contents = if record.keep {
+            let contents = if record.retain {
                 state.resident.clone()
             } else {
                 state.resident.take()

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
-use destage_buffer::destage::{Cause, Destage, DirtyPage, Grouping, Slot};
+use destage_buffer::destage::{Destage, DestageCause, DirtyPage, Grouping, Slot};
 
 use crate::idle::IdleTime;
 use crate::operation::{PageOperation, Work};
@@ -89,9 +89,9 @@ fn mark_long(programs: &mut [PageOperation], least: u32) {
 /// What the log of destages says of a write request that goes past the buffer.
 pub(crate) fn bypass_record(pages: impl Iterator<Item = Lpn>) -> Destage {
     Destage {
-        cause: Cause::Bypass,
+        cause: DestageCause::Bypass,
         grouping: Grouping::Pages,
-        keep: false,
+        retain: false,
         pages: pages
             .map(|page| DirtyPage {
                 page,

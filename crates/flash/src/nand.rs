@@ -167,7 +167,7 @@ impl Nand {
 
     /// Whether `page` of `block` may be programmed now.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn is_programmable(&self, block: BlockSlot, page: u32) -> bool {
         match &self.any_order {
             None => page >= u32::from(self.block(block).programmed),
@@ -194,7 +194,7 @@ impl Nand {
     ///
     /// # Panics
     /// If there are any.
-    #[inline]
+    #[inline(always)]
     pub fn erase(&mut self, block: BlockSlot, live: u32) {
         assert!(live == 0, "erase of block {block} with {live} live pages");
         let state = self.blocks.get_mut(block as usize);

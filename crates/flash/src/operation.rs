@@ -1,9 +1,12 @@
 //! The words in which an FTL says what flash has to do: which page, what is written, what the block is for.
 
+mod detail;
+
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
 
+pub use self::detail::{Content, Detail, Purpose, Role};
 use crate::nand::Ppn;
 
 /// What a flash operation does.
@@ -145,79 +148,6 @@ pub struct Merge {
     pub erases: u32,
 }
 
-/// What an operation writes, or what a read looks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Content {
-    /// Nothing: an erase, or a read that only moves zeros over the bus.
-    None,
-    /// A logical page: the bytes being written (padding too), or those the host asked for.
-    Host(Lpn),
-    /// What the physical page holds, moved as it is.
-    Copy(Ppn),
-    /// A page of the map, by its number within the die.
-    Map(u32),
-    /// The summary of the block.
-    Summary,
-    /// Only the spare area of a page (reads).
-    Spare,
-}
-
-/// What a block is used for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// The pages of one logical block.
-    Data,
-    /// Newer copies of pages of any logical block, or of one if there is an owner.
-    Log,
-    /// Newer copies of pages of one logical block, from its first page on.
-    SequentialLog,
-    /// Newer copies of pages of one logical block, each at its own offset.
-    Replacement,
-    /// Pages of several adjacent logical blocks, of which the owner is the first.
-    Update,
-    /// Pages written from above, wherever they belong.
-    Host,
-    /// Pages that garbage collection or wear levelling moved.
-    Migrations,
-    /// Pages of the map.
-    Map,
-}
-
-/// What a block is used for, and by whom.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Purpose {
-    /// What for.
-    pub role: Role,
-    /// The logical block it belongs to, counted within the die; none if it is shared by all.
-    pub owner: Option<u32>,
-}
-
-impl Purpose {
-    /// A block that serves all logical blocks.
-    #[must_use]
-    pub fn shared(role: Role) -> Self {
-        Self { role, owner: None }
-    }
-
-    /// A block that belongs to logical block `owner` of the die.
-    #[must_use]
-    pub fn owned(role: Role, owner: u32) -> Self {
-        Self {
-            role,
-            owner: Some(owner),
-        }
-    }
-}
-
-/// What a [detailed](Operations::detailed) operation says besides.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Detail {
-    /// What it writes, or looks for.
-    pub content: Content,
-    /// Of a program: what the block is used for.
-    pub purpose: Option<Purpose>,
-}
-
 /// How long the lists of a step were, to go back there. See [`Operations::mark`].
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
@@ -278,7 +208,6 @@ impl Operations {
         self.list.clear();
         self.lane_ends.clear();
         self.merges.clear();
-        self.details.clear();
     }
 
     /// Whether every operation has a [`Detail`].
@@ -317,6 +246,8 @@ impl Operations {
     #[cold]
     #[inline(never)]
     fn keep(&mut self, detail: Detail) {
+        // What was cleared since is still there: who only counts has nothing to clear.
+        self.details.truncate(self.list.len() - 1);
         self.details.push(detail);
     }
 
@@ -414,6 +345,7 @@ impl Operations {
     }
 
     /// Adds the erase of the block that begins at `first`.
+    #[inline]
     pub fn push_erase(&mut self, cause: Cause, first: Ppn) {
         let operation = Operation {
             kind: Kind::Erase,
@@ -429,6 +361,7 @@ impl Operations {
     }
 
     /// Adds the copy of one page: read at `from`, programmed at `to`, crossing the bus as `transfer` says.
+    #[inline]
     pub fn push_copy(
         &mut self,
         cause: Cause,
@@ -562,7 +495,6 @@ impl Operations {
     /// Forgets what was added since `mark`.
     pub fn go_back(&mut self, mark: Mark) {
         self.list.truncate(mark.list);
-        self.details.truncate(mark.list);
         self.lane_ends.truncate(mark.lane_ends);
         self.merges.truncate(mark.merges);
     }
@@ -595,7 +527,8 @@ impl Operations {
     /// [detailed](Operations::detailed).
     #[must_use]
     pub fn details(&self) -> &[Detail] {
-        &self.details
+        let known = self.list.len().min(self.details.len());
+        &self.details[..known]
     }
 
     /// The operations that are [detailed](Operations::detailed), each with the number of its lane.

@@ -3,7 +3,7 @@
 
 mod kit;
 
-use destage_base::Random;
+use destage_base::{Lpn, Random};
 use destage_flash::Cause;
 use destage_flash::ftl::FTLS;
 
@@ -212,5 +212,45 @@ fn pages_striped_in_runs_are_where_they_were_written() {
         let refusal = devices(name)[0].clone().with("stride", "1000").build();
         let refusal = refusal.err().expect("a refusal");
         assert!(refusal.starts_with("ftl.stride = 1000"), "{refusal}");
+    }
+}
+
+#[test]
+fn batches_on_parallel_units_keep_what_was_written() {
+    for units in [2, 4] {
+        for filled in [true, false] {
+            let mut setup = Setup::new("page", 2, 12, 6)
+                .with("reserve_percent", "40")
+                .with("min_free_percent", "10");
+            setup.geometry.planes = 4;
+            setup.geometry.summary_page = true;
+            setup.copy_back = true;
+            setup.parallel_units = units;
+            setup.filled = filled;
+            let mut device = Device::new(&setup);
+            let mut random = Random::new(u64::from(units));
+            let pages = device.pages();
+            for _ in 0..4_000 {
+                let die = random.below(2) as u32;
+                let mut draw = |most: u64| {
+                    let mut drawn: Vec<Lpn> = (0..random.below(most))
+                        .map(|_| Lpn(random.below(pages / 2) / 2 * 2 + u64::from(die)))
+                        .collect();
+                    drawn.sort_unstable();
+                    drawn.dedup();
+                    drawn
+                };
+                let (reads, writes) = (draw(4), draw(12));
+                let writes: Vec<(Lpn, Cause)> =
+                    writes.iter().map(|page| (*page, Cause::Host)).collect();
+                let taken = device.serve(die, &reads, &writes);
+                assert!(taken > 0 || writes.is_empty());
+                if let Some((page, _)) = writes.first() {
+                    device.trim(page.0);
+                }
+            }
+            device.check();
+            assert!(device.tally.programs[Cause::Copy as usize] > 100);
+        }
     }
 }

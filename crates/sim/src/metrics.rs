@@ -5,7 +5,7 @@
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_SECOND, to_ms};
-use destage_buffer::destage::Cause as DestageCause;
+use destage_buffer::destage::DestageCause;
 use destage_flash::Cause;
 use destage_flash::operation::{MergeCause, MergeKind, Tally};
 

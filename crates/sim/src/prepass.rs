@@ -34,11 +34,11 @@ impl Prepass {
                 let end = span.first + u64::from(span.pages);
                 prepass.span_pages = prepass.span_pages.max(end);
             }
-            if request.operation == Operation::Write && config.scheme.needs_future() {
+            if request.operation == Operation::Write && config.scheme.needs_future {
                 writes.push(request);
             }
         }
-        if config.scheme.needs_future() {
+        if config.scheme.needs_future {
             let device_pages = config.ftl()?.pages();
             let on_device = config.addressing(prepass.span_pages);
             let mut pages = Vec::new();

@@ -134,35 +134,25 @@ impl Config {
     fn buffer(&self, timed: bool, prepass: &Prepass) -> Result<Buffer, SimError> {
         let page_bytes = self.global.integer("flash.page_bytes");
         let capacity = (self.global.integer("buffer.capacity_bytes") / page_bytes) as u32;
-        if self.scheme.needs_future() && capacity > 0 {
+        if self.scheme.needs_future && capacity > 0 {
             self.check_order(timed)?;
         }
         let block_pages = self.geometry().data_pages();
-        let mut config =
-            BufferConfig::from_values(capacity.max(1), block_pages, page_bytes, &self.buffer);
-        config.staging = true;
+        let mut config = BufferConfig::from_values(capacity, block_pages, &self.buffer);
+        config.unbounded_admission = true;
         if !timed {
             // Nothing is ever in flight.
             config.release = Release::Issue;
         }
         let scheme = (self.scheme.build)(&SchemeConfig {
-            capacity_pages: capacity.max(1),
+            capacity_pages: capacity,
             cluster_pages: config.cluster_pages,
             dies: self.geometry().dies,
             future: prepass.writes.as_deref(),
             seed: self.global.integer("sim.seed"),
             values: &self.buffer,
         });
-        Ok(match scheme {
-            Some(scheme) if capacity > 0 => Buffer::new(config, scheme),
-            _ => {
-                config.bypass_pages = 1;
-                config.capacity_pages = 1;
-                let row = destage_buffer::find("fifo").unwrap();
-                let scheme = row.build_default(&config).unwrap();
-                Buffer::new(config, scheme)
-            }
-        })
+        Ok(Buffer::new(config, scheme))
     }
 
     /// The device, with `buffer` over `ftl`.
@@ -217,7 +207,7 @@ impl Config {
     /// Whether a run needs to know the requests before it begins; see [`Prepass::of`].
     #[must_use]
     pub fn needs_prepass(&self) -> bool {
-        self.address_map() == AddressMap::Shrink || self.scheme.needs_future()
+        self.address_map() == AddressMap::Shrink || self.scheme.needs_future
     }
 
     pub(crate) fn is_timed(&self) -> bool {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use destage_base::parameter::{Parameter, Value, Values};
-use destage_buffer::SchemeRow;
+use destage_buffer::{SchemeConfig, SchemeRow};
 use destage_flash::ftl::FtlRow;
 
 use crate::error::SimError;
@@ -311,6 +311,19 @@ impl Config {
             .collect()
     }
 
+    /// Whether the scheme buffers anything.
+    fn keeps_pages(&self) -> bool {
+        let smallest = SchemeConfig {
+            capacity_pages: 0,
+            cluster_pages: 1,
+            dies: 1,
+            future: None,
+            seed: 0,
+            values: &self.buffer,
+        };
+        self.scheme.needs_future || (self.scheme.build)(&smallest).properties().keeps_pages
+    }
+
     /// What no single row can see.
     fn check(&self) -> Result<(), SimError> {
         let page = self.global.integer("flash.page_bytes");
@@ -327,7 +340,7 @@ impl Config {
             )));
         }
         let capacity = self.global.integer("buffer.capacity_bytes");
-        if capacity < page && self.scheme.name != "nocache" {
+        if capacity < page && self.keeps_pages() {
             return Err(SimError::Config(format!(
                 "buffer.capacity_bytes = {capacity}: {} cannot hold a page of {page} bytes; expected at least {page}, or --buffer nocache for no buffer at all",
                 self.scheme.name

@@ -35,13 +35,14 @@ pub fn build(
         future,
         seed: 1,
         values: &values,
-    })?;
-    Some(Buffer::new(config, scheme))
+    });
+    let buffer = Buffer::new(config, scheme);
+    buffer.keeps_pages().then_some(buffer)
 }
 
 /// All page writes to come, if the scheme has to know them.
 pub fn future_of(row: &SchemeRow, stream: &Stream) -> Option<Vec<Lpn>> {
-    row.needs_future().then(|| stream.pages().collect())
+    row.needs_future.then(|| stream.pages().collect())
 }
 
 /// Programs end in the order they began, and only when a page waits for one.

@@ -48,7 +48,7 @@ pub fn print(chart: &Path, only: &[String]) -> Result<(), Box<dyn std::error::Er
     for row in SCHEMES {
         // Its work is done when it is built, and it keeps a table of the whole stream.
         let is_wanted = only.is_empty() || only.iter().any(|name| name == row.name);
-        if row.needs_future() || !is_wanted {
+        if row.needs_future || !is_wanted {
             continue;
         }
         let costs = |split| -> Option<Vec<f64>> {

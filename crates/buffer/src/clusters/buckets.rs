@@ -18,8 +18,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::table;
+
 use super::ClusterId;
-use crate::table;
 
 /// Stands for no cluster in a link, and for the bucket of a cluster that is in none.
 const NONE: u32 = u32::MAX;

@@ -24,8 +24,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use destage_base::table;
+
 use super::{ClusterId, Rings};
-use crate::table;
 
 /// Rank of a cluster: larger ranks leave first.
 type Rank = (u32, Reverse<u32>);
@@ -54,7 +55,7 @@ impl BySize {
     #[must_use]
     pub fn new(pages: u32) -> Self {
         Self {
-            rings: Rings::new(pages + 1),
+            rings: Rings::new(pages + 1, 0),
             apart: 0,
             filled: vec![0; pages as usize / 64 + 1],
             ages: Vec::new(),

@@ -12,9 +12,9 @@ impl<Data: Copy + Default> Clusters<Data> {
     #[must_use]
     pub fn first(&self, cluster: ClusterId) -> Entry {
         let slot = self.clusters[cluster.index()].first;
-        let block = self.block(cluster).0 * u64::from(self.cluster_pages);
+        let offset = self.pages.get(slot).map_or(0, |page| page.offset);
         Entry {
-            page: Lpn(block + u64::from(self.pages[slot as usize].offset)),
+            page: Lpn(self.first_page(cluster).0 + u64::from(offset)),
             slot: Slot(slot),
         }
     }
@@ -23,14 +23,7 @@ impl<Data: Copy + Default> Clusters<Data> {
     /// entry from `slot` on: at once if that page entered next, else O(k) for k pages.
     #[must_use]
     pub fn has_beside(&self, slot: Slot, offset: u32) -> bool {
-        let mut after = self.pages[slot.0 as usize].after;
-        while after != slot.0 {
-            let page = self.pages[after as usize];
-            if page.offset == offset {
-                return true;
-            }
-            after = page.after;
-        }
-        false
+        let mut others = self.pages.ring(slot.0).skip(1);
+        others.any(|(_, page)| page.offset == offset)
     }
 }

@@ -31,12 +31,12 @@ pub mod rings;
 
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
+use destage_base::list::Links;
+use destage_base::{Lpn, table};
 
 use crate::destage::Slot;
 use crate::page_map::PageMap;
 use crate::scheme::Entry;
-use crate::table;
 
 pub use buckets::Buckets;
 pub use by_size::BySize;
@@ -70,8 +70,6 @@ pub struct Place {
     pub pages: u32,
 }
 
-/// Up to so many pages, memory by slot is set aside at the start; larger buffers grow as they fill.
-const PREPARED_PAGES: u32 = 1 << 20;
 /// Memory by cluster is set aside for one cluster in so many pages, and grows if there are more: a
 /// small index stays in the cache, and few buffers hold nothing but lone pages.
 const PAGES_PER_CLUSTER: usize = 16;
@@ -84,24 +82,15 @@ struct Cluster<Data> {
     data: Data,
 }
 
-/// A page in the ring of its cluster.
-#[derive(Clone, Copy)]
+/// What is kept beside the links of a page in the ring of its cluster.
+#[derive(Clone, Copy, Default)]
 struct Page {
     cluster: u32,
-    before: u32,
-    after: u32,
     offset: u32,
 }
 
-/// Stands for no cluster: of a slot that has no page here, before the first that went.
+/// Ends the chain of the clusters that are gone.
 const NO_CLUSTER: u32 = u32::MAX;
-
-const NO_PAGE: Page = Page {
-    cluster: NO_CLUSTER,
-    before: 0,
-    after: 0,
-    offset: 0,
-};
 
 /// All clusters, with a scheme's own `Data` beside each.
 pub struct Clusters<Data = ()> {
@@ -111,8 +100,8 @@ pub struct Clusters<Data = ()> {
     /// The cluster that went last, whose number is used first, while the cache still has it; each that is
     /// gone names as its `first` the one gone before it.
     free: u32,
-    /// By slot.
-    pages: Vec<Page>,
+    /// By slot: a ring per cluster, in the order the pages entered.
+    pages: Links<Page>,
     len: usize,
     cluster_pages: u32,
     /// How far to shift a page number for its block, if `cluster_pages` is a power of two.
@@ -127,12 +116,12 @@ impl<Data: Copy + Default> Clusters<Data> {
     #[must_use]
     pub fn new(capacity_pages: u32, cluster_pages: u32) -> Self {
         assert!(cluster_pages > 0, "a cluster has at least 1 page");
-        let prepared = capacity_pages.min(PREPARED_PAGES) as usize;
+        let prepared = table::prepared(capacity_pages);
         Self {
             index: PageMap::with_capacity(prepared / PAGES_PER_CLUSTER),
             clusters: Vec::with_capacity(prepared / PAGES_PER_CLUSTER),
             free: NO_CLUSTER,
-            pages: Vec::with_capacity(prepared),
+            pages: Links::new(capacity_pages),
             len: 0,
             cluster_pages,
             shift: cluster_pages
@@ -226,12 +215,9 @@ impl<Data: Copy + Default> Clusters<Data> {
     #[inline]
     #[must_use]
     pub fn place(&self, slot: Slot) -> Place {
-        let page = self.pages[slot.0 as usize];
-        assert!(
-            page.cluster != NO_CLUSTER,
-            "slot {} is in no cluster",
-            slot.0
-        );
+        let Some(page) = self.pages.get(slot.0) else {
+            panic!("slot {} is in no cluster", slot.0);
+        };
         let cluster = ClusterId(page.cluster);
         Place {
             cluster,
@@ -244,9 +230,7 @@ impl<Data: Copy + Default> Clusters<Data> {
     #[inline]
     #[must_use]
     pub fn contains(&self, slot: Slot) -> bool {
-        self.pages
-            .get(slot.0 as usize)
-            .is_some_and(|page| page.cluster != NO_CLUSTER)
+        self.pages.is_linked(slot.0)
     }
 
     /// Puts `entry`, which is in no cluster, into that of its block; where it is now. A cluster of one
@@ -260,15 +244,16 @@ impl<Data: Copy + Default> Clusters<Data> {
         let (block, offset) = self.split(entry.page);
         let slot = entry.slot.0;
         let (position, found) = self.index.locate(Lpn(block.0));
-        let (id, before, after) = match found {
+        let id = match found {
             Some(id) => {
                 let cluster = &mut self.clusters[id as usize];
                 cluster.pages += 1;
-                let first = cluster.first;
-                let last = self.pages[first as usize].before;
-                self.pages[first as usize].before = slot;
-                self.pages[last as usize].after = slot;
-                (id, last, first)
+                let page = Page {
+                    cluster: id,
+                    offset,
+                };
+                self.pages.insert_before(cluster.first, slot, page);
+                id
             }
             None => {
                 let cluster = Cluster {
@@ -287,16 +272,14 @@ impl<Data: Copy + Default> Clusters<Data> {
                     id
                 };
                 self.index.set_at(position, Lpn(block.0), id, ());
-                (id, slot, slot)
+                let page = Page {
+                    cluster: id,
+                    offset,
+                };
+                self.pages.begin(slot, page);
+                id
             }
         };
-        let page = Page {
-            cluster: id,
-            before,
-            after,
-            offset,
-        };
-        *table::at(&mut self.pages, slot as usize, NO_PAGE) = page;
         self.len += 1;
         Place {
             cluster: ClusterId(id),
@@ -317,14 +300,12 @@ impl<Data: Copy + Default> Clusters<Data> {
             offset,
             pages,
         } = self.place(slot);
-        let Page { before, after, .. } = self.pages[slot.0 as usize];
-        self.pages[slot.0 as usize] = NO_PAGE;
+        let after = self.pages.next(slot.0);
+        self.pages.remove(slot.0);
         self.len -= 1;
         if pages == 1 {
             self.free(cluster);
         } else {
-            self.pages[before as usize].after = after;
-            self.pages[after as usize].before = before;
             let held = &mut self.clusters[cluster.index()];
             held.pages -= 1;
             if held.first == slot.0 {
@@ -340,39 +321,26 @@ impl<Data: Copy + Default> Clusters<Data> {
 
     /// Appends the pages of `cluster` to `entries`, ascending.
     pub fn append_pages(&self, cluster: ClusterId, entries: &mut Vec<Entry>) {
-        let start = entries.len();
-        let block = self.block(cluster).0 * u64::from(self.cluster_pages);
-        let mut slot = self.clusters[cluster.index()].first;
-        let mut ascends = true;
-        let mut least = 0;
-        for _ in 0..self.pages(cluster) {
-            let page = self.pages[slot as usize];
-            debug_assert!(
-                page.cluster == cluster.0,
-                "slot {slot} left {cluster:?} unseen"
-            );
-            ascends &= page.offset >= least;
-            least = page.offset;
-            entries.push(Entry {
-                page: Lpn(block + u64::from(page.offset)),
-                slot: Slot(slot),
-            });
-            slot = page.after;
-        }
-        if !ascends {
-            entries[start..].sort_unstable_by_key(|entry| entry.page);
-        }
+        let mut pages = Ascending::after(entries, self.first_page(cluster));
+        let ring = self.pages.ring(self.clusters[cluster.index()].first);
+        ring.for_each(|(slot, page)| pages.push(slot, page.offset));
+        pages.finish();
     }
 
     /// Appends the pages of `cluster` to `entries`, ascending, and forgets it.
     pub fn take(&mut self, cluster: ClusterId, entries: &mut Vec<Entry>) {
-        let start = entries.len();
-        self.append_pages(cluster, entries);
-        for entry in &entries[start..] {
-            self.pages[entry.slot.0 as usize].cluster = NO_CLUSTER;
-        }
-        self.len -= entries.len() - start;
+        let mut pages = Ascending::after(entries, self.first_page(cluster));
+        let Cluster { first, .. } = self.clusters[cluster.index()];
+        self.pages
+            .take_ring(first, |slot, page| pages.push(slot, page.offset));
+        self.len -= pages.finish();
         self.free(cluster);
+    }
+
+    /// The first page of the block of `cluster`.
+    #[inline]
+    fn first_page(&self, cluster: ClusterId) -> Lpn {
+        Lpn(self.block(cluster).0 * u64::from(self.cluster_pages))
     }
 
     /// Shows `visit` the pages of `cluster`, ascending, until it answers `false`; whether it never did.
@@ -388,6 +356,48 @@ impl<Data: Copy + Default> Clusters<Data> {
         let place = &mut self.clusters[cluster.index()];
         place.pages = 0;
         place.first = core::mem::replace(&mut self.free, cluster.0);
+    }
+}
+
+/// Pages of a block, appended to others and put in order if they did not come so.
+struct Ascending<'a> {
+    entries: &'a mut Vec<Entry>,
+    start: usize,
+    block: Lpn,
+    ascends: bool,
+    least: u32,
+}
+
+impl<'a> Ascending<'a> {
+    #[inline]
+    fn after(entries: &'a mut Vec<Entry>, block: Lpn) -> Self {
+        Self {
+            start: entries.len(),
+            entries,
+            block,
+            ascends: true,
+            least: 0,
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, slot: u32, offset: u32) {
+        self.ascends &= offset >= self.least;
+        self.least = offset;
+        self.entries.push(Entry {
+            page: Lpn(self.block.0 + u64::from(offset)),
+            slot: Slot(slot),
+        });
+    }
+
+    /// How many there were.
+    #[inline]
+    fn finish(self) -> usize {
+        let pages = &mut self.entries[self.start..];
+        if !self.ascends {
+            pages.sort_unstable_by_key(|entry| entry.page);
+        }
+        pages.len()
     }
 }
 

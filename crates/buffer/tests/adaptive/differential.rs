@@ -86,7 +86,7 @@ fn compare_one(scheme: &str, words: &[&str], size: &Size, seed: u64, model: &mut
         values.set(row.name, row.read(value).unwrap());
     }
     let completion = Completion::Random(Random::new(seed + 1));
-    let mut bench = Bench::new(row, size.capacity as u32, &values, completion).unwrap();
+    let mut bench = Bench::new(row, size.capacity as u32, &values, completion);
     let mut random = Random::new(100 + seed);
     let mut now = Now {
         time: 0,

@@ -1,7 +1,7 @@
 //! Hand-worked destage orders of the common streams.
 
 use destage_base::parameter::Values;
-use destage_buffer::{COMMON, Cause, find};
+use destage_buffer::{COMMON, DestageCause, find};
 
 use crate::common::{Bench, Completion, Operation};
 
@@ -22,7 +22,7 @@ fn destages(scheme: &str, words: &[&str], stream: &[u64]) -> String {
         let row = rows().find(|row| row.name == name).unwrap();
         values.set(row.name, row.read(value).unwrap());
     }
-    let mut bench = Bench::new(row, 8, &values, Completion::AtOnce).unwrap();
+    let mut bench = Bench::new(row, 8, &values, Completion::AtOnce);
     for page in stream {
         bench.apply(&Operation::Write(vec![*page]));
     }
@@ -30,7 +30,7 @@ fn destages(scheme: &str, words: &[&str], stream: &[u64]) -> String {
     let mut text = String::new();
     let mut drains = false;
     for record in &bench.records {
-        if record.cause == Cause::Drain && !drains {
+        if record.cause == DestageCause::Drain && !drains {
             drains = true;
             text += " | ";
         }

@@ -111,7 +111,7 @@ impl Comparison {
         };
         let pads = values.flag("pad");
         let completion = Completion::Random(Random::new(3));
-        let mut bench = Bench::new(row, capacity, &values, completion).unwrap();
+        let mut bench = Bench::new(row, capacity, &values, completion);
         let mut random = Random::new(u64::from(capacity) + self.parameters.len() as u64);
         while model.page_writes < page_writes as u64 {
             for operation in operations(&mut random, blocks, block_pages) {

@@ -12,7 +12,7 @@ use destage_base::parameter::Values;
 use destage_base::{Lpn, Random};
 use destage_buffer::destage::{DirtyPage, Grouping, Slot};
 use destage_buffer::{
-    Buffer, BufferConfig, Cause, ReadStep, Release, SchemeConfig, SchemeRow, Step, View,
+    Buffer, BufferConfig, DestageCause, ReadStep, Release, SchemeConfig, SchemeRow, Step, View,
 };
 
 pub use streams::*;
@@ -42,7 +42,7 @@ pub enum Completion {
 /// A record, as it can be compared and printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    pub cause: Cause,
+    pub cause: DestageCause,
     pub grouping: Grouping,
     pub keep: bool,
     pub pages: Vec<u64>,
@@ -116,13 +116,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Nothing for a row that buffers nothing.
-    pub fn new(
-        row: &SchemeRow,
-        capacity: u32,
-        values: &Values,
-        completion: Completion,
-    ) -> Option<Self> {
+    pub fn new(row: &SchemeRow, capacity: u32, values: &Values, completion: Completion) -> Self {
         Self::over(4, row, capacity, values, completion, None)
     }
 
@@ -133,8 +127,8 @@ impl Bench {
         values: &Values,
         completion: Completion,
         operations: &[Operation],
-    ) -> Option<Self> {
-        let future = row.needs_future().then(|| page_writes(operations));
+    ) -> Self {
+        let future = row.needs_future.then(|| page_writes(operations));
         Self::over(4, row, capacity, values, completion, future.as_deref())
     }
 
@@ -146,14 +140,14 @@ impl Bench {
         values: &Values,
         completion: Completion,
         future: Option<&[Lpn]>,
-    ) -> Option<Self> {
+    ) -> Self {
         let release = match completion {
             Completion::AtOnce => Release::Issue,
             _ => Release::Complete,
         };
         let config = BufferConfig {
             release,
-            ..BufferConfig::from_values(capacity, 4, 4096, values)
+            ..BufferConfig::from_values(capacity, 4, values)
         };
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: capacity,
@@ -162,8 +156,8 @@ impl Bench {
             future,
             seed: 1,
             values,
-        })?;
-        Some(Self {
+        });
+        Self {
             buffer: Buffer::new(config, scheme),
             device: Device {
                 dies,
@@ -178,7 +172,7 @@ impl Bench {
             newest: BTreeMap::new(),
             dirty: BTreeSet::new(),
             clock: 0,
-        })
+        }
     }
 
     pub fn run(&mut self, operations: &[Operation]) {
@@ -212,16 +206,16 @@ impl Bench {
             Operation::Fua(page) => {
                 self.apply(&Operation::Write(vec![*page]));
                 if self.buffer.fua(Lpn(*page), self.clock, &self.device) {
-                    self.issue(Cause::Fua);
+                    self.issue(DestageCause::Fua);
                     assert!(self.records.last().unwrap().pages.contains(page));
                 }
                 assert!(!self.dirty.contains(page) || !self.buffer.config().honor_flush);
             }
-            Operation::Flush => self.flush(Cause::Flush),
-            Operation::Drain => self.flush(Cause::Drain),
+            Operation::Flush => self.flush(DestageCause::Flush),
+            Operation::Drain => self.flush(DestageCause::Drain),
             Operation::Idle => {
                 if self.buffer.idle(self.clock, &self.device) {
-                    self.issue(Cause::Idle);
+                    self.issue(DestageCause::Idle);
                 }
             }
         }
@@ -303,7 +297,7 @@ impl Bench {
         loop {
             match step {
                 Step::Hit | Step::Placed => return,
-                Step::Destage => self.issue(Cause::Evict),
+                Step::Destage => self.issue(DestageCause::Evict),
                 Step::Wait => {
                     self.log.push("wait".into());
                     let choice = match &mut self.completion {
@@ -401,12 +395,12 @@ impl Bench {
         }
     }
 
-    fn flush(&mut self, cause: Cause) {
+    fn flush(&mut self, cause: DestageCause) {
         while self.buffer.flush_next(cause, self.clock, &self.device) {
             self.issue(cause);
             self.check();
         }
-        if cause == Cause::Drain || self.buffer.config().honor_flush {
+        if cause == DestageCause::Drain || self.buffer.config().honor_flush {
             assert_eq!(
                 self.buffer.counts().dirty,
                 0,
@@ -417,7 +411,7 @@ impl Bench {
     }
 
     /// Takes over the buffer's record: every page in it must have been dirty, with its newest bytes.
-    fn issue(&mut self, cause: Cause) {
+    fn issue(&mut self, cause: DestageCause) {
         let record = self.buffer.record();
         assert_eq!(record.cause, cause);
         assert!(!record.pages.is_empty(), "an empty record");
@@ -435,7 +429,7 @@ impl Bench {
             );
             let program = Program {
                 page: *page,
-                keep: record.keep,
+                keep: record.retain,
                 overwritten: false,
                 version: Some(version),
             };
@@ -444,7 +438,7 @@ impl Bench {
         let record = Record {
             cause,
             grouping: record.grouping,
-            keep: record.keep,
+            keep: record.retain,
             pages: record.pages.iter().map(|page| page.page.0).collect(),
             pads: record
                 .pads

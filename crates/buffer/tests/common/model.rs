@@ -65,8 +65,7 @@ pub fn compare(
     let operations = operations(size);
     let values = values(row, set);
     let completion = Completion::AtOnce;
-    let bench = Bench::for_operations(row, capacity as u32, &values, completion, &operations);
-    let mut bench = bench.unwrap();
+    let mut bench = Bench::for_operations(row, capacity as u32, &values, completion, &operations);
     for (number, operation) in operations.iter().chain(&[Operation::Drain]).enumerate() {
         let mut expected = Vec::new();
         match operation {
@@ -121,7 +120,7 @@ pub fn records(
 ) -> Vec<Record> {
     let row = find(scheme).unwrap();
     let values = values(row, set);
-    let mut bench = Bench::over(dies, row, 64, &values, Completion::AtOnce, None).unwrap();
+    let mut bench = Bench::over(dies, row, 64, &values, Completion::AtOnce, None);
     bench.run(operations);
     bench.records
 }

@@ -228,7 +228,7 @@ fn follows_its_rule() {
 #[test]
 fn an_die_writes_back_its_own_pages() {
     let row = find("co-active").unwrap();
-    let mut bench = Bench::new(row, 16, &values(row, &[]), Completion::AtOnce).unwrap();
+    let mut bench = Bench::new(row, 16, &values(row, &[]), Completion::AtOnce);
     bench.apply(&Operation::Write(vec![0, 1, 4, 5, 8]));
     let rule = bench.buffer.idle_rule().unwrap();
     assert_eq!((rule.after, rule.groups), (0, DIES as u32));

@@ -135,7 +135,7 @@ fn follows_its_rule() {
 fn a_log_in_which_nothing_happens_is_migrated_for_its_age() {
     let row = find("griffin").unwrap();
     let mut values = super::values(row, &[]);
-    let build = |values: &_| Bench::new(row, 8, values, Completion::AtOnce).unwrap();
+    let build = |values: &_| Bench::new(row, 8, values, Completion::AtOnce);
     let mut bench = build(&values);
     let after = 900 * TICKS_PER_S;
     let rule = IdleRule {
@@ -165,7 +165,7 @@ fn each_migration_is_counted_under_its_trigger() {
         ("griffin_log_pages", Value::Integer(3)),
     ];
     let values = super::values(row, &set);
-    let mut bench = Bench::new(row, 8, &values, Completion::AtOnce).unwrap();
+    let mut bench = Bench::new(row, 8, &values, Completion::AtOnce);
     bench.run(&[Operation::Write(vec![1, 2, 3]), Operation::Write(vec![4])]);
     bench.run(&[Operation::Read(vec![4, 4]), Operation::Write(vec![5])]);
     bench.pass(901 * TICKS_PER_S);

@@ -45,7 +45,7 @@ fn compare(
     let row = find(scheme).unwrap();
     let values = values(row, set);
     let (capacity, _) = size;
-    let mut bench = Bench::new(row, capacity as u32, &values, Completion::AtOnce).unwrap();
+    let mut bench = Bench::new(row, capacity as u32, &values, Completion::AtOnce);
     let mut random = Random::new(capacity as u64);
     for (number, operation) in operations(size)
         .iter()

@@ -162,7 +162,7 @@ impl Medium {
             is_busy: false,
             in_flight: Vec::new(),
         };
-        let pages = u64::from(geometry.dies) * u64::from(blocks) << page_bits;
+        let pages = (u64::from(geometry.dies) * u64::from(blocks)) << page_bits;
         Self {
             dies: (0..geometry.dies).map(die).collect(),
             pages: LazyTable::new(pages as usize, Nowhere),

@@ -9,6 +9,7 @@ pub mod scenario;
 
 use destage_base::Lpn;
 use destage_base::parameter::{Kind as ParameterKind, Values};
+use destage_flash::batch::Batch;
 use destage_flash::ftl::{FtlConfig, FtlRow, NoSpace, PageWrite, find};
 use destage_flash::medium::{Image, ImageKind, Medium};
 use destage_flash::operation::{Content, Merge, Tally};
@@ -63,6 +64,7 @@ pub struct Setup {
     pub settings: Vec<(String, String)>,
     pub filled: bool,
     pub copy_back: bool,
+    pub parallel_units: u32,
     /// Erases a block survives.
     pub endurance: u32,
     /// It is not used on after those.
@@ -86,6 +88,7 @@ impl Setup {
             settings: Vec::new(),
             filled: true,
             copy_back: false,
+            parallel_units: 1,
             endurance: 1_000_000,
             retire: false,
             seed: 1,
@@ -135,7 +138,7 @@ impl Setup {
             geometry: self.geometry,
             erase_dates: TIMING,
             copy_back: self.copy_back,
-            parallel_units: 1,
+            parallel_units: self.parallel_units,
             endurance: self.endurance,
             retire: self.retire,
             filled: self.filled,
@@ -348,6 +351,48 @@ impl Device {
         let newest = self.medium.newest(page).map(|(spare, _)| spare.version);
         assert_eq!(newest, Some(self.versions), "the write of page {}", page.0);
         Ok(())
+    }
+
+    /// Collects what is needed on `die`, then serves `reads` and `writes` there as one batch; says how many of
+    /// the writes were taken.
+    pub fn serve(&mut self, die: u32, reads: &[Lpn], writes: &[(Lpn, Cause)]) -> usize {
+        self.now += 1;
+        for rounds in 0.. {
+            let collected = self.collect_once(die);
+            if !collected.unwrap_or_else(|full| panic!("{}", full.explanation)) {
+                break;
+            }
+            assert!(rounds < 1_000, "garbage collection without end");
+        }
+        self.operations.clear();
+        let batched = self.ftl.batched().expect("a layer with parallel units");
+        let mut batch = Batch::default();
+        let taken = batched
+            .serve(die, reads, writes, &mut batch, &mut self.operations)
+            .unwrap_or_else(|full| panic!("{}", full.explanation));
+        assert_eq!(batch.entries.len(), reads.len() + taken);
+        let written = &writes[..taken];
+        let versions = self.versions + 1..;
+        let bytes: Vec<(Lpn, u64, [u8; 8])> = written
+            .iter()
+            .zip(versions)
+            .map(|((page, _), version)| (*page, version, bytes_of(page.0, version)))
+            .collect();
+        let images: Vec<Image<'_>> = bytes
+            .iter()
+            .map(|(page, version, data)| Image {
+                page: *page,
+                version: *version,
+                kind: ImageKind::Host,
+                data,
+            })
+            .collect();
+        self.settle(die, &images);
+        self.versions += taken as u64;
+        for (page, version, _) in bytes {
+            self.wanted[page.0 as usize] = Some(version);
+        }
+        taken
     }
 
     /// What the last step emitted.

@@ -19,7 +19,7 @@ use destage_base::parameter::{Kind, Parameter};
 use crate::clusters::{ClusterId, Clusters, Place, Rings};
 use crate::destage::Grouping;
 use crate::registry::{SchemeConfig, SchemeRow};
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// Which block is looked at first when room is needed.
@@ -50,7 +50,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Kim and Ahn, BPLRU, FAST 2008, section 3.1.",
     reconstructed: false,
     parameters: &[super::pad("false"), TOUCH_ORDER, HEADER_USES_NODE],
-    build: |config| Some(Box::new(BlockLru::<()>::new(config))),
+    needs_future: false,
+    build: |config| Box::new(BlockLru::<()>::new(config)),
 };
 
 /// Clusters by their last write, with `Data` beside each for a scheme built on this one.
@@ -67,7 +68,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
     pub(super) fn new(config: &SchemeConfig) -> Self {
         Self {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
-            order: Rings::new(1),
+            order: Rings::new(1, 0),
             pads: config.values.flag("pad"),
             promotes_first: config.values.text("touch_order") == "promote_first",
             header_uses_node: config.values.flag("header_uses_node"),
@@ -120,15 +121,15 @@ impl<Data: Copy + Default> BlockLru<Data> {
     /// Names what `need` asks for.
     #[inline]
     pub(super) fn choose(&mut self, need: Need, victim: &mut Victim) {
-        if let (true, Need::Room(page)) = (self.promotes_first, need) {
+        if let (true, Need::Evict(page)) = (self.promotes_first, need) {
             let (block, _) = self.clusters.split(page);
             if let Some(own) = self.clusters.find(block) {
                 self.order.bring_to_front(0, own);
             }
         }
         let cluster = match need {
-            Need::Page(entry) => Some(self.clusters.place(entry.slot).cluster),
-            Need::Room(_) | Need::Empty => self.oldest(),
+            Need::FlushPage(entry) => Some(self.clusters.place(entry.slot).cluster),
+            Need::Evict(_) | Need::Flush => self.oldest(),
         };
         if let Some(cluster) = cluster {
             self.name(cluster, victim);
@@ -160,7 +161,7 @@ impl Scheme for BlockLru<()> {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             self.renew(entry);
         }
     }

@@ -19,9 +19,10 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Seo and Shin, 2008, with the padding of BPLRU (FAST 2008).",
     reconstructed: true,
     parameters: &[BLOCKS, WINDOW_SHARE, super::pad("true")],
+    needs_future: false,
     build: |config| {
         let pads = config.values.flag("pad");
         let unit = Unit::Block { pads };
-        Some(Box::new(RecentlyEvicted::new(config, unit)))
+        Box::new(RecentlyEvicted::new(config, unit))
     },
 };

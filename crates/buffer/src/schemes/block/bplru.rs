@@ -19,16 +19,16 @@
 //! Cost: O(1) per call, O(k) for a victim of k pages, O(pages of a block) for padding.
 
 use alloc::boxed::Box;
-use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::parameter::{Kind, Parameter};
-use destage_base::{Lpn, Ticks};
+use destage_base::{Lpn, Ticks, table};
 
 use super::block_lru::{BlockLru, HEADER_USES_NODE, TOUCH_ORDER};
 use crate::clusters::{ClusterId, Place};
 use crate::registry::{SchemeConfig, SchemeRow};
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `bplru`.
@@ -67,7 +67,8 @@ pub const ROW: SchemeRow = SchemeRow {
         TOUCH_ORDER,
         HEADER_USES_NODE,
     ],
-    build: |config| Some(Box::new(Bplru::new(config))),
+    needs_future: false,
+    build: |config| Box::new(Bplru::new(config)),
 };
 
 /// Of a cluster: the offset that would continue its run of pages in order; the pages of a block once the
@@ -101,6 +102,8 @@ struct Burst {
     pages: u32,
     /// By offset: when the page was last written by any burst; in this one, if not before `start`.
     written: Vec<u64>,
+    /// Whether a block fits in the buffer.
+    fits: bool,
 }
 
 impl Bplru {
@@ -109,11 +112,9 @@ impl Bplru {
             match config.values.text("seq_detect") {
                 "complete" => Detector::Complete,
                 "burst" => {
-                    // A larger block is never there in full; then no offset needs a time.
-                    let fits = config.cluster_pages <= config.capacity_pages;
-                    let offsets = if fits { config.cluster_pages } else { 0 };
                     Detector::Burst(Burst {
-                        written: vec![0; offsets as usize],
+                        // A larger block is never there in full; then no offset needs a time.
+                        fits: config.cluster_pages <= config.capacity_pages,
                         ..Burst::default()
                     })
                 }
@@ -167,7 +168,7 @@ impl Bplru {
 impl Burst {
     /// Whether this page is the last of all.
     fn write(&mut self, place: Place, now: u64, cluster_pages: u32) -> bool {
-        if self.written.is_empty() {
+        if !self.fits {
             return false;
         }
         // A page that bypassed the buffer was a write between, too.
@@ -177,7 +178,7 @@ impl Burst {
             self.pages = 0;
         }
         self.latest = now;
-        let written = &mut self.written[place.offset as usize];
+        let written = table::at(&mut self.written, place.offset as usize, 0);
         self.pages += u32::from(*written < self.start);
         *written = now;
         let in_full = self.pages == cluster_pages;
@@ -202,7 +203,7 @@ impl Scheme for Bplru {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             let place = self.order.renew(entry);
             self.compensate(place, false, access);
         }
@@ -230,7 +231,7 @@ impl Scheme for Bplru {
         self.order.lacks_room(page, free)
     }
 
-    fn idle(&mut self, _: Ticks, _: &dyn View, victim: &mut Victim) {
+    fn idle(&mut self, _: Range<u32>, _: Ticks, _: &dyn View, victim: &mut Victim) {
         let Some(oldest) = self.order.oldest().filter(|_| self.eager) else {
             return;
         };

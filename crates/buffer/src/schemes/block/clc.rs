@@ -22,7 +22,7 @@ use destage_base::parameter::{Kind, Parameter};
 use crate::clusters::{BySize, ClusterId, Clusters, Place};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `clc`.
@@ -51,14 +51,15 @@ pub const ROW: SchemeRow = SchemeRow {
         },
         super::pad("false"),
     ],
+    needs_future: false,
     build: |config| {
-        Some(Box::new(Clc {
+        Box::new(Clc {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             order: BySize::new(config.cluster_pages.min(config.capacity_pages)),
             share: (config.values.number("alpha") * MILLION as f64 + 0.5) as u64,
             rebalances_always: config.values.text("clc_rebalance") == "always",
             pads: config.values.flag("pad"),
-        }))
+        })
     },
 };
 
@@ -107,7 +108,7 @@ impl Scheme for Clc {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             let place = self.clusters.place(entry.slot);
             self.renew(place);
         }
@@ -124,8 +125,8 @@ impl Scheme for Clc {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         let cluster = match need {
-            Need::Page(entry) => Some(self.clusters.place(entry.slot).cluster),
-            Need::Room(_) | Need::Empty => {
+            Need::FlushPage(entry) => Some(self.clusters.place(entry.slot).cluster),
+            Need::Evict(_) | Need::Flush => {
                 let coldest = self.order.largest();
                 coldest.or_else(|| self.order.oldest_apart())
             }

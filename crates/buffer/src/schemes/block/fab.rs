@@ -19,7 +19,7 @@ use destage_base::parameter::{Kind, Parameter};
 use crate::clusters::{BySize, Clusters, Place};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `fab`.
@@ -40,15 +40,16 @@ pub const ROW: SchemeRow = SchemeRow {
         },
         super::pad("false"),
     ],
+    needs_future: false,
     build: |config| {
         let largest = config.cluster_pages.min(config.capacity_pages);
         let reads = config.values.flag("fab_reads");
-        Some(Box::new(Fab {
+        Box::new(Fab {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             order: BySize::new(largest),
             written: reads.then(|| BySize::new(largest)),
             pads: config.values.flag("pad"),
-        }))
+        })
     },
 };
 
@@ -62,10 +63,10 @@ struct Fab {
 
 impl Fab {
     #[inline]
-    fn renew(&mut self, place: Place, operation: Operation) {
+    fn renew(&mut self, place: Place, operation: AccessKind) {
         self.order.put(place.cluster, place.pages);
         if let Some(written) = &mut self.written
-            && (operation == Operation::Write || written.contains(place.cluster))
+            && (operation == AccessKind::Write || written.contains(place.cluster))
         {
             written.put(place.cluster, place.pages);
         }
@@ -73,15 +74,22 @@ impl Fab {
 }
 
 impl Scheme for Fab {
+    fn properties(&self) -> Properties {
+        Properties {
+            allocates_reads: self.written.is_some(),
+            ..Properties::default()
+        }
+    }
+
     fn insert(&mut self, entry: Entry, access: &Access) {
         let place = self.clusters.insert(entry);
-        self.renew(place, access.operation);
+        self.renew(place, access.kind);
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write || self.written.is_some() {
+        if access.kind == AccessKind::Write || self.written.is_some() {
             let place = self.clusters.place(entry.slot);
-            self.renew(place, access.operation);
+            self.renew(place, access.kind);
         }
     }
 
@@ -97,15 +105,15 @@ impl Scheme for Fab {
         victim.grouping = Grouping::Cluster;
         victim.pad = self.pads;
         let cluster = match (need, &mut self.written) {
-            (Need::Page(entry), _) => Some(self.clusters.place(entry.slot).cluster),
-            (Need::Empty, Some(written)) => written.largest(),
-            (Need::Room(_) | Need::Empty, _) => self.order.largest(),
+            (Need::FlushPage(entry), _) => Some(self.clusters.place(entry.slot).cluster),
+            (Need::Flush, Some(written)) => written.largest(),
+            (Need::Evict(_) | Need::Flush, _) => self.order.largest(),
         };
         let Some(cluster) = cluster else { return };
         if let Some(written) = &mut self.written {
             written.remove(cluster);
-            if !matches!(need, Need::Room(_)) {
-                victim.keep = true;
+            if !matches!(need, Need::Evict(_)) {
+                victim.retain = true;
                 self.clusters.append_pages(cluster, &mut victim.entries);
                 return;
             }
@@ -117,10 +125,6 @@ impl Scheme for Fab {
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         self.order
             .visit(&mut |cluster| self.clusters.visit_pages(cluster, visit));
-    }
-
-    fn allocates_reads(&self) -> bool {
-        self.written.is_some()
     }
 
     fn len(&self) -> usize {

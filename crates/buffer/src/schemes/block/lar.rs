@@ -20,10 +20,12 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use destage_base::table;
+
 use crate::clusters::{Buckets, ClusterId, Clusters};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `lar`.
@@ -34,15 +36,16 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Wei et al., FlashCoop, ICPP 2010.",
     reconstructed: true,
     parameters: &[super::pad("false")],
+    needs_future: false,
     build: |config| {
-        Some(Box::new(Lar {
+        Box::new(Lar {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             order: Buckets::new(1),
             written: Buckets::new(1),
             is_dirty: Vec::new(),
             clock: 0,
             pads: config.values.flag("pad"),
-        }))
+        })
     },
 };
 
@@ -72,12 +75,15 @@ struct Lar {
 }
 
 impl Scheme for Lar {
-    fn insert(&mut self, entry: Entry, access: &Access) {
-        let index = entry.slot.0 as usize;
-        if index >= self.is_dirty.len() {
-            self.is_dirty.resize(index + 1, false);
+    fn properties(&self) -> Properties {
+        Properties {
+            allocates_reads: true,
+            ..Properties::default()
         }
-        self.is_dirty[index] = false;
+    }
+
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        *table::at(&mut self.is_dirty, entry.slot.0 as usize, false) = false;
         let place = self.clusters.insert(entry);
         self.used(entry, place.cluster, access);
     }
@@ -100,9 +106,9 @@ impl Scheme for Lar {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         let (chosen, keeps) = match need {
-            Need::Room(_) => (self.order.least(0), false),
-            Need::Empty => (self.written.least(0), true),
-            Need::Page(entry) => (Some(self.clusters.place(entry.slot).cluster), true),
+            Need::Evict(_) => (self.order.least(0), false),
+            Need::Flush => (self.written.least(0), true),
+            Need::FlushPage(entry) => (Some(self.clusters.place(entry.slot).cluster), true),
         };
         let Some(cluster) = chosen else { return };
         if keeps {
@@ -117,13 +123,9 @@ impl Scheme for Lar {
             self.forget(cluster);
             self.clusters.take(cluster, &mut victim.entries);
         }
-        victim.keep = keeps;
+        victim.retain = keeps;
         victim.grouping = Grouping::Cluster;
         victim.pad = self.pads;
-    }
-
-    fn allocates_reads(&self) -> bool {
-        true
     }
 
     fn len(&self) -> usize {
@@ -140,7 +142,7 @@ impl Lar {
             block.request = access.request;
             block.popularity += 1;
         }
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             let was_dirty = core::mem::replace(&mut self.is_dirty[entry.slot.0 as usize], true);
             block.dirty += u32::from(!was_dirty);
         }

@@ -20,13 +20,15 @@
 //! a candidate, which it stays until it is written or leaves. A trim O(log n).
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use destage_base::parameter::{Kind, Parameter};
 
 use crate::clusters::{BySize, ClusterId, Clusters, Place, Rings};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `lb-clock`.
@@ -47,10 +49,11 @@ pub const ROW: SchemeRow = SchemeRow {
         },
         super::pad("false"),
     ],
+    needs_future: false,
     build: |config| {
-        Some(Box::new(LbClock {
+        Box::new(LbClock {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
-            clock: Rings::new(1),
+            clock: Rings::new(1, 0),
             candidates: BySize::new(config.cluster_pages.min(config.capacity_pages)),
             hint: match config.values.text("lb_seq_hint") {
                 "full" => Hint::Full,
@@ -58,7 +61,7 @@ pub const ROW: SchemeRow = SchemeRow {
                 _ => Hint::LastPage,
             },
             pads: config.values.flag("pad"),
-        }))
+        })
     },
 };
 
@@ -125,7 +128,7 @@ impl Scheme for LbClock {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             let place = self.clusters.place(entry.slot);
             self.written(place, false);
         }
@@ -141,8 +144,8 @@ impl Scheme for LbClock {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         let cluster = match need {
-            Need::Page(entry) => Some(self.clusters.place(entry.slot).cluster),
-            Need::Room(_) | Need::Empty => self.largest_candidate(),
+            Need::FlushPage(entry) => Some(self.clusters.place(entry.slot).cluster),
+            Need::Evict(_) | Need::Flush => self.largest_candidate(),
         };
         let Some(cluster) = cluster else { return };
         self.clock.remove(cluster);
@@ -152,16 +155,22 @@ impl Scheme for LbClock {
         victim.pad = self.pads;
     }
 
-    /// The candidates there are, then the others as one sweep would find them; all of these are written
-    /// lately or were not yet passed, so a real sweep may rank some of them by size.
+    /// The candidates there are, then those the hand finds in its first round, then in its second the rest.
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         let mut show = |cluster| self.clusters.visit_pages(cluster, visit);
-        if self.candidates.visit(&mut show) {
-            self.clock
-                .iter(0)
-                .filter(|cluster| !self.candidates.contains(*cluster))
-                .all(show);
+        if !self.candidates.visit(&mut show) {
+            return;
         }
+        let others = self.clock.iter(0);
+        let mut others: Vec<_> = others
+            .filter(|cluster| !self.candidates.contains(*cluster))
+            .collect();
+        // Stable: of equals, the one the hand finds first.
+        others.sort_by_key(|cluster| {
+            let recent = *self.clusters.data(*cluster);
+            (recent, Reverse(self.clusters.pages(*cluster)))
+        });
+        others.into_iter().all(show);
     }
 
     fn len(&self) -> usize {

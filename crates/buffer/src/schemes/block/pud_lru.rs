@@ -27,7 +27,7 @@ use destage_base::parameter::{Kind, Parameter};
 use crate::clusters::{Buckets, ClusterId, Clusters, Place};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `pud-lru`.
@@ -51,9 +51,10 @@ pub const ROW: SchemeRow = SchemeRow {
         },
         super::pad("false"),
     ],
+    needs_future: false,
     build: |config| {
         let largest = config.cluster_pages.min(config.capacity_pages);
-        Some(Box::new(PudLru {
+        Box::new(PudLru {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             sides: Buckets::new(3),
             distances: Buckets::new(1),
@@ -63,7 +64,7 @@ pub const ROW: SchemeRow = SchemeRow {
             period: config.values.integer("pud_period"),
             period_end: config.values.integer("pud_period"),
             pads: config.values.flag("pad"),
-        }))
+        })
     },
 };
 
@@ -114,7 +115,7 @@ impl Scheme for PudLru {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             self.age(access.virtual_time);
             self.written(self.clusters.place(entry.slot), access.virtual_time);
         }
@@ -135,8 +136,8 @@ impl Scheme for PudLru {
         let time = access.virtual_time;
         self.age(time);
         let chosen = match need {
-            Need::Page(entry) => Some(self.clusters.place(entry.slot).cluster),
-            Need::Room(_) | Need::Empty => self.choose(time),
+            Need::FlushPage(entry) => Some(self.clusters.place(entry.slot).cluster),
+            Need::Evict(_) | Need::Flush => self.choose(time),
         };
         let Some(cluster) = chosen else { return };
         self.forget(cluster, self.clusters.data(cluster).distance);
@@ -145,8 +146,8 @@ impl Scheme for PudLru {
         victim.pad = self.pads;
     }
 
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        tell("pud_mean", self.mean as f64 / SCALE as f64);
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        emit("pud_mean", self.mean as f64 / SCALE as f64);
     }
 
     fn len(&self) -> usize {

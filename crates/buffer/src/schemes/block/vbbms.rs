@@ -21,7 +21,7 @@ use destage_base::parameter::{Kind, Parameter};
 use crate::clusters::{Clusters, Rings};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `vbbms`.
@@ -65,21 +65,22 @@ pub const ROW: SchemeRow = SchemeRow {
             source: "VBBMS (2019): 3 to 2.",
         },
     ],
+    needs_future: false,
     build: |config| {
         let values = config.values;
         let region = |name| Region {
             blocks: Clusters::new(config.capacity_pages, values.integer(name) as u32),
-            order: Rings::new(1),
+            order: Rings::new(1, 0),
         };
         // In millionths: a share such as 0.6 has no exact fraction, and would lose a page.
         let share = (values.number("vbbms_random_share") * 1e6 + 0.5) as u64;
-        Some(Box::new(Vbbms {
+        Box::new(Vbbms {
             random: region("vbbms_random_pages"),
             sequential: region("vbbms_sequential_pages"),
             random_share: (u64::from(config.capacity_pages) * share / 1_000_000) as usize,
             capacity: config.capacity_pages as usize,
             threshold: values.integer("seq_thr") as u32,
-        }))
+        })
     },
 };
 
@@ -121,7 +122,7 @@ impl Scheme for Vbbms {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write && self.random.blocks.contains(entry.slot) {
+        if access.kind == AccessKind::Write && self.random.blocks.contains(entry.slot) {
             let place = self.random.blocks.place(entry.slot);
             self.random.order.bring_to_front(0, place.cluster);
         }
@@ -137,12 +138,12 @@ impl Scheme for Vbbms {
 
     fn evict(&mut self, need: Need, access: &Access, _: &dyn View, victim: &mut Victim) {
         let (region, block) = match need {
-            Need::Page(entry) => {
+            Need::FlushPage(entry) => {
                 let region = self.region_of(entry);
                 let block = region.blocks.place(entry.slot).cluster;
                 (region, Some(block))
             }
-            Need::Room(_) | Need::Empty => {
+            Need::Evict(_) | Need::Flush => {
                 let region = self.region_to_shrink(need, access);
                 let block = region.order.back(0);
                 (region, block)
@@ -182,7 +183,7 @@ impl Vbbms {
         } else if sequential > self.capacity - self.random_share {
             false
         } else {
-            let grows = matches!(need, Need::Room(_)) && self.is_sequential(access);
+            let grows = matches!(need, Need::Evict(_)) && self.is_sequential(access);
             if grows { sequential == 0 } else { random > 0 }
         };
         if takes_random {

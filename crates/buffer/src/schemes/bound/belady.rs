@@ -17,14 +17,14 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use destage_base::Lpn;
+use destage_base::{Lpn, table};
 
 use crate::destage::Slot;
 use crate::heap::SlotHeaps;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `belady`.
@@ -35,6 +35,7 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Belady, IBM Systems Journal 5(2), 1966: MIN.",
     reconstructed: false,
     parameters: &[],
+    needs_future: true,
     build: |config| {
         let Some(future) = config.future else {
             panic!(
@@ -42,13 +43,13 @@ pub const ROW: SchemeRow = SchemeRow {
                  it can only run on a trace that is known to its end"
             );
         };
-        Some(Box::new(Belady {
+        Box::new(Belady {
             next_writes: next_writes(future),
             again: SlotHeaps::new(1),
             never: SlotList::new(config.capacity_pages),
             held: 0,
             lines: Vec::new(),
-        }))
+        })
     },
 };
 
@@ -78,12 +79,9 @@ struct Line {
 impl Scheme for Belady {
     fn insert(&mut self, entry: Entry, access: &Access) {
         let next = self.next_write(access);
-        let index = entry.slot.0 as usize;
         let page = entry.page;
-        match self.lines.get_mut(index) {
-            Some(line) => *line = Line { page, next },
-            None => self.lines.resize(index + 1, Line { page, next }),
-        }
+        let line = Line { page, next };
+        *table::at(&mut self.lines, entry.slot.0 as usize, line) = line;
         self.held += 1;
         if next == NEVER {
             self.never.push_front(entry);
@@ -93,7 +91,7 @@ impl Scheme for Belady {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Read {
+        if access.kind == AccessKind::Read {
             return;
         }
         let expected = self.lines[entry.slot.0 as usize].next;
@@ -123,7 +121,7 @@ impl Scheme for Belady {
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
-        if let Need::Page(entry) = need {
+        if let Need::FlushPage(entry) = need {
             self.remove(entry);
             victim.entries.push(entry);
             return;

@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `infinite`.
@@ -24,10 +24,11 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "The usual bound.",
     reconstructed: false,
     parameters: &[],
+    needs_future: false,
     build: |config| {
-        Some(Box::new(Infinite {
+        Box::new(Infinite {
             pages: SlotLists::new(2, config.capacity_pages),
-        }))
+        })
     },
 };
 
@@ -41,12 +42,19 @@ struct Infinite {
 }
 
 impl Scheme for Infinite {
+    fn properties(&self) -> Properties {
+        Properties {
+            is_unbounded: true,
+            ..Properties::default()
+        }
+    }
+
     fn insert(&mut self, entry: Entry, _: &Access) {
         self.pages.push_front(DIRTY, entry);
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             self.pages.move_to_front(DIRTY, entry.slot);
         }
     }
@@ -57,9 +65,9 @@ impl Scheme for Infinite {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         let entry = match need {
-            Need::Page(entry) => Some(entry),
-            Need::Empty => self.pages.back(DIRTY),
-            Need::Room(_) => {
+            Need::FlushPage(entry) => Some(entry),
+            Need::Flush => self.pages.back(DIRTY),
+            Need::Evict(_) => {
                 // Only once there are more pages than slot numbers.
                 let first = self.pages.pop_back(CLEAN);
                 victim
@@ -71,12 +79,8 @@ impl Scheme for Infinite {
         if let Some(entry) = entry {
             self.pages.move_to_front(CLEAN, entry.slot);
             victim.entries.push(entry);
-            victim.keep = true;
+            victim.retain = true;
         }
-    }
-
-    fn is_unbounded(&self) -> bool {
-        true
     }
 
     fn len(&self) -> usize {

@@ -24,12 +24,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use super::{STRIDE, Striping};
 use crate::destage::Slot;
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `ecr`.
@@ -50,9 +51,10 @@ pub const ROW: SchemeRow = SchemeRow {
             source: "ECR (2019/2021): the older half.",
         },
     ],
+    needs_future: false,
     build: |config| {
         let striping = Striping::new(config);
-        Some(Box::new(Ecr {
+        Box::new(Ecr {
             recency: SlotLists::new(2, config.capacity_pages),
             queues: SlotLists::new(striping.dies(), config.capacity_pages),
             striping,
@@ -60,7 +62,7 @@ pub const ROW: SchemeRow = SchemeRow {
             old: 0,
             held: Vec::new(),
             spared: 0,
-        }))
+        })
     },
 };
 
@@ -76,11 +78,6 @@ struct Held {
     written: u64,
     is_old: bool,
 }
-
-const UNKNOWN: Held = Held {
-    written: 0,
-    is_old: false,
-};
 
 struct Ecr {
     /// The order over all pages, in two parts.
@@ -107,7 +104,7 @@ impl Scheme for Ecr {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             self.old -= usize::from(self.held[entry.slot.0 as usize].is_old);
             self.note_write(entry.slot, access);
             self.recency.move_to_front(YOUNG, entry.slot);
@@ -126,8 +123,8 @@ impl Scheme for Ecr {
 
     fn evict(&mut self, need: Need, _: &Access, view: &dyn View, victim: &mut Victim) {
         let chosen = match need {
-            Need::Page(entry) => Some(entry),
-            Need::Room(_) | Need::Empty => self.choose(view),
+            Need::FlushPage(entry) => Some(entry),
+            Need::Evict(_) | Need::Flush => self.choose(view),
         };
         if let Some(entry) = chosen {
             self.remove(entry);
@@ -135,8 +132,8 @@ impl Scheme for Ecr {
         }
     }
 
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        tell("victims_by_queue", self.spared as f64);
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        emit("victims_by_queue", self.spared as f64);
     }
 
     fn len(&self) -> usize {
@@ -146,14 +143,11 @@ impl Scheme for Ecr {
 
 impl Ecr {
     fn note_write(&mut self, Slot(slot): Slot, access: &Access) {
-        let index = slot as usize;
-        if index >= self.held.len() {
-            self.held.resize(index + 1, UNKNOWN);
-        }
-        self.held[index] = Held {
+        let held = Held {
             written: access.virtual_time,
             is_old: false,
         };
+        *table::at(&mut self.held, slot as usize, held) = held;
     }
 
     /// The old part has its share of the pages again, after one page came, left or moved.

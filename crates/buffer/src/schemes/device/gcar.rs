@@ -17,15 +17,19 @@
 //! Cost: that of the base, and O(W) for a victim while its die is garbage collection.
 
 use alloc::boxed::Box;
+use core::ops::Range;
 
 use destage_base::Lpn;
 use destage_base::Ticks;
-use destage_base::parameter::{Kind, Parameter, Value};
+use destage_base::parameter::{Kind, Parameter};
 
-use crate::registry::{SchemeConfig, SchemeRow};
-use crate::scheme::{Access, Entry, IdleRule, Need, Scheme, Victim};
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Properties, Scheme, Victim};
 use crate::schemes::page::{cflru, lru};
 use crate::view::View;
+
+/// The schemes whose order can be followed, the default first.
+const BASES: [SchemeRow; 2] = [lru::ROW, cflru::ROW];
 
 /// The row of `gcar`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -37,8 +41,8 @@ pub const ROW: SchemeRow = SchemeRow {
     parameters: &[
         Parameter {
             name: "gcar_base",
-            kind: Kind::Choice(&["lru", "cflru"]),
-            default: "lru",
+            kind: Kind::Choice(&[BASES[0].name, BASES[1].name]),
+            default: BASES[0].name,
             unit: "",
             about: "The scheme whose order of victims is followed.",
             source: "GCaR (2016) builds on both.",
@@ -54,23 +58,17 @@ pub const ROW: SchemeRow = SchemeRow {
             about: "How many of the next victims are looked at for one whose die is not reclaiming space.",
             source: "Ours.",
         },
-        cflru::ROW.parameters[0],
+        cflru::WINDOW_SHARE,
     ],
+    needs_future: false,
     build: |config| {
-        let base = match config.values.text("gcar_base") {
-            "cflru" => (cflru::ROW.build)(config),
-            _ => {
-                let mut values = config.values.clone();
-                values.set("lru_unit", Value::Text("page".into()));
-                let values = &values;
-                (lru::ROW.build)(&SchemeConfig { values, ..*config })
-            }
-        };
-        Some(Box::new(Gcar {
-            base: base?,
+        let base = config.values.text("gcar_base");
+        let base = BASES.iter().find(|row| row.name == base);
+        Box::new(Gcar {
+            base: base.unwrap_or(&BASES[0]).build_within(config),
             window: config.values.integer("gcar_window"),
             passed_over: 0,
-        }))
+        })
     },
 };
 
@@ -82,6 +80,10 @@ struct Gcar {
 }
 
 impl Scheme for Gcar {
+    fn properties(&self) -> Properties {
+        self.base.properties()
+    }
+
     fn insert(&mut self, entry: Entry, access: &Access) {
         self.base.insert(entry, access);
     }
@@ -99,10 +101,10 @@ impl Scheme for Gcar {
     }
 
     fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim) {
-        if let Need::Room(_) = need
+        if let Need::Evict(_) = need
             && let Some(entry) = self.first_behind_gc(view)
         {
-            // Not `Need::Page`: a base with clean pages would keep it.
+            // Not `Need::FlushPage`: a base with clean pages would keep it.
             self.base.remove(entry);
             victim.entries.push(entry);
             self.passed_over += 1;
@@ -119,16 +121,8 @@ impl Scheme for Gcar {
         self.base.is_full_for(page, free)
     }
 
-    fn idle(&mut self, now: Ticks, view: &dyn View, victim: &mut Victim) {
-        self.base.idle(now, view, victim);
-    }
-
-    fn idle_in(&mut self, group: u32, now: Ticks, view: &dyn View, victim: &mut Victim) {
-        self.base.idle_in(group, now, view, victim);
-    }
-
-    fn idle_rule(&self) -> Option<IdleRule> {
-        self.base.idle_rule()
+    fn idle(&mut self, groups: Range<u32>, now: Ticks, view: &dyn View, victim: &mut Victim) {
+        self.base.idle(groups, now, view, victim);
     }
 
     fn idle_group_of(&self, page: Lpn) -> u32 {
@@ -139,13 +133,9 @@ impl Scheme for Gcar {
         self.base.cleaned(entry);
     }
 
-    fn allocates_reads(&self) -> bool {
-        self.base.allocates_reads()
-    }
-
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
-        self.base.report(tell);
-        tell("victims_passed_over", self.passed_over as f64);
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        self.base.report(emit);
+        emit("victims_passed_over", self.passed_over as f64);
     }
 
     fn len(&self) -> usize {

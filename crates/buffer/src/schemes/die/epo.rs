@@ -15,13 +15,13 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::{Lpn, table};
 
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `epo`.
@@ -55,13 +55,14 @@ pub const ROW: SchemeRow = SchemeRow {
             source: "Ours; EPO (2011) takes one page of every queue.",
         },
     ],
+    needs_future: false,
     build: |config| {
         let dies = config.dies.max(1);
         let batch_max = match config.values.integer("epo_batch_max") as u32 {
             0 => dies,
             limit => limit.min(dies),
         };
-        Some(Box::new(Epo {
+        Box::new(Epo {
             queues: SlotLists::new(dies, config.capacity_pages),
             dies: u64::from(dies),
             stride: config.values.integer("stride"),
@@ -71,7 +72,7 @@ pub const ROW: SchemeRow = SchemeRow {
                 written: Vec::new(),
                 longest: Vec::with_capacity(dies as usize),
             }),
-        }))
+        })
     },
 };
 
@@ -107,7 +108,7 @@ impl Scheme for Epo {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             let queue = self.die_of(entry.page);
             self.queues.move_to_front(queue, entry.slot);
             if let Some(limit) = &mut self.limit {
@@ -121,7 +122,7 @@ impl Scheme for Epo {
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
-        if let Need::Page(entry) = need {
+        if let Need::FlushPage(entry) = need {
             self.take(entry);
             victim.entries.push(entry);
             return;
@@ -162,11 +163,7 @@ impl Epo {
 
 impl Limit {
     fn note_write(&mut self, slot: Slot, access: &Access) {
-        let index = slot.0 as usize;
-        if index >= self.written.len() {
-            self.written.resize(index + 1, 0);
-        }
-        self.written[index] = access.virtual_time;
+        *table::at(&mut self.written, slot.0 as usize, 0) = access.virtual_time;
     }
 
     /// Leaves in `longest` the longest queues, as many as a batch may have, in the order of queues.

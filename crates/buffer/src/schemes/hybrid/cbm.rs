@@ -20,12 +20,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use crate::clusters::{ClusterId, Clusters, Rings};
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `cbm`.
@@ -56,24 +57,25 @@ pub const ROW: SchemeRow = SchemeRow {
             source: "Ours.",
         },
     ],
+    needs_future: false,
     build: |config| {
         let capacity = config.capacity_pages;
         let threshold = match config.values.integer("thr_migrate") as u32 {
             0 => (config.cluster_pages / 4).max(1),
             pages => pages,
         };
-        Some(Box::new(Cbm {
+        Box::new(Cbm {
             pages: Clusters::new(capacity, config.cluster_pages),
             page_order: SlotLists::new(1, capacity),
             written_pages: SlotLists::new(1, capacity),
             clusters: Clusters::new(capacity, config.cluster_pages),
-            cluster_order: Rings::new(1),
-            written_clusters: Rings::new(1),
+            cluster_order: Rings::new(1, 0),
+            written_clusters: Rings::new(1, 0),
             is_dirty: Vec::new(),
             threshold,
             joins: config.values.text("cbm_join") == "block",
             migrants: Vec::new(),
-        }))
+        })
     },
 };
 
@@ -102,13 +104,16 @@ struct Cbm {
 }
 
 impl Scheme for Cbm {
-    fn insert(&mut self, entry: Entry, access: &Access) {
-        let index = entry.slot.0 as usize;
-        if index >= self.is_dirty.len() {
-            self.is_dirty.resize(index + 1, false);
+    fn properties(&self) -> Properties {
+        Properties {
+            allocates_reads: true,
+            ..Properties::default()
         }
-        let is_write = access.operation == Operation::Write;
-        self.is_dirty[index] = is_write;
+    }
+
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        let is_write = access.kind == AccessKind::Write;
+        *table::at(&mut self.is_dirty, entry.slot.0 as usize, false) = is_write;
         let (block, _) = self.pages.split(entry.page);
         if self.joins && self.clusters.find(block).is_some() {
             let cluster = self.join(entry);
@@ -126,7 +131,7 @@ impl Scheme for Cbm {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        let is_write = access.operation == Operation::Write;
+        let is_write = access.kind == AccessKind::Write;
         let dirty = &mut self.is_dirty[entry.slot.0 as usize];
         let was_dirty = *dirty;
         *dirty |= is_write;
@@ -159,7 +164,7 @@ impl Scheme for Cbm {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         match need {
-            Need::Room(_) => {
+            Need::Evict(_) => {
                 if let Some(cluster) = self.cluster_order.pop_back(LIST) {
                     if self.written_clusters.contains(cluster) {
                         self.written_clusters.remove(cluster);
@@ -171,29 +176,25 @@ impl Scheme for Cbm {
                     victim.entries.push(entry);
                 }
             }
-            Need::Empty => {
+            Need::Flush => {
                 if let Some(cluster) = self.written_clusters.back(LIST) {
                     self.write_back(cluster, victim);
                 } else if let Some(entry) = self.written_pages.back(LIST) {
                     self.clean(entry.slot);
                     victim.entries.push(entry);
                 }
-                victim.keep = true;
+                victim.retain = true;
             }
-            Need::Page(entry) => {
+            Need::FlushPage(entry) => {
                 if self.clusters.contains(entry.slot) {
                     self.write_back(self.clusters.place(entry.slot).cluster, victim);
                 } else {
                     self.clean(entry.slot);
                     victim.entries.push(entry);
                 }
-                victim.keep = true;
+                victim.retain = true;
             }
         }
-    }
-
-    fn allocates_reads(&self) -> bool {
-        true
     }
 
     fn len(&self) -> usize {

@@ -24,12 +24,23 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use crate::destage::Slot;
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
+
+/// How much of the order is the clean-first region.
+pub const WINDOW_SHARE: Parameter = Parameter {
+    name: "cflru_window",
+    kind: Kind::Number { min: 0.0, max: 1.0 },
+    default: "0.25",
+    unit: "",
+    about: "Share of the buffer, from the least recent page on, in which clean pages go first; at least one page.",
+    source: "Ours; CFLRU (2006) leaves the size open.",
+};
 
 /// The row of `cflru`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -38,24 +49,18 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Drops the least recent clean page near the end of the recency order before a dirty one is destaged.",
     source: "Park and others, CFLRU, CASES 2006.",
     reconstructed: false,
-    parameters: &[Parameter {
-        name: "cflru_window",
-        kind: Kind::Number { min: 0.0, max: 1.0 },
-        default: "0.25",
-        unit: "",
-        about: "Share of the buffer, from the least recent page on, in which clean pages go first; at least one page.",
-        source: "Ours; CFLRU (2006) leaves the size open.",
-    }],
+    parameters: &[WINDOW_SHARE],
+    needs_future: false,
     build: |config| {
         let share = config.values.number("cflru_window");
         let window = (f64::from(config.capacity_pages) * share) as usize;
-        Some(Box::new(Cflru {
+        Box::new(Cflru {
             recency: SlotLists::new(2, config.capacity_pages),
             kinds: SlotLists::new(2, config.capacity_pages),
             window: window.max(1),
             in_window: 0,
             flags: Vec::new(),
-        }))
+        })
     },
 };
 
@@ -88,16 +93,20 @@ struct Cflru {
 }
 
 impl Scheme for Cflru {
-    fn insert(&mut self, entry: Entry, access: &Access) {
-        let index = entry.slot.0 as usize;
-        if index >= self.flags.len() {
-            self.flags.resize(index + 1, Flags::default());
+    fn properties(&self) -> Properties {
+        Properties {
+            allocates_reads: true,
+            ..Properties::default()
         }
-        let is_dirty = access.operation == Operation::Write;
-        self.flags[index] = Flags {
+    }
+
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        let is_dirty = access.kind == AccessKind::Write;
+        let flags = Flags {
             in_window: false,
             is_dirty,
         };
+        *table::at(&mut self.flags, entry.slot.0 as usize, flags) = flags;
         self.recency.push_front(OUTSIDE, entry);
         self.kinds
             .push_front(if is_dirty { DIRTY } else { CLEAN }, entry);
@@ -106,7 +115,7 @@ impl Scheme for Cflru {
 
     fn touch(&mut self, entry: Entry, access: &Access) {
         let flags = &mut self.flags[entry.slot.0 as usize];
-        flags.is_dirty |= access.operation == Operation::Write;
+        flags.is_dirty |= access.kind == AccessKind::Write;
         let kind = if flags.is_dirty { DIRTY } else { CLEAN };
         self.in_window -= usize::from(flags.in_window);
         flags.in_window = false;
@@ -124,7 +133,7 @@ impl Scheme for Cflru {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         match need {
-            Need::Room(_) => {
+            Need::Evict(_) => {
                 let clean = self
                     .kinds
                     .back(CLEAN)
@@ -134,12 +143,12 @@ impl Scheme for Cflru {
                     victim.entries.push(entry);
                 }
             }
-            Need::Empty => {
+            Need::Flush => {
                 if let Some(entry) = self.kinds.back(DIRTY) {
                     self.write_back(entry, victim);
                 }
             }
-            Need::Page(entry) => self.write_back(entry, victim),
+            Need::FlushPage(entry) => self.write_back(entry, victim),
         }
     }
 
@@ -169,10 +178,6 @@ impl Scheme for Cflru {
         }
     }
 
-    fn allocates_reads(&self) -> bool {
-        true
-    }
-
     fn len(&self) -> usize {
         self.recency.len()
     }
@@ -192,7 +197,7 @@ impl Cflru {
     /// `entry` stays, as a clean page, where it is in the order of recency.
     fn write_back(&mut self, entry: Entry, victim: &mut Victim) {
         victim.entries.push(entry);
-        victim.keep = true;
+        victim.retain = true;
         let is_dirty = &mut self.flags[entry.slot.0 as usize].is_dirty;
         if core::mem::replace(is_dirty, false) {
             self.kinds.remove(entry.slot);

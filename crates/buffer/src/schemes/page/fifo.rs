@@ -20,10 +20,11 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "The usual baseline.",
     reconstructed: false,
     parameters: &[],
+    needs_future: false,
     build: |config| {
-        Some(Box::new(Fifo {
+        Box::new(Fifo {
             order: SlotList::new(config.capacity_pages),
-        }))
+        })
     },
 };
 
@@ -45,8 +46,8 @@ impl Scheme for Fifo {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         match need {
-            Need::Room(_) | Need::Empty => victim.entries.extend(self.order.pop_back()),
-            Need::Page(entry) => victim.entries.push(self.order.remove(entry.slot)),
+            Need::Evict(_) | Need::Flush => victim.entries.extend(self.order.pop_back()),
+            Need::FlushPage(entry) => victim.entries.push(self.order.remove(entry.slot)),
         }
     }
 

@@ -23,14 +23,15 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
+use destage_base::list::{Item, List};
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::{Lpn, table};
 
 use crate::destage::Slot;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `lirs-wsr`.
@@ -61,15 +62,16 @@ pub const ROW: SchemeRow = SchemeRow {
             source: "Ours; LIRS sets no bound, its authors find small multiples to be enough.",
         },
     ],
+    needs_future: false,
     build: |config| {
         let capacity = config.capacity_pages;
         let hir = (config.values.number("hir_frac") * f64::from(capacity)) as u32;
         let history = config.values.number("lirs_history") * f64::from(capacity);
-        Some(Box::new(LirsWsr {
-            stack: SlotList::new(2 * capacity),
+        Box::new(LirsWsr {
+            stack: List::new(capacity.saturating_mul(2)),
             queue: SlotList::new(capacity),
-            nodes: Vec::with_capacity(capacity as usize),
-            dirty: Vec::with_capacity(capacity as usize),
+            nodes: Vec::with_capacity(table::prepared(capacity)),
+            dirty: Vec::with_capacity(table::prepared(capacity)),
             flush: Vec::new(),
             history: PageMap::with_capacity(0),
             gone: SlotList::new(0),
@@ -77,8 +79,8 @@ pub const ROW: SchemeRow = SchemeRow {
             history_max: history as usize,
             clock: 0,
             lir: 0,
-            lir_max: capacity - hir.clamp(1, capacity),
-        }))
+            lir_max: capacity.saturating_sub(hir.max(1)),
+        })
     },
 };
 
@@ -106,18 +108,60 @@ struct Node {
     cold: bool,
 }
 
-const NO_NODE: Node = Node {
-    moved: 0,
-    dirty_place: CLEAN,
-    status: Status::Hir,
-    in_stack: false,
-    cold: false,
-};
+/// What stands in the stack.
+#[derive(Clone, Copy)]
+enum Stacked {
+    Resident(Entry),
+    /// A page that left, and its place in the history.
+    Gone {
+        page: Lpn,
+        place: u32,
+    },
+}
+
+/// Says which.
+#[derive(Clone, Copy)]
+enum Number {
+    Resident(Slot),
+    Gone(u32),
+}
+
+/// Slots have the even numbers, places in the history the odd ones.
+impl Item for Stacked {
+    type Key = Number;
+    type Value = Lpn;
+
+    #[inline]
+    fn number(key: Number) -> u32 {
+        match key {
+            Number::Resident(Slot(slot)) => 2 * slot,
+            Number::Gone(place) => 2 * place + 1,
+        }
+    }
+
+    #[inline]
+    fn split(self) -> (u32, Lpn) {
+        match self {
+            Self::Resident(Entry { page, slot }) => (Self::number(Number::Resident(slot)), page),
+            Self::Gone { page, place } => (Self::number(Number::Gone(place)), page),
+        }
+    }
+
+    #[inline]
+    fn join(number: u32, page: Lpn) -> Self {
+        let place = number / 2;
+        if number.is_multiple_of(2) {
+            let slot = Slot(place);
+            Self::Resident(Entry { page, slot })
+        } else {
+            Self::Gone { page, place }
+        }
+    }
+}
 
 struct LirsWsr {
-    /// Front: top, the latest use. Resident pages and gone ones are numbered in turn: see [`resident`] and
-    /// [`gone`].
-    stack: SlotList,
+    /// Front: top, the latest use.
+    stack: List<Stacked>,
     /// Resident HIR pages, front: the next victim.
     queue: SlotList,
     /// By slot.
@@ -141,11 +185,18 @@ struct LirsWsr {
 }
 
 impl Scheme for LirsWsr {
+    fn properties(&self) -> Properties {
+        Properties {
+            allocates_reads: true,
+            ..Properties::default()
+        }
+    }
+
     fn insert(&mut self, entry: Entry, access: &Access) {
         self.flush.clear();
         let returns = match self.history.get(entry.page) {
             Some(place) => {
-                self.stack.remove(gone(place));
+                self.stack.remove(Number::Gone(place));
                 self.forget(entry.page, place);
                 true
             }
@@ -158,19 +209,17 @@ impl Scheme for LirsWsr {
             self.queue.push_back(entry);
             Status::Hir
         };
-        self.stack.push_front(resident(entry));
-        let index = entry.slot.0 as usize;
-        if index >= self.nodes.len() {
-            self.nodes.resize(index + 1, NO_NODE);
-        }
+        self.stack.push_front(Stacked::Resident(entry));
         self.clock += 1;
-        self.nodes[index] = Node {
+        let node = Node {
             moved: self.clock,
+            dirty_place: CLEAN,
             status,
             in_stack: true,
-            ..NO_NODE
+            cold: false,
         };
-        if access.operation == Operation::Write {
+        *table::at(&mut self.nodes, entry.slot.0 as usize, node) = node;
+        if access.kind == AccessKind::Write {
             self.make_dirty(entry);
         }
         self.settle();
@@ -189,13 +238,13 @@ impl Scheme for LirsWsr {
                 self.lir += 1;
                 self.queue.remove(entry.slot);
             }
-            self.stack.move_to_front(resident(entry).slot);
+            self.stack.move_to_front(Number::Resident(entry.slot));
         } else {
             node.in_stack = true;
-            self.stack.push_front(resident(entry));
+            self.stack.push_front(Stacked::Resident(entry));
             self.queue.move_to_back(entry.slot);
         }
-        if is_clean && access.operation == Operation::Write {
+        if is_clean && access.kind == AccessKind::Write {
             self.make_dirty(entry);
         }
         self.settle();
@@ -209,7 +258,7 @@ impl Scheme for LirsWsr {
             Status::Hir => _ = self.queue.remove(entry.slot),
         }
         if node.in_stack {
-            self.stack.remove(resident(entry).slot);
+            self.stack.remove(Number::Resident(entry.slot));
         }
         self.make_clean(entry.slot);
         self.prune();
@@ -217,9 +266,9 @@ impl Scheme for LirsWsr {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         let kept = match need {
-            Need::Page(entry) => Some(entry),
-            Need::Empty => self.next_to_flush(),
-            Need::Room(_) => None,
+            Need::FlushPage(entry) => Some(entry),
+            Need::Flush => self.next_to_flush(),
+            Need::Evict(_) => None,
         };
         match kept {
             // It counts as clean from here on, not only once it is programmed, so that how fast the
@@ -227,17 +276,13 @@ impl Scheme for LirsWsr {
             Some(entry) => {
                 self.make_clean(entry.slot);
                 victim.entries.push(entry);
-                victim.keep = true;
+                victim.retain = true;
             }
             None => victim.entries.extend(self.pop()),
         }
-        if need != Need::Empty {
+        if need != Need::Flush {
             self.flush.clear();
         }
-    }
-
-    fn allocates_reads(&self) -> bool {
-        true
     }
 
     fn len(&self) -> usize {
@@ -282,7 +327,9 @@ impl LirsWsr {
         loop {
             let Some(entry) = self.queue.front() else {
                 // LIR pages alone never fill the buffer, so this is not about room.
-                let bottom = numbered(self.stack.back()?).ok()?;
+                let Stacked::Resident(bottom) = self.stack.back()? else {
+                    return None;
+                };
                 self.remove(bottom);
                 return Some(bottom);
             };
@@ -300,7 +347,7 @@ impl LirsWsr {
             node.cold = true;
             self.queue.move_to_back(entry.slot);
             if node.in_stack {
-                self.stack.move_to_front(resident(entry).slot);
+                self.stack.move_to_front(Number::Resident(entry.slot));
             }
         }
     }
@@ -309,9 +356,8 @@ impl LirsWsr {
     fn remember(&mut self, entry: Entry) {
         let place = self.free.pop().unwrap_or(self.history.len() as u32);
         let page = entry.page;
-        let slot = gone(place);
         self.stack
-            .replace(resident(entry).slot, Entry { page, slot });
+            .replace(Number::Resident(entry.slot), Stacked::Gone { page, place });
         let slot = Slot(place);
         self.gone.push_back(Entry { page, slot });
         let (position, _) = self.history.locate(page);
@@ -319,7 +365,7 @@ impl LirsWsr {
         if self.history.len() > self.history_max
             && let Some(Entry { page, slot }) = self.gone.front()
         {
-            self.stack.remove(gone(slot.0));
+            self.stack.remove(Number::Gone(slot.0));
             self.forget(page, slot.0);
         }
     }
@@ -334,7 +380,7 @@ impl LirsWsr {
     /// After a page became LIR: there may be one too many.
     fn settle(&mut self) {
         if self.lir > self.lir_max
-            && let Some(Ok(bottom)) = self.stack.pop_back().map(numbered)
+            && let Some(Stacked::Resident(bottom)) = self.stack.pop_back()
         {
             self.clock += 1;
             let node = &mut self.nodes[bottom.slot.0 as usize];
@@ -354,45 +400,17 @@ impl LirsWsr {
     /// What lies below the lowest LIR page was used too long ago to become LIR by its next use.
     fn prune(&mut self) {
         while let Some(lowest) = self.stack.back() {
-            let bottom = match numbered(lowest) {
-                Ok(bottom) => bottom,
-                Err(place) => {
-                    self.stack.remove(lowest.slot);
-                    self.forget(lowest.page, place);
-                    continue;
+            match lowest {
+                Stacked::Resident(entry) => {
+                    let node = &mut self.nodes[entry.slot.0 as usize];
+                    if node.status == Status::Lir {
+                        break;
+                    }
+                    node.in_stack = false;
                 }
-            };
-            let node = &mut self.nodes[bottom.slot.0 as usize];
-            if node.status == Status::Lir {
-                break;
+                Stacked::Gone { page, place } => self.forget(page, place),
             }
-            node.in_stack = false;
-            self.stack.remove(lowest.slot);
+            self.stack.pop_back();
         }
     }
-}
-
-/// A resident page as it stands in the stack: under an even number.
-fn resident(entry: Entry) -> Entry {
-    Entry {
-        page: entry.page,
-        slot: Slot(2 * entry.slot.0),
-    }
-}
-
-/// The number in the stack of the gone page at `place` of the history: odd.
-fn gone(place: u32) -> Slot {
-    Slot(2 * place + 1)
-}
-
-/// What stands in the stack as `entry`: a resident page, or the place in the history of a gone one.
-fn numbered(entry: Entry) -> Result<Entry, u32> {
-    let index = entry.slot.0 / 2;
-    if entry.slot.0 % 2 == 1 {
-        return Err(index);
-    }
-    Ok(Entry {
-        page: entry.page,
-        slot: Slot(index),
-    })
 }

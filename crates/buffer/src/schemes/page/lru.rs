@@ -18,11 +18,12 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotList;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `lru`.
@@ -40,12 +41,13 @@ pub const ROW: SchemeRow = SchemeRow {
         about: "What is ordered and leaves together: single pages, or the pages written by one request.",
         source: "EPO (2011) compares against LRU by request.",
     }],
+    needs_future: false,
     build: |config| {
         let by_request = config.values.text("lru_unit") == "request";
-        Some(Box::new(Lru {
+        Box::new(Lru {
             order: SlotList::new(config.capacity_pages),
             writers: by_request.then(Vec::new),
-        }))
+        })
     },
 };
 
@@ -63,7 +65,7 @@ impl Scheme for Lru {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Write {
+        if access.kind == AccessKind::Write {
             self.order.move_to_front(entry.slot);
             self.note_writer(entry.slot, access);
         }
@@ -75,13 +77,28 @@ impl Scheme for Lru {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         match need {
-            Need::Page(entry) => victim.entries.push(self.order.remove(entry.slot)),
-            Need::Room(_) | Need::Empty => self.pop_unit(victim),
+            Need::FlushPage(entry) => victim.entries.push(self.order.remove(entry.slot)),
+            Need::Evict(_) | Need::Flush => self.pop_unit(victim),
         }
     }
 
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
-        self.order.iter_back().all(visit);
+        let Some(writers) = &self.writers else {
+            self.order.iter_back().all(visit);
+            return;
+        };
+        let mut pages = self.order.iter_back().peekable();
+        let mut unit = Vec::new();
+        while let Some(last) = pages.next() {
+            let writer = |entry: &Entry| writers[entry.slot.0 as usize];
+            let is_of_unit = |entry: &Entry| writer(entry) == writer(&last);
+            unit.push(last);
+            unit.extend(core::iter::from_fn(|| pages.next_if(is_of_unit)));
+            unit.sort_unstable_by_key(|entry| entry.page);
+            if !unit.drain(..).all(&mut *visit) {
+                return;
+            }
+        }
     }
 
     fn len(&self) -> usize {
@@ -92,11 +109,7 @@ impl Scheme for Lru {
 impl Lru {
     fn note_writer(&mut self, slot: Slot, access: &Access) {
         if let Some(writers) = &mut self.writers {
-            let index = slot.0 as usize;
-            if index >= writers.len() {
-                writers.resize(index + 1, 0);
-            }
-            writers[index] = access.request;
+            *table::at(writers, slot.0 as usize, 0) = access.request;
         }
     }
 

@@ -1,9 +1,15 @@
-//! `nocache`: no buffer at all, the floor of every comparison.
+//! `nocache`: keeps no page, the floor of every comparison.
 //!
-//! There is nothing to order, so there is no [`Scheme`](crate::Scheme) either: the wiring sends
-//! every request to the flash unchanged, and a buffer of capacity 0 behaves the same under any name.
+//! Every write bypasses the buffer and every read misses it, so there is nothing to order. A buffer without
+//! pages behaves the same under any scheme.
+//!
+//! Cost: none.
+
+use alloc::boxed::Box;
 
 use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Properties, Scheme, Victim};
+use crate::view::View;
 
 /// The row of `nocache`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -13,5 +19,29 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "The usual baseline.",
     reconstructed: false,
     parameters: &[],
-    build: |_| None,
+    needs_future: false,
+    build: |_| Box::new(NoCache),
 };
+
+struct NoCache;
+
+impl Scheme for NoCache {
+    fn properties(&self) -> Properties {
+        Properties {
+            keeps_pages: false,
+            ..Properties::default()
+        }
+    }
+
+    fn insert(&mut self, _: Entry, _: &Access) {}
+
+    fn touch(&mut self, _: Entry, _: &Access) {}
+
+    fn remove(&mut self, _: Entry) {}
+
+    fn evict(&mut self, _: Need, _: &Access, _: &dyn View, _: &mut Victim) {}
+
+    fn len(&self) -> usize {
+        0
+    }
+}

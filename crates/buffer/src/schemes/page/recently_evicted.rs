@@ -21,12 +21,13 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use crate::clusters::{Clusters, Lbn};
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
 use crate::registry::{SchemeConfig, SchemeRow};
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `ref`.
@@ -37,7 +38,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Seo and Shin, Recently-Evicted-First, IEEE Transactions on Consumer Electronics, 2008.",
     reconstructed: true,
     parameters: &[BLOCKS, WINDOW_SHARE],
-    build: |config| Some(Box::new(RecentlyEvicted::new(config, Unit::Page))),
+    needs_future: false,
+    build: |config| Box::new(RecentlyEvicted::new(config, Unit::Page)),
 };
 
 /// How many victim blocks are remembered.
@@ -108,7 +110,7 @@ impl RecentlyEvicted {
         let window = config.values.number("ref_window") * f64::from(capacity);
         Self {
             pages: SlotLists::new(2, capacity),
-            uses: Vec::with_capacity(capacity.min(1 << 20) as usize),
+            uses: Vec::with_capacity(table::prepared(capacity)),
             window: 0,
             window_max: (window as usize).max(1),
             clusters: Clusters::new(capacity, config.cluster_pages),
@@ -125,11 +127,7 @@ impl RecentlyEvicted {
             last: self.clock,
             in_window,
         };
-        let index = slot.0 as usize;
-        match self.uses.get_mut(index) {
-            Some(held) => *held = page,
-            None => self.uses.resize(index + 1, page),
-        }
+        *table::at(&mut self.uses, slot.0 as usize, page) = page;
     }
 
     /// Takes a page out of the list; the window may then be short of one.
@@ -202,7 +200,7 @@ impl Scheme for RecentlyEvicted {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Read {
+        if access.kind == AccessKind::Read {
             return;
         }
         self.unlist(entry.slot);
@@ -224,8 +222,8 @@ impl Scheme for RecentlyEvicted {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         let chosen = match need {
-            Need::Page(entry) => Some(entry),
-            Need::Room(_) | Need::Empty => self.choose(),
+            Need::FlushPage(entry) => Some(entry),
+            Need::Evict(_) | Need::Flush => self.choose(),
         };
         if let Some(entry) = chosen {
             self.take(entry, victim);

@@ -25,8 +25,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::{Lpn, table};
 
 use crate::clusters::{ClusterId, Rings};
 use crate::destage::{Grouping, Slot};
@@ -34,7 +34,7 @@ use crate::groups::Groups;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `dulo`.
@@ -70,6 +70,7 @@ pub const ROW: SchemeRow = SchemeRow {
             source: "Ours; the paper has a FIFO, and is silent.",
         },
     ],
+    needs_future: false,
     build: |config| {
         let stage = config.values.integer("dulo_stage") as usize;
         let cuts = config.values.text("dulo_cut") == "block";
@@ -79,7 +80,7 @@ pub const ROW: SchemeRow = SchemeRow {
             u64::MAX
         };
         let longest = (stage as u64 + 1).min(cluster) as u32;
-        Some(Box::new(Dulo {
+        Box::new(Dulo {
             stage: SlotList::new(stage as u32 + 1),
             staged: PageMap::with_capacity(stage + 1),
             slots: vec![Slot(0); stage + 1],
@@ -93,12 +94,12 @@ pub const ROW: SchemeRow = SchemeRow {
                 Grouping::Pages
             },
             sequences: Groups::new(),
-            by_length: Rings::new(longest + 1),
+            by_length: Rings::new(longest + 1, 0),
             oldest: Contest::new(longest as usize + 1),
             sequence: Vec::new(),
             inflation: 0,
             made: 0,
-        }))
+        })
     },
 };
 
@@ -151,7 +152,7 @@ impl Scheme for Dulo {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Read {
+        if access.kind == AccessKind::Read {
             return;
         }
         if self.sequences.find(entry.slot).is_some() {
@@ -173,7 +174,7 @@ impl Scheme for Dulo {
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
-        if let Need::Page(entry) = need {
+        if let Need::FlushPage(entry) = need {
             self.remove(entry);
             victim.entries.push(entry);
             return;
@@ -253,12 +254,8 @@ impl Dulo {
         let length = self.sequences.pages(sequence);
         self.made += 1;
         let rank = (self.inflation + ONE / u64::from(length), self.made);
-        let index = sequence.index();
         let made = Sequence { rank, length };
-        match self.sequence.get_mut(index) {
-            Some(held) => *held = made,
-            None => self.sequence.resize(index + 1, made),
-        }
+        *table::at(&mut self.sequence, sequence.index(), made) = made;
         if self.by_length.is_list_empty(length) {
             self.oldest.set(length as usize, rank);
         }

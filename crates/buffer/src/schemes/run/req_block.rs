@@ -19,12 +19,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::table;
 
 use crate::clusters::{ClusterId, Rings};
 use crate::destage::{Grouping, Slot};
 use crate::groups::Groups;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 /// The row of `req-block`.
@@ -55,15 +56,16 @@ pub const ROW: SchemeRow = SchemeRow {
             source: "Ours.",
         },
     ],
+    needs_future: false,
     build: |config| {
-        Some(Box::new(ReqBlock {
+        Box::new(ReqBlock {
             groups: Groups::new(),
-            lists: Rings::new(3),
+            lists: Rings::new(3, 0),
             blocks: Vec::new(),
             small: config.values.integer("req_small") as u32,
             counts_pages: config.values.text("req_count") == "page",
             made: 0,
-        }))
+        })
     },
 };
 
@@ -117,7 +119,7 @@ impl Scheme for ReqBlock {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Read {
+        if access.kind == AccessKind::Read {
             return;
         }
         let Some(block) = self.groups.find(entry.slot) else {
@@ -151,8 +153,8 @@ impl Scheme for ReqBlock {
 
     fn evict(&mut self, need: Need, access: &Access, _: &dyn View, victim: &mut Victim) {
         let chosen = match need {
-            Need::Page(entry) => self.groups.find(entry.slot),
-            Need::Room(_) | Need::Empty => self.choose(access.virtual_time),
+            Need::FlushPage(entry) => self.groups.find(entry.slot),
+            Need::Evict(_) | Need::Flush => self.choose(access.virtual_time),
         };
         let Some(block) = chosen else { return };
         let Block { list, origin, .. } = self.blocks[block.index()];
@@ -189,10 +191,7 @@ impl ReqBlock {
             serial: self.made,
             origin: origin.unwrap_or((block, self.made)),
         };
-        match self.blocks.get_mut(block.index()) {
-            Some(held) => *held = data,
-            None => self.blocks.push(data),
-        }
+        *table::at(&mut self.blocks, block.index(), data) = data;
         self.lists.push_front(list, block);
         block
     }

@@ -28,5 +28,6 @@ pub const ROW: SchemeRow = SchemeRow {
         ROOM,
         READ_TOUCH,
     ],
+    needs_future: false,
     build: |config| build(config, Rule::Frequency, Idle::Distributed),
 };

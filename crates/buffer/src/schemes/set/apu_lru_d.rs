@@ -30,5 +30,6 @@ pub const ROW: SchemeRow = SchemeRow {
         ROOM,
         READ_TOUCH,
     ],
+    needs_future: false,
     build: |config| build(config, Rule::Recency, Idle::Distributed),
 };

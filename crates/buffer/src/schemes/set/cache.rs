@@ -17,19 +17,21 @@
 //! not depend on how fast the flash is.
 
 use alloc::boxed::Box;
-use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::time::TICKS_PER_US;
-use destage_base::{Lpn, Ticks};
+use destage_base::{Lpn, Ticks, table};
 
 use super::dirty::{DirtyLines, Rule};
+use super::lines::{Lines, VACANT};
 use super::places::Places;
 use crate::destage::{Grouping, Slot};
 use crate::registry::SchemeConfig;
-use crate::scheme::{Access, Entry, IdleAgain, IdleRule, Need, Operation, Scheme, Victim};
-use crate::table;
+use crate::scheme::{
+    Access, AccessKind, Entry, IdleAgain, IdleRule, Need, Properties, Scheme, Victim,
+};
 use crate::view::View;
 
 const SOURCE: &str = "APU cache: on-board cache with automatic periodic update.";
@@ -149,14 +151,10 @@ enum State {
     InFlight,
 }
 
-/// Stands in a line that holds no page.
-const VACANT: u32 = u32::MAX;
-
 /// The cache, whose variants are the schemes of this family.
 pub struct SetCache {
     places: Places,
-    /// The lines' slots; within a set, the latest accessed first and vacant lines last.
-    lines: Vec<u32>,
+    lines: Lines,
     /// By slot.
     pages: Vec<Lpn>,
     /// By slot.
@@ -177,7 +175,7 @@ pub struct SetCache {
 }
 
 /// Makes a variant. Parameters its row does not have stay at their defaults.
-pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Option<Box<dyn Scheme>> {
+pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Box<dyn Scheme> {
     let packages = config.dies.max(1);
     let per_piece = match config.values.get(PACKAGES_PER_PIECE.name) {
         Some(_) => config
@@ -215,8 +213,8 @@ pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Option<Box<dyn S
             1
         },
     });
-    Some(Box::new(SetCache {
-        lines: vec![VACANT; places.lines()],
+    Box::new(SetCache {
+        lines: Lines::new(places.lines()),
         pages: Vec::new(),
         states: Vec::new(),
         frequencies: Vec::new(),
@@ -228,7 +226,7 @@ pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Option<Box<dyn S
         clean_at_completion: !is(config.values, CLEAN_AT, "issue"),
         room_is_a_line: is(config.values, ROOM, "line"),
         places,
-    }))
+    })
 }
 
 /// Whether `parameter` is among `values` and is `word`.
@@ -237,9 +235,17 @@ fn is(values: &Values, parameter: Parameter, word: &str) -> bool {
 }
 
 impl Scheme for SetCache {
+    fn properties(&self) -> Properties {
+        Properties {
+            waits_for_its_place: self.room_is_a_line,
+            idle_rule: self.rule,
+            ..Properties::default()
+        }
+    }
+
     fn insert(&mut self, entry: Entry, _: &Access) {
         let set = self.places.set_of(entry.page);
-        let set = &mut self.lines[set];
+        let set = self.lines.of_mut(set);
         debug_assert!(
             set[set.len() - 1] == VACANT,
             "no line is vacant for {entry:?}"
@@ -255,13 +261,13 @@ impl Scheme for SetCache {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        let writes = access.operation == Operation::Write;
+        let writes = access.kind == AccessKind::Write;
         if !writes && !self.read_touch {
             return;
         }
-        let set = self.places.set_of(entry.page);
-        let place = self.line_of(entry);
-        self.lines[set.start..=place].rotate_right(1);
+        let set = self.lines.of_mut(self.places.set_of(entry.page));
+        let place = place_of(entry, set);
+        set[..=place].rotate_right(1);
         let group = self.group_of(entry.page);
         let frequency = &mut self.frequencies[entry.slot.0 as usize];
         *frequency = frequency.saturating_add(1);
@@ -275,24 +281,24 @@ impl Scheme for SetCache {
     }
 
     fn remove(&mut self, entry: Entry) {
-        let end = self.places.set_of(entry.page).end;
-        self.vacate(self.line_of(entry), end, entry);
+        let set = self.places.set_of(entry.page);
+        let place = place_of(entry, self.lines.of(set.clone()));
+        self.vacate(set.start + place..set.end, entry);
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         match need {
-            Need::Room(page) => {
-                let (place, end) = self.victim_for(page);
-                let entry = self.entry(self.lines[place]);
-                self.vacate(place, end, entry);
+            Need::Evict(page) => {
+                let (entry, lines) = self.victim_for(page);
+                self.vacate(lines, entry);
                 victim.entries.push(entry);
             }
-            Need::Page(entry) => {
+            Need::FlushPage(entry) => {
                 self.drop_dirt(entry);
                 victim.entries.push(entry);
-                victim.keep = true;
+                victim.retain = true;
             }
-            Need::Empty => {
+            Need::Flush => {
                 let all = 0..self.places.packages();
                 self.write_back(all, |_| true, State::Clean, victim);
             }
@@ -300,24 +306,17 @@ impl Scheme for SetCache {
     }
 
     fn is_full_for(&self, page: Lpn, free: usize) -> bool {
-        free == 0 || self.lines[self.places.set_of(page).end - 1] != VACANT
+        free == 0 || self.lines.at(self.places.set_of(page).end - 1) != VACANT
     }
 
-    fn idle(&mut self, _: Ticks, view: &dyn View, victim: &mut Victim) {
-        self.use_idle_time(0..self.places.packages(), view, victim);
-    }
-
-    fn idle_in(&mut self, group: u32, now: Ticks, view: &dyn View, victim: &mut Victim) {
-        match self.rule {
-            Some(rule) if rule.groups > 1 => {
-                self.use_idle_time(self.places.packages_of(group), view, victim);
+    fn idle(&mut self, groups: Range<u32>, _: Ticks, view: &dyn View, victim: &mut Victim) {
+        let packages = match self.rule {
+            Some(rule) if groups.len() < rule.groups as usize => {
+                self.places.packages_of(groups.start)
             }
-            _ => self.idle(now, view, victim),
-        }
-    }
-
-    fn idle_rule(&self) -> Option<IdleRule> {
-        self.rule
+            _ => 0..self.places.packages(),
+        };
+        self.use_idle_time(packages, view, victim);
     }
 
     fn idle_group_of(&self, page: Lpn) -> u32 {
@@ -325,10 +324,6 @@ impl Scheme for SetCache {
             Some(rule) if rule.groups > 1 => self.places.piece_of(self.places.package_of(page)),
             _ => 0,
         }
-    }
-
-    fn waits_for_its_place(&self) -> bool {
-        self.room_is_a_line
     }
 
     fn cleaned(&mut self, entry: Entry) {
@@ -353,19 +348,6 @@ impl SetCache {
         }
     }
 
-    /// Where among the lines `entry` is.
-    #[inline]
-    fn line_of(&self, entry: Entry) -> usize {
-        let set = self.places.set_of(entry.page);
-        let place = self.lines[set.clone()]
-            .iter()
-            .position(|slot| *slot == entry.slot.0);
-        let Some(place) = place else {
-            panic!("{entry:?} is in no line of its set");
-        };
-        set.start + place
-    }
-
     /// The page in `slot`, with its slot.
     #[inline]
     fn entry(&self, slot: u32) -> Entry {
@@ -375,29 +357,33 @@ impl SetCache {
         }
     }
 
-    /// Of the set of `page`, the least recent clean line, else the least recent line; and where its set ends.
+    /// Of the set of `page`, the least recent clean line, else the least recent line. What is in it, and the
+    /// lines from there to the end of the set.
     #[inline]
-    fn victim_for(&self, page: Lpn) -> (usize, usize) {
+    fn victim_for(&self, page: Lpn) -> (Entry, Range<usize>) {
         let is_clean = |slot: u32| self.states[slot as usize] == State::Clean;
         let set = self.places.set_of(page);
-        let (end, last) = (set.end, set.end - 1);
-        if self.lines[last] != VACANT {
-            let clean = set.rev().find(|place| is_clean(self.lines[*place]));
-            return (clean.unwrap_or(last), end);
+        let lines = self.lines.of(set.clone());
+        let last = lines.len() - 1;
+        if lines[last] != VACANT {
+            let place = lines.iter().rposition(|slot| is_clean(*slot));
+            let place = place.unwrap_or(last);
+            return (self.entry(lines[place]), set.start + place..set.end);
         }
         // With fewer lines than pieces the buffer can be full when the set is not; any line will do then.
-        let taken = (0..self.lines.len()).filter(|place| self.lines[*place] != VACANT);
-        let clean = taken.clone().find(|place| is_clean(self.lines[*place]));
+        let taken = (0..self.lines.len()).filter(|place| self.lines.at(*place) != VACANT);
+        let clean = taken.clone().find(|place| is_clean(self.lines.at(*place)));
         let place = clean.or(taken.clone().next()).unwrap_or(0);
-        let page = self.entry(self.lines[place]).page;
-        (place, self.places.set_of(page).end)
+        let entry = self.entry(self.lines.at(place));
+        (entry, place..self.places.set_of(entry.page).end)
     }
 
-    /// Takes `entry` out of the line at `place`, in the set that ends at `end`.
+    /// Takes `entry` out of the first of `lines`, which go on to the end of its set.
     #[inline]
-    fn vacate(&mut self, place: usize, end: usize, entry: Entry) {
-        self.lines[place..end].rotate_left(1);
-        self.lines[end - 1] = VACANT;
+    fn vacate(&mut self, lines: Range<usize>, entry: Entry) {
+        let lines = self.lines.of_mut(lines);
+        lines.rotate_left(1);
+        lines[lines.len() - 1] = VACANT;
         self.len -= 1;
         self.drop_dirt(entry);
     }
@@ -416,7 +402,7 @@ impl SetCache {
     /// Names the first dirty line of each group that `packages` has and that `is_free`.
     fn write_back(
         &mut self,
-        packages: core::ops::Range<u32>,
+        packages: Range<u32>,
         is_free: impl Fn(u32) -> bool,
         state: State,
         victim: &mut Victim,
@@ -432,18 +418,13 @@ impl SetCache {
                 victim.entries.push(self.entry(slot.0));
             }
         }
-        victim.keep = true;
+        victim.retain = true;
         if self.idle == Idle::Distributed {
             victim.grouping = Grouping::Batch;
         }
     }
 
-    fn use_idle_time(
-        &mut self,
-        packages: core::ops::Range<u32>,
-        view: &dyn View,
-        victim: &mut Victim,
-    ) {
+    fn use_idle_time(&mut self, packages: Range<u32>, view: &dyn View, victim: &mut Victim) {
         let Some(rule) = self.rule else { return };
         let state = if self.clean_at_completion {
             State::InFlight
@@ -459,4 +440,14 @@ impl SetCache {
             victim,
         );
     }
+}
+
+/// Which of the lines of its set has `entry`.
+#[inline]
+fn place_of(entry: Entry, set: &[u32]) -> usize {
+    let place = set.iter().position(|slot| *slot == entry.slot.0);
+    let Some(place) = place else {
+        panic!("{entry:?} is in no line of its set");
+    };
+    place
 }

@@ -9,5 +9,6 @@ pub mod apu_lru;
 pub mod apu_lru_d;
 mod cache;
 mod dirty;
+mod lines;
 mod places;
 pub mod wb;

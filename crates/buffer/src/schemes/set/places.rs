@@ -10,6 +10,8 @@ use core::ops::Range;
 
 use destage_base::Lpn;
 
+use super::lines::WAYS_MAX;
+
 /// A number that is divided by, again and again.
 #[derive(Clone, Copy)]
 struct Divisor {
@@ -84,7 +86,7 @@ impl Places {
                 sets: Divisor::new(sets),
                 packages: Divisor::new(u64::from(served)),
             });
-            first_line += (sets * ways) as usize;
+            first_line += ((sets * ways) as usize).next_multiple_of(WAYS_MAX);
         }
         Self {
             pieces,
@@ -95,7 +97,8 @@ impl Places {
         }
     }
 
-    /// Lines of all pieces.
+    /// Lines of all pieces, with those left out between them so that no set crosses a multiple of
+    /// [`WAYS_MAX`].
     pub fn lines(&self) -> usize {
         self.lines
     }
@@ -170,13 +173,16 @@ mod tests {
                 for packages in 1..9 {
                     for per_piece in 1..=packages {
                         let places = Places::new(lines, ways, packages, per_piece, false);
-                        assert!(places.lines() <= lines.max(places.pieces()) as usize);
+                        let used = |piece: &Piece| piece.sets.value as usize * piece.ways;
+                        let used: usize = places.pieces.iter().map(used).sum();
+                        assert!(used <= lines.max(places.pieces()) as usize);
                         for page in (0..500).map(Lpn) {
                             let set = places.set_of(page);
                             let piece =
                                 &places.pieces[places.piece_of(places.package_of(page)) as usize];
                             assert!(!set.is_empty() && set.end <= places.lines());
                             assert!((set.start - piece.first_line).is_multiple_of(piece.ways));
+                            assert_eq!(set.start / WAYS_MAX, (set.end - 1) / WAYS_MAX);
                         }
                     }
                 }

@@ -18,5 +18,6 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
     parameters: &[WAYS, PACKAGES_PER_PIECE, INDEX, ROOM, READ_TOUCH],
+    needs_future: false,
     build: |config| build(config, Rule::Recency, Idle::Nothing),
 };

@@ -19,14 +19,17 @@
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::parameter::{Kind, Parameter};
 use destage_base::time::TICKS_PER_US;
-use destage_base::{Lpn, Ticks};
+use destage_base::{Lpn, Ticks, table};
 
 use crate::config::millionths;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, IdleAgain, IdleRule, Need, Operation, Scheme, Victim};
+use crate::scheme::{
+    Access, AccessKind, Entry, IdleAgain, IdleRule, Need, Properties, Scheme, Victim,
+};
 use crate::view::View;
 
 const SOURCE: &str = "Griffin (FAST 2010).";
@@ -82,11 +85,12 @@ pub const ROW: SchemeRow = SchemeRow {
             source: "Ours; Griffin (2010) limits the size of the log.",
         },
     ],
+    needs_future: false,
     build: |config| {
         let or_never = |value| if value == 0 { u64::MAX } else { value };
         let timeout = config.values.integer("griffin_timeout_s") * TICKS_PER_S;
-        Some(Box::new(Griffin {
-            entries: Vec::with_capacity(config.capacity_pages.min(PREPARED) as usize),
+        Box::new(Griffin {
+            entries: Vec::with_capacity(table::prepared(config.capacity_pages)),
             places: Vec::new(),
             log: Log::default(),
             is_due: None,
@@ -95,12 +99,9 @@ pub const ROW: SchemeRow = SchemeRow {
             reads_min: config.values.integer("griffin_reads_min"),
             log_pages: or_never(config.values.integer("griffin_log_pages")),
             migrations: [0; 4],
-        }))
+        })
     },
 };
-
-/// Up to so many entries, memory is set aside at the start.
-const PREPARED: u32 = 1 << 20;
 
 /// Why the log is migrated.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -138,24 +139,32 @@ struct Griffin {
 }
 
 impl Scheme for Griffin {
+    fn properties(&self) -> Properties {
+        Properties {
+            idle_rule: (self.timeout < u64::MAX).then_some(IdleRule {
+                after: self.timeout,
+                again: IdleAgain::AfterRecord,
+                groups: 1,
+            }),
+            ..Properties::default()
+        }
+    }
+
     fn insert(&mut self, entry: Entry, access: &Access) {
         if self.entries.is_empty() {
             self.log.since = access.now;
         }
-        let index = entry.slot.0 as usize;
-        if index >= self.places.len() {
-            self.places.resize(index + 1, 0);
-        }
-        self.places[index] = self.entries.len() as u32;
+        let place = self.entries.len() as u32;
+        *table::at(&mut self.places, entry.slot.0 as usize, 0) = place;
         self.entries.push(entry);
         self.log.appended += 1;
         self.look_for_trigger(access.now);
     }
 
     fn touch(&mut self, _: Entry, access: &Access) {
-        match access.operation {
-            Operation::Write => self.log.appended += 1,
-            Operation::Read => {
+        match access.kind {
+            AccessKind::Write => self.log.appended += 1,
+            AccessKind::Read => {
                 self.log.reads += 1;
                 self.log.reads_served += 1;
             }
@@ -182,12 +191,12 @@ impl Scheme for Griffin {
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
         match need {
-            Need::Page(entry) => {
+            Need::FlushPage(entry) => {
                 self.remove(entry);
                 victim.entries.push(entry);
             }
-            Need::Room(_) => self.migrate(self.is_due.unwrap_or(Trigger::Size), victim),
-            Need::Empty => self.migrate(Trigger::Flush, victim),
+            Need::Evict(_) => self.migrate(self.is_due.unwrap_or(Trigger::Size), victim),
+            Need::Flush => self.migrate(Trigger::Flush, victim),
         }
     }
 
@@ -195,22 +204,14 @@ impl Scheme for Griffin {
         free == 0 || self.is_due.is_some()
     }
 
-    fn idle(&mut self, now: Ticks, _: &dyn View, victim: &mut Victim) {
+    fn idle(&mut self, _: Range<u32>, now: Ticks, _: &dyn View, victim: &mut Victim) {
         self.look_for_trigger(now);
         if let Some(trigger) = self.is_due {
             self.migrate(trigger, victim);
         }
     }
 
-    fn idle_rule(&self) -> Option<IdleRule> {
-        (self.timeout < u64::MAX).then_some(IdleRule {
-            after: self.timeout,
-            again: IdleAgain::AfterRecord,
-            groups: 1,
-        })
-    }
-
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         let names = [
             "migrations_by_age",
             "migrations_by_reads",
@@ -218,7 +219,7 @@ impl Scheme for Griffin {
             "migrations_by_flush",
         ];
         for (name, count) in names.into_iter().zip(self.migrations) {
-            tell(name, count as f64);
+            emit(name, count as f64);
         }
     }
 

@@ -69,6 +69,7 @@ impl FreePool {
     }
 
     /// `block` of `plane`, erased `erases` times, is free.
+    #[inline]
     pub fn put(&mut self, plane: u32, block: BlockSlot, erases: u32) {
         self.count += 1;
         self.returns += 1;

@@ -202,6 +202,7 @@ impl Blocks {
     }
 
     /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), for its holder.
+    #[inline(always)]
     pub fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
         self.nand.erase(block, live);
         let erases = self.nand.block(block).erases;
@@ -284,6 +285,7 @@ impl Blocks {
     /// If static wear levelling is due and worth it: the most worn free block, taken, and the erases a
     /// block with cold data may have at most to move there. Looks again only after another
     /// period; what is not needed is to be [released](Blocks::release).
+    #[inline]
     pub fn levelling_due(&mut self) -> Option<(BlockSlot, u32)> {
         if self.erases_to_levelling > 0 {
             return None;

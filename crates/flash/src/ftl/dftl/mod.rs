@@ -256,11 +256,11 @@ impl Dftl {
         if !self.data.collect_garbage(die as u32, now, operations)? {
             return Ok(false);
         }
-        let Some(moved) = self.data.die_mut(die).moved.as_mut() else {
+        let Some(migrated) = self.data.die_mut(die).migrated.as_mut() else {
             return Ok(true);
         };
         let mut map_pages = core::mem::take(&mut self.scratch);
-        core::mem::swap(moved, &mut map_pages);
+        core::mem::swap(migrated, &mut map_pages);
         // Mappings in RAM are changed there; of the others, those in a page of the map are written together.
         let cache = &mut self.caches[die];
         map_pages.retain(|page| !cache.change(*page));

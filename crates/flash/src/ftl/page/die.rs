@@ -1,12 +1,12 @@
 //! One die of the page-mapped device: its maps, its blocks, and where the next page goes.
 
-use alloc::format;
 use alloc::vec::Vec;
 
 use destage_base::lazy::{Initial, LazyTable};
 use destage_base::{Random, Ticks};
 
 mod build;
+mod room;
 
 pub(in crate::ftl) use self::build::Layout;
 use super::free::FreeBlocks;
@@ -17,6 +17,9 @@ use crate::divide::Divider;
 use crate::ftl::NoSpace;
 use crate::nand::{Nand, Ppn};
 use crate::operation::{Cause, Operations, Purpose, Role};
+
+/// More planes than this many bits can count do not exist: a die has fewer than 2^32 pages.
+const POOL_BITS: u32 = 28;
 
 /// Whose pages share blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,7 +54,7 @@ struct Open {
 /// How many free blocks a pool is to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::ftl) struct Watermarks {
-    /// Garbage collection is due once there are fewer.
+    /// Garbage collection is needed once there are fewer.
     pub low: u32,
     /// It is not any more once there are that many.
     pub high: u32,
@@ -80,7 +83,7 @@ pub(in crate::ftl) struct Pool {
 pub(in crate::ftl) struct Aside {
     /// The blocks that the streams besides [`Stream::Host`] go to.
     open: [Open; 2],
-    /// Garbage collection is due.
+    /// It needs garbage collection.
     pub needs_gc: bool,
     /// Erases so far.
     pub erased: u64,
@@ -91,6 +94,13 @@ impl Pool {
     #[inline]
     fn room(&self, pages_per_block: u32) -> u32 {
         self.free * pages_per_block + pages_per_block - self.active_page
+    }
+
+    /// Whether the active page was allocated after the copy `old`.
+    #[inline]
+    fn is_behind(&self, old: Old) -> bool {
+        (self.active_sequence > old.sequence)
+            | ((self.active_block == old.block) & (self.active_page > old.page))
     }
 }
 
@@ -118,14 +128,14 @@ pub(in crate::ftl) struct Die {
     /// For each pool.
     pub asides: Vec<Aside>,
     pub watermarks: Watermarks,
-    /// How many pools are due for garbage collection; kept so that the usual "none" costs one comparison.
+    /// How many pools need garbage collection; kept so that the usual "none" costs one comparison.
     pub needy_pools: u32,
     pub plane_divider: Divider,
     /// Erases a block survives.
     pub endurance: u32,
     /// Erases after which a block is not used any more.
     retire_at: u32,
-    /// Valid pages a pool may hold so that garbage collection can always reach its high mark; no limit in the
+    /// Valid pages a pool may hold so that garbage collection can always reach its high watermark; no limit in the
     /// reference, which may get stuck, or where no choice of pools can exceed it.
     most_valid: u32,
     separate_migrations: bool,
@@ -135,11 +145,13 @@ pub(in crate::ftl) struct Die {
     next_sequence: u32,
     /// Where the search for the next pool begins.
     pub write_pointer: u32,
+    /// Where it began before the last choice.
+    pub pointer_before: u32,
     summary_page: bool,
     /// When each block was last erased; kept only for wear-aware garbage collection.
     pub last_erase: Option<LazyTable<NeverErased>>,
     /// Logical pages that garbage collection and levelling have moved, where somebody wants to know.
-    pub moved: Option<Vec<u32>>,
+    pub migrated: Option<Vec<u32>>,
 }
 
 #[derive(Clone)]
@@ -238,19 +250,19 @@ impl Die {
         }
         let chosen = match old {
             Some(old) if same_plane => self.plane_of(old.block) as usize,
+            Some(old) if !self.limits_pools() => match self.roomiest_behind(old, &given) {
+                Some(pool) => pool,
+                // Every active block was erased while still pointed at: any pool may open a new one.
+                None => self.roomiest(&given, |_, _| true).unwrap_or(0),
+            },
             Some(old) => {
                 let home = self.plane_of(old.block) as usize;
                 let fits = |index, pool: &Pool| {
-                    !self.limits_pools()
-                        || pool.valid + given(index) < self.most_valid
-                        || index == home
+                    pool.valid + given(index) < self.most_valid || index == home
                 };
                 self.roomiest(&given, |index, pool| {
-                    (pool.active_sequence > old.sequence
-                        || (pool.active_block == old.block && pool.active_page > old.page))
-                        && fits(index, pool)
+                    pool.is_behind(old) && fits(index, pool)
                 })
-                // Every active block was erased while still pointed at: any pool may open a new one.
                 .or_else(|| self.roomiest(&given, fits))
                 .unwrap_or(home)
             }
@@ -261,12 +273,40 @@ impl Die {
                 })
                 .unwrap_or(0),
         };
+        self.pointer_before = self.write_pointer;
         self.write_pointer = if chosen + 1 == count {
             0
         } else {
             chosen as u32 + 1
         };
         chosen
+    }
+
+    /// As [`Die::roomiest`] among pools whose active page was allocated after `old`. Every write comes here: pools are
+    /// compared by one number, room first and then who is asked first, without a branch.
+    #[inline]
+    fn roomiest_behind(&self, old: Old, given: impl Fn(usize) -> u32) -> Option<usize> {
+        let (count, start) = (self.pools.len(), self.write_pointer as usize);
+        let (before, from) = self.pools.split_at(start);
+        // Room never gets below 0 by more than a batch gives away.
+        let most_given = u64::from(u32::MAX);
+        let mut rank = count as u64;
+        let mut best = 0;
+        let mut consider = |index: usize, pool: &Pool| {
+            let room = u64::from(pool.room(self.shape.pages_per_block)) + most_given;
+            let score = (room - u64::from(given(index))) << POOL_BITS | rank;
+            best = best.max(if pool.is_behind(old) { score } else { 0 });
+            rank -= 1;
+        };
+        for (step, pool) in from.iter().enumerate() {
+            consider(start + step, pool);
+        }
+        for (index, pool) in before.iter().enumerate() {
+            consider(index, pool);
+        }
+        let rank = best & ((1 << POOL_BITS) - 1);
+        let index = start + count - rank as usize;
+        (best > 0).then_some(if index < count { index } else { index - count })
     }
 
     #[inline]
@@ -307,11 +347,14 @@ impl Die {
         &mut self,
         pool: usize,
         page: u32,
+        old: Option<Old>,
         cause: Cause,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         let target = self.next_of(pool, Stream::Host)?;
-        self.invalidate(page);
+        if let Some(old) = old {
+            self.invalidate_in(old.block);
+        }
         operations.push_host_program(cause, target, || Stream::Host.purpose());
         Ok(self.program(pool, Stream::Host, page, operations))
     }
@@ -329,12 +372,11 @@ impl Die {
         let map_page = page;
         let page = self.shape.pages() + map_page;
         let old = self.old_copy(page);
-        let pointer = self.write_pointer;
         let pool = self.choose_pool(page, old, same_plane, |_| 0);
         let target = match self.next_of(pool, Stream::Map) {
             Ok(target) => target,
             Err(full) => {
-                self.write_pointer = pointer;
+                self.write_pointer = self.pointer_before;
                 return Err(full);
             }
         };
@@ -361,11 +403,11 @@ impl Die {
         }
     }
 
-    /// Remembers that `page` moved, if somebody wants to know.
+    /// Remembers the migration of `page`, if somebody wants to know.
     pub fn log_migration(&mut self, page: u32) {
         let logical = self.shape.pages();
-        if let Some(moved) = self.moved.as_mut().filter(|_| page < logical) {
-            moved.push(page);
+        if let Some(migrated) = self.migrated.as_mut().filter(|_| page < logical) {
+            migrated.push(page);
         }
     }
 
@@ -420,7 +462,12 @@ impl Die {
         if ppn == NONE {
             return;
         }
-        let block = ppn >> self.shape.page_bits;
+        self.invalidate_in(ppn >> self.shape.page_bits);
+    }
+
+    /// A copy in `block` is no longer the newest.
+    #[inline]
+    fn invalidate_in(&mut self, block: u32) {
         let state = self.blocks.get_mut(block as usize);
         state.valid -= 1;
         self.victims.lower(block);
@@ -476,61 +523,6 @@ impl Die {
         }
     }
 
-    /// Whether the valid pages of `block` find room in `pool`.
-    pub fn has_room_for(&self, block: u32, pool: usize) -> bool {
-        let state = &self.pools[pool];
-        // A block for each stream at most; and in the reference one counts as free that is open.
-        if state.free > 2 {
-            return true;
-        }
-        let valid = u32::from(self.blocks.get(block as usize).valid);
-        let first = block << self.shape.page_bits;
-        let maps = match self.shape.map_pages {
-            0 => 0,
-            _ => (first..first + self.shape.data_pages)
-                .filter_map(|ppn| self.valid_at(ppn))
-                .filter(|page| self.stream_of_copy(*page) == Stream::Map)
-                .count() as u32,
-        };
-        let stream = if self.separate_migrations {
-            Stream::Migrations
-        } else {
-            Stream::Host
-        };
-        let has_no_room = |stream: Stream, pages: u32| {
-            pages > self.shape.data_pages - self.open_page(pool, stream).page
-        };
-        let needed = u32::from(has_no_room(stream, valid - maps))
-            + u32::from(has_no_room(Stream::Map, maps));
-        let blocks = state.first_block..state.first_block + state.blocks;
-        let free = blocks.filter(|block| self.free.contains(*block));
-        free.take(needed as usize).count() as u32 == needed
-    }
-
-    /// Free blocks of the pool that has the fewest.
-    pub fn fewest_free(&self) -> u32 {
-        self.pools.iter().map(|pool| pool.free).min().unwrap_or(0)
-    }
-
-    /// Whether the next page of `stream` finds room in `pool`.
-    pub fn has_room(&self, pool: usize, stream: Stream) -> bool {
-        let state = &self.pools[pool];
-        let end = state.first_block + state.blocks;
-        self.open_page(pool, stream).page < self.shape.data_pages
-            || self.free.first_in(state.first_block, end).is_some()
-    }
-
-    #[cold]
-    pub fn exhausted(&self, pool: usize) -> NoSpace {
-        NoSpace {
-            explanation: format!(
-                "no free block is left among {} blocks; the data does not fit with garbage collection at this reserve: raise ftl.reserve_percent or use a larger device",
-                self.pools[pool].blocks
-            )
-            .into(),
-        }
-    }
-
     #[cold]
     fn open_block(&mut self, index: usize, stream: Stream) -> Result<(), NoSpace> {
         let pool = &self.pools[index];
@@ -574,7 +566,7 @@ impl Die {
         Ok(())
     }
 
-    /// The free blocks of `pool` are to be above the low mark only, after a garbage collection that could not do more.
+    /// The free blocks of `pool` are to be above the low watermark only, after a garbage collection that could not do more.
     pub fn settle(&mut self, pool: usize) {
         let (pool, aside) = (&self.pools[pool], &mut self.asides[pool]);
         if aside.needs_gc && pool.free >= self.watermarks.low {

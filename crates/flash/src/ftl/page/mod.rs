@@ -124,6 +124,11 @@ impl PageFtl {
         &self.dies[die]
     }
 
+    /// The same, to change.
+    pub(super) fn die_mut(&mut self, die: usize) -> &mut Die {
+        &mut self.dies[die]
+    }
+
     /// Where garbage collection of a die goes on.
     pub(super) fn gc_pointers(&self, die: usize) -> Vec<u32> {
         self.gc_pointers[die].clone()
@@ -132,11 +137,6 @@ impl PageFtl {
     /// Goes back to [`PageFtl::gc_pointers`].
     pub(super) fn set_gc_pointers(&mut self, die: usize, pointers: Vec<u32>) {
         self.gc_pointers[die] = pointers;
-    }
-
-    /// The same, to change.
-    pub(super) fn die_mut(&mut self, die: usize) -> &mut Die {
-        &mut self.dies[die]
     }
 
     /// The die with the present copy of `page`, and the number by which it is known there.
@@ -163,12 +163,11 @@ impl PageFtl {
         let die = &mut self.dies[die];
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let old = die.old_copy(within);
-        let pointer = die.write_pointer;
         let pool = die.choose_pool(within, old, same_plane, |_| 0);
-        match die.write(pool, within, cause, operations) {
+        match die.write(pool, within, old, cause, operations) {
             Ok(_) => Ok(()),
             Err(full) => {
-                die.write_pointer = pointer;
+                die.write_pointer = die.pointer_before;
                 Err(full)
             }
         }
@@ -269,7 +268,7 @@ impl Ftl for PageFtl {
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        // Asked before every operation, and almost never due.
+        // Asked before every operation, and almost never needed.
         if self.dies[die as usize].needy_pools == 0 {
             return Ok(false);
         }
@@ -392,7 +391,8 @@ impl Batched for PageFtl {
             let (page, cause) = writes[index];
             let within = stripe.split(page.0 as u32).0;
             operations.set_page(page);
-            let seals = state.write(plane, within, cause, operations)?;
+            let old = state.old_copy(within);
+            let seals = state.write(plane, within, old, cause, operations)?;
             batch.entries.push(Entry {
                 index,
                 write: true,

@@ -27,17 +27,20 @@ mod budget;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::parameter::{Kind, Parameter};
 use destage_base::time::TICKS_PER_US;
-use destage_base::{Lpn, Ticks};
+use destage_base::{Lpn, Ticks, table};
 
 use self::budget::Budget;
 use super::{STRIDE, Striping};
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, IdleAgain, IdleRule, Need, Operation, Scheme, Victim};
+use crate::scheme::{
+    Access, AccessKind, Entry, IdleAgain, IdleRule, Need, Properties, Scheme, Victim,
+};
 use crate::view::View;
 
 const OURS: &str = "Ours.";
@@ -123,6 +126,7 @@ pub const ROW: SchemeRow = SchemeRow {
             source: OURS,
         },
     ],
+    needs_future: false,
     build: |config| {
         let or = |name, other: u32| match config.values.integer(name) as u32 {
             0 => other.max(1),
@@ -132,7 +136,7 @@ pub const ROW: SchemeRow = SchemeRow {
         let periods = config.values.integer("co_periods") as usize;
         let cap = or("co_cap_pages", config.capacity_pages / 16);
         let striping = Striping::new(config);
-        Some(Box::new(CoActive {
+        Box::new(CoActive {
             order: SlotLists::new(3, config.capacity_pages),
             cold: SlotLists::new(striping.dies(), config.capacity_pages),
             held: Vec::new(),
@@ -146,7 +150,7 @@ pub const ROW: SchemeRow = SchemeRow {
                 groups: striping.dies(),
             },
             striping,
-        }))
+        })
     },
 };
 
@@ -169,13 +173,6 @@ struct Held {
     state: State,
 }
 
-const UNKNOWN: Held = Held {
-    first: 0,
-    last: 0,
-    accesses: 0,
-    state: State::Cold,
-};
-
 struct CoActive {
     /// One list per state, the latest in front.
     order: SlotLists,
@@ -192,18 +189,22 @@ struct CoActive {
 }
 
 impl Scheme for CoActive {
+    fn properties(&self) -> Properties {
+        Properties {
+            idle_rule: Some(self.rule),
+            ..Properties::default()
+        }
+    }
+
     fn insert(&mut self, entry: Entry, access: &Access) {
         self.begin(access);
-        let index = entry.slot.0 as usize;
-        if index >= self.held.len() {
-            self.held.resize(index + 1, UNKNOWN);
-        }
-        self.held[index] = Held {
+        let held = Held {
             first: access.virtual_time,
             last: access.virtual_time,
             accesses: 1,
             state: State::Cold,
         };
+        *table::at(&mut self.held, entry.slot.0 as usize, held) = held;
         self.order.push_front(State::Cold as u32, entry);
         self.cold
             .push_front(self.striping.die_of(entry.page), entry);
@@ -211,7 +212,7 @@ impl Scheme for CoActive {
 
     fn touch(&mut self, entry: Entry, access: &Access) {
         self.begin(access);
-        let writes = access.operation == Operation::Write;
+        let writes = access.kind == AccessKind::Write;
         if !writes && !self.read_touch {
             return;
         }
@@ -243,7 +244,7 @@ impl Scheme for CoActive {
         self.begin(access);
         let last = |state| self.order.back(state as u32);
         let dirty = last(State::Cold).or_else(|| last(State::Hot));
-        if let Need::Room(_) = need {
+        if let Need::Evict(_) = need {
             if let Some(entry) = last(State::Clean).or(dirty) {
                 self.remove(entry);
                 victim.entries.push(entry);
@@ -251,7 +252,7 @@ impl Scheme for CoActive {
             return;
         }
         let entry = match need {
-            Need::Page(entry) => Some(entry),
+            Need::FlushPage(entry) => Some(entry),
             _ => dirty,
         };
         if let Some(entry) = entry {
@@ -259,24 +260,18 @@ impl Scheme for CoActive {
         }
     }
 
-    fn idle(&mut self, now: Ticks, view: &dyn View, victim: &mut Victim) {
-        for die in 0..self.striping.dies() {
-            self.idle_in(die, now, view, victim);
-        }
-        victim.grouping = Grouping::Batch;
-    }
-
-    fn idle_in(&mut self, group: u32, now: Ticks, _: &dyn View, victim: &mut Victim) {
+    fn idle(&mut self, dies: Range<u32>, now: Ticks, _: &dyn View, victim: &mut Victim) {
         self.budget.turn_to(now);
-        if let Some(entry) = self.cold.back(group)
-            && self.budget.spend()
-        {
-            self.write_back(entry, victim);
+        if dies == (0..self.striping.dies()) {
+            victim.grouping = Grouping::Batch;
         }
-    }
-
-    fn idle_rule(&self) -> Option<IdleRule> {
-        Some(self.rule)
+        for die in dies {
+            if let Some(entry) = self.cold.back(die)
+                && self.budget.spend()
+            {
+                self.write_back(entry, victim);
+            }
+        }
     }
 
     fn idle_group_of(&self, page: Lpn) -> u32 {
@@ -323,6 +318,6 @@ impl CoActive {
     fn write_back(&mut self, entry: Entry, victim: &mut Victim) {
         self.move_to(State::Clean, entry);
         victim.entries.push(entry);
-        victim.keep = true;
+        victim.retain = true;
     }
 }

@@ -31,14 +31,14 @@ mod victims;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
+use destage_base::{Lpn, table};
 
 use crate::clusters::{Buckets, ClusterId, Clusters, Lbn, Rings};
 use crate::destage::Slot;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::{SchemeConfig, SchemeRow};
-use crate::scheme::{Access, Entry, Need, Operation, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 use monitor::{Monitor, NEVER, Rule, distance, has_expired};
@@ -51,7 +51,8 @@ pub const ROW: SchemeRow = SchemeRow {
     source: "Wu, Eckart and He, BPAC, MSST 2010.",
     reconstructed: false,
     parameters: parameters::ALL,
-    build: |config| Some(Box::new(Bpac::new(config))),
+    needs_future: false,
+    build: |config| Box::new(Bpac::new(config)),
 };
 
 /// What the pages of a cluster look like.
@@ -165,7 +166,7 @@ impl Scheme for Bpac {
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        if access.operation == Operation::Read {
+        if access.kind == AccessKind::Read {
             return;
         }
         let time = access.virtual_time;
@@ -194,37 +195,37 @@ impl Scheme for Bpac {
 
     fn evict(&mut self, need: Need, access: &Access, _: &dyn View, victim: &mut Victim) {
         match need {
-            Need::Page(entry) if self.clusters.contains(entry.slot) => {
+            Need::FlushPage(entry) if self.clusters.contains(entry.slot) => {
                 let place = self.clusters.place(entry.slot);
                 self.take(place.cluster, victim);
             }
-            Need::Page(entry) => victim.entries.push(self.cool(entry.slot)),
-            Need::Room(_) => {
+            Need::FlushPage(entry) => victim.entries.push(self.cool(entry.slot)),
+            Need::Evict(_) => {
                 self.advance(access.virtual_time);
                 let reason = self.pop(victim);
                 self.evictions[reason as usize] += 1;
             }
-            Need::Empty => _ = self.pop(victim),
+            Need::Flush => _ = self.pop(victim),
         }
     }
 
-    fn report(&self, tell: &mut dyn FnMut(&'static str, f64)) {
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         for (name, threshold) in [
             ("pird_threshold", self.monitor.pird.threshold),
             ("bird_threshold", self.monitor.bird.threshold),
         ] {
             if threshold != NEVER {
-                tell(name, threshold as f64);
+                emit(name, threshold as f64);
             }
         }
         if let Some(share) = self.monitor.mean_share() {
-            tell("alpha", share);
+            emit("alpha", share);
         }
         let [sequential, largest, fallback, hot] = self.evictions;
-        tell("evicted_sequential", sequential as f64);
-        tell("evicted_largest", largest as f64);
-        tell("evicted_fallback", fallback as f64);
-        tell("evicted_hot", hot as f64);
+        emit("evicted_sequential", sequential as f64);
+        emit("evicted_largest", largest as f64);
+        emit("evicted_fallback", fallback as f64);
+        emit("evicted_hot", hot as f64);
     }
 
     fn len(&self) -> usize {
@@ -257,11 +258,11 @@ impl Bpac {
             hot: SlotList::new(config.capacity_pages),
             hot_blocks: (by_block || with_cluster).then(|| Clusters::new(0, config.cluster_pages)),
             clusters: clusters(),
-            queues: Rings::new(4),
+            queues: Rings::new(4, 0),
             by_size: buckets(),
             young_by_size: (fallback == Fallback::Largest).then(buckets),
             full: largest + 1,
-            last: Vec::with_capacity(config.capacity_pages.min(1 << 20) as usize),
+            last: Vec::with_capacity(table::prepared(config.capacity_pages)),
             old_clusters: 0,
             monitor: Monitor::new(rule, threshold("pird_thd"), threshold("bird_thd")),
             history: (values.text("bird_scope") == "history").then(|| PageMap::with_capacity(0)),
@@ -473,11 +474,7 @@ impl Bpac {
 
     #[inline]
     fn set_last(&mut self, slot: Slot, time: u64) {
-        let index = slot.0 as usize;
-        match self.last.get_mut(index) {
-            Some(last) => *last = time,
-            None => self.last.resize(index + 1, time),
-        }
+        *table::at(&mut self.last, slot.0 as usize, time) = time;
     }
 }
 

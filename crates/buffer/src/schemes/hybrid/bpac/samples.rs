@@ -25,7 +25,7 @@ fn samples(stream: &[u64], threshold: f64) -> (Vec<u64>, Vec<u64>) {
     let mut free: Vec<u32> = (0..8).collect();
     for (index, page) in stream.iter().enumerate() {
         let access = Access {
-            operation: Operation::Write,
+            kind: AccessKind::Write,
             virtual_time: index as u64 + 1,
             now: 0,
             request: 0,
@@ -38,7 +38,7 @@ fn samples(stream: &[u64], threshold: f64) -> (Vec<u64>, Vec<u64>) {
         }
         if free.is_empty() {
             let mut victim = Victim::default();
-            bpac.evict(Need::Room(page), &access, &NoDevice, &mut victim);
+            bpac.evict(Need::Evict(page), &access, &NoDevice, &mut victim);
             for entry in victim.entries {
                 assert_eq!(resident.remove(&entry.page), Some(entry.slot));
                 free.push(entry.slot.0);

@@ -37,7 +37,7 @@ pub(in crate::ftl) struct Layout {
     pub seed: u64,
     pub keeps_erase_times: bool,
     pub levelling: WearLevelling,
-    /// Logical pages that move are remembered.
+    /// Logical pages that migrate are remembered.
     pub logs_migrations: bool,
 }
 
@@ -97,11 +97,12 @@ impl Die {
             random: Random::new(layout.seed),
             next_sequence: full + 1,
             write_pointer: 0,
+            pointer_before: 0,
             summary_page: geometry.summary_page,
             last_erase: layout
                 .keeps_erase_times
                 .then(|| LazyTable::new(blocks as usize, NeverErased)),
-            moved: layout.logs_migrations.then(Vec::new),
+            migrated: layout.logs_migrations.then(Vec::new),
         };
         for pool in 0..pools {
             let first = pool * (blocks / pools);

@@ -13,13 +13,14 @@ const CAPACITY: u32 = 6;
 #[test]
 fn every_row_takes_in_requests_larger_than_the_buffer() {
     let mut taken = 0;
-    for row in SCHEMES.iter().filter(|row| !row.needs_future()) {
+    for row in SCHEMES.iter().filter(|row| !row.needs_future) {
         let mut config = BufferConfig::new(CAPACITY, 4);
-        config.staging = true;
-        let Some(scheme) = row.build_default(&config) else {
-            continue;
-        };
+        config.unbounded_admission = true;
+        let scheme = row.build_default(&config);
         let mut buffer = Buffer::new(config, scheme);
+        if !buffer.keeps_pages() {
+            continue;
+        }
         let mut random = Random::new(8);
         let mut leaving: VecDeque<(DirtyPage, bool)> = VecDeque::new();
         let mut beyond = false;
@@ -31,7 +32,7 @@ fn every_row_takes_in_requests_larger_than_the_buffer() {
                 let mut step = buffer.write(Lpn(page), now, &NoDevice);
                 while step == Step::Destage {
                     let record = buffer.record();
-                    leaving.extend(record.pages.iter().map(|page| (*page, record.keep)));
+                    leaving.extend(record.pages.iter().map(|page| (*page, record.retain)));
                     step = buffer.place(now, &NoDevice);
                 }
                 assert_ne!(step, Step::Wait, "{}", row.name);
@@ -39,14 +40,21 @@ fn every_row_takes_in_requests_larger_than_the_buffer() {
             beyond |= buffer.over_capacity() > 0;
             // Programs end in their order, some sooner, some later.
             let ended = random.below(leaving.len() as u64 + 1) as usize;
-            for (page, keep) in leaving.drain(..ended) {
-                buffer.programmed(page, keep, now);
+            for (page, retain) in leaving.drain(..ended) {
+                buffer.programmed(page, retain, now);
             }
         }
-        for (page, keep) in leaving.drain(..) {
-            buffer.programmed(page, keep, 400);
+        for (page, retain) in leaving.drain(..) {
+            buffer.programmed(page, retain, 400);
         }
-        assert!(buffer.counts().are_balanced(), "{}", row.name);
+        let counts = buffer.counts();
+        assert!(counts.are_balanced(), "{}", row.name);
+        assert!(
+            counts.dirty_max <= buffer.config().capacity_pages,
+            "{}: {} pages dirty at once",
+            row.name,
+            counts.dirty_max
+        );
         assert!(
             beyond || row.name == "infinite",
             "{} never waited",

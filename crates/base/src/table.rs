@@ -1,9 +1,19 @@
-//! Tables by slot or by cluster: as long as what was used of them, and little longer in memory.
+//! Tables by number, such as by slot or by cluster: as long as what was used of them, and little longer in memory.
 //!
 //! A vector that grows by doubling may set aside twice what it holds. These grow by an eighth at a time: each
 //! entry is copied eight times on average until the largest size is reached, and never after.
 
 use alloc::vec::Vec;
+
+/// Up to so many entries, memory is set aside at the start. A larger table grows as it is used, so what a
+/// table takes never follows from a parameter alone.
+const PREPARED: u32 = 1 << 20;
+
+/// For how many of `expected` entries memory is set aside at the start.
+#[must_use]
+pub fn prepared(expected: u32) -> usize {
+    expected.min(PREPARED) as usize
+}
 
 /// The entry at `index`; if the table ends before, it is made longer by `vacant` entries.
 #[inline]

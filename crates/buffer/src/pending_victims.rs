@@ -1,8 +1,8 @@
-//! The slots that pages pushed out of their place still hold, for schemes in which that very place is needed.
+//! The slots that victims still hold while they are programmed, for schemes in which that very place is needed.
 //!
 //! In most buffers a page may be anywhere, so a request waits until the buffer as a whole is down to its
 //! capacity. In a cache of sets a page has a line to go to; whoever insists on that line
-//! ([`Scheme::waits_for_its_place`]) waits for the programs of what was in it, even while lines of other
+//! ([`Properties::waits_for_its_place`]) waits for the programs of what was in it, even while lines of other
 //! sets are empty.
 
 use alloc::vec::Vec;
@@ -11,19 +11,19 @@ use crate::buffer::Buffer;
 use crate::config::{BufferConfig, Release};
 use crate::destage::Slot;
 use crate::resident::{Resident, State};
-use crate::scheme::Scheme;
+use crate::scheme::Properties;
 
 /// Slots of pages that left to make room during the current request, and are still being programmed.
-pub(crate) struct Displaced {
+pub(crate) struct PendingVictims {
     /// Whether anybody waits for them.
     watched: bool,
     slots: Vec<Slot>,
 }
 
-impl Displaced {
-    pub(crate) fn of(scheme: &dyn Scheme, config: &BufferConfig) -> Self {
+impl PendingVictims {
+    pub(crate) fn of(properties: &Properties, config: &BufferConfig) -> Self {
         Self {
-            watched: scheme.waits_for_its_place() && config.release == Release::Complete,
+            watched: properties.waits_for_its_place && config.release == Release::Complete,
             slots: Vec::new(),
         }
     }
@@ -44,16 +44,16 @@ impl Displaced {
 }
 
 impl Buffer {
-    /// Whether a page waits for the programs of what was in its place, [`next_displaced`](Self::next_displaced),
+    /// Whether a page waits for the programs of what was in its place, [`next_pending_victim`](Self::next_pending_victim),
     /// and not for [`over_capacity`](Self::over_capacity).
     #[must_use]
     pub fn waits_for_its_place(&self) -> bool {
-        self.displaced.watched
+        self.pending_victims.watched
     }
 
     /// Takes a slot that the page placed last has to wait for, until [`is_leaving`](Self::is_leaving) says no.
-    pub fn next_displaced(&mut self) -> Option<Slot> {
-        self.displaced.slots.pop()
+    pub fn next_pending_victim(&mut self) -> Option<Slot> {
+        self.pending_victims.slots.pop()
     }
 
     /// Whether `slot` holds a page that is no longer buffered and not yet programmed.

@@ -1,0 +1,55 @@
+//! Memory follows what a buffer holds, and not how large it may become.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use std::alloc::System;
+
+use common::variants;
+use destage_base::Lpn;
+use destage_buffer::view::NoDevice;
+use destage_buffer::{Buffer, BufferConfig, Release, SCHEMES, SchemeConfig, Step};
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+/// 8 TiB of pages of 4 KiB.
+const CAPACITY: u32 = 1 << 31;
+/// Bytes, set aside at the start or taken by what follows.
+const MOST: isize = 256 << 20;
+
+#[test]
+fn a_huge_buffer_with_few_pages_takes_little_memory() {
+    for row in SCHEMES {
+        for (name, values) in variants(row) {
+            // Far apart, so that no two are in one set, block or chunk.
+            let pages: Vec<_> = (0..100).map(|index| Lpn(index * 20_000_003)).collect();
+            let region = Region::new(HEAP);
+            let config = BufferConfig {
+                release: Release::Issue,
+                ..BufferConfig::from_values(CAPACITY, 64, &values)
+            };
+            let scheme = (row.build)(&SchemeConfig {
+                capacity_pages: CAPACITY,
+                cluster_pages: config.cluster_pages,
+                dies: 8,
+                future: row.needs_future.then_some(&pages),
+                seed: 1,
+                values: &values,
+            });
+            let mut buffer = Buffer::new(config, scheme);
+            if !buffer.keeps_pages() {
+                continue;
+            }
+            for page in &pages {
+                buffer.begin_request(1);
+                assert_eq!(buffer.write(*page, 0, &NoDevice), Step::Placed);
+            }
+            let change = region.change();
+            let held = change.bytes_allocated as isize - change.bytes_deallocated as isize;
+            assert!(held < MOST, "{name}: {held} bytes");
+        }
+    }
+}
