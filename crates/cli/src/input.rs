@@ -252,17 +252,17 @@ impl Generator {
 impl Facts {
     /// Of a trace that was read.
     pub(crate) fn of_reader(name: &str, reader: &Reader) -> Self {
-        let counts = reader.counts();
+        let report = reader.report();
         Self {
             name: name.to_owned(),
             digest: reader.digest(),
             format: Some(reader.format().name),
-            skipped_lines: counts.skipped,
-            dropped_requests: counts.zero_length,
-            clamped_requests: counts.clamped,
+            skipped_lines: report.skipped,
+            dropped_requests: report.zero_length,
+            clamped_requests: report.clamped,
             first_skipped: reader.first_skipped().map(str::to_owned),
             has_volumes: reader.has_volumes(),
-            is_empty: counts.requests == 0,
+            is_empty: report.requests == 0,
         }
     }
 

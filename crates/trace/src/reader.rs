@@ -26,7 +26,7 @@ const BATCH: usize = 4096;
 
 /// What a reader met on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct ReadReport {
     /// Lines or records read, whatever they held.
     pub lines: u64,
     /// Requests handed out.
@@ -265,8 +265,8 @@ impl Reader {
 
     /// What was met so far.
     #[must_use]
-    pub fn counts(&self) -> Counts {
-        Counts {
+    pub fn report(&self) -> ReadReport {
+        ReadReport {
             lines: self.state.line - 1,
             requests: self.handed_out,
             skipped: self.faults.skipped,
