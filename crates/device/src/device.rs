@@ -311,7 +311,9 @@ impl Device {
             let step = self.buffer.write(page, now, &self.dies);
             if step != Step::Hit {
                 self.make_room(token, step, now, driver)?;
-                self.fill_partial(token, span, offset, now, driver)?;
+                if self.config.reads_partial && span.is_partial(offset) {
+                    self.fill_partial(token, span, offset, now, driver)?;
+                }
             }
             self.note_at_risk();
             driver.taken_in(page, offset);
@@ -381,11 +383,13 @@ impl Device {
             Work::HostWrite(token)
         };
         let is_long = self.long_pages.is_some_and(|least| span.pages >= least);
+        self.leaving += u64::from(span.pages);
+        self.note_at_risk();
         for offset in 0..span.pages {
-            self.fill_partial(token, span, offset, now, driver)?;
+            if self.config.reads_partial && span.is_partial(offset) {
+                self.fill_partial(token, span, offset, now, driver)?;
+            }
             let page = span.page(offset, self.pages);
-            self.leaving += 1;
-            self.note_at_risk();
             driver.bypassed(page, offset);
             self.effect(
                 PageOperation::new(page, work).with_long(is_long),
@@ -396,7 +400,8 @@ impl Device {
         Ok(())
     }
 
-    /// Page `offset` of a write is read first if the write covers only part of it and the flash has the rest.
+    /// Page `offset` of a write, only partly covered, is read first if the flash has the rest.
+    #[cold]
     fn fill_partial<D: Driver>(
         &mut self,
         token: u32,
@@ -405,9 +410,6 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        if !self.config.reads_partial || !span.is_partial(offset) {
-            return Ok(());
-        }
         let page = span.page(offset, self.pages);
         if !self.dies.ftl().is_written(page) {
             return Ok(());

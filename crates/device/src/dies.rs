@@ -53,6 +53,7 @@ struct Chosen {
 pub(crate) struct Dies {
     ftl: Box<dyn Ftl>,
     dies: Vec<Die>,
+    /// Of the step being started; empty between two steps.
     operations: Operations,
     batch: Batch,
     batch_lists: BatchLists,
@@ -198,7 +199,6 @@ impl Dies {
             });
         }
         if !state.queue.is_empty() || self.background {
-            self.operations.clear();
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {
                 return self.start_gc(die, driver);
@@ -208,41 +208,41 @@ impl Dies {
             self.start_batch(die, driver)?;
             return Ok(Progress::Running);
         }
-        let state = &mut self.dies[die as usize];
+        let Self {
+            ftl,
+            dies,
+            operations,
+            map_time,
+            ..
+        } = self;
+        let state = &mut dies[die as usize];
         let Some(operation) = state.queue.pop_front() else {
             return Ok(Progress::Running);
         };
-        self.operations.clear();
-        let map_time = self.map(operation)?;
-        if self.places_writes {
-            self.note_replaced(die);
-        }
-        let state = &mut self.dies[die as usize];
-        state.gc_in_a_row = 0;
-        state.in_service = 1;
-        state.serving = Some(operation);
-        Ok(driver.serve(die, operation, &self.operations, map_time))
-    }
-
-    /// Lets the layer say what flash does for `operation`, and returns how long the map is busy.
-    #[inline]
-    fn map(&mut self, operation: PageOperation) -> Result<Ticks, NoSpace> {
         let page = operation.page();
-        let operations = &mut self.operations;
+        let mut map_time = map_time[1];
         if let Some(cause) = operation.write_cause() {
             let write = PageWrite {
                 page,
                 cause,
                 is_long: operation.is_long(),
             };
-            self.ftl.write(write, operations)?;
+            ftl.write(write, operations)?;
         } else if operation.is_trim() {
-            self.ftl.trim(page, operations)?;
+            ftl.trim(page, operations)?;
         } else {
-            self.ftl.read(page, operations)?;
-            return Ok(self.map_time[0]);
+            ftl.read(page, operations)?;
+            map_time = self.map_time[0];
         }
-        Ok(self.map_time[1])
+        state.gc_in_a_row = 0;
+        state.in_service = 1;
+        state.serving = Some(operation);
+        if self.places_writes {
+            self.note_replaced(die);
+        }
+        let progress = driver.serve(die, operation, &self.operations, map_time);
+        self.operations.clear();
+        Ok(progress)
     }
 
     #[cold]
@@ -257,7 +257,9 @@ impl Dies {
             // A page of the victim may be replaced by a program that can still be lost with the power.
             state.chosen.erases = Some(Box::new(self.operations.split_off_erases()));
         }
-        Ok(driver.collect_garbage(die, &self.operations))
+        let progress = driver.collect_garbage(die, &self.operations);
+        self.operations.clear();
+        Ok(progress)
     }
 
     /// The copies or all of a garbage collection at `die` have ended.
@@ -319,7 +321,6 @@ impl Dies {
         if lists.is_empty() {
             return Ok(());
         }
-        self.operations.clear();
         for operation in lists.trims_before() {
             self.ftl.trim(operation.page(), &mut self.operations)?;
         }
@@ -350,6 +351,7 @@ impl Dies {
                 operations: &self.operations,
             },
         );
+        self.operations.clear();
         Ok(())
     }
 }

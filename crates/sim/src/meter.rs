@@ -25,8 +25,8 @@ pub struct Totals {
 struct Busy {
     sum: Ticks,
     until: Ticks,
-    /// Commands in service.
-    commands: u32,
+    /// Parts of a batch in service that have not ended, less one.
+    parts_behind: u32,
 }
 
 /// Counts operations, and the time they take.
@@ -90,30 +90,38 @@ impl FlashMeter {
         self.serial_time
     }
 
-    /// `commands` begin at `die`, the last of which ends after `time`.
+    /// A command begins at `die` and ends after `time`.
     #[inline]
-    pub fn begin(&mut self, die: u32, now: Ticks, time: Ticks, commands: u32) {
+    pub fn begin(&mut self, die: u32, now: Ticks, time: Ticks) {
         let busy = &mut self.dies[die as usize];
         busy.sum = busy.sum.saturating_add(time);
         busy.until = now.saturating_add(time);
-        busy.commands = commands;
         if self.busy_dies == 0 {
             self.any_busy_since = now;
         }
         self.busy_dies += 1;
     }
 
-    /// A command at `die` has ended.
+    /// A batch of `parts` parts begins at `die`, the last of which ends after `time`.
+    pub fn begin_batch(&mut self, die: u32, now: Ticks, time: Ticks, parts: u32) {
+        self.dies[die as usize].parts_behind = parts - 1;
+        self.begin(die, now, time);
+    }
+
+    /// A command has ended.
     #[inline]
-    pub fn end(&mut self, die: u32, now: Ticks) {
-        let busy = &mut self.dies[die as usize];
-        busy.commands -= 1;
-        if busy.commands > 0 {
-            return;
-        }
+    pub fn end(&mut self, now: Ticks) {
         self.busy_dies -= 1;
         if self.busy_dies == 0 {
             self.any_busy += now - self.any_busy_since;
+        }
+    }
+
+    /// A part of the batch at `die` has ended.
+    pub fn end_part(&mut self, die: u32, now: Ticks) {
+        match &mut self.dies[die as usize].parts_behind {
+            0 => self.end(now),
+            parts => *parts -= 1,
         }
     }
 

@@ -89,14 +89,14 @@ impl Driver for Link<'_> {
         map: Ticks,
     ) -> Progress {
         let time = self.meter.serve(operations, map);
-        self.meter.begin(die, self.events.now(), time, 1);
+        self.meter.begin(die, self.events.now(), time);
         self.events.after_usual(time, Event::DieDone(die));
         Progress::Running
     }
 
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
         let time = self.meter.collect_garbage(operations);
-        self.meter.begin(die, self.events.now(), time, 1);
+        self.meter.begin(die, self.events.now(), time);
         self.events.after(time, Event::DieDone(die));
         Progress::Running
     }
@@ -112,8 +112,9 @@ impl Driver for Link<'_> {
                 .after(time, Event::BatchedDone { position, die });
             latest = latest.max(time);
         }
-        let commands = step.taken.len() as u32;
-        self.meter.begin(die, self.events.now(), latest, commands);
+        let parts = step.taken.len() as u32;
+        self.meter
+            .begin_batch(die, self.events.now(), latest, parts);
     }
 
     #[inline]

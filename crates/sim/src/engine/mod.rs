@@ -155,12 +155,12 @@ impl<'a> Engine<'a> {
         let now = self.link.events.now();
         match event {
             Event::DieDone(die) => {
-                self.link.meter.end(die, now);
+                self.link.meter.end(now);
                 let done = self.device.complete(die, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
             }
             Event::BatchedDone { position, die } => {
-                self.link.meter.end(die, now);
+                self.link.meter.end_part(die, now);
                 let device = &mut self.device;
                 let done = device.complete_batched(die, position, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))

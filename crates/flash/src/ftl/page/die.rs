@@ -282,30 +282,29 @@ impl Die {
         chosen
     }
 
-    /// As [`Die::roomiest`] among pools whose active page was allocated after `old`. Every write comes here: pools are
-    /// compared by one number, room first and then who is asked first, without a branch.
+    /// As [`Die::roomiest`] among pools whose active page was allocated after `old`. Every write comes here: a pool is
+    /// one number, its room above the order of asking, and the loop has no branch that depends on them.
     #[inline]
     fn roomiest_behind(&self, old: Old, given: impl Fn(usize) -> u32) -> Option<usize> {
         let (count, start) = (self.pools.len(), self.write_pointer as usize);
-        let (before, from) = self.pools.split_at(start);
-        // Room never gets below 0 by more than a batch gives away.
-        let most_given = u64::from(u32::MAX);
-        let mut rank = count as u64;
+        let pages_per_block = self.shape.pages_per_block;
         let mut best = 0;
-        let mut consider = |index: usize, pool: &Pool| {
-            let room = u64::from(pool.room(self.shape.pages_per_block)) + most_given;
-            let score = (room - u64::from(given(index))) << POOL_BITS | rank;
-            best = best.max(if pool.is_behind(old) { score } else { 0 });
-            rank -= 1;
-        };
-        for (step, pool) in from.iter().enumerate() {
-            consider(start + step, pool);
+        for (index, pool) in self.pools.iter().enumerate() {
+            // The pool at the pointer is asked first and has rank `count`, the one before it is last with rank 1.
+            let behind = start.wrapping_sub(index);
+            let rank = if index < start {
+                behind
+            } else {
+                behind.wrapping_add(count)
+            };
+            // A batch may give away more than there is room.
+            let room = u64::from(u32::MAX) + u64::from(pool.room(pages_per_block));
+            let score = (room - u64::from(given(index))) << POOL_BITS | rank as u64;
+            let mask = 0_u64.wrapping_sub(u64::from(pool.is_behind(old)));
+            best = best.max(score & mask);
         }
-        for (index, pool) in before.iter().enumerate() {
-            consider(index, pool);
-        }
-        let rank = best & ((1 << POOL_BITS) - 1);
-        let index = start + count - rank as usize;
+        let rank = best as usize & ((1 << POOL_BITS) - 1);
+        let index = start + count - rank;
         (best > 0).then_some(if index < count { index } else { index - count })
     }
 

@@ -152,7 +152,7 @@ impl PageFtl {
     }
 
     /// Writes page `within` of `die`.
-    #[inline]
+    #[inline(always)]
     fn write_to(
         &mut self,
         die: usize,
@@ -174,6 +174,7 @@ impl PageFtl {
     }
 
     /// Writes a page where placement says; its copy on another die is forgotten.
+    #[inline(never)]
     fn write_placed(
         &mut self,
         write: PageWrite,
