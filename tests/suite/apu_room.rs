@@ -7,7 +7,7 @@
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_US};
-use destage_sim::foresight::Foresight;
+use destage_sim::prepass::Prepass;
 use destage_sim::run::run;
 use destage_sim::settings::Settings;
 use destage_sim::source::Source;
@@ -38,7 +38,7 @@ fn responses(buffer: &str, writes: &[(Ticks, u64)]) -> Vec<Ticks> {
     let config = settings.resolve().unwrap();
     let mut responses = Responses::default();
     let source = Source::memory("requests", &requests);
-    run(&config, source, &Foresight::default(), &mut responses).unwrap();
+    run(&config, source, &Prepass::default(), &mut responses).unwrap();
     responses.by_index.into_iter().map(Option::unwrap).collect()
 }
 

@@ -5,9 +5,9 @@ use destage_base::parameter::Value;
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_US, to_ms};
 use destage_base::{Random, Ticks};
 use destage_buffer::{Destage, SCHEMES};
-use destage_sim::foresight::Foresight;
 use destage_sim::metrics::find;
 use destage_sim::observer::{Observer, Silent};
+use destage_sim::prepass::Prepass;
 use destage_sim::run::{Job, RunResult, run, run_all};
 use destage_sim::settings::{Config, Settings};
 use destage_sim::source::Source;
@@ -39,11 +39,11 @@ fn config(pairs: &[&str]) -> Config {
 }
 
 fn simulate(config: &Config, requests: &[Request], observer: &mut dyn Observer) -> RunResult {
-    let foresight = Foresight::of(config, &mut Source::memory("requests", requests)).unwrap();
+    let prepass = Prepass::of(config, &mut Source::memory("requests", requests)).unwrap();
     match run(
         config,
         Source::memory("requests", requests),
-        &foresight,
+        &prepass,
         observer,
     ) {
         Ok((result, _)) => result,

@@ -7,8 +7,8 @@
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_US};
 use destage_buffer::Destage;
-use destage_sim::foresight::Foresight;
 use destage_sim::observer::Observer;
+use destage_sim::prepass::Prepass;
 use destage_sim::run::{RunResult, run};
 use destage_sim::settings::Settings;
 use destage_sim::source::Source;
@@ -52,7 +52,7 @@ fn simulate(buffer: &str, writes: &[(u64, u64)]) -> (Records, RunResult) {
     let config = settings.resolve().unwrap();
     let mut records = Records::default();
     let source = Source::memory("requests", &requests);
-    let (result, _) = run(&config, source, &Foresight::default(), &mut records).unwrap();
+    let (result, _) = run(&config, source, &Prepass::default(), &mut records).unwrap();
     (records, result)
 }
 

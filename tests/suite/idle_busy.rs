@@ -8,8 +8,8 @@
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_US};
 use destage_buffer::Destage;
-use destage_sim::foresight::Foresight;
 use destage_sim::observer::Observer;
+use destage_sim::prepass::Prepass;
 use destage_sim::run::run;
 use destage_sim::settings::Settings;
 use destage_sim::source::Source;
@@ -50,7 +50,7 @@ fn records(buffer: &str) -> Vec<(u64, &'static str, Vec<u64>)> {
     let config = settings.resolve().unwrap();
     let mut records = Records::default();
     let source = Source::memory("requests", &requests);
-    run(&config, source, &Foresight::default(), &mut records).unwrap();
+    run(&config, source, &Prepass::default(), &mut records).unwrap();
     records.0
 }
 

@@ -8,8 +8,8 @@
 use std::path::{Path, PathBuf};
 
 use destage_base::Ticks;
-use destage_sim::foresight::Foresight;
 use destage_sim::observer::{Observer, Response};
+use destage_sim::prepass::Prepass;
 use destage_sim::run::{RunResult, run};
 use destage_sim::settings::Settings;
 use destage_sim::source::Source;
@@ -75,7 +75,7 @@ pub fn run_reference(
     match run(
         &config,
         Source::memory("requests", requests),
-        &Foresight::default(),
+        &Prepass::default(),
         observer,
     ) {
         Ok((result, _)) => result,

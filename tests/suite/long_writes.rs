@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use destage_base::time::TICKS_PER_MS;
-use destage_sim::foresight::Foresight;
 use destage_sim::observer::Silent;
+use destage_sim::prepass::Prepass;
 use destage_sim::run::run;
 use destage_sim::settings::Settings;
 use destage_sim::source::Source;
@@ -45,7 +45,7 @@ fn long_and_others(costing: &str, pairs: &[&str], requests: &[(u64, u32)]) -> (f
         .unwrap();
     let config = settings.resolve().unwrap();
     let source = Source::memory("requests", &requests);
-    let (result, _) = run(&config, source, &Foresight::default(), &mut Silent).unwrap();
+    let (result, _) = run(&config, source, &Prepass::default(), &mut Silent).unwrap();
     let figure = |name| result.metrics.get(name).unwrap().as_f64();
     let others = figure("ftl.hot_writes") + figure("ftl.cold_writes");
     (figure("ftl.sequential_writes"), others)

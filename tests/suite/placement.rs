@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use destage_base::time::TICKS_PER_MS;
-use destage_sim::foresight::Foresight;
 use destage_sim::metrics::Metrics;
 use destage_sim::observer::Silent;
+use destage_sim::prepass::Prepass;
 use destage_sim::run::run;
 use destage_sim::settings::Settings;
 use destage_sim::source::Source;
@@ -44,7 +44,7 @@ fn run_with(placement: &str, costing: &str) -> Metrics {
     }
     let config = settings.resolve().unwrap();
     let source = Source::memory("requests", &requests);
-    run(&config, source, &Foresight::default(), &mut Silent)
+    run(&config, source, &Prepass::default(), &mut Silent)
         .unwrap()
         .0
         .metrics

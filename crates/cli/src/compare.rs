@@ -208,7 +208,7 @@ pub(crate) fn combinations(
         }
     }
     if let (Some(first), false) = (combinations.first(), foreign.is_empty()) {
-        // The rules for one run name what is wrong with such a setting; those of a profile they pass over.
+        // Resolving one run reports what is wrong with such a setting, and passes over those of a profile.
         let mut settings = base.clone();
         for key in base.keys().filter(|key| !foreign.contains(*key)) {
             settings.remove(key);
@@ -280,7 +280,7 @@ mod tests {
             }
         };
         assert!(refusal("buffer.lru_unit=page", "nocache,fifo").contains("is a parameter of lru"));
-        assert!(refusal("flash.elments=4", "fifo,lru").contains("did you mean \"flash.dies\"?"));
+        assert!(refusal("flash.deis=4", "fifo,lru").contains("did you mean \"flash.dies\"?"));
         assert!(refusal("buffer.lru_unit=pages", "fifo,lru").contains("expected one of page"));
         assert!(refusal("host.time_scale=1", "fifo:lru_unit=page,lru").contains("fifo is chosen"));
     }

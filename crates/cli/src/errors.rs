@@ -1,4 +1,4 @@
-//! What the user is told when something is wrong, and the exit status.
+//! Messages about what is wrong, and the exit status.
 
 use std::fmt::Display;
 
@@ -14,7 +14,7 @@ use crate::output::files;
 pub(crate) enum Failure {
     /// The arguments make no sense; the reason has been printed.
     Usage,
-    /// Something the user gave cannot be used; the text names it and what was expected.
+    /// An input of the user that cannot be used. The text names it and what was expected.
     Input(String),
     /// The user asked to stop.
     Interrupted,
@@ -44,14 +44,14 @@ impl Failure {
         match self {
             Self::Usage => 2,
             Self::Input(text) => {
-                say(&format!("destage: error: {text}"));
+                report_line(&format!("destage: error: {text}"));
                 2
             }
             Self::Interrupted => {
-                say("destage: interrupted; no output file was written");
+                report_line("destage: interrupted; no output file was written");
                 130
             }
-            // Who closes the pipe has what they wanted (`destage list buffers | head -1`).
+            // A closed pipe is no failure: `destage list buffers | head -1` has its line.
             Self::BrokenPipe => 0,
         }
     }
@@ -78,18 +78,18 @@ impl From<WorkloadError> for Failure {
     }
 }
 
-/// One line on standard error; if that is closed, there is nobody to tell.
-pub(crate) fn say(line: &str) {
+/// One line on standard error. If that is closed, the line is dropped.
+pub(crate) fn report_line(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 /// Something the user should know, though the command goes on.
 pub(crate) fn warn(text: impl Display) {
-    say(&format!("destage: warning: {text}"));
+    report_line(&format!("destage: warning: {text}"));
 }
 
-/// From here on a panic is reported as the bug it is, leaves no file behind, and ends the program with 1.
+/// Installs a panic hook. A panic is then reported as a bug, leaves no file behind, and exits with status 1.
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         #[cfg(feature = "parquet")]
@@ -99,8 +99,8 @@ pub(crate) fn report_panics() {
         let command: Vec<_> = std::env::args_os()
             .map(|word| word.to_string_lossy().into_owned())
             .collect();
-        say(&format!("destage: internal error: {panic}"));
-        say(&format!(
+        report_line(&format!("destage: internal error: {panic}"));
+        report_line(&format!(
             "destage: this is a bug in destage {} ({}), not in your input; please report it with the text above and the command: {}",
             env!("CARGO_PKG_VERSION"),
             env!("DESTAGE_COMMIT"),

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use destage_sim::settings::{Config, Origin};
 use destage_trace::statistics::{Number, Shape};
-use destage_trace::{Reader, Statistics};
+use destage_trace::{Collector, Reader};
 use serde_json::{Map, Value, json};
 
 use crate::args::InfoArguments;
@@ -38,13 +38,13 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         .transpose()?;
     let mut shape = plot.as_ref().map(|_| Shape::new(page_bytes, block_pages));
     let mut reader = Reader::open(&arguments.trace, &options)?;
-    let mut statistics = Statistics::new(page_bytes);
+    let mut collector = Collector::new(page_bytes);
     let mut batch = Vec::new();
     let progress = Progress::new(arguments.noise, arguments.reading.slice.limit);
     while reader.fill(&mut batch)? {
         interrupt::check()?;
         progress.advance(batch.len() as u64);
-        batch.iter().for_each(|request| statistics.add(request));
+        batch.iter().for_each(|request| collector.add(request));
         if let Some(shape) = &mut shape {
             batch.iter().for_each(|request| shape.add(request));
         }
@@ -52,14 +52,14 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     drop(progress);
     let facts = Facts::of_reader(&arguments.trace.display().to_string(), &reader);
     facts.warn();
-    let summary = statistics.finish();
-    let rows = summary.rows();
+    let statistics = collector.finish();
+    let rows = statistics.rows();
     let format = reader.format();
     let digest = facts.digest.clone();
     let name = facts.name.clone();
     let manifest = Manifest::new(vec![facts], config.global.integer("sim.seed"), started);
     if let (Some(plot), Some(shape)) = (plot, shape) {
-        plot.draw(&manifest, &summary, &shape, block_pages)?;
+        plot.draw(&manifest, &statistics, &shape, block_pages)?;
     }
 
     if arguments.json {

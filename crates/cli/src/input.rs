@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use destage_base::parameter::{Value, Values};
-use destage_sim::foresight::Foresight;
+use destage_sim::prepass::Prepass;
 use destage_sim::settings::{Config, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
@@ -50,7 +50,7 @@ pub(crate) struct Facts {
     first_skipped: Option<String>,
     /// Whether there are requests of several volumes.
     has_volumes: bool,
-    /// Whether the slice that was asked for has not one request of the trace.
+    /// Whether the requested slice of the trace is empty.
     is_empty: bool,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Loaded {
 }
 
 impl Input {
-    /// The trace or the workload; the arguments' rules let exactly one of them through.
+    /// The trace or the workload. The argument rules guarantee that exactly one is given.
     pub(crate) fn new(
         trace: Option<&Path>,
         workload: Option<&str>,
@@ -129,8 +129,8 @@ impl Input {
         &self,
         config: &Config,
         options: &ReadOptions,
-    ) -> Result<(Source<'static>, Foresight), Failure> {
-        let foresight = if config.needs_foresight() {
+    ) -> Result<(Source<'static>, Prepass), Failure> {
+        let prepass = if config.needs_prepass() {
             if matches!(self, Self::Trace(path) if path.as_os_str() == "-") {
                 return Err(Failure::input(
                     "-: trace.addr_map=shrink and belady read the trace twice; expected a file in place of standard input",
@@ -140,11 +140,11 @@ impl Input {
                 digest: false,
                 ..options.clone()
             };
-            Foresight::of(config, &mut self.source(config, &options)?)?
+            Prepass::of(config, &mut self.source(config, &options)?)?
         } else {
-            Foresight::default()
+            Prepass::default()
         };
-        Ok((self.source(config, options)?, foresight))
+        Ok((self.source(config, options)?, prepass))
     }
 
     /// The requests one after the other, in bounded memory.
@@ -252,17 +252,17 @@ impl Generator {
 impl Facts {
     /// Of a trace that was read.
     pub(crate) fn of_reader(name: &str, reader: &Reader) -> Self {
-        let counts = reader.counts();
+        let report = reader.report();
         Self {
             name: name.to_owned(),
             digest: reader.digest(),
             format: Some(reader.format().name),
-            skipped_lines: counts.skipped,
-            dropped_requests: counts.zero_length,
-            clamped_requests: counts.clamped,
+            skipped_lines: report.skipped,
+            dropped_requests: report.zero_length,
+            clamped_requests: report.clamped,
             first_skipped: reader.first_skipped().map(str::to_owned),
             has_volumes: reader.has_volumes(),
-            is_empty: counts.requests == 0,
+            is_empty: report.requests == 0,
         }
     }
 
@@ -289,7 +289,7 @@ impl Facts {
         }
     }
 
-    /// Tells the user of a simulation what [`Facts::warn`] does, and what shares addresses in it.
+    /// The warnings of [`Facts::warn`], and one if volumes share addresses.
     pub(crate) fn warn_of_simulation(&self, options: &ReadOptions) {
         self.warn();
         if self.has_volumes && options.volumes == Volumes::Ignore {
@@ -344,8 +344,8 @@ pub(crate) fn read_options(config: &Config, arguments: &Reading) -> Result<ReadO
     let mut options = sliced(config.read_options()?, &arguments.slice);
     if let Some(name) = &arguments.format {
         let format = format::find(name).ok_or_else(|| {
-            if let Some(told) = format::left_out(name) {
-                return Failure::input(format!("--format {name}: {told}"));
+            if let Some(reason) = format::left_out(name) {
+                return Failure::input(format!("--format {name}: {reason}"));
             }
             let names = FORMATS.iter().map(|format| format.name);
             Failure::unknown(

@@ -14,7 +14,7 @@
 //! | `logs` | logs of responses, destages and erases |
 //! | `watch` `progress` `interrupt` | what happens while a run goes on |
 //! | `manifest` | what a result says about how it came to be |
-//! | `errors` | what the user is told, and the exit status |
+//! | `errors` | messages about what is wrong, and the exit status |
 //!
 //! Nothing is simulated here, and no other crate prints.
 

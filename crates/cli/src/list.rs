@@ -92,8 +92,8 @@ fn rows(what: Listed) -> Vec<Row> {
         Listed::Profiles => PROFILES
             .iter()
             .map(|profile| {
-                let say = |key| profile.describe(key).unwrap_or_default();
-                Row::new(profile.name, say("about")).with("source", say("source"))
+                let describe = |key| profile.describe(key).unwrap_or_default();
+                Row::new(profile.name, describe("about")).with("source", describe("source"))
             })
             .collect(),
         Listed::Formats => FORMATS

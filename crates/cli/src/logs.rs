@@ -66,7 +66,7 @@ impl Logs {
     }
 }
 
-/// Lines on their way into a file. The first failure is kept until somebody can be told.
+/// Lines on their way into a file. The first failure is kept until it can be returned.
 struct Lines {
     file: PendingFile,
     line: String,

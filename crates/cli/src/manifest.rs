@@ -75,7 +75,7 @@ impl Manifest {
         names.join(", ")
     }
 
-    /// What every run with equal inputs says of itself: version and digests, nothing of the machine or the time.
+    /// The part that is equal for equal inputs: version and digests, nothing of the machine or the time.
     #[cfg(feature = "png")]
     pub(crate) fn origin(&self) -> String {
         let digest = |facts: &Facts| match &facts.digest {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::args::Noise;
-use crate::errors::say;
+use crate::errors::report_line;
 use crate::output::numbers;
 
 /// Work done within this time is done before anybody wonders.
@@ -30,7 +30,7 @@ enum Style {
         bar: ProgressBar,
         shown: AtomicBool,
     },
-    /// A line now and then, where a bar cannot redraw itself; when the last one was.
+    /// Where a bar cannot redraw itself, a line is printed now and then. This is the time of the last one.
     Lines(Mutex<Instant>),
 }
 
@@ -83,7 +83,7 @@ impl Progress {
                 }
             }
             Style::Lines(last) => {
-                // Whoever holds the lock prints; nobody waits for it.
+                // The thread that holds the lock prints. The others go on without waiting.
                 let Ok(mut last) = last.try_lock() else {
                     return;
                 };
@@ -94,7 +94,7 @@ impl Progress {
                         .map_or(String::new(), |total| format!(" of {total}"));
                     let seconds = self.started.elapsed().as_secs_f64();
                     let rate = done as f64 / seconds;
-                    say(&format!(
+                    report_line(&format!(
                         "destage: {done}{of} requests in {seconds:.0} s, {rate:.0}/s"
                     ));
                 }
@@ -124,7 +124,7 @@ impl Progress {
                 if done == total || last.elapsed() >= PATIENCE {
                     *last = Instant::now();
                     let seconds = self.started.elapsed().as_secs_f64();
-                    say(&format!(
+                    report_line(&format!(
                         "destage: device overwritten at random: {done} of {total} pages in {seconds:.0} s"
                     ));
                 }

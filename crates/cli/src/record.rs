@@ -53,19 +53,10 @@ impl Record {
         }
     }
 
-    /// A parameter that is a word.
-    pub(crate) fn word(&self, name: &str) -> &str {
-        match self.parameters.get(name) {
-            Some(Value::Text(text)) => text,
-            _ => "",
-        }
-    }
-
     /// Bytes of the buffer; none without one.
     pub(crate) fn capacity(&self) -> Option<u64> {
-        if self.word("buffer.kind") == "nocache" {
-            return None;
-        }
+        // Only a buffer that keeps pages has hits.
+        self.metrics.get("buffer.write_hits")?;
         self.whole("buffer.capacity_bytes")
     }
 

@@ -58,10 +58,10 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         arguments.erase_log.as_ref(),
     )?;
 
-    let (source, foresight) = input.stream(&config, &options)?;
+    let (source, prepass) = input.stream(&config, &options)?;
     let progress = Progress::new(common.noise, input.expected_requests(&options));
     let mut watch = Watch::new(&progress, logs);
-    let outcome = simulate(&config, source, &foresight, &mut watch)
+    let outcome = simulate(&config, source, &prepass, &mut watch)
         .map(|(result, source)| (result, Facts::of_source(&source)));
     let logs = watch.logs;
     drop(progress);

@@ -6,7 +6,7 @@ use destage_trace::writers::{self, OUTPUTS, OutputForm, Packing, TraceWriter};
 use destage_trace::{Request, format};
 
 use crate::args::Written;
-use crate::errors::{Failure, say};
+use crate::errors::{Failure, report_line};
 use crate::interrupt;
 use crate::output::files::{PendingFile, unwritable};
 use crate::output::report::check_distinct;
@@ -31,15 +31,15 @@ impl<'a> TraceFile<'a> {
         let names = OUTPUTS.iter().map(|form| form.name);
         let form = match &written.to {
             Some(to) => writers::find(to).ok_or_else(|| {
-                if let Some(told) = format::left_out(to) {
-                    return Failure::input(format!("--to {to}: {told}"));
+                if let Some(reason) = format::left_out(to) {
+                    return Failure::input(format!("--to {to}: {reason}"));
                 }
                 Failure::unknown(format!("--to {to:?}: no such form of traces"), to, names)
             })?,
             None => writers::of_file(&name).ok_or_else(|| {
                 let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-                if let Some(told) = format::left_out(ending) {
-                    return Failure::input(format!("-o {name}: {told}"));
+                if let Some(reason) = format::left_out(ending) {
+                    return Failure::input(format!("-o {name}: {reason}"));
                 }
                 let listed = names.collect::<Vec<_>>().join(", ");
                 Failure::input(format!(
@@ -60,7 +60,7 @@ impl<'a> TraceFile<'a> {
         })
     }
 
-    /// Writes what `next` gives until it gives nothing, and puts the file in its place.
+    /// Writes the requests of `next` until it returns `None`, and renames the file into its place.
     pub(crate) fn fill(
         mut self,
         mut next: impl FnMut() -> Result<Option<Request>, Failure>,
@@ -98,7 +98,7 @@ impl<'a> TraceFile<'a> {
         if self.written.noise.quiet {
             return Ok(());
         }
-        say(&format!(
+        report_line(&format!(
             "destage: {}: {count} request{}, {}",
             path.display(),
             if count == 1 { "" } else { "s" },

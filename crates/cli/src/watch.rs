@@ -66,7 +66,7 @@ impl Observer for Watch<'_> {
     fn progress(&mut self, requests: u64) -> bool {
         self.progress.advance(requests.saturating_sub(self.seen));
         self.seen = requests;
-        // A log that cannot be written makes the rest of the run worthless; the caller asks why.
+        // A log that cannot be written stops the run. The caller then gets the cause.
         !interrupt::asked() && !self.logs.failed()
     }
 }

@@ -236,7 +236,7 @@ fn a_misspelt_key() {
     let parts = ["did you mean \"flash.dies\"?"];
     refused(
         &place,
-        &["run", "t.disksim", "--set", "flash.elments=4"],
+        &["run", "t.disksim", "--set", "flash.deis=4"],
         &parts,
     );
 }

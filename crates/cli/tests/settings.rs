@@ -137,3 +137,95 @@ fn a_workload_is_cut_as_a_trace_is() {
     let set = ["--set", "workload.requests=77"];
     assert_eq!(requests(&set), 77);
 }
+
+#[test]
+fn an_old_name_is_refused_wherever_it_stands_with_the_new_one() {
+    let place = Place::new();
+    place.write("old.toml", "[flash]\nplanes_per_element = 2\n");
+    for (arguments, expected) in [
+        (
+            ["--set", "flash.elements=4"],
+            "\"flash.elements\" is now flash.dies",
+        ),
+        (
+            ["--set", "trace.asu=separate"],
+            "\"trace.asu\" is now trace.volumes",
+        ),
+        (
+            ["--set", "ftl.allocation_pool=element"],
+            "\"element\" is now die",
+        ),
+        (
+            ["--ftl", "page:cleaning=greedy"],
+            "\"ftl.cleaning\" is now ftl.gc_policy",
+        ),
+        (
+            ["--config", "old.toml"],
+            "\"flash.planes_per_element\" is now flash.planes_per_die",
+        ),
+        (
+            ["--profile", "old.toml"],
+            "\"flash.planes_per_element\" is now flash.planes_per_die",
+        ),
+    ] {
+        for command in ["run", "compare"] {
+            let outcome = place.run(&[&[command], &RUN[1..], &arguments].concat());
+            assert_eq!(outcome.status, 2, "{command} {arguments:?}");
+            assert!(outcome.errors.contains(expected), "{}", outcome.errors);
+        }
+    }
+}
+
+/// Metrics of small writes of pages 0 to 3, again and again, with a trim now and then.
+fn order_and_power(place: &Place, arguments: &[&str]) -> serde_json::Value {
+    let lines: String = (0..400u32)
+        .map(|index| match index % 10 {
+            9 => format!("{index},trim,{},4096\n", index % 4 * 4096),
+            _ => format!("{index},write,{},4096\n", index % 4 * 4096),
+        })
+        .collect();
+    place.write("t.csv", format!("time,op,offset,bytes\n{lines}"));
+    let run = [
+        "run",
+        "t.csv",
+        "--format",
+        "csv",
+        "--set",
+        "trace.time_unit=ms",
+        "--json",
+    ];
+    place.json(&[&run[..], arguments].concat())["metrics"].clone()
+}
+
+#[test]
+fn without_a_volatile_cache_every_write_is_programmed_before_its_answer() {
+    let place = Place::new();
+    let on = order_and_power(&place, &["--set", "device.vwc=on"]);
+    let off = order_and_power(&place, &["--set", "device.vwc=off"]);
+    assert_eq!(on["flash.programs"], 0);
+    assert_eq!(off["flash.programs"], off["host.page_writes"]);
+    assert!(on["response.write.max_ms"].as_f64() < Some(0.1));
+    assert!(off["response.p50_ms"].as_f64() > Some(0.3));
+    assert_eq!(off["buffer.dirty_at_end"], 0);
+}
+
+#[test]
+fn a_strict_trim_is_a_write_of_zeros() {
+    let place = Place::new();
+    let strict = ["--set", "device.trim=strict", "--buffer", "nocache"];
+    let default = order_and_power(&place, &["--buffer", "nocache"]);
+    assert_eq!(default["flash.programs"], 360);
+    assert_eq!(order_and_power(&place, &strict)["flash.programs"], 400);
+}
+
+#[test]
+fn what_a_loss_of_power_would_lose_is_more_than_what_is_dirty() {
+    let place = Place::new();
+    let one_page = order_and_power(&place, &["--size", "4KiB"]);
+    assert_eq!(one_page["buffer.dirty_bytes_max"], 4096);
+    assert_eq!(one_page["device.at_risk_bytes_max"], 8192);
+    let none = order_and_power(&place, &["--buffer", "nocache"]);
+    assert_eq!(none["device.at_risk_bytes_max"], 4096);
+    let no_flash = order_and_power(&place, &["--ftl", "none"]);
+    assert!(no_flash.get("device.at_risk_bytes_max").is_none());
+}

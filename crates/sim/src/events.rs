@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
 
-/// The last moment, one tick before the order of an empty lane. What would be due later is due then.
+/// The last moment. An event that would be due later is due then; an empty lane comes one tick after it.
 pub const LAST: Ticks = Ticks::MAX - 1;
 
 /// How the end of a span of time is computed from its start.

@@ -160,9 +160,19 @@ impl Latencies {
         summary(self.kept.concat())
     }
 
-    /// Of reads, or of writes. `all` is the summary of both, which is the answer if there is no other kind.
+    /// Of reads. `all` is the summary of reads and writes, which need not be made again if there are no writes.
     #[must_use]
-    pub fn of(&self, write: bool, all: Option<Summary>) -> Option<Summary> {
+    pub fn reads(&self, all: Option<Summary>) -> Option<Summary> {
+        self.of(false, all)
+    }
+
+    /// Of writes; `all` as for [`Latencies::reads`].
+    #[must_use]
+    pub fn writes(&self, all: Option<Summary>) -> Option<Summary> {
+        self.of(true, all)
+    }
+
+    fn of(&self, write: bool, all: Option<Summary>) -> Option<Summary> {
         if let Some(rest) = self.rest.as_deref() {
             return rest[usize::from(write)].summary();
         }
@@ -233,7 +243,7 @@ mod tests {
         assert_eq!((all.count, all.mean_ms, all.max_ms), (4, 25.0, 40.0));
         assert_eq!(all.percentiles_ms, [20.0, 40.0, 40.0, 40.0]);
         assert!((all.std_ms - 125f64.sqrt()).abs() < 1e-12);
-        assert_eq!(latencies.of(true, latencies.all()).unwrap().mean_ms, 35.0);
+        assert_eq!(latencies.writes(latencies.all()).unwrap().mean_ms, 35.0);
     }
 
     #[test]
@@ -249,8 +259,8 @@ mod tests {
                 latencies.push(time, write);
             }
             let all = latencies.all().unwrap();
-            let reads = latencies.of(false, Some(all)).unwrap();
-            let writes = latencies.of(true, Some(all)).unwrap();
+            let reads = latencies.reads(Some(all)).unwrap();
+            let writes = latencies.writes(Some(all)).unwrap();
             assert_eq!((all.count, reads.count, writes.count), (4, 1, 3));
             assert_eq!(all.max_ms, to_ms(u64::MAX));
             assert_eq!(writes.max_ms, to_ms(half + 3));

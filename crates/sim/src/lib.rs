@@ -3,13 +3,14 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`settings`], [`parameters`], [`profiles`] | from what a user wrote to a checked [`settings::Config`] |
+//! | [`renamed`] | names of earlier versions, which are refused with the new ones |
 //! | [`run`] | from a configuration and requests to results; cross products on threads |
 //! | [`engine`] | the event-driven run, with [`host`], [`events`] |
 //! | [`op_count`] | the run without a clock |
 //! | [`paging`], [`source`] | requests become pages |
-//! | [`meter`], [`measured`] | what is measured on the way |
-//! | [`foresight`] | what has to be known before a run begins |
-//! | [`latencies`], [`metrics`] | what was measured becomes what is reported |
+//! | [`meter`], [`measured`] | `Totals`: operations and time of the dies; `Measured`: all that a run measures |
+//! | [`prepass`] | the pass over all requests that a few configurations need first |
+//! | [`latencies`], [`metrics`] | `Summary`: one set of times; `Metrics`: the named results |
 //! | [`precondition`] | what the device holds before the first request |
 //! | [`observer`] | logs, progress, interruption |
 //! | [`error`] | what can be wrong with a user's input |
@@ -17,7 +18,6 @@
 pub mod engine;
 pub mod error;
 pub mod events;
-pub mod foresight;
 pub mod host;
 pub mod latencies;
 pub mod measured;
@@ -28,7 +28,9 @@ pub mod op_count;
 pub mod paging;
 pub mod parameters;
 pub mod precondition;
+pub mod prepass;
 pub mod profiles;
+pub mod renamed;
 pub mod run;
 pub mod settings;
 pub mod source;

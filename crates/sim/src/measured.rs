@@ -1,4 +1,7 @@
-//! What a run measures, up to the close of its window.
+//! `Measured`: everything a run measures, up to the close of its window.
+//!
+//! It holds the buffer's `Counts`, the dies' `Totals` and the response times. [`crate::metrics`] makes named results
+//! of it.
 
 use destage_base::Ticks;
 use destage_buffer::Counts;

@@ -1,4 +1,4 @@
-//! What the dies did, in operations and in time.
+//! `Totals`: what the dies did, in operations and in time.
 
 use destage_base::Ticks;
 use destage_flash::operation::Tally;

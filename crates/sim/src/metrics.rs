@@ -1,4 +1,4 @@
-//! The metric set: every name, its unit and meaning, and how it is computed from what a run measured.
+//! `Metrics`: every name, its unit and meaning, and how it is computed from [`Measured`].
 //!
 //! Counts and times are integers until here; this is where they become milliseconds and ratios. A metric
 //! that has no meaning in a run (no reads, no buffer, no flash) is absent.
@@ -9,8 +9,11 @@ use destage_buffer::destage::DestageCause;
 use destage_flash::Cause;
 use destage_flash::operation::{MergeCause, MergeKind, Tally};
 
+use crate::error::SimError;
 use crate::latencies::Summary;
 use crate::measured::Measured;
+use crate::renamed;
+use crate::settings::suggestion;
 
 /// A metric's row.
 #[derive(Clone, Copy, Debug)]
@@ -148,12 +151,17 @@ pub const METRICS: &[MetricRow] = &[
     row(
         "buffer.dirty_bytes_max",
         "bytes",
-        "Most bytes of buffered pages that were dirty at one moment.",
+        "Most bytes of dirty pages in the buffer at one moment; never more than its capacity.",
     ),
     row(
         "buffer.oldest_dirty_ms_max",
         "ms",
         "Longest time a page stayed dirty.",
+    ),
+    row(
+        "device.at_risk_bytes_max",
+        "bytes",
+        "Most bytes that a loss of power would have lost: resident dirty, leaving, held and bypassed, until their program has ended.",
     ),
     row(
         "scheme.*",
@@ -263,6 +271,11 @@ pub const METRICS: &[MetricRow] = &[
         "",
         "Figures only the chosen FTL has, such as a hit ratio of its map; see its page in docs/ftls.",
     ),
+    row(
+        "waf.bytes",
+        "",
+        "Bytes of data programmed per byte the host wrote.",
+    ),
     row("waf.host", "", "Flash programs per page the host wrote."),
     row("waf.ftl", "", "Flash programs per page given to the FTL."),
     row("wear.erase_min", "", "Fewest erases of a block."),
@@ -365,12 +378,13 @@ pub fn collect(measured: &Measured, scope: &Scope) -> Metrics {
     metrics.count("host.bytes_written", measured.bytes_written);
     let all = measured.response.all();
     metrics.summary("response", all);
-    metrics.summary("response.read", measured.response.of(false, all));
-    metrics.summary("response.write", measured.response.of(true, all));
+    metrics.summary("response.read", measured.response.reads(all));
+    metrics.summary("response.write", measured.response.writes(all));
     metrics.summary("device_response", measured.device_response.all());
     metrics.summary("destage_response", measured.destage_response.all());
     throughput(&mut metrics, measured, scope);
     buffer(&mut metrics, measured, scope);
+    device(&mut metrics, measured, scope);
     if scope.flash {
         flash(&mut metrics, measured, scope);
     }
@@ -421,6 +435,16 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
         u64::from(counts.dirty_max) * scope.page_bytes,
     );
     metrics.real("buffer.oldest_dirty_ms_max", to_ms(counts.oldest_dirty_max));
+}
+
+/// Figures of the buffer's scheme and of the device around it.
+fn device(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
+    if scope.flash {
+        metrics.count(
+            "device.at_risk_bytes_max",
+            measured.at_risk_max * scope.page_bytes,
+        );
+    }
     for (name, value) in &measured.scheme_figures {
         metrics.real(&format!("scheme.{name}"), *value);
     }
@@ -473,6 +497,8 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     for (name, value) in &measured.ftl_figures {
         metrics.real(&format!("ftl.{name}"), *value);
     }
+    let bytes = programs as f64 * scope.page_bytes as f64;
+    metrics.real("waf.bytes", bytes / measured.bytes_written as f64);
     metrics.real("waf.host", programs as f64 / measured.page_writes as f64);
     let given = totals.tally.programs[Cause::Host as usize];
     metrics.real("waf.ftl", programs as f64 / given as f64);
@@ -512,6 +538,25 @@ pub fn find(name: &str) -> Option<&'static MetricRow> {
             .strip_prefix(prefix)
             .and_then(|rest| rest.strip_suffix(suffix))
             .is_some_and(|middle| !middle.is_empty() && !middle.contains('.')),
+    })
+}
+
+/// The row of metric `name`, which a user gave.
+///
+/// # Errors
+/// If there is none; the message has the new name of one that was renamed, or the nearest.
+pub fn require(name: &str) -> Result<&'static MetricRow, SimError> {
+    // First: a row such as `ftl.*` takes every name of its section.
+    if let Some(new) = renamed::metric(name) {
+        return Err(SimError::Config(format!(
+            "metric {name:?} is now {new}; expected {new}"
+        )));
+    }
+    find(name).ok_or_else(|| {
+        SimError::Config(format!(
+            "unknown metric {name:?}{}; expected a name from `destage list metrics`",
+            suggestion(name, METRICS.iter().map(|row| row.name))
+        ))
     })
 }
 

@@ -1,4 +1,4 @@
-//! Who watches a run: logs, progress, interruption.
+//! Observers of a run: logs, progress, interruption.
 
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;

@@ -1,8 +1,7 @@
 //! The run without a clock: every flash command has ended when it begins.
 //!
-//! With no flash at all (`ftl.kind = none`) it is a cache simulator: who hits, who leaves. With an FTL it
-//! is the op-count model of the BPLRU paper: operations are counted and their times summed, nothing
-//! waits for anything.
+//! With no flash at all (`ftl.kind = none`) it is a cache simulator: hits and victims. With an FTL it is the
+//! op-count model of the BPLRU paper: operations are counted, their times are summed, and nothing waits.
 
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
@@ -41,13 +40,13 @@ impl Driver for Counter<'_> {
     }
 
     fn serve_batch(&mut self, _: u32, _: BatchStep<'_>) {
-        unreachable!("parallel units are refused without a clock")
+        unreachable!("a device without a clock is made without batches")
     }
 
     #[inline]
     fn answer(&mut self, _: u32) {}
 
-    /// Nobody is ever idle.
+    /// There is no idle time without a clock.
     fn wake_after(&mut self, _: Ticks, _: u32) {}
 
     /// The time that operations took so far.
@@ -68,7 +67,8 @@ impl Driver for Counter<'_> {
     }
 }
 
-/// Counts what `source` makes `device` do; with `drain` what is left at the end, too.
+/// Counts the flash operations that the requests of `source` cause on `device`. With `drain`, those of a last
+/// destage of everything dirty count as well.
 ///
 /// # Errors
 /// What is wrong with the trace, the device's size, or that the observer wants to stop.

@@ -41,7 +41,7 @@ pub struct Addressing {
 }
 
 impl Addressing {
-    /// What `request` asks of a device of `device_pages`; `origin` names the trace in an error.
+    /// `request` as a request for a device of `device_pages`; `origin` names the trace in an error.
     ///
     /// # Errors
     /// [`SimError::BeyondDevice`] for a request that ends beyond the device where that is refused.

@@ -22,7 +22,7 @@ pub enum Precondition {
     None,
     /// Every page, written once in order.
     SequentialFill,
-    /// That, and then so many times as many overwrites as there are pages, of pages drawn evenly.
+    /// The same, and then this number times the pages of the device as overwrites of random pages.
     RandomFill(u64),
 }
 
@@ -73,7 +73,7 @@ pub(crate) struct Preparation<'a> {
 }
 
 impl Preparation<'_> {
-    /// Overwrites random pages, `passes` times as many as there are, and forgets what that cost.
+    /// Overwrites random pages, `passes` times as many as there are. Its operations are not counted.
     ///
     /// # Errors
     /// If the device has no room for it, or `observer` wants to stop.
@@ -102,17 +102,17 @@ impl Preparation<'_> {
         }
     }
 
-    /// Collects what is due, then writes `page`. All of it happens at the start of time.
+    /// Collects garbage that is due, then writes `page`, at time 0.
     fn write(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), Box<str>> {
         let die = self.ftl.place(page, &|_| 0);
-        for cleaned in 0.. {
+        for collected in 0.. {
             operations.clear();
             let due = self.ftl.collect_garbage(die, 0, operations);
             if !due.map_err(|full| full.explanation)? {
                 break;
             }
-            if cleaned > gc_limit(self.blocks_per_die) {
-                return Err(only_collects(die, cleaned).explanation);
+            if collected > gc_limit(self.blocks_per_die) {
+                return Err(only_collects(die, collected).explanation);
             }
         }
         operations.clear();

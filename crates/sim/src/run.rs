@@ -14,7 +14,6 @@ use rayon::prelude::*;
 use crate::engine::{Engine, EngineConfig, Replay, Window};
 use crate::error::SimError;
 use crate::events::Clock;
-use crate::foresight::Foresight;
 use crate::host::{Attribution, Scheduler};
 use crate::measured::Measured;
 use crate::metrics::{MergeCost, Metrics, Scope, collect};
@@ -22,6 +21,7 @@ use crate::observer::Observer;
 use crate::op_count;
 use crate::paging::{AddressMap, Addressing, Align};
 use crate::precondition::{Precondition, Preparation};
+use crate::prepass::Prepass;
 use crate::settings::Config;
 use crate::source::Source;
 
@@ -131,7 +131,7 @@ impl Config {
     }
 
     /// The buffer; one of no page keeps nothing.
-    fn buffer(&self, timed: bool, foresight: &Foresight) -> Result<Buffer, SimError> {
+    fn buffer(&self, timed: bool, prepass: &Prepass) -> Result<Buffer, SimError> {
         let page_bytes = self.global.integer("flash.page_bytes");
         let capacity = (self.global.integer("buffer.capacity_bytes") / page_bytes) as u32;
         if self.scheme.needs_future && capacity > 0 {
@@ -148,7 +148,7 @@ impl Config {
             capacity_pages: capacity,
             cluster_pages: config.cluster_pages,
             dies: self.geometry().dies,
-            future: foresight.writes.as_deref(),
+            future: prepass.writes.as_deref(),
             seed: self.global.integer("sim.seed"),
             values: &self.buffer,
         });
@@ -172,7 +172,7 @@ impl Config {
         Device::new(config, buffer, ftl)
     }
 
-    /// Who was told the future has to see it in the order of the trace.
+    /// A scheme that knows the future must see the writes in the order of the trace.
     fn check_order(&self, timed: bool) -> Result<(), SimError> {
         if timed && self.global.text("host.scheduler") != "fifo" {
             return Err(SimError::Config(format!(
@@ -204,9 +204,9 @@ impl Config {
         }
     }
 
-    /// Whether a run needs to know the requests before it begins; see [`Foresight::of`].
+    /// Whether a run needs to know the requests before it begins; see [`Prepass::of`].
     #[must_use]
-    pub fn needs_foresight(&self) -> bool {
+    pub fn needs_prepass(&self) -> bool {
         self.address_map() == AddressMap::Shrink || self.scheme.needs_future
     }
 
@@ -248,7 +248,7 @@ impl Config {
     }
 }
 
-/// Simulates `source` under `config`. `foresight` is of the same requests if [`Config::needs_foresight`].
+/// Simulates `source` under `config`. `prepass` is of the same requests if [`Config::needs_prepass`].
 /// The source comes back for its counts and digest.
 ///
 /// # Errors
@@ -256,7 +256,7 @@ impl Config {
 pub fn run<'a>(
     config: &Config,
     source: Source<'a>,
-    foresight: &Foresight,
+    prepass: &Prepass,
     observer: &'a mut dyn Observer,
 ) -> Result<(RunResult, Source<'a>), SimError> {
     let timed = config.is_timed();
@@ -277,11 +277,11 @@ pub fn run<'a>(
         merges: ftl.properties().has_merges.then(|| config.merge_cost()),
         page_bytes: geometry.page_bytes,
     };
-    let addressing = config.addressing(foresight.span_pages);
-    let device = config.device(timed, config.buffer(timed, foresight)?, ftl);
+    let addressing = config.addressing(prepass.span_pages);
+    let device = config.device(timed, config.buffer(timed, prepass)?, ftl);
     let timing = config.timing();
     let (measured, source): (Measured, Source<'a>) = if timed {
-        let engine = config.engine(foresight.span_pages);
+        let engine = config.engine(prepass.span_pages);
         Engine::new(engine, source, device, timing, geometry.dies, observer).run()?
     } else {
         let drain = config.global.flag("sim.drain");
@@ -335,9 +335,9 @@ pub fn run_all<O: Observer>(
     let one = |(index, job): (usize, &Job<'_>)| {
         let mut observer = observe(index);
         let mut future = Source::memory(job.origin.clone(), job.requests);
-        let foresight = Foresight::of(&job.config, &mut future)?;
+        let prepass = Prepass::of(&job.config, &mut future)?;
         let source = Source::memory(job.origin.clone(), job.requests);
-        let result = run(&job.config, source, &foresight, &mut observer).map(|(result, _)| result);
+        let result = run(&job.config, source, &prepass, &mut observer).map(|(result, _)| result);
         finished(index);
         result
     };

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use destage_base::parameter::{Parameter, Value, Values};
-use destage_buffer::SchemeRow;
+use destage_buffer::{SchemeConfig, SchemeRow};
 use destage_flash::ftl::FtlRow;
 
 use crate::error::SimError;
 use crate::parameters::PARAMETERS;
 use crate::precondition::{self, Precondition};
 use crate::profiles;
+use crate::renamed;
 
 /// Where a setting was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -271,10 +272,13 @@ impl Settings {
                 return Err(SimError::Config(unknown(key, setting, &rows)));
             };
             let value = row.read(&setting.text).map_err(|expected| {
-                SimError::Config(format!(
-                    "{}: {key}: {:?}: expected {expected}",
-                    setting.origin, setting.text
-                ))
+                let (origin, text) = (&setting.origin, &setting.text);
+                SimError::Config(match renamed::value(key, text) {
+                    Some(new) => {
+                        format!("{origin}: {key}: {text:?} is now {new}; expected {expected}")
+                    }
+                    None => format!("{origin}: {key}: {text:?}: expected {expected}"),
+                })
             })?;
             match section {
                 Section::Global => config.global.set(row.name, value),
@@ -307,6 +311,19 @@ impl Config {
             .collect()
     }
 
+    /// Whether the scheme buffers anything.
+    fn keeps_pages(&self) -> bool {
+        let smallest = SchemeConfig {
+            capacity_pages: 0,
+            cluster_pages: 1,
+            dies: 1,
+            future: None,
+            seed: 0,
+            values: &self.buffer,
+        };
+        self.scheme.needs_future || (self.scheme.build)(&smallest).properties().keeps_pages
+    }
+
     /// What no single row can see.
     fn check(&self) -> Result<(), SimError> {
         let page = self.global.integer("flash.page_bytes");
@@ -323,7 +340,7 @@ impl Config {
             )));
         }
         let capacity = self.global.integer("buffer.capacity_bytes");
-        if capacity < page && self.scheme.name != "nocache" {
+        if capacity < page && self.keeps_pages() {
             return Err(SimError::Config(format!(
                 "buffer.capacity_bytes = {capacity}: {} cannot hold a page of {page} bytes; expected at least {page}, or --buffer nocache for no buffer at all",
                 self.scheme.name
@@ -404,6 +421,9 @@ fn owners_of(key: &str) -> impl Iterator<Item = &'static str> {
 }
 
 fn unknown(key: &str, setting: &Setting, rows: &Rows) -> String {
+    if let Some(new) = renamed::key(key) {
+        return format!("{}: {key:?} is now {new}; expected {new}", setting.origin);
+    }
     let owners: Vec<_> = owners_of(key).collect();
     if !owners.is_empty() {
         let chosen = if key.starts_with("ftl.") {
@@ -478,7 +498,7 @@ mod tests {
 
     #[test]
     fn a_misspelt_key_names_its_neighbour() {
-        let text = error(&["flash.elments=4"]);
+        let text = error(&["flash.deis=4"]);
         assert!(text.contains("did you mean \"flash.dies\"?"), "{text}");
         assert!(error(&["buffer.kind=lur"]).contains("did you mean \"lru\"?"));
     }

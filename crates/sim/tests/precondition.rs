@@ -1,8 +1,8 @@
 //! What the device holds before the first request, and what that costs the first request.
 
-use destage_sim::foresight::Foresight;
 use destage_sim::metrics::Metrics;
 use destage_sim::observer::{Observer, Silent};
+use destage_sim::prepass::Prepass;
 use destage_sim::run::run;
 use destage_sim::settings::Settings;
 use destage_sim::source::Source;
@@ -34,7 +34,7 @@ fn metrics(pairs: &[&str], observer: &mut dyn Observer) -> Result<Metrics, Strin
     });
     let source = Source::memory("test".to_owned(), &requests);
     let (result, _) =
-        run(&config, source, &Foresight::default(), observer).map_err(|error| error.to_string())?;
+        run(&config, source, &Prepass::default(), observer).map_err(|error| error.to_string())?;
     Ok(result.metrics)
 }
 

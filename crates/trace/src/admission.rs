@@ -43,7 +43,7 @@ impl Admission {
         }
     }
 
-    /// Applies the rules to `batch`, and leaves in it what may be handed out now. `bad` is told of each request
+    /// Applies the rules to `batch`, and leaves in it what may be handed out now. `bad` gets each request
     /// that breaks one, and says whether to go on with the next.
     pub fn admit(
         &mut self,
@@ -70,7 +70,7 @@ impl Admission {
         batch.truncate(kept);
     }
 
-    /// Lets in requests up to the first that needs a closer look, and returns how many. Almost always that is all of
+    /// Admits requests up to the first that needs a closer look, and returns how many. Almost always that is all of
     /// them, and none has to be moved.
     fn clean(&mut self, batch: &[Request]) -> usize {
         if !self.in_place || self.window.is_some() {

@@ -1,6 +1,6 @@
 //! Plain bytes out of a file that may be compressed.
 //!
-//! The compression is told by the file's first bytes, never by its name. Files of several members, as parallel
+//! The first bytes of the file decide which compression it has, never its name. Files of several members, as parallel
 //! compressors and concatenation make them, are read to their end. A stream that stops in the middle is an
 //! error of the decoder, which nothing here turns into an end of file.
 

@@ -2,8 +2,8 @@
 //!
 //! The `parquet` crate promises errors for damaged files, but version 59 panics on some: on a page that refers to a
 //! dictionary which no page before it held, on a number wider than the bytes that are left, on a column of split bytes
-//! that ends early (all found by `make fuzz`; its corpus keeps two of them). A panic there says what an error would have
-//! said: this file is damaged. Only calls into that crate are contained; what it was working on is not used again.
+//! that ends early (all found by `make fuzz`; its corpus keeps two of them). A panic there means what an error
+//! would mean: this file is damaged. Only calls into that crate are contained, and its state is not used again.
 
 use ::parquet::errors::{ParquetError, Result};
 use std::cell::Cell;

@@ -157,7 +157,7 @@ impl<'a> Cursor<'a> {
         Ok((whole, value / unit + u64::from(value % unit >= unit / 2)))
     }
 
-    /// A decimal number, perhaps with an exponent, that plays no part: checked and passed over.
+    /// A decimal number, perhaps with an exponent, whose value is not used. It is checked and passed over.
     #[inline(always)]
     pub fn ignored_decimal(&mut self, column: &'static Column) -> Result<(), Problem> {
         self.field = self.at;
@@ -316,7 +316,7 @@ impl<'a> Cursor<'a> {
         self.bad_field(fault, column)
     }
 
-    /// Something else than a separator: the line is over, or the field goes on with what it may not hold.
+    /// The problem where a separator was expected: the line is over, or the field has a character it may not have.
     #[cold]
     #[inline(never)]
     fn no_separator(&self, column: &'static Column) -> Problem {

@@ -52,9 +52,9 @@ pub(crate) struct State {
     last_name: (Vec<u8>, u32),
     /// What the user says of things that the format leaves open.
     pub choices: Choices,
-    /// A request that comes before the one of the line being read: a flush that a write asks for.
+    /// A flush that the write being read carries. It is handed out before that write.
     pub ahead: Option<Request>,
-    /// What the beginning of the file said, as a number whose meaning is the format's own: a version.
+    /// A number from the beginning of the file, such as a version. Its meaning is the format's own.
     pub kind: u32,
     /// A running time in ticks, for formats that note only differences.
     pub clock: Ticks,
@@ -189,7 +189,7 @@ impl State {
         self.since_base(whole)?.checked_mul(self.ticks_per_unit)
     }
 
-    /// Whole units since the point well before the first line, which the first call sets.
+    /// Whole units since a point well before the first line. The first call sets that point.
     #[inline(always)]
     fn since_base(&mut self, whole: u64) -> Option<u64> {
         let ticks_per_unit = self.ticks_per_unit;
@@ -321,7 +321,7 @@ pub(crate) fn decode<L: Layout>(
     }
 }
 
-/// Passes over blank lines, which are legal only if nothing follows them: where that goes on, and what is wrong.
+/// Passes over blank lines. They are legal only at the end of the file. Returns where reading goes on, and what is wrong.
 #[cold]
 fn blank_lines(block: &[u8], mut at: usize, state: &mut State) -> (usize, Option<Problem>) {
     while at < block.len() {

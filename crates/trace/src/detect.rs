@@ -21,7 +21,7 @@ fn fits(matched: usize, sampled: usize) -> bool {
     matched > 0 && 2 * matched >= sampled
 }
 
-/// Looks at the beginning of the stream and tells the format; nothing if there is not a byte. Makes sure that text is
+/// Finds the format from the beginning of the stream; `None` if the stream is empty. Makes sure that text is
 /// text.
 pub(crate) fn first_block(
     file: &str,
@@ -74,7 +74,7 @@ fn not_text(bytes: &[u8]) -> Option<(usize, u8)> {
         .map(|offset| (offset, bytes[offset]))
 }
 
-/// The format of a trace that is no text and begins with `bytes`; nothing if none fits.
+/// The format of a binary trace that begins with `bytes`; `None` if none fits.
 fn detect_binary(file: &str, bytes: &[u8]) -> Result<Option<&'static Format>, TraceError> {
     let fits = |format: &&Format| match format.encoding {
         Encoding::Text(_) => false,
@@ -87,7 +87,7 @@ fn detect_binary(file: &str, bytes: &[u8]) -> Result<Option<&'static Format>, Tr
         if bytes.starts_with(b"PAR1") {
             return Err(TraceError::LeftOut {
                 file: file.to_owned(),
-                told: PARQUET_LEFT_OUT,
+                reason: PARQUET_LEFT_OUT,
             });
         }
         return Ok(None);
@@ -106,7 +106,7 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
         .iter()
         .map(|format| State::new(format.time_unit.exponent()).with(choices))
         .collect();
-    // Columns that the user names would read many a table; named in the file they are its header.
+    // Columns that the user names would fit many tables. Columns named in the file are its header.
     for state in &mut states {
         state.choices.columns = None;
     }

@@ -1,6 +1,6 @@
 //! Digits to numbers, eight at a time.
 //!
-//! What a byte loop spends its time on is not the digits but the unpredictable length of each field. One load, one
+//! A byte loop spends its time not on the digits but on the unpredictable length of each field. One load, one
 //! mask and one shift find it without a branch.
 
 /// Powers of ten that fit in 64 bits.

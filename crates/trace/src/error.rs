@@ -229,12 +229,12 @@ pub enum TraceError {
         through: &'static str,
     },
     /// The trace is in a format that this build was made without.
-    #[error("{file}: {told}")]
+    #[error("{file}: {reason}")]
     LeftOut {
         /// The path as given.
         file: String,
         /// Which, and what to do.
-        told: &'static str,
+        reason: &'static str,
     },
     /// Volumes cannot be concatenated on standard input, because that reads the trace twice.
     #[error(
@@ -309,7 +309,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// What was expected instead, where that does not depend on a field; `layout` names the format's columns.
+    /// What was expected instead, if that does not depend on a field. `layout` names the format's columns.
     pub(crate) fn expected(self, layout: &'static str) -> &'static str {
         match self {
             Self::BlankLine => "blank lines only after the last request",

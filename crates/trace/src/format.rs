@@ -14,7 +14,7 @@ pub struct Format {
     /// Endings of file names, without a dot and before the ending of a compression, that settle which of several
     /// formats that fit is meant.
     pub extensions: &'static [&'static str],
-    /// One sentence: where such traces come from, and what is particular about them.
+    /// One sentence: the origin of such traces, and what is particular about them.
     pub about: &'static str,
     /// The columns or fields, as error messages name them.
     pub columns: &'static str,
@@ -28,6 +28,9 @@ pub struct Format {
     pub sorted: bool,
     /// Whether times count from some day of the calendar; they are then made relative to the first request.
     pub epoch: bool,
+    /// Whether a request is several lines or records, of which `trace.event` names the one that counts. A trace may
+    /// then be without a single request.
+    pub filters_events: bool,
     pub(crate) encoding: Encoding,
 }
 
@@ -181,7 +184,22 @@ pub fn find(name: &str) -> Option<&'static Format> {
         .find(|format| format.name == name || format.extensions.contains(&name))
 }
 
-/// What to tell who asks for the format called `name`, if this build was made without it.
+/// A format that this build was made without.
+struct LeftOut {
+    name: &'static str,
+    /// What to do instead; the end of an error message.
+    reason: &'static str,
+}
+
+const LEFT_OUT: &[LeftOut] = &[
+    #[cfg(not(feature = "parquet"))]
+    LeftOut {
+        name: "parquet",
+        reason: PARQUET_LEFT_OUT,
+    },
+];
+
+/// Why there is no format called `name`, if this build was made without it.
 ///
 /// ```
 /// # use destage_trace::format;
@@ -190,7 +208,8 @@ pub fn find(name: &str) -> Option<&'static Format> {
 /// ```
 #[must_use]
 pub fn left_out(name: &str) -> Option<&'static str> {
-    (name == "parquet" && find(name).is_none()).then_some(PARQUET_LEFT_OUT)
+    let row = LEFT_OUT.iter().find(|row| row.name == name);
+    row.map(|row| row.reason)
 }
 
 pub(crate) const PARQUET_LEFT_OUT: &str = "Parquet was left out of this build; expected one made by `cargo build --release -p destage-cli --features parquet`";

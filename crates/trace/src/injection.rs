@@ -3,8 +3,8 @@
 //! All rules count requests of the slice that is handed out. Flushes by count arrive with every n-th write; by time, at
 //! each multiple of a period after the first request, if something was written since the last flush of any origin: a
 //! file system with nothing to commit sends none. Every n-th write is forced. Trims arrive with every n-th write and
-//! name what the n-th write before it wrote, as a temporary file that is removed when the next one is made. Streams
-//! tell volumes apart.
+//! name the range of the n-th write before it: a temporary file is removed when the next one is made. Streams number
+//! volumes.
 
 use crate::options::{ReadOptions, Streams};
 use crate::request::{Operation, Request};
@@ -21,7 +21,7 @@ pub(crate) struct Injection {
     written: bool,
     /// The next multiple of `flush_every`, once there was a request.
     due: Option<Ticks>,
-    /// What the next trim is of.
+    /// The write whose range is trimmed next.
     temporary: Option<Request>,
     /// How many requests were added.
     pub added: u64,

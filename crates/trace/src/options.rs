@@ -138,7 +138,7 @@ pub const PARAMETERS: &[Parameter] = &[
         },
         default: "0",
         unit: "writes",
-        about: "With every n-th write what the n-th write before it wrote is trimmed, as if it were a temporary file; 0 adds no trims.",
+        about: "With every n-th write a trim is added: of the pages that the previous n-th write wrote, as if they were a temporary file. 0 adds no trims.",
         source: "older traces have none",
     },
     Parameter {
@@ -163,7 +163,7 @@ pub enum Event {
     Complete,
 }
 
-/// What the user says of things that some formats leave open.
+/// The user's choices for what some formats leave open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
     /// The event that is the request; issue by default.
@@ -269,7 +269,7 @@ pub struct ReadOptions {
     pub skip: u64,
     /// Whether reads are dropped, from the slice that `skip` and `limit` cut out.
     pub writes_only: bool,
-    /// What formats are told that leave something open.
+    /// Choices for formats that leave something open.
     pub choices: Choices,
     /// A flush is added after every so many writes; 0 is never.
     pub flush_every_writes: u64,
@@ -277,7 +277,7 @@ pub struct ReadOptions {
     pub flush_every: Ticks,
     /// One of so many writes becomes forced unit access; 0 is none.
     pub fua_every_writes: u64,
-    /// With every n-th write what the n-th write before it wrote is trimmed; 0 is never.
+    /// With every n-th write, the range of the n-th write before it is trimmed; 0 is never.
     pub trim_every_writes: u64,
     /// Where the stream of a request comes from.
     pub streams: Streams,
@@ -392,7 +392,7 @@ impl ReadOptions {
     /// The unit of the times in `file`, which is in `format`.
     pub(crate) fn time_unit_of(&self, file: &str, format: &Format) -> Result<TimeUnit, TraceError> {
         match (self.time_unit, format.encoding) {
-            // Passed over in silence it would leave the user in the belief that times had changed.
+            // Ignoring it would let the user believe that times had changed.
             (Some(unit), Encoding::Binary(_)) if format.time_unit == TimeUnit::Ticks => {
                 Err(TraceError::Option {
                     name: "trace.time_unit",

@@ -26,7 +26,7 @@ const BATCH: usize = 4096;
 
 /// What a reader met on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Counts {
+pub struct ReadReport {
     /// Lines or records read, whatever they held.
     pub lines: u64,
     /// Requests handed out.
@@ -94,7 +94,7 @@ struct Faults {
 }
 
 impl Faults {
-    /// Notes an error, which is only made if it will be shown: finding its text takes a walk through the block.
+    /// Notes an error. It is only made if it will be shown, because its text takes a walk through the block.
     /// Whether reading goes on with the next line.
     #[cold]
     fn note(&mut self, error: impl FnOnce() -> TraceError) -> bool {
@@ -250,7 +250,7 @@ impl Reader {
         &self.file
     }
 
-    /// When the trace's first request arrived, in ticks of 0.1 ns on the clock of its format. Nothing before it was read,
+    /// When the trace's first request arrived, in ticks of 0.1 ns on the clock of its format. `None` before it was read,
     /// or if times do not count from a day of the calendar.
     #[must_use]
     pub fn clock(&self) -> Option<u128> {
@@ -265,8 +265,8 @@ impl Reader {
 
     /// What was met so far.
     #[must_use]
-    pub fn counts(&self) -> Counts {
-        Counts {
+    pub fn report(&self) -> ReadReport {
+        ReadReport {
             lines: self.state.line - 1,
             requests: self.handed_out,
             skipped: self.faults.skipped,
@@ -590,9 +590,10 @@ impl Reader {
             file: self.file.clone(),
             lines,
             skipped,
-            expected: match self.format.name {
-                "blkparse" | "blktrace" => "at least one of the kind that trace.event names",
-                _ => "at least one",
+            expected: if self.format.filters_events {
+                "at least one of the kind that trace.event names"
+            } else {
+                "at least one"
             },
         })
     }

@@ -32,11 +32,11 @@ pub(crate) enum Step {
 /// The functions of a format, compiled for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Binary {
-    /// As [`crate::decode::Decode`]; stops before a record that is not there as a whole.
+    /// As [`crate::decode::Decode`]; stops before an incomplete record.
     pub decode: fn(&[u8], &mut State, &mut Vec<Request>, usize) -> Outcome,
     /// Where the record starts that a number belongs to.
     pub locate: fn(&[u8], &mut State, u64) -> usize,
-    /// Whether a file that begins so is in this format: stricter than reading where there is no mark to know it by.
+    /// Whether a file with this beginning is in this format. Stricter than reading where the format has no mark.
     pub begins: fn(&[u8]) -> bool,
     /// Whether a file may end here, between two records.
     pub ended: fn(&State) -> bool,
@@ -97,7 +97,7 @@ fn locate<R: Records>(block: &[u8], state: &mut State, number: u64) -> usize {
     at
 }
 
-/// A problem with the `width` bytes at `field` of a record that is `record` bytes long.
+/// A problem with the `width` bytes at `field`, in a record of `record` bytes.
 #[cold]
 pub(crate) fn bad_field(
     fault: Fault,

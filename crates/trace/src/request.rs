@@ -53,7 +53,7 @@ pub struct Request {
     pub sector: u64,
     /// How many sectors; 0 only for [`Operation::Flush`].
     pub sectors: u32,
-    /// The device, disk, storage unit or volume number of the trace, whatever the trace calls it.
+    /// The number of the volume. Traces also call it device, disk or storage unit.
     pub volume: u32,
     /// The line it came from, counted from 1, for error messages. Stays at the largest number once reached.
     pub line: u32,
@@ -61,7 +61,7 @@ pub struct Request {
     pub operation: Operation,
     /// Whether this write alone must be durable before it is acknowledged.
     pub fua: bool,
-    /// The stream or placement the host names for the data, so that what dies together can lie together; 0 for none.
+    /// The stream or placement tag of the host: data of one stream tends to be trimmed together. 0 for none.
     pub stream: u16,
 }
 

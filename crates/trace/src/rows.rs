@@ -1,4 +1,4 @@
-//! Requests out of files that are opened at places, not read from front to back: tables with a directory at their end.
+//! Requests out of tables with a directory at their end. Such files need random access and are not read from front to back.
 //!
 //! The sibling of [`crate::decode`] and [`crate::records`]. What is done with a request once it is decoded is the same.
 

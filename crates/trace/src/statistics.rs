@@ -4,11 +4,11 @@
 //! their addresses are equal.
 
 mod pages;
+mod rows;
 mod shape;
-mod summary;
 
+pub use rows::{Number, Row, Statistics};
 pub use shape::{Grid, Histogram, HotPages, Shape};
-pub use summary::{Number, Row, Summary};
 
 use crate::request::{Operation, Request, SECTOR_BYTES};
 use destage_base::Ticks;
@@ -19,17 +19,17 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Collects the statistics of a trace, request by request.
 ///
 /// ```
-/// use destage_trace::{Operation, Request, Statistics};
-/// let mut statistics = Statistics::new(4096);
+/// use destage_trace::{Operation, Request, Collector};
+/// let mut collector = Collector::new(4096);
 /// for sector in [0, 8, 0] {
 ///     let operation = Operation::Write;
-///     statistics.add(&Request { arrival: 0, sector, sectors: 8, volume: 0, line: 1, operation, fua: false, stream: 0 });
+///     collector.add(&Request { arrival: 0, sector, sectors: 8, volume: 0, line: 1, operation, fua: false, stream: 0 });
 /// }
-/// let summary = statistics.finish();
-/// assert_eq!((summary.written_pages, summary.unique_written_pages), (3, 2));
+/// let statistics = collector.finish();
+/// assert_eq!((statistics.written_pages, statistics.unique_written_pages), (3, 2));
 /// ```
 #[derive(Debug)]
-pub struct Statistics {
+pub struct Collector {
     page_bytes: u64,
     counts: [u64; 4],
     fua_writes: u64,
@@ -54,7 +54,7 @@ struct Volume {
     write_end: Option<u64>,
 }
 
-impl Statistics {
+impl Collector {
     /// For pages of `page_bytes` bytes.
     ///
     /// # Panics
@@ -119,14 +119,14 @@ impl Statistics {
 
     /// The statistics of all requests added.
     #[must_use]
-    pub fn finish(&self) -> Summary {
+    pub fn finish(&self) -> Statistics {
         let [reads, writes, flushes, trims] = self.counts;
         let bytes = self.sectors.map(|sectors| sectors * SECTOR_BYTES);
         let requests = self.counts.iter().sum();
         let span = self.last - self.first.unwrap_or(self.last);
         let addressed = requests > flushes;
         let unique_written = self.unique_written.len();
-        Summary {
+        Statistics {
             page_bytes: self.page_bytes,
             requests,
             reads,
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_trace_counted_by_hand() {
         use Operation::{Flush, Read, Trim, Write};
-        let mut statistics = Statistics::new(4096);
+        let mut collector = Collector::new(4096);
         for one in [
             request(Write, 0, 7, 2),   // pages 0 and 1
             request(Read, 0, 9, 7),    // page 1, goes on after the write
@@ -190,34 +190,40 @@ mod tests {
             request(Trim, 0, 800, 80), // no page
             request(Flush, 0, 0, 0),
         ] {
-            statistics.add(&one);
+            collector.add(&one);
         }
-        let summary = statistics.finish();
-        assert_eq!((summary.requests, summary.reads, summary.writes), (6, 1, 3));
-        assert_eq!((summary.flushes, summary.trims, summary.volumes), (1, 1, 2));
-        assert_eq!(summary.write_share, Some(0.75));
+        let statistics = collector.finish();
         assert_eq!(
-            (summary.sector_min, summary.sector_end),
+            (statistics.requests, statistics.reads, statistics.writes),
+            (6, 1, 3)
+        );
+        assert_eq!(
+            (statistics.flushes, statistics.trims, statistics.volumes),
+            (1, 1, 2)
+        );
+        assert_eq!(statistics.write_share, Some(0.75));
+        assert_eq!(
+            (statistics.sector_min, statistics.sector_end),
             (Some(0), Some(880))
         );
         assert_eq!(
-            (summary.written_pages, summary.unique_written_pages),
+            (statistics.written_pages, statistics.unique_written_pages),
             (5, 4)
         );
-        assert_eq!((summary.read_pages, summary.unique_pages), (1, 4));
-        assert_eq!(summary.rewrite_share, Some(0.2));
-        assert_eq!(summary.sequential_share, Some(0.25));
-        assert_eq!(summary.sequential_write_share, Some(1.0 / 3.0));
+        assert_eq!((statistics.read_pages, statistics.unique_pages), (1, 4));
+        assert_eq!(statistics.rewrite_share, Some(0.2));
+        assert_eq!(statistics.sequential_share, Some(0.25));
+        assert_eq!(statistics.sequential_write_share, Some(1.0 / 3.0));
         assert_eq!(
-            (summary.bytes_written, summary.bytes_read),
+            (statistics.bytes_written, statistics.bytes_read),
             (11 * 512, 7 * 512)
         );
-        assert_eq!(summary.span, 800 - 7);
+        assert_eq!(statistics.span, 800 - 7);
     }
 
     #[test]
     fn what_has_no_meaning_is_absent() {
-        let rows = Statistics::new(512).finish().rows();
+        let rows = Collector::new(512).finish().rows();
         assert!(
             rows.iter()
                 .all(|row| !row.name.ends_with("share") && !row.name.contains("mean"))

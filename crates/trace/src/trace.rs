@@ -3,7 +3,7 @@
 use crate::error::TraceError;
 use crate::format::Format;
 use crate::options::ReadOptions;
-use crate::reader::{Counts, Reader};
+use crate::reader::{ReadReport, Reader};
 use crate::request::Request;
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub struct Trace {
     /// SHA-256 of the uncompressed file, in hexadecimal; `None` if it was not read to the end, or not asked for.
     pub digest: Option<String>,
     /// What was met on the way.
-    pub counts: Counts,
+    pub report: ReadReport,
     /// The first bad line that was skipped, as an error message.
     pub first_skipped: Option<String>,
 }
@@ -40,7 +40,7 @@ pub fn read_all(path: &Path, options: &ReadOptions) -> Result<Trace, TraceError>
         format: reader.format(),
         requests,
         digest: reader.digest(),
-        counts: reader.counts(),
+        report: reader.report(),
         first_skipped: reader.first_skipped().map(str::to_owned),
     })
 }

@@ -154,7 +154,7 @@ impl<'a> TraceWriter<'a> {
     /// Adds one request.
     ///
     /// # Errors
-    /// If the output fails, or (as [`io::ErrorKind::Unsupported`]) if the form cannot say what the request does.
+    /// If the output fails, or (as [`io::ErrorKind::Unsupported`]) if the form cannot hold the request.
     pub fn write(&mut self, request: &Request) -> io::Result<()> {
         match &mut self.0 {
             Lines::DiskSim(out) => disksim::write(out, request),

@@ -214,8 +214,8 @@ fn bad_lines_are_skipped_and_counted_only_when_asked() {
     assert_eq!(
         (
             trace.requests.len(),
-            trace.counts.skipped,
-            trace.counts.lines
+            trace.report.skipped,
+            trace.report.lines
         ),
         (3, 5, 8)
     );
@@ -248,7 +248,7 @@ fn zero_lengths_are_dropped_and_counted_only_when_asked() {
         },
     )
     .unwrap();
-    assert_eq!((trace.requests.len(), trace.counts.zero_length), (2, 1));
+    assert_eq!((trace.requests.len(), trace.report.zero_length), (2, 1));
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn times_that_go_back_are_sorted_or_clamped_only_when_asked() {
             .iter()
             .map(|one| (one.arrival / 1_000_000, one.sector))
             .collect();
-        (requests, trace.counts.clamped)
+        (requests, trace.report.clamped)
     };
     assert_eq!(
         arrivals(Order::Sort),
@@ -388,5 +388,5 @@ fn a_last_line_may_lack_its_end_and_line_ends_may_be_of_windows() {
         &options,
     )
     .unwrap();
-    assert_eq!((commented.requests.len(), commented.counts.lines), (1, 3));
+    assert_eq!((commented.requests.len(), commented.report.lines), (1, 3));
 }

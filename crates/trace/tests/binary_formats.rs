@@ -103,7 +103,7 @@ fn blktrace_damage_is_told_by_its_byte() {
         ..options("blktrace")
     };
     let trace = read_as("t", &content, &skip).unwrap();
-    assert_eq!((trace.requests.len(), trace.counts.skipped), (2, 1));
+    assert_eq!((trace.requests.len(), trace.report.skipped), (2, 1));
     assert!(error("t", &bad, &skip).starts_with("t: byte 58: magic"));
     // Requests that break a rule of all formats are found again.
     let empty = event(300, 8, 0, 7 | WRITE_BIT, b"", true);
@@ -130,7 +130,7 @@ fn every_binary_format_tells_where_it_is_cut_off() {
         let file = format.example_file(5000);
         let whole = read_as("t", &file, &options).unwrap();
         assert_eq!(whole.requests.len(), 5000, "{format:?}");
-        assert_eq!(whole.counts.lines, 5000, "{format:?}");
+        assert_eq!(whole.report.lines, 5000, "{format:?}");
         let start = file.len() / 5000 * 4999;
         for cut in [1, 7, file.len() - start - 1] {
             let text = error("t", &file[..start + cut], &options);

@@ -330,8 +330,8 @@ fn what_a_limit_cuts_off_is_not_looked_at() {
     assert_eq!(
         (
             trace.requests.len(),
-            trace.counts.lines,
-            trace.counts.skipped
+            trace.report.lines,
+            trace.report.skipped
         ),
         (1, 1, 0)
     );

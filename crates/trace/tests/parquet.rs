@@ -56,7 +56,7 @@ fn what_is_written_comes_back_over_several_row_groups() {
         let made = requests(count);
         let trace = read_as("t", written("parquet", &made), &ReadOptions::default()).unwrap();
         assert!(all(&trace.requests) == all(&made), "{count}");
-        assert_eq!(trace.counts.lines, count);
+        assert_eq!(trace.report.lines, count);
         assert_eq!(trace.requests[0].line, 1);
     }
 }
@@ -222,7 +222,7 @@ fn requests_that_break_a_rule_are_named() {
         ..options("parquet")
     };
     let trace = read_as("t", &content, &skip).unwrap();
-    assert_eq!((trace.requests.len(), trace.counts.skipped), (19, 1));
+    assert_eq!((trace.requests.len(), trace.report.skipped), (19, 1));
 }
 
 #[test]

@@ -298,7 +298,7 @@ fn a_value_that_is_none_names_request_and_column() {
         };
         let trace = read_as("t", &content, &skip).unwrap();
         assert_eq!(
-            trace.requests.len() as u64 + trace.counts.skipped,
+            trace.requests.len() as u64 + trace.report.skipped,
             3,
             "{field}"
         );

@@ -8,8 +8,8 @@
     reason = "in a test, a panic is the report, and so is why it was skipped"
 )]
 
-use destage_trace::statistics::Summary;
-use destage_trace::{ReadOptions, Reader, Statistics, TimeUnit};
+use destage_trace::statistics::Statistics;
+use destage_trace::{Collector, ReadOptions, Reader, TimeUnit};
 use std::path::PathBuf;
 
 /// A row of the table, as far as it was given. Means are of writes; pages are 4 KiB pages written.
@@ -67,21 +67,21 @@ fn traces() -> Option<PathBuf> {
     None
 }
 
-fn summary(folder: &std::path::Path, row: &Row, options: &ReadOptions) -> Summary {
+fn summary(folder: &std::path::Path, row: &Row, options: &ReadOptions) -> Statistics {
     let path = folder.join(format!("{}.zst", row.file));
     let mut reader = Reader::open(&path, options).unwrap();
     assert_eq!(reader.format().name, row.format, "{}", row.file);
-    let (mut statistics, mut batch) = (Statistics::new(4096), Vec::new());
+    let (mut collector, mut batch) = (Collector::new(4096), Vec::new());
     let mut latest = 0;
     while reader.fill(&mut batch).unwrap() {
         for request in &batch {
             assert!(request.arrival >= latest, "{} {request:?}", row.file);
             latest = request.arrival;
-            statistics.add(request);
+            collector.add(request);
         }
     }
     assert!(reader.digest().is_some());
-    statistics.finish()
+    collector.finish()
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod common;
 use common::{Folder, options};
 use destage_base::Random;
 use destage_trace::transform::{Clocks, Cut, Merge, Ratio, Regions, Scale, Volumes};
-use destage_trace::{Operation, Reader, Request, Statistics};
+use destage_trace::{Collector, Operation, Reader, Request};
 
 fn request(arrival: u64, volume: u32, sector: u64, sectors: u32, operation: Operation) -> Request {
     Request {
@@ -208,9 +208,9 @@ fn anonymous_traces_have_the_statistics_of_the_original() {
     assert_ne!(moved, layout(2));
     assert_eq!(moved[0].arrival, 0);
     let summary = |requests: &[Request]| {
-        let mut statistics = Statistics::new(4096);
-        requests.iter().for_each(|request| statistics.add(request));
-        let mut summary = statistics.finish();
+        let mut collector = Collector::new(4096);
+        requests.iter().for_each(|request| collector.add(request));
+        let mut summary = collector.finish();
         // Where requests are is what changes.
         summary.sector_min = None;
         summary.sector_end = None;

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use destage_base::parameter::Values;
-use destage_trace::statistics::Summary;
-use destage_trace::{Operation, Statistics};
+use destage_trace::statistics::Statistics;
+use destage_trace::{Collector, Operation};
 use destage_workload::{WORKLOADS, find};
 
 /// A figure of a workload, as a whole number.
@@ -123,7 +123,7 @@ const TABLE: &[(Setting, Figures)] = &[
 
 /// What is measured of a workload.
 struct Measured {
-    summary: Summary,
+    summary: Statistics,
     written: Vec<u64>,
 }
 
@@ -139,15 +139,15 @@ impl Measured {
                 .unwrap();
             values.set(parameter.name, parameter.read(value).unwrap());
         }
-        let (mut statistics, mut written) = (Statistics::new(4096), Vec::new());
+        let (mut collector, mut written) = (Collector::new(4096), Vec::new());
         for request in (workload.make)(&values, 1).unwrap() {
-            statistics.add(&request);
+            collector.add(&request);
             if request.operation == Operation::Write {
                 written.extend(request.sector / 8..request.end().div_ceil(8));
             }
         }
         Self {
-            summary: statistics.finish(),
+            summary: collector.finish(),
             written,
         }
     }

@@ -11,8 +11,8 @@ mod lines;
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_US;
-use destage_sim::foresight::Foresight;
 use destage_sim::observer::Silent;
+use destage_sim::prepass::Prepass;
 use destage_sim::run::run;
 use destage_sim::settings::Settings;
 use destage_sim::source::Source;
@@ -69,7 +69,7 @@ fn simulated(requests: &[Request], split: Split, pairs: &[&str]) -> u64 {
     let config = configured.unwrap_or_else(|error| panic!("{error}"));
     let source = Source::memory("requests", requests);
     let mut silent = Silent;
-    let (result, _) = run(&config, source, &Foresight::default(), &mut silent)
+    let (result, _) = run(&config, source, &Prepass::default(), &mut silent)
         .unwrap_or_else(|error| panic!("{error}"));
     let updates = result.metrics.get("buffer.on_demand_updates");
     updates.expect("a count of the scheme").as_f64() as u64

@@ -208,7 +208,7 @@ pub(crate) fn bars(frame: &Frame<'_>, values: &[Option<f64>], styles: &[usize]) 
 
 /// Which places are named below the axis.
 enum Labels {
-    /// As many as there is room for: who knows a place's neighbours knows it.
+    /// As many as there is room for. A reader can place the others between their neighbours.
     Some,
     All,
 }

@@ -84,7 +84,7 @@ fn metric_columns(records: &[Record]) -> Vec<String> {
                 .filter(|name| present.remove(name.as_str()).is_some()),
         );
     }
-    // Only if a metric has no row in the registry, which would be no reason to lose it.
+    // Reached only by a metric without a row in the registry. It is kept.
     columns.extend(present.into_keys().map(str::to_owned));
     columns
 }

@@ -9,7 +9,7 @@ use tempfile::NamedTempFile;
 
 use crate::errors::Failure;
 
-/// Temporary files that exist now. Whoever ends the process removes them; nobody may rename one without the lock.
+/// Temporary files that exist now. They are removed when the process ends. Renaming one takes the lock.
 static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -60,7 +60,7 @@ impl PendingFile {
     /// Begins the file at `path`; fails at once if it could not be written later.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         if path == Path::new("-") {
-            // It is standard input elsewhere, so nobody who types it means a file.
+            // Elsewhere it is standard input, so it is not meant as the name of a file.
             return Err(Failure::input(
                 "-: is no file; expected a name, /dev/stdout for standard output, or ./- for a file of that name",
             ));
@@ -79,7 +79,7 @@ impl PendingFile {
         let place = match path.metadata() {
             Ok(data) if data.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             // What stands for an open file (/dev/stdout) may be a regular file in the end, of which
-            // somebody else holds the beginning.
+            // another process holds the beginning.
             Ok(data) if !data.is_file() || path.starts_with("/dev") => {
                 return Ok(Target::Direct(File::options().append(true).open(path)?));
             }
@@ -91,7 +91,7 @@ impl PendingFile {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // Asked first because the builder's own error has lost what the system said.
+        // Checked first, because the builder's own error does not contain the system's message.
         folder.metadata()?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".destage-").suffix(".partial");

@@ -8,7 +8,7 @@ use crate::output::html::escape;
 use crate::output::numbers;
 use crate::output::scale::Scale;
 
-/// Shades that are told apart, each standing for some powers of two.
+/// Shades that can be told from one another, each for a range of powers of two.
 const SHADES: u32 = 6;
 
 /// An axis: what a unit of the grid is worth, and the units it may be shown in, from small to large.

@@ -30,7 +30,7 @@ td { border-bottom: 1px solid #e2e2e2; }
 .legend svg { vertical-align: middle; }
 ";
 
-/// What is drawn of a cross product: title with unit, and the value of a run.
+/// A chart of a cross product: title with unit, and the value of a run.
 type Measure = (&'static str, fn(&Record) -> Option<f64>);
 
 const MEASURES: [Measure; 6] = [

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use destage_trace::statistics::{Shape, Summary};
+use destage_trace::statistics::{Shape, Statistics};
 
 use crate::errors::Failure;
 use crate::manifest::Manifest;
@@ -39,17 +39,17 @@ impl Plot {
     pub(crate) fn draw(
         mut self,
         manifest: &Manifest,
-        summary: &Summary,
+        statistics: &Statistics,
         shape: &Shape,
         block_pages: u64,
     ) -> Result<(), Failure> {
-        let look = Look::new(shape, summary.page_bytes, block_pages);
+        let look = Look::new(shape, statistics.page_bytes, block_pages);
         match self.form {
-            Form::Html => self.file.put(shape::html(&look, manifest, summary))?,
+            Form::Html => self.file.put(shape::html(&look, manifest, statistics))?,
             #[cfg(feature = "png")]
             Form::Png => self
                 .file
-                .put(crate::output::png::picture(&look, manifest, summary))?,
+                .put(crate::output::png::picture(&look, manifest, statistics))?,
         }
         self.file.commit()
     }

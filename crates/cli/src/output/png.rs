@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use destage_trace::statistics::Summary;
+use destage_trace::statistics::Statistics;
 use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::fontdb::{Database, Source};
 use resvg::usvg::{Options, Tree};
@@ -41,7 +41,7 @@ const AROUND: &str = "
 const FONT: &str = "DejaVu Sans";
 
 /// The picture of a trace.
-pub(crate) fn picture(look: &Look, manifest: &Manifest, summary: &Summary) -> Vec<u8> {
+pub(crate) fn picture(look: &Look, manifest: &Manifest, statistics: &Statistics) -> Vec<u8> {
     let fonts = fonts();
     let rows = look.charts.len().div_ceil(COLUMNS);
     let height = HEAD + rows as f64 * (HEIGHT + GAP) + FOOT;
@@ -50,7 +50,7 @@ pub(crate) fn picture(look: &Look, manifest: &Manifest, summary: &Summary) -> Ve
     text.push_str(&format!(
         "<g class=\"head\">\n<text x=\"{MARGIN}\" y=\"38\" class=\"trace\">{}</text>\n{}{}<text x=\"{MARGIN}\" y=\"138\">{}</text>\n<text x=\"{MARGIN}\" y=\"{:.1}\" class=\"about\">{}</text>\n</g>\n<g class=\"charts\">\n",
         escape(&name),
-        figures(summary),
+        figures(statistics),
         legend(&look.legend, &look.notes[0]),
         escape(&look.notes[1]),
         height - 16.0,
@@ -80,20 +80,23 @@ fn title(manifest: &Manifest) -> String {
 }
 
 /// What fits into a line: how much there is of what.
-fn figures(summary: &Summary) -> String {
+fn figures(statistics: &Statistics) -> String {
     let share = |share: Option<f64>| {
         share.map_or_else(|| "-".to_owned(), |share| format!("{:.1} %", 100.0 * share))
     };
     let figures = [
-        (numbers::whole(summary.requests), "requests"),
-        (duration((summary.span_s() * 1e6) as u64), "first to last"),
-        (numbers::whole(summary.reads), "reads"),
-        (numbers::size(summary.bytes_read), "read"),
-        (numbers::whole(summary.writes), "writes"),
-        (numbers::size(summary.bytes_written), "written"),
-        (numbers::size(summary.footprint_bytes), "footprint"),
-        (share(summary.rewrite_share), "rewrite share"),
-        (share(summary.sequential_share), "sequential share"),
+        (numbers::whole(statistics.requests), "requests"),
+        (
+            duration((statistics.span_s() * 1e6) as u64),
+            "first to last",
+        ),
+        (numbers::whole(statistics.reads), "reads"),
+        (numbers::size(statistics.bytes_read), "read"),
+        (numbers::whole(statistics.writes), "writes"),
+        (numbers::size(statistics.bytes_written), "written"),
+        (numbers::size(statistics.footprint_bytes), "footprint"),
+        (share(statistics.rewrite_share), "rewrite share"),
+        (share(statistics.sequential_share), "sequential share"),
     ];
     let step = (SHEET_WIDTH - 2.0 * MARGIN) / figures.len() as f64;
     let mut text = String::new();

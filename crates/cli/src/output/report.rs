@@ -65,11 +65,11 @@ impl ResultFile {
             Some("parquet") => Form::Table(Table::Parquet),
             Some("html") => Form::Html,
             other => {
-                let told = match other.and_then(left_out) {
-                    Some(told) => told.to_owned(),
+                let reason = match other.and_then(left_out) {
+                    Some(reason) => reason.to_owned(),
                     None => format!("the ending names no form of results; expected {ENDINGS}"),
                 };
-                return Err(Failure::input(format!("-o {}: {told}", path.display())));
+                return Err(Failure::input(format!("-o {}: {reason}", path.display())));
             }
         };
         Ok(Self {

@@ -2,7 +2,7 @@
 
 use crate::output::numbers;
 
-/// Values further apart than this would lie on each other at the bottom of an axis from zero.
+/// Beyond this ratio, small values would coincide at the bottom of an axis from zero.
 const SPREAD: f64 = 40.0;
 
 /// An axis of values.
@@ -66,7 +66,7 @@ impl Scale {
         }
     }
 
-    /// What is to be added to a title, so that nobody reads lengths as amounts.
+    /// An addition to a title on a logarithmic axis, where lengths are not amounts.
     pub(crate) fn note(&self) -> &'static str {
         match self {
             Self::Linear { .. } => "",

@@ -1,7 +1,7 @@
 //! What a trace looks like: its charts, and the HTML page of them that needs nothing but itself.
 
 use destage_trace::request::SECTOR_BYTES;
-use destage_trace::statistics::{Histogram, HotPages, Shape, Summary};
+use destage_trace::statistics::{Histogram, HotPages, Shape, Statistics};
 
 use crate::manifest::Manifest;
 use crate::output::charts::{Entry, Frame, Series, legend, lines, shares};
@@ -42,7 +42,7 @@ pub(crate) struct Look {
     pub(crate) notes: [String; 2],
     /// What the colours mean.
     pub(crate) legend: Vec<Entry>,
-    /// The charts, in the order they are best read. There are always as many: of what a trace lacks, an empty one.
+    /// The charts, in the order they are best read. Their number is constant: a chart without data is empty.
     pub(crate) charts: Vec<Drawing>,
 }
 
@@ -135,13 +135,13 @@ fn charts(shape: &Shape, page_bytes: u64) -> Vec<Drawing> {
 }
 
 /// The page about one trace.
-pub(crate) fn html(look: &Look, manifest: &Manifest, summary: &Summary) -> String {
+pub(crate) fn html(look: &Look, manifest: &Manifest, statistics: &Statistics) -> String {
     let mut body = format!("<p>{}</p>\n", escape(&look.notes.join(" ")));
     body.push_str(&legend(&look.legend));
     body.push_str("<div class=\"charts\">\n");
     body.extend(look.charts.iter().map(Drawing::in_page));
     body.push_str("</div>\n<h2>Statistics</h2>\n<div class=\"wide\"><table>\n<tr><th class=\"left\">name</th><th>value</th><th class=\"left\">unit</th><th class=\"left\">meaning</th></tr>\n");
-    for row in &summary.rows() {
+    for row in &statistics.rows() {
         body.push_str(&format!(
             "<tr><td class=\"left\">{}</td><td>{}</td><td class=\"left\">{}</td><td class=\"left about\">{}</td></tr>\n",
             row.name,

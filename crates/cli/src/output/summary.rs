@@ -34,7 +34,7 @@ fn metric(record: &Record, name: &str) -> Option<String> {
 
 /// Characters in a line of a terminal.
 const WIDTH: usize = 100;
-/// What is left out first where the table is wider than that; machine output has everything.
+/// Columns that are left out first where the table is wider than that. Machine output has all.
 const SPARE: [[&str; 2]; 3] = [
     ["", "evictions"],
     ["pages per", "destage"],
@@ -163,7 +163,7 @@ fn text(columns: &[Column], records: &[Record]) -> String {
     table.text()
 }
 
-/// What a reader of the numbers must know: which runs did not see all of their requests.
+/// Warnings for a reader of the numbers: runs that did not see all of their requests.
 pub(crate) fn notes(records: &[Record]) -> Vec<String> {
     let saturated = records
         .iter()

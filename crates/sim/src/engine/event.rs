@@ -23,7 +23,7 @@ pub(super) enum Event {
     Arrival,
     /// A message about a request is on its way through the event list.
     Message {
-        says: Message,
+        message: Message,
         /// Passes to go.
         passes: u8,
         /// About which request.
@@ -60,7 +60,7 @@ impl Message {
     /// The event of this message about `request`, `passes` passes before it is heard.
     pub(super) fn about(self, request: u32, passes: u8) -> Event {
         Event::Message {
-            says: self,
+            message: self,
             passes,
             request,
         }

@@ -171,10 +171,10 @@ impl<'a> Engine<'a> {
                 done.map_err(|full| self.device_full(full))
             }
             Event::Message {
-                says,
+                message,
                 passes,
                 request,
-            } => self.pass(says, passes, request),
+            } => self.pass(message, passes, request),
             Event::WriteDataIn(id) => {
                 self.start(id)?;
                 self.link.channel_busy = false;
@@ -190,17 +190,17 @@ impl<'a> Engine<'a> {
 
     /// Lets `message` pass once more, or delivers it after its last pass.
     #[inline]
-    fn pass(&mut self, says: Message, passes: u8, id: u32) -> Outcome {
+    fn pass(&mut self, message: Message, passes: u8, id: u32) -> Outcome {
         let events = &mut self.link.events;
         // With nothing else due at this instant the remaining passes change nothing.
         if passes > 1 && !events.is_instant_over() {
-            events.soon(says.about(id, passes - 1));
+            events.soon(message.about(id, passes - 1));
             return Ok(());
         }
         let bus_time = |active: &link::Active| {
             u64::from(active.request.sectors).saturating_mul(self.config.bus_per_sector)
         };
-        match says {
+        match message {
             Message::Send => {
                 self.link.dispatched.push_back(id);
                 self.check_channel()

@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Seconds,
     sorted: true,
     epoch: false,
+    filters_events: true,
     encoding: Encoding::Text(decode::<BlkParse>),
 };
 

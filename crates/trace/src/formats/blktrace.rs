@@ -22,6 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Nanoseconds,
     sorted: false,
     epoch: false,
+    filters_events: true,
     encoding: Encoding::Binary(Binary::of::<BlkTrace>(begins)),
 };
 

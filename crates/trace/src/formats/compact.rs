@@ -33,6 +33,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Ticks,
     sorted: true,
     epoch: false,
+    filters_events: false,
     encoding: Encoding::Binary(Binary {
         ended: |state| state.kind == ENDED,
         ..Binary::of::<Compact>(begins)

@@ -20,6 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Nanoseconds,
     sorted: true,
     epoch: false,
+    filters_events: false,
     encoding: Encoding::Text(decode::<Csv>),
 };
 

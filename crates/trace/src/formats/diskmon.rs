@@ -16,6 +16,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Seconds,
     sorted: true,
     epoch: false,
+    filters_events: false,
     encoding: Encoding::Text(decode::<DiskMon>),
 };
 

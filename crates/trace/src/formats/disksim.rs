@@ -15,6 +15,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Milliseconds,
     sorted: true,
     epoch: false,
+    filters_events: false,
     encoding: Encoding::Text(decode::<DiskSim>),
 };
 

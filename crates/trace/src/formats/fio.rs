@@ -22,6 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Microseconds,
     sorted: true,
     epoch: false,
+    filters_events: false,
     encoding: Encoding::Text(decode::<Fio>),
 };
 

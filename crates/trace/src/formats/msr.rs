@@ -17,6 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::HundredNanoseconds,
     sorted: true,
     epoch: true,
+    filters_events: false,
     encoding: Encoding::Text(decode::<Msr>),
 };
 

@@ -2,7 +2,7 @@
 //!
 //! Records of 24 bytes, lowest byte first: time in s, object number, bytes, and the number of the request that asks
 //! for the object next. It says neither what a request does (`trace.missing_op`) nor what an object number
-//! counts (`trace.block_bytes`): both belong to whoever made the file. The next access plays no part in reading.
+//! counts (`trace.block_bytes`): the maker of the file knows both. The next access plays no part in reading.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::State;
@@ -21,6 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Seconds,
     sorted: true,
     epoch: true,
+    filters_events: false,
     encoding: Encoding::Binary(Binary::of::<OracleGeneral>(begins)),
 };
 

@@ -38,6 +38,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Ticks,
     sorted: true,
     epoch: false,
+    filters_events: false,
     encoding: Encoding::Table(Table {
         begins: |bytes| bytes.starts_with(MARK),
         open_file: open,

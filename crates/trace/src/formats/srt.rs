@@ -24,6 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Microseconds,
     sorted: false,
     epoch: false,
+    filters_events: false,
     encoding: Encoding::Binary(Binary::of::<Srt>(begins)),
 };
 

@@ -31,6 +31,7 @@ pub(crate) const FORMAT: Format = Format {
     // Events stand in the order in which requests were done.
     sorted: false,
     epoch: true,
+    filters_events: false,
     encoding: Encoding::Text(decode::<Tracerpt>),
 };
 

@@ -21,6 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Microseconds,
     sorted: false,
     epoch: true,
+    filters_events: false,
     encoding: Encoding::Binary(Binary::of::<Vscsi>(begins)),
 };
 

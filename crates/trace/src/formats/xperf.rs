@@ -3,7 +3,7 @@
 //!
 //! `BeginHeader` to `EndHeader` names the columns of every kind of event; then come the events, of which only
 //! `DiskRead`, `DiskWrite` and `DiskFlush` are requests. Newer versions put the processor before the IRP's address,
-//! which is told by its 0x, so lines cut out of a dump are read as well; where there is a header, its names must be
+//! which is known by its 0x, so lines cut out of a dump are read as well; where there is a header, its names must be
 //! those that are read by place.
 //!
 //! Windows logs such an event when the request is done: an event class of its own marks the beginning, and this one
@@ -38,6 +38,7 @@ pub(crate) const FORMAT: Format = Format {
     // Events stand in the order in which requests were done.
     sorted: false,
     epoch: false,
+    filters_events: false,
     encoding: Encoding::Text(decode::<Xperf>),
 };
 

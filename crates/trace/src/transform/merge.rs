@@ -18,7 +18,7 @@ pub enum Volumes {
     Same,
 }
 
-/// What becomes of the times of merged traces whose formats count from a day of the calendar.
+/// How the times of merged traces are treated if their formats count from a day of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Clocks {
     /// Each trace begins at 0.

@@ -1,4 +1,4 @@
-//! Requests as a table in Apache Parquet; what stands in it is said in `formats/parquet.rs` and docs/TRACES.md.
+//! Requests as a table in Apache Parquet. Its columns are described in `formats/parquet.rs` and docs/TRACES.md.
 
 use crate::formats::parquet::seal::{self, Seal};
 use crate::formats::parquet::{SCHEMA, SCHEMA_KEY};

@@ -185,7 +185,7 @@ enum Values {
 }
 
 impl Open {
-    /// Replaces the content of `out` by the next `rows` values. `bad` is told of each that is none: the row, counted from
+    /// Replaces the content of `out` by the next `rows` values. `bad` gets each that is none: the row, counted from
     /// 0, what is wrong, and how it looks.
     pub fn decode(
         &mut self,

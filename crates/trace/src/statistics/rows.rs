@@ -5,7 +5,7 @@ use destage_base::time::TICKS_PER_SECOND;
 
 /// The statistics of a trace. Shares are from 0 to 1; what has no meaning (the mean of no requests) is `None`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
+pub struct Statistics {
     /// Bytes in the pages counted here.
     pub page_bytes: u64,
     /// All requests.
@@ -63,7 +63,7 @@ pub struct Summary {
 /// One line of a printed summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The name, as in [`Summary`].
+    /// The name, as in [`Statistics`].
     pub name: &'static str,
     /// The value.
     pub value: Number,
@@ -82,7 +82,7 @@ pub enum Number {
     Decimal(f64),
 }
 
-impl Summary {
+impl Statistics {
     /// The span in seconds.
     #[must_use]
     pub fn span_s(&self) -> f64 {

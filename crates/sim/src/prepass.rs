@@ -1,4 +1,4 @@
-//! What has to be known of the requests before a run begins, for the few configurations that need it.
+//! The pass over all requests that a few configurations need before a run begins.
 
 use destage_base::Lpn;
 use destage_trace::Operation;
@@ -7,24 +7,24 @@ use crate::error::SimError;
 use crate::settings::Config;
 use crate::source::Source;
 
-/// Knowledge of all requests. Most runs need none of it.
+/// What the pass found. Most runs need none, and it is empty.
 #[derive(Clone, Debug, Default)]
-pub struct Foresight {
+pub struct Prepass {
     /// Pages the trace reaches, from page 0; for `trace.addr_map = shrink`.
     pub span_pages: u64,
-    /// Every page write in order; for schemes that are told the future.
+    /// Every page write in order, for schemes that need the future.
     pub writes: Option<Vec<Lpn>>,
 }
 
-impl Foresight {
-    /// Reads what `config` needs to know from `source`, to its end; nothing if it needs nothing.
+impl Prepass {
+    /// Reads `source` to its end and keeps what `config` needs. Reads nothing if it needs nothing.
     ///
     /// # Errors
     /// What is wrong with the trace or the configuration.
     pub fn of(config: &Config, source: &mut Source<'_>) -> Result<Self, SimError> {
-        let mut foresight = Self::default();
-        if !config.needs_foresight() {
-            return Ok(foresight);
+        let mut prepass = Self::default();
+        if !config.needs_prepass() {
+            return Ok(prepass);
         }
         let in_trace = config.addressing(0);
         let mut writes = Vec::new();
@@ -32,7 +32,7 @@ impl Foresight {
             let span = in_trace.span(&request);
             if request.operation != Operation::Flush {
                 let end = span.first + u64::from(span.pages);
-                foresight.span_pages = foresight.span_pages.max(end);
+                prepass.span_pages = prepass.span_pages.max(end);
             }
             if request.operation == Operation::Write && config.scheme.needs_future {
                 writes.push(request);
@@ -40,15 +40,15 @@ impl Foresight {
         }
         if config.scheme.needs_future {
             let device_pages = config.ftl()?.pages();
-            let on_device = config.addressing(foresight.span_pages);
+            let on_device = config.addressing(prepass.span_pages);
             let mut pages = Vec::new();
             for request in &writes {
                 let origin = || source.origin().to_owned();
                 let span = on_device.request(request, device_pages, origin)?.span;
                 pages.extend((0..span.pages).map(|offset| span.page(offset, device_pages)));
             }
-            foresight.writes = Some(pages);
+            prepass.writes = Some(pages);
         }
-        Ok(foresight)
+        Ok(prepass)
     }
 }
