@@ -145,8 +145,10 @@ pub(in crate::ftl) struct Die {
     next_sequence: u32,
     /// Where the search for the next pool begins.
     pub write_pointer: u32,
-    /// No pool has more room than this.
-    most_room: u32,
+    /// The pool that had most room when all were compared.
+    favourite: u32,
+    /// No other pool has more room than this.
+    room_of_others: u32,
     /// Where it began before the last choice.
     pub pointer_before: u32,
     summary_page: bool,
@@ -271,19 +273,23 @@ impl Die {
         chosen
     }
 
-    /// As [`Die::choose_pool`] outside a batch. Pools fill evenly, so that the pool at the pointer is almost always the
-    /// one: nobody has more room, and of equals it is asked first.
+    /// As [`Die::choose_pool`] outside a batch, without comparing all pools where that is not needed: one pool has more
+    /// room than all others, as after an erase, or none has more than the pool at the pointer, which is asked first.
     #[inline]
     pub fn next_pool(&mut self, page: u32, old: Option<Old>, same_plane: bool) -> usize {
+        let pages_per_block = self.shape.pages_per_block;
+        let favourite = self.favourite as usize;
+        let is_alone = self.pools[favourite].room(pages_per_block) > self.room_of_others;
         let start = self.write_pointer as usize;
-        let pool = &self.pools[start];
-        if !same_plane
-            && pool.room(self.shape.pages_per_block) == self.most_room
+        let candidate = if is_alone { favourite } else { start };
+        let pool = &self.pools[candidate];
+        if (is_alone || pool.room(pages_per_block) == self.room_of_others)
+            && !same_plane
             && pool.valid < self.most_valid
             && old.is_some_and(|old| pool.is_behind(old))
         {
-            self.move_pointer_behind(start);
-            return start;
+            self.move_pointer_behind(candidate);
+            return candidate;
         }
         self.choose_pool(page, old, same_plane, |_| 0)
     }
@@ -305,7 +311,8 @@ impl Die {
         let (count, start) = (self.pools.len(), self.write_pointer as usize);
         let home = self.plane_of(old.block) as usize;
         let mut best = 0;
-        let mut most_room = 0;
+        // The most room with the pool that has it, and the most of the others.
+        let (mut first, mut second) = (0, 0);
         for (index, pool) in self.pools.iter().enumerate() {
             // The pool at the pointer is asked first and has rank `count`, the one before it is last with rank 1.
             let behind = start.wrapping_sub(index);
@@ -315,7 +322,9 @@ impl Die {
                 behind.wrapping_add(count)
             };
             let room = pool.room(self.shape.pages_per_block);
-            most_room = most_room.max(room);
+            let here = u64::from(room) << POOL_BITS | index as u64;
+            second = second.max(here.min(first));
+            first = first.max(here);
             let given = given(index);
             let fits = (pool.valid + given < self.most_valid) | (index == home);
             // A batch may give away more than there is room.
@@ -324,7 +333,8 @@ impl Die {
             let mask = 0_u64.wrapping_sub(u64::from(pool.is_behind(old) & fits));
             best = best.max(score & mask);
         }
-        self.most_room = most_room;
+        self.favourite = first as u32 & ((1 << POOL_BITS) - 1);
+        self.room_of_others = (second >> POOL_BITS) as u32;
         let rank = best as usize & ((1 << POOL_BITS) - 1);
         let index = start + count - rank;
         (best > 0).then_some(if index < count { index } else { index - count })
@@ -628,7 +638,10 @@ impl Die {
         let index = self.pool_of(block);
         let pool = &mut self.pools[index];
         pool.free += 1;
-        self.most_room = self.most_room.max(pool.room(self.shape.pages_per_block));
+        if index != self.favourite as usize {
+            let room = pool.room(self.shape.pages_per_block);
+            self.room_of_others = self.room_of_others.max(room);
+        }
         let aside = &mut self.asides[index];
         if aside.needs_gc && pool.free >= self.watermarks.high {
             aside.needs_gc = false;

@@ -97,7 +97,8 @@ impl Die {
             random: Random::new(layout.seed),
             next_sequence: full + 1,
             write_pointer: 0,
-            most_room: u32::MAX,
+            favourite: 0,
+            room_of_others: u32::MAX,
             pointer_before: 0,
             summary_page: geometry.summary_page,
             last_erase: layout
