@@ -96,8 +96,7 @@ impl Addressing {
     #[inline]
     pub fn span(&self, request: &Request) -> Span {
         let per_page = self.sectors_per_page;
-        let end = request.sector + u64::from(request.sectors.max(1));
-        let first = request.sector / per_page;
+        let (first, head) = self.split(request.sector);
         if self.align == Align::Nearest {
             let sectors = u64::from(request.sectors);
             let (whole, rest) = (sectors / per_page, sectors % per_page);
@@ -105,12 +104,24 @@ impl Addressing {
             let up = 2 * rest > per_page || (2 * rest == per_page && whole % 2 == 1);
             return Span::whole(first, (whole + u64::from(up)).max(1) as u32);
         }
-        let last = (end - 1) / per_page;
+        let (last, in_last) = self.split(request.sector + u64::from(request.sectors.max(1)) - 1);
         Span {
             first,
             pages: (last - first + 1) as u32,
-            head: (request.sector % per_page) as u32,
-            tail: ((last + 1) * per_page - end) as u32,
+            head: head as u32,
+            tail: (per_page - 1 - in_last) as u32,
+        }
+    }
+
+    /// The page of `sector`, and the sector within it. A page is a power of two almost always, and divisions cost a
+    /// request more than anything else here.
+    #[inline]
+    fn split(&self, sector: u64) -> (u64, u64) {
+        let per_page = self.sectors_per_page;
+        if per_page.is_power_of_two() {
+            (sector >> per_page.trailing_zeros(), sector & (per_page - 1))
+        } else {
+            (sector / per_page, sector % per_page)
         }
     }
 }
