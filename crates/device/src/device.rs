@@ -220,8 +220,8 @@ impl Device {
     pub fn complete<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         if let Some(operation) = self.dies.finish(die) {
             self.page_done(operation, now, driver)?;
-            while let Some(freed) = self.dies.freed_by_others() {
-                self.activate(freed, now, driver)?;
+            if self.dies.places_writes() {
+                self.activate_stirred(now, driver)?;
             }
         }
         self.activate(die, now, driver)
@@ -345,8 +345,11 @@ impl Device {
     fn wait_for_slot(&mut self, token: u32) {
         if self.buffer.waits_for_its_place() {
             while let Some(slot) = self.buffer.next_pending_victim() {
-                self.place_waiters.insert(slot.0, token);
-                self.remaining[token as usize] += 1;
+                // Its program may have ended when it began.
+                if self.buffer.is_leaving(slot) {
+                    self.place_waiters.insert(slot.0, token);
+                    self.remaining[token as usize] += 1;
+                }
             }
         } else if self.buffer.over_capacity() as usize > self.slot_waiters.len() {
             self.slot_waiters.push_back(token);
@@ -528,11 +531,11 @@ impl Device {
         if !destage.pads.is_empty() || destage.grouping == Grouping::Cluster {
             return self.emit_whole(id, now, driver);
         }
-        let programs = core::mem::take(&mut self.records[id].programs);
-        for operation in &programs {
-            self.effect(*operation, now, driver)?;
+        for index in 0..self.records[id].programs.len() {
+            // When the last one has ended at once, the record is gone.
+            let operation = self.records[id].programs[index];
+            self.effect(operation, now, driver)?;
         }
-        self.records[id].programs = programs;
         Ok(())
     }
 
@@ -549,7 +552,7 @@ impl Device {
                     && !self.order.has(page)
                     && self.dies.is_programming(page)
                 {
-                    self.order.push(page, Waiting::Running);
+                    self.order.push(page, Waiting::Program);
                 }
                 blocked += u32::from(self.order.has(page));
             }
@@ -557,13 +560,13 @@ impl Device {
             record.held = blocked > 0 || !reads.is_empty();
             if record.held {
                 for operation in &record.programs {
-                    self.order.push(operation.page(), Waiting::Record(id));
+                    let page = operation.page();
+                    self.order.push_record(page, id, !self.order.has(page));
                 }
             }
         }
         if reads.is_empty() && record.blocked == 0 {
-            self.ready.push_back(id);
-            return self.release_ready(now, driver);
+            return self.release(id, now, driver);
         }
         for page in reads {
             self.enqueue(PageOperation::new(page, Work::PadRead(id)), now, driver)?;
@@ -574,23 +577,60 @@ impl Device {
     /// Lets records go that nothing holds back any more, and then whoever waited for that.
     fn release_ready<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         while let Some(id) = self.ready.pop_front() {
-            let record = &mut self.records[id];
-            let held = core::mem::take(&mut record.held);
-            let programs = core::mem::take(&mut record.programs);
-            for operation in &programs {
-                if held {
-                    self.order.pop(operation.page());
-                }
-                self.enqueue(*operation, now, driver)?;
+            if self.dies.places_writes() && self.waits_for_dies(id) {
+                continue;
             }
-            if held {
-                for operation in &programs {
-                    self.advance(operation.page(), now, driver)?;
-                }
-            }
-            self.records[id].programs = programs;
+            self.release(id, now, driver)?;
         }
         Ok(())
+    }
+
+    /// The programs of record `id` join the queues of their dies, and whoever waited for that goes on.
+    fn release<D: Driver>(&mut self, id: u32, now: Ticks, driver: &mut D) -> Outcome {
+        let record = &mut self.records[id];
+        let held = core::mem::take(&mut record.held);
+        let programs = core::mem::take(&mut record.programs);
+        for operation in &programs {
+            if held {
+                self.order.pop(operation.page());
+            }
+            if self.dies.places_writes() {
+                // All have a die before anything begins.
+                self.dies.push_and_stir(*operation);
+            } else {
+                self.enqueue(*operation, now, driver)?;
+            }
+        }
+        if self.dies.places_writes() {
+            self.activate_stirred(now, driver)?;
+        }
+        if held {
+            for operation in &programs {
+                self.advance(operation.page(), now, driver)?;
+            }
+        }
+        // If they have ended at once, another record may have this number by now.
+        let record = &mut self.records[id];
+        if record.programs.is_empty() {
+            record.programs = programs;
+        }
+        Ok(())
+    }
+
+    /// Whether record `id`, held until now, has to wait on: what was ahead of it on a page is being programmed, and
+    /// the layer could send the record to another die.
+    fn waits_for_dies(&mut self, id: u32) -> bool {
+        let record = &mut self.records[id];
+        if record.held {
+            for operation in &record.programs {
+                let page = operation.page();
+                if self.dies.is_programming(page) {
+                    self.order.push_program_before_record(page);
+                    record.blocked += 1;
+                }
+            }
+        }
+        record.blocked > 0
     }
 
     /// An effect on a page has been emitted: it joins the queue of its die, or waits for its turn.
@@ -622,11 +662,11 @@ impl Device {
         // The layer could send the next effect to another die, ahead of one that is served or, as trims do, stays
         // where the page was.
         let is_programming = self.dies.is_programming(page);
-        if is_programming || operation.is_trim() {
-            self.order.push(page, Waiting::Running);
-        }
         if is_programming {
+            self.order.push(page, Waiting::Program);
             self.order.push(page, Waiting::Operation(operation));
+        } else if operation.is_trim() {
+            self.order.push(page, Waiting::Trim);
         }
         is_programming
     }
@@ -635,11 +675,11 @@ impl Device {
     fn advance<D: Driver>(&mut self, page: Lpn, now: Ticks, driver: &mut D) -> Outcome {
         loop {
             if self.dies.places_writes() && self.order.has(page) {
-                if self.order.is_running(page) {
+                if self.order.is_under_way(page) {
                     return Ok(());
                 }
                 if self.dies.is_programming(page) {
-                    self.order.push_first(page, Waiting::Running);
+                    self.order.push_first(page, Waiting::Program);
                     return Ok(());
                 }
             }
@@ -647,7 +687,7 @@ impl Device {
                 Next::Nobody | Next::Stays => return Ok(()),
                 Next::Operation(operation) => {
                     if self.dies.places_writes() && operation.is_trim() {
-                        self.order.push_first(page, Waiting::Running);
+                        self.order.push_first(page, Waiting::Trim);
                     }
                     self.enqueue(operation, now, driver)?;
                 }
@@ -663,11 +703,16 @@ impl Device {
         }
     }
 
-    /// What ran on `page` has ended.
+    /// `operation` has ended, and others may have waited for just that.
     #[cold]
-    fn effect_ended<D: Driver>(&mut self, page: Lpn, now: Ticks, driver: &mut D) -> Outcome {
-        if self.order.is_running(page) {
-            self.order.pop(page);
+    fn effect_ended<D: Driver>(
+        &mut self,
+        operation: PageOperation,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let page = operation.page();
+        if self.order.effect_ended(operation) {
             self.advance(page, now, driver)?;
             self.release_ready(now, driver)?;
         }
@@ -697,6 +742,18 @@ impl Device {
             if let Some(operation) = self.dies.finish(die) {
                 self.page_done(operation, now, driver)?;
             }
+        }
+        if self.dies.places_writes() {
+            self.activate_stirred(now, driver)?;
+        }
+        Ok(())
+    }
+
+    /// Lets dies begin what others have made possible.
+    #[cold]
+    fn activate_stirred<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
+        while let Some(die) = self.dies.next_stirred() {
+            self.activate(die, now, driver)?;
         }
         Ok(())
     }
@@ -754,7 +811,7 @@ impl Device {
             }
         }
         if self.dies.places_writes() && !self.order.is_empty() {
-            self.effect_ended(operation.page(), now, driver)?;
+            self.effect_ended(operation, now, driver)?;
         }
         Ok(())
     }

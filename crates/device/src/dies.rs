@@ -62,8 +62,8 @@ pub(crate) struct Dies {
     map_time: [Ticks; 2],
     background: bool,
     places_writes: bool,
-    /// Dies whose garbage collection waits for its erases.
-    copied: u32,
+    /// Dies that may go on although nothing of their own has ended.
+    stirred: VecDeque<u32>,
     gc_limit: u32,
     /// Repeated pages of a batch are done at once, as in the reference simulator.
     repeats_at_once: bool,
@@ -109,7 +109,7 @@ impl Dies {
             map_time: properties.map_time,
             background: properties.collects_in_background,
             places_writes: properties.places_writes,
-            copied: 0,
+            stirred: VecDeque::new(),
             gc_limit: gc_limit(config.blocks_per_die),
             repeats_at_once: config.ordering == Ordering::Reference,
         }
@@ -151,6 +151,12 @@ impl Dies {
         let state = &mut self.dies[die as usize];
         state.queue.push_back(operation);
         (state.in_service == 0 && !state.collecting).then_some(die)
+    }
+
+    /// The same, and the die may go on when there is time for it.
+    pub fn push_and_stir(&mut self, operation: PageOperation) {
+        let die = self.push(operation);
+        self.stirred.extend(die);
     }
 
     /// The command in service at `die` has ended: takes its page operation, if it was for one. Call
@@ -210,19 +216,19 @@ impl Dies {
             self.start_batch(die, driver)?;
             return Ok(Progress::Running);
         }
-        let Self {
-            ftl,
-            dies,
-            operations,
-            map_time,
-            ..
-        } = self;
-        let state = &mut dies[die as usize];
-        let Some(operation) = state.queue.pop_front() else {
+        let next = if self.places_writes {
+            self.next_operation(die)
+        } else {
+            self.dies[die as usize].queue.pop_front()
+        };
+        let Some(operation) = next else {
             return Ok(Progress::Running);
         };
+        let Self {
+            ftl, operations, ..
+        } = self;
         let page = operation.page();
-        let mut map_time = map_time[1];
+        let mut map_time = self.map_time[1];
         if let Some(cause) = operation.write_cause() {
             let write = PageWrite {
                 page,
@@ -236,6 +242,7 @@ impl Dies {
             ftl.read(page, operations)?;
             map_time = self.map_time[0];
         }
+        let state = &mut self.dies[die as usize];
         state.gc_in_a_row = 0;
         state.in_service = 1;
         state.serving = Some(operation);
@@ -245,6 +252,22 @@ impl Dies {
         let progress = driver.serve(die, operation, &self.operations, map_time);
         self.operations.clear();
         Ok(progress)
+    }
+
+    /// Takes the first operation from the queue of `die`. A read whose page went to another die meanwhile follows it.
+    fn next_operation(&mut self, die: u32) -> Option<PageOperation> {
+        loop {
+            let operation = self.dies[die as usize].queue.pop_front()?;
+            if !operation.is_read() {
+                return Some(operation);
+            }
+            let home = self.ftl.home_of(operation.page());
+            if home == die {
+                return Some(operation);
+            }
+            self.dies[home as usize].queue.push_back(operation);
+            self.stirred.push_back(home);
+        }
     }
 
     #[cold]
@@ -269,7 +292,6 @@ impl Dies {
         let state = &mut self.dies[die as usize];
         if state.chosen.erases.is_some() && !state.chosen.copied {
             state.chosen.copied = true;
-            self.copied += 1;
         } else {
             state.collecting = false;
         }
@@ -283,7 +305,6 @@ impl Dies {
             return Progress::Running;
         }
         state.chosen.copied = false;
-        self.copied -= 1;
         match state.chosen.erases.take() {
             Some(erases) => driver.collect_garbage(die, &erases),
             None => Progress::Running,
@@ -301,18 +322,17 @@ impl Dies {
 
     fn forget_replaced(&mut self, die: u32) {
         if let Some(home) = self.dies[die as usize].chosen.replaces.take() {
-            self.dies[home as usize].chosen.replaced_elsewhere -= 1;
+            let chosen = &mut self.dies[home as usize].chosen;
+            chosen.replaced_elsewhere -= 1;
+            if chosen.copied && chosen.replaced_elsewhere == 0 {
+                self.stirred.push_back(home);
+            }
         }
     }
 
     /// A die that may go on although nothing of its own has ended.
-    pub fn freed_by_others(&self) -> Option<u32> {
-        if self.copied == 0 {
-            return None;
-        }
-        let dies = self.dies.iter();
-        let freed = |die: &Die| die.chosen.copied && die.chosen.replaced_elsewhere == 0;
-        dies.into_iter().position(freed).map(|die| die as u32)
+    pub fn next_stirred(&mut self) -> Option<u32> {
+        self.stirred.pop_front()
     }
 
     /// Takes operations from the queue of `die` up to the limit and serves them on the parallel units.

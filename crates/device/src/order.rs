@@ -21,12 +21,16 @@ use crate::operation::PageOperation;
 pub(crate) enum Waiting {
     /// A single operation that may go when it is first.
     Operation(PageOperation),
-    /// A record that goes as a whole.
+    /// A record that goes as a whole, behind something else on this page.
     Record(u32),
+    /// A record that is first on this page and waits for something else.
+    Turn(u32),
     /// The read of what a partial write leaves out of the page.
     Fill,
-    /// An operation that is queued or served at a die; the next must not begin before its end.
-    Running,
+    /// The program of the page that is in service; the next must not begin before its end.
+    Program,
+    /// A trim that is queued or served at a die; the next must not begin before its end.
+    Trim,
 }
 
 /// Who is first on a page after something else has gone.
@@ -65,6 +69,24 @@ impl WriteOrder {
         self.pages.entry(page).or_default().push_back(waiting);
     }
 
+    /// Record `id` waits for `page`, which was free if it `is_first`.
+    pub fn push_record(&mut self, page: Lpn, id: u32, is_first: bool) {
+        let waiting = match is_first {
+            true => Waiting::Turn(id),
+            false => Waiting::Record(id),
+        };
+        self.push(page, waiting);
+    }
+
+    /// The record that is first on `page` waits for the program in service after all.
+    pub fn push_program_before_record(&mut self, page: Lpn) {
+        let queue = self.pages.entry(page).or_default();
+        if let Some(Waiting::Turn(id)) = queue.front().copied() {
+            queue[0] = Waiting::Record(id);
+        }
+        queue.push_front(Waiting::Program);
+    }
+
     /// `waiting` comes before everything that waits for `page`.
     pub fn push_first(&mut self, page: Lpn, waiting: Waiting) {
         self.pages.entry(page).or_default().push_front(waiting);
@@ -91,13 +113,29 @@ impl WriteOrder {
         position == Some(0)
     }
 
-    /// Whether an operation on `page` is running that others wait for.
-    pub fn is_running(&self, page: Lpn) -> bool {
+    /// Whether what is first on `page` goes on by itself.
+    pub fn is_under_way(&self, page: Lpn) -> bool {
         let first = self.pages.get(&page).and_then(VecDeque::front);
-        matches!(first, Some(Waiting::Running))
+        first.is_some_and(|first| !matches!(first, Waiting::Operation(_) | Waiting::Record(_)))
     }
 
-    /// Who may go on `page` now. An operation is taken out; a record stays until it goes.
+    /// `operation` has ended; whether others waited for just that.
+    pub fn effect_ended(&mut self, operation: PageOperation) -> bool {
+        let Some(queue) = self.pages.get_mut(&operation.page()) else {
+            return false;
+        };
+        let is_awaited = match queue.front() {
+            Some(Waiting::Program) => operation.write_cause().is_some(),
+            Some(Waiting::Trim) => operation.is_trim(),
+            _ => false,
+        };
+        if is_awaited {
+            queue.pop_front();
+        }
+        is_awaited
+    }
+
+    /// Who may go on `page` now. An operation is taken out; a record stays until it goes, and is named once.
     pub fn next(&mut self, page: Lpn) -> Next {
         let Some(queue) = self.pages.get_mut(&page) else {
             return Next::Nobody;
@@ -111,8 +149,13 @@ impl WriteOrder {
                 queue.pop_front();
                 Next::Operation(operation)
             }
-            Some(Waiting::Record(record)) => Next::Record(record),
-            Some(Waiting::Fill | Waiting::Running) => Next::Stays,
+            Some(Waiting::Record(record)) => {
+                queue[0] = Waiting::Turn(record);
+                Next::Record(record)
+            }
+            Some(Waiting::Turn(_) | Waiting::Fill | Waiting::Program | Waiting::Trim) => {
+                Next::Stays
+            }
         }
     }
 }

@@ -102,6 +102,12 @@ impl Payload {
         &self.medium
     }
 
+    /// How many pages have bytes in RAM.
+    #[must_use]
+    pub fn pages_in_ram(&self) -> usize {
+        self.pages.len()
+    }
+
     /// `request` is submitted next; `data` has the bytes of a write, sector after sector. Returns its version, which
     /// is new if it changes anything.
     ///
@@ -114,7 +120,11 @@ impl Payload {
         );
         self.version += u64::from(changes);
         self.accepted.version = self.version;
-        self.accepted.span = request.span;
+        self.accepted.span = match request.kind {
+            // What it changes at all it changes whole.
+            RequestKind::Trim => Span::whole(request.span.first, request.span.pages),
+            _ => request.span,
+        };
         self.accepted.zeroes = request.kind != RequestKind::Write;
         self.accepted.data.clear();
         if request.kind == RequestKind::Write {
@@ -324,6 +334,12 @@ impl Payload {
             .map(|(page, contents)| image_of(*page, contents))
             .collect();
         self.medium.start(die, step.operations, &images)?;
+        for (page, contents) in &contents {
+            if contents.kind == ImageKind::Fill {
+                // A trim between the programs of this page was not served by itself.
+                self.medium.trim(*page);
+            }
+        }
         for trim in served.iter().filter(|operation| operation.is_trim()) {
             if self.last_begun_is_trim(trim.page()) {
                 self.medium.trim(trim.page());

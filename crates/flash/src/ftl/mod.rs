@@ -106,6 +106,11 @@ pub trait Ftl: Send {
     /// The die whose queue an operation on `page` joins.
     fn die_of(&self, page: Lpn) -> u32;
 
+    /// The die that can read `page` now: its contents are there, also while a write of it waits at another die.
+    fn home_of(&self, page: Lpn) -> u32 {
+        self.die_of(page)
+    }
+
     /// The die whose queue a write of `page` joins, chosen now; `load` gives how many operations wait or
     /// are served at a die. Each call is followed by one [`Ftl::write`].
     fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {

@@ -224,6 +224,10 @@ impl Ftl for PageFtl {
         }
     }
 
+    fn home_of(&self, page: Lpn) -> u32 {
+        self.locate(page).0 as u32
+    }
+
     fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
         match &mut self.placement {
             None => self.die_of(page),

@@ -1,0 +1,13 @@
+//! What a device promises, case by case, as long as the power lasts: the worked cases of the rules of order and
+//! durability, by their numbers, and what the rules say beside them.
+
+#[path = "../kit/mod.rs"]
+mod kit;
+
+mod batches;
+mod dies;
+mod idle;
+mod order;
+mod promises;
+mod sectors;
+mod trims;

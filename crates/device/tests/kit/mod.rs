@@ -1,0 +1,483 @@
+//! A device with bytes, whose flash commands end when the test says so.
+//!
+//! Everything that the device tells becomes an [`Event`], in its order. The kit has none of the device's rules: it
+//! neither knows who waits for what, nor what is durable when.
+#![allow(dead_code, reason = "every test program uses another part of the kit")]
+
+use destage_base::parameter::{Parameter, Values};
+use destage_base::{Lpn, Random, Ticks};
+use destage_buffer::destage::Destage;
+use destage_buffer::{Buffer, BufferConfig, COMMON, SchemeConfig, find};
+use destage_device::payload::{Contents, Payload};
+use destage_device::{
+    BatchStep, Device, DeviceConfig, Driver, PageOperation, Progress, Request, RequestKind, Span,
+    Work,
+};
+use destage_flash::ftl::{self, FtlConfig};
+use destage_flash::medium::Medium;
+use destage_flash::{Ftl, Geometry, Kind, Operations, Timing};
+
+/// Bytes of a sector here.
+pub const SECTOR_BYTES: usize = 8;
+
+/// Times that matter to nobody here.
+const TIMING: Timing = Timing {
+    read: 25,
+    program: 200,
+    erase: 1500,
+    page_transfer: 100,
+    sector_transfer: 13,
+};
+
+/// What the device told.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A page of the request being submitted is changed: taken in, written past the buffer, or trimmed.
+    Changed { page: Lpn },
+    /// A page of the read `token` has its contents.
+    Read {
+        token: u32,
+        page: Lpn,
+        contents: Contents,
+    },
+    /// A program or a trim of this version has ended.
+    Ended { page: Lpn, version: u64 },
+    /// The request has its answer.
+    Answer { token: u32 },
+}
+
+/// A flash command that has begun.
+#[derive(Clone, Debug)]
+pub enum Command {
+    /// One page operation.
+    Serve(PageOperation),
+    /// A step of garbage collection, and whether it erases.
+    Collect { erases: bool },
+    /// So many operations on the units of a die.
+    Batch(u16),
+}
+
+/// A device's settings, as words where there are words.
+pub struct Stack<'a> {
+    pub scheme: &'a str,
+    pub scheme_settings: Vec<(&'a str, &'a str)>,
+    pub capacity: u32,
+    pub future: &'a [Lpn],
+    pub layer: &'a str,
+    pub layer_settings: Vec<(&'a str, &'a str)>,
+    pub geometry: Geometry,
+    pub copy_back: bool,
+    pub parallel_units: u32,
+    pub filled: bool,
+    /// Sectors of a page.
+    pub sectors: usize,
+    pub config: DeviceConfig,
+}
+
+fn values<'a>(
+    rows: impl Iterator<Item = &'a Parameter> + Clone,
+    settings: &[(&str, &str)],
+) -> Values {
+    let mut values = Values::defaults(rows.clone());
+    for (name, text) in settings {
+        let row = rows.clone().find(|row| row.name == *name);
+        let row = row.unwrap_or_else(|| panic!("nothing is called {name}"));
+        let value = row.read(text);
+        values.set(
+            row.name,
+            value.unwrap_or_else(|expected| panic!("{name} = {text}: expected {expected}")),
+        );
+    }
+    values
+}
+
+impl<'a> Stack<'a> {
+    /// `scheme` with `capacity` pages over `layer` on `dies` dies of `blocks` blocks of four pages of one sector.
+    pub fn new(scheme: &'a str, capacity: u32, layer: &'a str, dies: u32, blocks: u32) -> Self {
+        Self {
+            scheme,
+            scheme_settings: Vec::new(),
+            capacity,
+            future: &[],
+            layer,
+            layer_settings: Vec::new(),
+            geometry: Geometry {
+                dies,
+                planes: 1,
+                blocks_per_plane: blocks,
+                pages_per_block: 4,
+                summary_page: false,
+                page_bytes: 4096,
+            },
+            copy_back: false,
+            parallel_units: 1,
+            filled: false,
+            sectors: 1,
+            config: DeviceConfig {
+                reads_partial: true,
+                detailed: true,
+                ..DeviceConfig::new(dies, blocks)
+            },
+        }
+    }
+
+    fn buffer(&self) -> Buffer {
+        let row = find(self.scheme).unwrap_or_else(|| panic!("no scheme {}", self.scheme));
+        let values = values(COMMON.iter().chain(row.parameters), &self.scheme_settings);
+        let cluster = self.geometry.data_pages();
+        let mut config = BufferConfig::from_values(self.capacity, cluster, &values);
+        config.unbounded_admission = true;
+        let scheme = (row.build)(&SchemeConfig {
+            capacity_pages: self.capacity,
+            cluster_pages: config.cluster_pages,
+            dies: self.geometry.dies,
+            future: Some(self.future),
+            seed: 1,
+            values: &values,
+        });
+        Buffer::new(config, scheme)
+    }
+
+    fn ftl(&self, values: &Values) -> Box<dyn Ftl> {
+        let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
+        let built = (row.build)(&FtlConfig {
+            geometry: self.geometry,
+            erase_dates: TIMING,
+            copy_back: self.copy_back,
+            parallel_units: self.parallel_units,
+            endurance: 1_000_000_000,
+            retire: false,
+            filled: self.filled,
+            seed: 1,
+            values,
+        });
+        let built = built.unwrap_or_else(|refusal| panic!("{}: {refusal}", self.layer));
+        built.unwrap_or_else(|| panic!("{} has no flash", self.layer))
+    }
+
+    /// The device, idle.
+    pub fn build(&self) -> Rig {
+        let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
+        let values = values(row.parameters.iter(), &self.layer_settings);
+        let mut ftl = self.ftl(&values);
+        let geometry = Geometry {
+            page_bytes: (self.sectors * SECTOR_BYTES) as u64,
+            ..self.geometry
+        };
+        let has_order = row.parameters.iter().any(|row| row.name == "in_order");
+        let mut medium = Medium::new(&geometry, !has_order || values.flag("in_order"));
+        if self.filled {
+            medium.fill_from(&mut *ftl);
+        }
+        Rig {
+            device: Device::new(self.config, self.buffer(), ftl),
+            flash: Flash {
+                payload: Payload::new(medium, self.sectors * SECTOR_BYTES, self.sectors),
+                commands: vec![None; self.geometry.dies as usize],
+                events: Vec::new(),
+                alarms: Vec::new(),
+                erases: 0,
+                submitting: 0,
+                at_once: 0,
+                random: Random::new(1),
+            },
+            now: 0,
+        }
+    }
+}
+
+/// The driver: carries out commands in bytes, and holds them until they are to end.
+pub struct Flash {
+    pub payload: Payload,
+    /// By die, what has begun there.
+    pub commands: Vec<Option<Command>>,
+    /// What was told since somebody looked.
+    pub events: Vec<Event>,
+    pub alarms: Vec<u32>,
+    /// Blocks erased.
+    pub erases: usize,
+    submitting: u32,
+    /// Of a hundred commands, so many end when they begin.
+    pub at_once: u64,
+    pub random: Random,
+}
+
+impl Flash {
+    /// Counts the erases of a command.
+    fn count(&mut self, operations: &Operations) -> usize {
+        let all = operations.all().iter();
+        let erases = all.filter(|one| one.kind == Kind::Erase).count();
+        self.erases += erases;
+        erases
+    }
+
+    fn begin(&mut self, die: u32, command: Command) -> Progress {
+        if self.random.below(100) < self.at_once {
+            self.payload.end(die);
+            return Progress::Ended;
+        }
+        let before = self.commands[die as usize].replace(command);
+        assert!(before.is_none(), "die {die} was busy with {before:?}");
+        Progress::Running
+    }
+
+    fn note_read(&mut self, operation: PageOperation) {
+        if let Work::HostRead(token) = operation.work() {
+            let page = operation.page();
+            let contents = self.payload.newest(page);
+            self.events.push(Event::Read {
+                token,
+                page,
+                contents,
+            });
+        }
+    }
+}
+
+impl Driver for Flash {
+    fn serve(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        operations: &Operations,
+        _: Ticks,
+    ) -> Progress {
+        self.payload
+            .serve(die, operation, operations)
+            .unwrap_or_else(|refusal| panic!("{operation:?}: {refusal}"));
+        self.count(operations);
+        self.note_read(operation);
+        self.begin(die, Command::Serve(operation))
+    }
+
+    fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
+        self.payload
+            .collect_garbage(die, operations)
+            .unwrap_or_else(|refusal| panic!("garbage collection: {refusal}"));
+        let erases = self.count(operations) > 0;
+        self.begin(die, Command::Collect { erases })
+    }
+
+    fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
+        let followers = step.followers.iter().map(|(_, operation)| operation);
+        let all: Vec<PageOperation> = step.taken.iter().chain(followers).copied().collect();
+        let positions = step.taken.len() as u16;
+        self.payload
+            .serve_batch(die, step)
+            .unwrap_or_else(|refusal| panic!("{all:?}: {refusal}"));
+        all.into_iter()
+            .for_each(|operation| self.note_read(operation));
+        let before = self.commands[die as usize].replace(Command::Batch(positions));
+        assert!(before.is_none(), "die {die} was busy with {before:?}");
+    }
+
+    fn answer(&mut self, token: u32) {
+        self.events.push(Event::Answer { token });
+    }
+
+    fn wake_after(&mut self, _: Ticks, alarm: u32) {
+        self.alarms.push(alarm);
+    }
+
+    fn record(&mut self, record: &Destage, _: Ticks) {
+        self.payload.record(record);
+    }
+
+    fn taken_in(&mut self, page: Lpn, offset: u32) {
+        self.payload.taken_in(page, offset);
+        self.events.push(Event::Changed { page });
+    }
+
+    fn bypassed(&mut self, page: Lpn, offset: u32) {
+        self.payload.bypassed(page, offset);
+        self.events.push(Event::Changed { page });
+    }
+
+    fn trimmed(&mut self, page: Lpn) {
+        self.payload.trimmed(page);
+        self.events.push(Event::Changed { page });
+    }
+
+    fn read(&mut self, page: Lpn, _: u32, from_ram: bool) {
+        if from_ram {
+            self.events.push(Event::Read {
+                token: self.submitting,
+                page,
+                contents: self.payload.newest(page),
+            });
+        }
+    }
+
+    fn ended(&mut self, operation: PageOperation) {
+        if let Some(version) = self.payload.ended(operation) {
+            let page = operation.page();
+            self.events.push(Event::Ended { page, version });
+        }
+    }
+}
+
+/// A device and its driver.
+pub struct Rig {
+    pub device: Device,
+    pub flash: Flash,
+    pub now: Ticks,
+}
+
+impl Rig {
+    /// Submits `request` with its bytes; its version. Idle time is told apart, by `announce` and `retire`.
+    pub fn submit(&mut self, token: u32, request: &Request, data: &[u8]) -> u64 {
+        self.now += 1_000;
+        let version = self.flash.payload.accept(request, data);
+        self.flash.submitting = token;
+        self.device
+            .submit(token, request, self.now, &mut self.flash)
+            .unwrap_or_else(|full| panic!("{request:?}: {}", full.explanation));
+        version
+    }
+
+    /// The command at `die` ends, all of a batch.
+    pub fn end(&mut self, die: u32) {
+        self.now += 1_000;
+        let command = self.flash.commands[die as usize].take();
+        let command = command.unwrap_or_else(|| panic!("die {die} does nothing"));
+        self.flash.payload.end(die);
+        let positions = match command {
+            Command::Batch(positions) => 0..positions,
+            Command::Serve(_) | Command::Collect { .. } => {
+                let ended = self.device.complete(die, self.now, &mut self.flash);
+                return ended.unwrap_or_else(|full| panic!("{}", full.explanation));
+            }
+        };
+        for position in positions {
+            self.device
+                .complete_batched(die, position, self.now, &mut self.flash)
+                .unwrap_or_else(|full| panic!("{}", full.explanation));
+        }
+    }
+
+    /// Dies that do something.
+    pub fn busy(&self) -> Vec<u32> {
+        let commands = self.flash.commands.iter().enumerate();
+        commands
+            .filter(|(_, command)| command.is_some())
+            .map(|(die, _)| die as u32)
+            .collect()
+    }
+
+    /// Ends everything, the first die first, until nothing runs.
+    pub fn settle(&mut self) {
+        while let Some(die) = self.busy().first() {
+            self.end(*die);
+        }
+    }
+
+    /// The time of `alarm` has come.
+    pub fn wake(&mut self, alarm: u32) {
+        self.now += 1_000;
+        self.device
+            .wake(alarm, self.now, &mut self.flash)
+            .unwrap_or_else(|full| panic!("{}", full.explanation));
+    }
+
+    /// Writes back all that is dirty.
+    pub fn drain(&mut self) {
+        self.now += 1_000;
+        self.device
+            .drain(self.now, &mut self.flash)
+            .unwrap_or_else(|full| panic!("{}", full.explanation));
+    }
+}
+
+/// A request of whole pages.
+pub fn request(kind: RequestKind, first: u64, pages: u32) -> Request {
+    Request {
+        kind,
+        span: Span::whole(first, pages),
+        fua: false,
+    }
+}
+
+/// What tests say by hand. A write fills its sectors with one letter.
+impl Rig {
+    /// Submits `request`; the sectors of a write become `letter`.
+    pub fn ask(&mut self, token: u32, request: Request, letter: u8) -> u64 {
+        let span = request.span;
+        let page_bytes = self.flash.payload.newest(Lpn(0)).bytes.len();
+        let left_out = (span.head + span.tail) as usize * SECTOR_BYTES;
+        let data = vec![letter; span.pages as usize * page_bytes - left_out];
+        match request.kind {
+            RequestKind::Write => self.submit(token, &request, &data),
+            _ => self.submit(token, &request, &[]),
+        }
+    }
+
+    /// Writes whole pages; the version.
+    pub fn write(&mut self, token: u32, first: u64, pages: u32, letter: u8) -> u64 {
+        self.ask(token, request(RequestKind::Write, first, pages), letter)
+    }
+
+    /// The same with force unit access.
+    pub fn write_fua(&mut self, token: u32, first: u64, pages: u32, letter: u8) -> u64 {
+        let mut request = request(RequestKind::Write, first, pages);
+        request.fua = true;
+        self.ask(token, request, letter)
+    }
+
+    /// Trims whole pages; the version.
+    pub fn trim(&mut self, token: u32, first: u64, pages: u32) -> u64 {
+        self.ask(token, request(RequestKind::Trim, first, pages), 0)
+    }
+
+    /// Asks for everything answered so far to be durable.
+    pub fn flush(&mut self, token: u32) {
+        self.ask(token, request(RequestKind::Flush, 0, 1), 0);
+    }
+
+    /// How often `token` was answered.
+    pub fn answers(&self, token: u32) -> usize {
+        let events = self.flash.events.iter();
+        events
+            .filter(|event| matches!(event, Event::Answer { token: one } if *one == token))
+            .count()
+    }
+
+    /// Whether `token` was answered.
+    pub fn is_answered(&self, token: u32) -> bool {
+        self.answers(token) == 1
+    }
+
+    /// The versions of `page` that have ended, in their order, before `token` was answered or until now.
+    pub fn ended(&self, page: u64, before: Option<u32>) -> Vec<u64> {
+        let mut versions = Vec::new();
+        for event in &self.flash.events {
+            match event {
+                Event::Ended { page: one, version } if one.0 == page => versions.push(*version),
+                Event::Answer { token } if Some(*token) == before => return versions,
+                _ => {}
+            }
+        }
+        assert!(before.is_none(), "request {before:?} is not answered");
+        versions
+    }
+
+    /// Reads `page` from RAM: the first byte of each sector.
+    pub fn read_in_ram(&mut self, token: u32, page: u64) -> Vec<u8> {
+        let before = self.flash.events.len();
+        self.ask(token, request(RequestKind::Read, page, 1), 0);
+        let found = self.flash.events[before..]
+            .iter()
+            .find_map(|event| match event {
+                Event::Read { contents, .. } => Some(contents.bytes.clone()),
+                _ => None,
+            });
+        let bytes = found.unwrap_or_else(|| panic!("page {page} is not in RAM"));
+        bytes.chunks(SECTOR_BYTES).map(|sector| sector[0]).collect()
+    }
+
+    /// What the medium has of `page`: the version and the first byte of each sector.
+    pub fn on_flash(&self, page: u64) -> Option<(u64, Vec<u8>)> {
+        let (spare, bytes) = self.flash.payload.medium().newest(Lpn(page))?;
+        let sectors = bytes.chunks(SECTOR_BYTES).map(|sector| sector[0]);
+        Some((spare.version, sectors.collect()))
+    }
+}

@@ -1,0 +1,119 @@
+//! What hosts ask for, in sectors, and what the sectors hold.
+
+use destage_base::{Lpn, Random};
+use destage_device::{Request, RequestKind, Span};
+use destage_tests::shared;
+use destage_trace::{ReadOptions, read_all};
+
+pub const SECTORS: u64 = 4;
+
+/// One host request, in sectors; it may go on at the start of the device.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    pub kind: RequestKind,
+    pub first: u64,
+    pub sectors: u64,
+    pub fua: bool,
+}
+
+impl Asked {
+    pub fn request(&self) -> Request {
+        let head = self.first % SECTORS;
+        let pages = (head + self.sectors).div_ceil(SECTORS);
+        Request {
+            kind: self.kind,
+            span: Span {
+                first: self.first / SECTORS,
+                pages: pages as u32,
+                head: head as u32,
+                tail: (pages * SECTORS - head - self.sectors) as u32,
+            },
+            fua: self.fua,
+        }
+    }
+
+    /// Which sectors of `page` are asked for.
+    pub fn covers(&self, page: u64, pages: u64) -> [bool; SECTORS as usize] {
+        let all = pages * SECTORS;
+        std::array::from_fn(|sector| {
+            (page * SECTORS + sector as u64 + all - self.first) % all < self.sectors
+        })
+    }
+
+    pub fn is_flush(&self) -> bool {
+        self.kind == RequestKind::Flush
+    }
+}
+
+/// Contents of a sector: which version wrote it, and where. Zeros are 0.
+pub type Words = [u64; SECTORS as usize];
+
+pub fn word(page: u64, sector: usize, version: u64) -> u64 {
+    (version << 16) | (page * SECTORS + sector as u64)
+}
+
+pub fn bytes(words: &[u64]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
+}
+
+/// Random requests, most of them to a part of the device.
+pub fn random_requests(pages: u64, count: usize, seed: u64) -> Vec<Asked> {
+    let mut random = Random::new(seed);
+    let total = pages * SECTORS;
+    let one = |_| {
+        let range = [total, total.div_ceil(3), total.div_ceil(3)][random.below(3) as usize];
+        let first = random.below(range);
+        let whole = 1 + random.below(3) * random.below(4) / 2;
+        let (first, sectors) = match random.below(3) {
+            0 => (first, 1 + random.below(2 * SECTORS)),
+            _ => (first / SECTORS * SECTORS, whole * SECTORS),
+        };
+        let kind = match random.below(100) {
+            0..20 => RequestKind::Read,
+            20..25 => RequestKind::Trim,
+            25..30 => RequestKind::WriteZeroes,
+            30..32 => RequestKind::Flush,
+            _ => RequestKind::Write,
+        };
+        Asked {
+            kind,
+            first,
+            sectors,
+            fua: random.below(40) == 0,
+        }
+    };
+    (0..count).map(one).collect()
+}
+
+/// Requests of a real trace, folded onto a small device.
+pub fn real_requests(pages: u64, count: usize) -> Vec<Asked> {
+    let path = shared().expect("reference data");
+    let path = path.join("traces/financial1-head10k.ssdsim.zst");
+    let trace = read_all(&path, &ReadOptions::default()).expect("a trace");
+    let requests = trace.requests.iter().cycle().take(count);
+    let asked = requests.map(|request| Asked {
+        kind: match request.operation {
+            destage_trace::Operation::Read => RequestKind::Read,
+            _ => RequestKind::Write,
+        },
+        first: request.sector % (pages * SECTORS),
+        sectors: u64::from(request.sectors).clamp(1, 6 * SECTORS),
+        fua: false,
+    });
+    asked.collect()
+}
+
+/// The pages that are presented to the buffer, as somebody who knows the future is told.
+pub fn future_of(requests: &[Asked], pages: u64, strict_trim: bool) -> Vec<Lpn> {
+    let mut future = Vec::new();
+    for asked in requests {
+        let span = asked.request().span;
+        let offsets = match asked.kind {
+            RequestKind::Write | RequestKind::WriteZeroes => 0..span.pages,
+            RequestKind::Trim if strict_trim => span.whole_pages(),
+            _ => continue,
+        };
+        future.extend(offsets.map(|offset| span.page(offset, pages)));
+    }
+    future
+}
