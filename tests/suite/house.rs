@@ -6,31 +6,32 @@ use std::path::{Path, PathBuf};
 use destage_tests::root;
 
 /// Which crates of the project each crate may use.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 12] = [
     ("base", &[]),
     ("buffer", &["base"]),
     ("flash", &["base"]),
+    ("device", &["base", "buffer", "flash"]),
     ("trace", &["base"]),
     ("workload", &["base", "trace"]),
-    ("sim", &["base", "buffer", "flash", "trace", "workload"]),
-    ("serve", &["base", "buffer", "flash", "trace", "workload"]),
-    (
-        "python",
-        &["base", "buffer", "flash", "trace", "workload", "sim"],
-    ),
-    (
-        "cli",
-        &[
-            "base", "buffer", "flash", "trace", "workload", "sim", "serve",
-        ],
-    ),
-    (
-        "tests",
-        &["base", "buffer", "flash", "trace", "workload", "sim"],
-    ),
+    ("sim", BELOW_SIM),
+    ("destage", BELOW_LIBRARY),
+    ("serve", BELOW_SERVE),
+    ("python", BELOW_ALL),
+    ("cli", BELOW_ALL),
+    ("tests", BELOW_ALL),
+];
+const BELOW_SIM: &[&str] = &["base", "buffer", "flash", "device", "trace", "workload"];
+const BELOW_LIBRARY: &[&str] = &[
+    "base", "buffer", "flash", "device", "trace", "workload", "sim",
+];
+const BELOW_SERVE: &[&str] = &[
+    "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage",
+];
+const BELOW_ALL: &[&str] = &[
+    "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage", "serve",
 ];
 /// Crates that have to run without an operating system.
-const NO_STD: [&str; 3] = ["base", "buffer", "flash"];
+const NO_STD: [&str; 4] = ["base", "buffer", "flash", "device"];
 /// Crates that `NO_STD` crates may use from elsewhere.
 const NO_STD_DEPENDENCIES: [&str; 0] = [];
 /// Lines after which a source file has to answer what its second idea is.

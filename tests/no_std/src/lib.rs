@@ -4,6 +4,9 @@ extern crate alloc;
 
 use core::alloc::{GlobalAlloc, Layout};
 
+use destage_device::{BatchStep, Device, Driver, PageOperation, Progress, Request};
+use destage_flash::Operations;
+
 /// A device has its own allocator; this one only has to link.
 struct NoMemory;
 
@@ -21,6 +24,31 @@ static ALLOCATOR: NoMemory = NoMemory;
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
+}
+
+/// Carries out nothing.
+struct Nobody;
+
+impl Driver for Nobody {
+    fn serve(&mut self, _: u32, _: PageOperation, _: &Operations, _: u64) -> Progress {
+        Progress::Ended
+    }
+    fn collect_garbage(&mut self, _: u32, _: &Operations) -> Progress {
+        Progress::Ended
+    }
+    fn serve_batch(&mut self, _: u32, _: BatchStep<'_>) {}
+    fn answer(&mut self, _: u32) {}
+    fn wake_after(&mut self, _: u64, _: u32) {}
+}
+
+/// Submits a request, so that all of the device is linked.
+///
+/// # Safety
+/// Both pointers are to what their types say, and to nothing else.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn destage_submit(device: *mut Device, request: *const Request) -> bool {
+    let (device, request) = unsafe { (&mut *device, &*request) };
+    device.submit(0, request, 0, &mut Nobody).is_ok()
 }
 
 /// Uses every scheme and every FTL, so that all of their code is linked.

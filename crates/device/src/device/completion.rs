@@ -1,0 +1,165 @@
+//! Dies begin and end their operations, and whoever waited for that goes on.
+
+use destage_base::Ticks;
+use destage_buffer::destage::{DirtyPage, Slot};
+
+use super::{Device, Outcome};
+use crate::driver::{Driver, Progress};
+use crate::operation::{PageOperation, Work};
+
+impl Device {
+    /// `operation` joins the queue of its die.
+    #[inline]
+    pub(super) fn enqueue<D: Driver>(
+        &mut self,
+        operation: PageOperation,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        match self.dies.push(operation) {
+            Some(die) => self.activate(die, now, driver),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets `die` begin what it can.
+    #[inline]
+    pub(super) fn activate<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+        while self.dies.start(die, now, driver)? == Progress::Ended {
+            if let Some(operation) = self.dies.finish(die) {
+                self.page_done(operation, now, driver)?;
+            }
+        }
+        if self.dies.places_writes() {
+            self.activate_stirred(now, driver)?;
+        }
+        Ok(())
+    }
+
+    /// Lets dies begin what others have made possible.
+    #[cold]
+    pub(super) fn activate_stirred<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
+        while let Some(die) = self.dies.next_stirred() {
+            self.activate(die, now, driver)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn page_done<D: Driver>(
+        &mut self,
+        operation: PageOperation,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        driver.ended(operation);
+        match operation.work() {
+            Work::HostRead(token) => self.operation_done(token, driver),
+            Work::HostWrite(token) => {
+                self.leaving -= 1;
+                self.operation_done(token, driver);
+            }
+            Work::Trim(token) => self.operation_done(token, driver),
+            Work::Destage(record, slot) => {
+                self.leaving -= 1;
+                let page = DirtyPage {
+                    page: operation.page(),
+                    slot,
+                };
+                let retain = self.records[record].retain;
+                self.buffer.programmed(page, retain, now);
+                self.program_done(record, now, driver)?;
+                self.hand_out_place(slot, driver);
+                self.hand_out_slots(driver);
+            }
+            Work::OwedWrite(record) => {
+                self.leaving -= 1;
+                self.program_done(record, now, driver)?;
+            }
+            Work::PadWrite(record) | Work::OwedTrim(record) => {
+                self.program_done(record, now, driver)?;
+            }
+            Work::PadRead(record) => {
+                let state = &mut self.records[record];
+                state.reads_left -= 1;
+                if state.may_go() {
+                    self.ready.push_back(record);
+                    self.release_ready(now, driver)?;
+                }
+                return Ok(());
+            }
+            Work::Fill(token) => {
+                self.operation_done(token, driver);
+                if self.order.fill_ended(operation.page()) {
+                    self.advance(operation.page(), now, driver)?;
+                    self.release_ready(now, driver)?;
+                }
+                return Ok(());
+            }
+        }
+        if self.dies.places_writes() && !self.order.is_empty() {
+            self.effect_ended(operation, now, driver)?;
+        }
+        Ok(())
+    }
+
+    /// One thing request `token` waited for is done.
+    #[inline]
+    pub(super) fn operation_done<D: Driver>(&mut self, token: u32, driver: &mut D) {
+        let remaining = &mut self.remaining[token as usize];
+        *remaining -= 1;
+        if *remaining == 0 {
+            driver.answer(token);
+        }
+    }
+
+    /// One program of record `id` has ended.
+    pub(super) fn program_done<D: Driver>(
+        &mut self,
+        id: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let record = &mut self.records[id];
+        record.writes_left -= 1;
+        let idle = record.idle;
+        if record.writes_left > 0 {
+            return self.go_on_idling(idle, false, now, driver);
+        }
+        if record.destaged {
+            driver.record_ended(record.emitted, now);
+        }
+        let waiters = core::mem::take(&mut record.waiters);
+        self.records.free(id);
+        for waiter in waiters {
+            self.operation_done(waiter, driver);
+        }
+        self.go_on_idling(idle, true, now, driver)
+    }
+
+    /// A program of `slot` has ended: the page that waits for just this slot may have it now.
+    pub(super) fn hand_out_place<D: Driver>(&mut self, slot: Slot, driver: &mut D) {
+        if self.place_waiters.is_empty() || self.buffer.is_leaving(slot) {
+            return;
+        }
+        if let Some(token) = self.place_waiters.remove(&slot.0) {
+            self.operation_done(token, driver);
+        }
+    }
+
+    /// Gives slots that have become free to the pages that wait for one, in order.
+    pub(super) fn hand_out_slots<D: Driver>(&mut self, driver: &mut D) {
+        let over = self.buffer.over_capacity() as usize;
+        while self.slot_waiters.len() > over {
+            if let Some(token) = self.slot_waiters.pop_front() {
+                self.operation_done(token, driver);
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn note_at_risk(&mut self) {
+        let at_risk = self.leaving + u64::from(self.buffer.dirty());
+        self.at_risk_max = self.at_risk_max.max(at_risk);
+    }
+}

@@ -1,0 +1,234 @@
+//! Records are emitted, and effects on pages go to the dies in their order.
+
+use alloc::vec::Vec;
+
+use destage_base::{Lpn, Ticks};
+use destage_buffer::destage::{Destage, Grouping};
+
+use super::{Device, Ordering, Outcome};
+use crate::driver::Driver;
+use crate::idle::IdleTime;
+use crate::operation::{PageOperation, Work};
+use crate::order::{Next, Waiting};
+
+impl Device {
+    /// Takes the buffer's latest record on its way; request `waiter` waits for it. `idle` is the idle time in which
+    /// it is written back, if that is why.
+    pub(super) fn emit<D: Driver>(
+        &mut self,
+        waiter: Option<u32>,
+        idle: Option<IdleTime>,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let destage = self.buffer.record();
+        driver.record(destage, now);
+        self.leaving += destage.pages.len() as u64;
+        let id = self
+            .records
+            .insert_reused(|record| record.reset(now, waiter));
+        let record = &mut self.records[id];
+        record.retain = destage.retain;
+        record.destaged = true;
+        record.idle = idle;
+        record.take_programs(id, destage, self.long_pages);
+        if let Some(waiter) = waiter {
+            self.remaining[waiter as usize] += 1;
+        }
+        if !destage.pads.is_empty() || destage.grouping == Grouping::Cluster {
+            return self.emit_whole(id, now, driver);
+        }
+        for index in 0..self.records[id].programs.len() {
+            // When the last one has ended at once, the record is gone.
+            let operation = self.records[id].programs[index];
+            self.effect(operation, now, driver)?;
+        }
+        Ok(())
+    }
+
+    /// Record `id` goes as a whole: when its padding is read and nothing is ahead of it on any of its pages.
+    pub(super) fn emit_whole<D: Driver>(&mut self, id: u32, now: Ticks, driver: &mut D) -> Outcome {
+        let reads = pages_to_read(self.buffer.record());
+        let record = &mut self.records[id];
+        record.reads_left = reads.len() as u32;
+        if self.config.ordering == Ordering::Strict {
+            let mut blocked = 0;
+            for operation in &record.programs {
+                let page = operation.page();
+                if self.dies.places_writes()
+                    && !self.order.has(page)
+                    && self.dies.is_programming(page)
+                {
+                    self.order.push(page, Waiting::Program);
+                }
+                blocked += u32::from(self.order.has(page));
+            }
+            record.blocked = blocked;
+            record.held = blocked > 0 || !reads.is_empty();
+            if record.held {
+                for operation in &record.programs {
+                    let page = operation.page();
+                    self.order.push_record(page, id, !self.order.has(page));
+                }
+            }
+        }
+        if reads.is_empty() && record.blocked == 0 {
+            return self.release(id, now, driver);
+        }
+        for page in reads {
+            self.enqueue(PageOperation::new(page, Work::PadRead(id)), now, driver)?;
+        }
+        Ok(())
+    }
+
+    /// Lets records go that nothing holds back any more, and then whoever waited for that.
+    pub(super) fn release_ready<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
+        while let Some(id) = self.ready.pop_front() {
+            if self.dies.places_writes() && self.waits_for_dies(id) {
+                continue;
+            }
+            self.release(id, now, driver)?;
+        }
+        Ok(())
+    }
+
+    /// The programs of record `id` join the queues of their dies, and whoever waited for that goes on.
+    pub(super) fn release<D: Driver>(&mut self, id: u32, now: Ticks, driver: &mut D) -> Outcome {
+        let record = &mut self.records[id];
+        let held = core::mem::take(&mut record.held);
+        let programs = core::mem::take(&mut record.programs);
+        for operation in &programs {
+            if held {
+                self.order.pop(operation.page());
+            }
+            if self.dies.places_writes() {
+                // All have a die before anything begins.
+                self.dies.push_and_stir(*operation);
+            } else {
+                self.enqueue(*operation, now, driver)?;
+            }
+        }
+        if self.dies.places_writes() {
+            self.activate_stirred(now, driver)?;
+        }
+        if held {
+            for operation in &programs {
+                self.advance(operation.page(), now, driver)?;
+            }
+        }
+        // If they have ended at once, another record may have this number by now.
+        let record = &mut self.records[id];
+        if record.programs.is_empty() {
+            record.programs = programs;
+        }
+        Ok(())
+    }
+
+    /// Whether record `id`, held until now, has to wait on: what was ahead of it on a page is being programmed, and
+    /// the layer could send the record to another die.
+    pub(super) fn waits_for_dies(&mut self, id: u32) -> bool {
+        let record = &mut self.records[id];
+        if record.held {
+            for operation in &record.programs {
+                let page = operation.page();
+                if self.dies.is_programming(page) {
+                    self.order.push_program_before_record(page);
+                    record.blocked += 1;
+                }
+            }
+        }
+        record.blocked > 0
+    }
+
+    /// An effect on a page has been emitted: it joins the queue of its die, or waits for its turn.
+    #[inline]
+    pub(super) fn effect<D: Driver>(
+        &mut self,
+        operation: PageOperation,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        if self.config.ordering == Ordering::Strict
+            && (!self.order.is_empty() || self.dies.places_writes())
+            && self.has_to_wait(operation)
+        {
+            return Ok(());
+        }
+        self.enqueue(operation, now, driver)
+    }
+
+    pub(super) fn has_to_wait(&mut self, operation: PageOperation) -> bool {
+        let page = operation.page();
+        if self.order.has(page) {
+            self.order.push(page, Waiting::Operation(operation));
+            return true;
+        }
+        if !self.dies.places_writes() {
+            return false;
+        }
+        // The layer could send the next effect to another die, ahead of one that is served or, as trims do, stays
+        // where the page was.
+        let is_programming = self.dies.is_programming(page);
+        if is_programming {
+            self.order.push(page, Waiting::Program);
+            self.order.push(page, Waiting::Operation(operation));
+        } else if operation.is_trim() {
+            self.order.push(page, Waiting::Trim);
+        }
+        is_programming
+    }
+
+    /// Something on `page` has gone or ended: lets those go that waited for it.
+    pub(super) fn advance<D: Driver>(&mut self, page: Lpn, now: Ticks, driver: &mut D) -> Outcome {
+        loop {
+            if self.dies.places_writes() && self.order.has(page) {
+                if self.order.is_under_way(page) {
+                    return Ok(());
+                }
+                if self.dies.is_programming(page) {
+                    self.order.push_first(page, Waiting::Program);
+                    return Ok(());
+                }
+            }
+            match self.order.next(page) {
+                Next::Nobody | Next::Stays => return Ok(()),
+                Next::Operation(operation) => {
+                    if self.dies.places_writes() && operation.is_trim() {
+                        self.order.push_first(page, Waiting::Trim);
+                    }
+                    self.enqueue(operation, now, driver)?;
+                }
+                Next::Record(id) => {
+                    let record = &mut self.records[id];
+                    record.blocked -= 1;
+                    if record.may_go() {
+                        self.ready.push_back(id);
+                    }
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// `operation` has ended, and others may have waited for just that.
+    #[cold]
+    pub(super) fn effect_ended<D: Driver>(
+        &mut self,
+        operation: PageOperation,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let page = operation.page();
+        if self.order.effect_ended(operation) {
+            self.advance(page, now, driver)?;
+            self.release_ready(now, driver)?;
+        }
+        Ok(())
+    }
+}
+
+/// The pages of `destage` that are read to pad with them.
+fn pages_to_read(destage: &Destage) -> Vec<Lpn> {
+    let pads = destage.pads.iter();
+    pads.filter(|pad| pad.read).map(|pad| pad.page).collect()
+}

@@ -1,0 +1,257 @@
+//! Requests are taken in: which pages the buffer gets, which go past it, and what a request waits for.
+
+use destage_base::Ticks;
+use destage_buffer::destage::DestageCause;
+use destage_buffer::{ReadStep, Step};
+
+use super::{Device, Ordering, Outcome};
+use crate::driver::Driver;
+use crate::operation::{PageOperation, Work};
+use crate::order::Waiting;
+use crate::record::bypass_record;
+use crate::request::{Request, RequestKind, Span};
+
+impl Device {
+    /// Pages in the buffer are served from there, the others from the flash.
+    pub(super) fn read<D: Driver>(
+        &mut self,
+        token: u32,
+        span: &Span,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        self.buffer.begin_request(span.pages);
+        for offset in 0..span.pages {
+            let page = span.page(offset, self.pages);
+            let found = self.buffer.read(page, now);
+            let misses = matches!(found, ReadStep::Miss | ReadStep::MissAllocates);
+            driver.read(page, offset, !misses);
+            if misses {
+                self.remaining[token as usize] += 1;
+                self.enqueue(PageOperation::new(page, Work::HostRead(token)), now, driver)?;
+            }
+            if matches!(found, ReadStep::HitAllocates | ReadStep::MissAllocates) {
+                let step = self.buffer.place(now, &self.dies);
+                self.make_room(token, step, now, driver)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Presents the pages of a write one by one. All of them are taken in at once, so that their victims are
+    /// programmed side by side; the request is answered when each page has a slot.
+    pub(super) fn write<D: Driver>(
+        &mut self,
+        token: u32,
+        request: &Request,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let span = &request.span;
+        self.buffer.begin_request(span.pages);
+        if self.buffer.bypasses(span.pages) {
+            return self.bypass(token, span, now, driver);
+        }
+        for offset in 0..span.pages {
+            let page = span.page(offset, self.pages);
+            let step = self.buffer.write(page, now, &self.dies);
+            if step != Step::Hit {
+                self.make_room(token, step, now, driver)?;
+                if self.config.reads_partial && span.is_partial(offset) {
+                    self.fill_partial(token, span, offset, now, driver)?;
+                }
+            }
+            self.note_at_risk();
+            driver.taken_in(page, offset);
+        }
+        if request.fua || !self.config.volatile_cache {
+            self.force(token, span, now, driver)?;
+        }
+        Ok(())
+    }
+
+    /// Emits records until the pending page of request `token` is in, and lets the request wait for its slot.
+    pub(super) fn make_room<D: Driver>(
+        &mut self,
+        token: u32,
+        mut step: Step,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        while step == Step::Destage {
+            self.emit(None, None, now, driver)?;
+            step = self.buffer.place(now, &self.dies);
+        }
+        debug_assert!(step != Step::Wait, "every page is taken in");
+        self.wait_for_slot(token);
+        Ok(())
+    }
+
+    /// Lets request `token` wait for what the page it placed last needs, if that is not there yet.
+    pub(super) fn wait_for_slot(&mut self, token: u32) {
+        if self.buffer.waits_for_its_place() {
+            while let Some(slot) = self.buffer.next_pending_victim() {
+                // Its program may have ended when it began.
+                if self.buffer.is_leaving(slot) {
+                    self.place_waiters.insert(slot.0, token);
+                    self.remaining[token as usize] += 1;
+                }
+            }
+        } else if self.buffer.over_capacity() as usize > self.slot_waiters.len() {
+            self.slot_waiters.push_back(token);
+            self.remaining[token as usize] += 1;
+        }
+    }
+
+    /// All pages of a write go past the buffer.
+    pub(super) fn bypass<D: Driver>(
+        &mut self,
+        token: u32,
+        span: &Span,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let mut dropped = false;
+        for offset in 0..span.pages {
+            dropped |= self.buffer.bypass(span.page(offset, self.pages), now);
+        }
+        if driver.wants_records() {
+            let pages = (0..span.pages).map(|offset| span.page(offset, self.pages));
+            driver.record(&bypass_record(pages), now);
+        }
+        let work = if dropped && self.config.ordering == Ordering::Strict {
+            // A flush has to wait for what takes the place of a page it covers.
+            self.remaining[token as usize] += 1;
+            let record = self.records.insert_reused(|record| {
+                record.reset(now, Some(token));
+                record.writes_left = span.pages;
+            });
+            Work::OwedWrite(record)
+        } else {
+            self.remaining[token as usize] += span.pages;
+            Work::HostWrite(token)
+        };
+        let is_long = self.long_pages.is_some_and(|least| span.pages >= least);
+        self.leaving += u64::from(span.pages);
+        self.note_at_risk();
+        for offset in 0..span.pages {
+            if self.config.reads_partial && span.is_partial(offset) {
+                self.fill_partial(token, span, offset, now, driver)?;
+            }
+            let page = span.page(offset, self.pages);
+            driver.bypassed(page, offset);
+            self.effect(
+                PageOperation::new(page, work).with_long(is_long),
+                now,
+                driver,
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Page `offset` of a write, only partly covered, is read first if the flash has the rest.
+    #[cold]
+    pub(super) fn fill_partial<D: Driver>(
+        &mut self,
+        token: u32,
+        span: &Span,
+        offset: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let page = span.page(offset, self.pages);
+        if !self.dies.ftl().is_written(page) {
+            return Ok(());
+        }
+        self.remaining[token as usize] += 1;
+        if self.config.ordering == Ordering::Strict {
+            self.order.push(page, Waiting::Fill);
+        }
+        self.enqueue(PageOperation::new(page, Work::Fill(token)), now, driver)
+    }
+
+    /// Destages the pages of a write with force unit access, which waits for them.
+    pub(super) fn force<D: Driver>(
+        &mut self,
+        token: u32,
+        span: &Span,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        if !self.buffer.config().honor_flush {
+            return Ok(());
+        }
+        // Pages of a large write may have left already: their programs are waited for as well.
+        self.wait_for_records(token);
+        for offset in 0..span.pages {
+            let page = span.page(offset, self.pages);
+            if self.buffer.fua(page, now, &self.dies) {
+                self.emit(Some(token), None, now, driver)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Destages everything dirty for a flush, which waits for that and for what is on its way.
+    pub(super) fn flush<D: Driver>(&mut self, token: u32, now: Ticks, driver: &mut D) -> Outcome {
+        if !self.buffer.config().honor_flush {
+            return Ok(());
+        }
+        self.wait_for_records(token);
+        while self.buffer.flush_next(DestageCause::Flush, now, &self.dies) {
+            self.emit(Some(token), None, now, driver)?;
+        }
+        Ok(())
+    }
+
+    /// Lets request `token` wait for all that has been emitted.
+    pub(super) fn wait_for_records(&mut self, token: u32) {
+        for record in self.records.iter_mut() {
+            record.waiters.push(token);
+            self.remaining[token as usize] += 1;
+        }
+    }
+
+    /// Drops the pages that a trim covers whole.
+    pub(super) fn trim<D: Driver>(
+        &mut self,
+        token: u32,
+        request: &Request,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let whole = request.span.whole_pages();
+        if self.config.strict_trim {
+            if whole.is_empty() {
+                return Ok(());
+            }
+            let first = request.span.page(whole.start, self.pages).0;
+            let zeroes = Request {
+                kind: RequestKind::WriteZeroes,
+                span: Span::whole(first, whole.len() as u32),
+                fua: request.fua,
+            };
+            return self.write(token, &zeroes, now, driver);
+        }
+        let answers_late = request.fua || !self.config.volatile_cache;
+        for offset in whole {
+            let page = request.span.page(offset, self.pages);
+            self.buffer.trim(page, now);
+            driver.trimmed(page);
+            let work = if self.order.has(page) && !answers_late {
+                // Answered now: a flush has to wait for it.
+                let record = self.records.insert_reused(|record| {
+                    record.reset(now, None);
+                    record.writes_left = 1;
+                });
+                Work::OwedTrim(record)
+            } else {
+                self.remaining[token as usize] += 1;
+                Work::Trim(token)
+            };
+            self.effect(PageOperation::new(page, work), now, driver)?;
+        }
+        self.hand_out_slots(driver);
+        Ok(())
+    }
+}

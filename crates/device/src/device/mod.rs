@@ -1,0 +1,277 @@
+//! The device: what becomes of a host request, page by page.
+
+mod completion;
+mod emission;
+mod idle_work;
+mod intake;
+
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+
+use destage_base::Ticks;
+use destage_buffer::Buffer;
+use destage_buffer::destage::DestageCause;
+use destage_flash::Ftl;
+use destage_flash::ftl::NoSpace;
+
+use crate::dies::Dies;
+use crate::driver::Driver;
+use crate::idle::Idle;
+use crate::operation::PageOperation;
+use crate::order::WriteOrder;
+use crate::record::Record;
+use crate::request::{Request, RequestKind, Span};
+use crate::slab::Slab;
+
+/// What a step of the device comes to. An error is final: the device is used no more.
+pub type Outcome = Result<(), NoSpace>;
+
+/// Whether effects on one page happen in the order of their emission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ordering {
+    /// Always.
+    #[default]
+    Strict,
+    /// As the reference simulator does: nothing waits but a record for its own padding reads. Never with data.
+    Reference,
+}
+
+/// What a device promises, and how it takes requests in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct DeviceConfig {
+    /// Blocks of a die.
+    pub blocks_per_die: u32,
+    /// Dies.
+    pub dies: u32,
+    /// A partly written page that is not in the buffer is completed by a read.
+    pub reads_partial: bool,
+    /// Order of effects on one page.
+    pub ordering: Ordering,
+    /// The write cache is volatile and used as such: writes are answered from RAM. Otherwise each is answered as if
+    /// it had force unit access.
+    pub volatile_cache: bool,
+    /// A trim writes zeros, so that it survives a loss of power.
+    pub strict_trim: bool,
+    /// Commands name every page and what it is to hold.
+    pub detailed: bool,
+    /// Parallel units of a die are used: the driver serves batches.
+    pub batches: bool,
+}
+
+impl DeviceConfig {
+    /// `dies` dies of `blocks_per_die` blocks that keep write order, with a volatile cache.
+    #[must_use]
+    pub fn new(dies: u32, blocks_per_die: u32) -> Self {
+        Self {
+            blocks_per_die,
+            dies,
+            reads_partial: false,
+            ordering: Ordering::Strict,
+            volatile_cache: true,
+            strict_trim: false,
+            detailed: false,
+            batches: true,
+        }
+    }
+}
+
+/// One device. See the [crate](crate).
+pub struct Device {
+    config: DeviceConfig,
+    buffer: Buffer,
+    dies: Dies,
+    /// Pages the device offers.
+    pages: u64,
+    long_pages: Option<u32>,
+    /// By token: page operations not done, and one while the request is being taken in.
+    remaining: Vec<u32>,
+    records: Slab<Record>,
+    order: WriteOrder,
+    /// Records that nothing holds back any more.
+    ready: VecDeque<u32>,
+    /// Requests of the pages that have no slot yet, in order of the pages.
+    slot_waiters: VecDeque<u32>,
+    /// By slot, the request of the page that waits for just this one.
+    place_waiters: BTreeMap<u32, u32>,
+    idle: Option<Idle>,
+    /// Pages emitted or written past the buffer whose program has not ended.
+    leaving: u64,
+    at_risk_max: u64,
+    /// Kept for its memory only.
+    ended: Vec<PageOperation>,
+}
+
+impl Device {
+    /// An idle device of `buffer` over `ftl`.
+    #[must_use]
+    pub fn new(config: DeviceConfig, buffer: Buffer, ftl: Box<dyn Ftl>) -> Self {
+        let pages = ftl.pages();
+        let long_pages = ftl.properties().long_write_pages;
+        let idle = Idle::of(&buffer);
+        Self {
+            dies: Dies::new(ftl, &config),
+            config,
+            buffer,
+            pages,
+            long_pages,
+            remaining: Vec::new(),
+            records: Slab::default(),
+            order: WriteOrder::default(),
+            ready: VecDeque::new(),
+            slot_waiters: VecDeque::new(),
+            place_waiters: BTreeMap::new(),
+            idle,
+            leaving: 0,
+            at_risk_max: 0,
+            ended: Vec::new(),
+        }
+    }
+
+    /// Logical pages the device offers.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        self.pages
+    }
+
+    /// The buffer.
+    #[must_use]
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// The buffer, for a statistic that closes.
+    pub fn buffer_mut(&mut self) -> &mut Buffer {
+        &mut self.buffer
+    }
+
+    /// The translation layer.
+    #[must_use]
+    pub fn ftl(&self) -> &dyn Ftl {
+        self.dies.ftl()
+    }
+
+    /// The translation layer, to learn from before the first request.
+    pub fn ftl_mut(&mut self) -> &mut dyn Ftl {
+        self.dies.ftl_mut()
+    }
+
+    /// The most pages that a loss of power would have lost at one moment: dirty in the buffer, leaving it, held back,
+    /// or written past it, until their programs have ended.
+    #[must_use]
+    pub fn at_risk_max(&self) -> u64 {
+        self.at_risk_max
+    }
+
+    /// Whether nothing is on its way to the flash that no request waits for.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// The host has a request for `span` for the device: idle time of its pages ends. The request itself may come
+    /// later.
+    #[inline]
+    pub fn announce(&mut self, span: &Span) {
+        if let Some(idle) = &mut self.idle {
+            idle.end(span, self.pages, &self.buffer);
+        }
+    }
+
+    /// The host has the answer to a request for `span` that it announced.
+    #[inline]
+    pub fn retire<D: Driver>(&mut self, span: &Span, driver: &mut D) {
+        if let Some(idle) = &mut self.idle {
+            let after = idle.rule.after;
+            idle.begin(span, self.pages, &self.buffer, |alarm| {
+                driver.wake_after(after, alarm);
+            });
+        }
+    }
+
+    /// Takes `request` in. It is answered under `token`, a small number that is free again after that.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if the flash has no room left.
+    #[inline]
+    pub fn submit<D: Driver>(
+        &mut self,
+        token: u32,
+        request: &Request,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        if token as usize >= self.remaining.len() {
+            self.remaining.resize(token as usize + 1, 0);
+        }
+        self.remaining[token as usize] = 1;
+        match request.kind {
+            RequestKind::Read => self.read(token, &request.span, now, driver)?,
+            RequestKind::Write | RequestKind::WriteZeroes => {
+                self.write(token, request, now, driver)?;
+            }
+            RequestKind::Trim => self.trim(token, request, now, driver)?,
+            RequestKind::Flush => self.flush(token, now, driver)?,
+        }
+        self.operation_done(token, driver);
+        Ok(())
+    }
+
+    /// The command in service at `die` has ended.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if what comes next finds no room.
+    #[inline]
+    pub fn complete<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+        if let Some(operation) = self.dies.finish(die) {
+            self.page_done(operation, now, driver)?;
+            if self.dies.places_writes() {
+                self.activate_stirred(now, driver)?;
+            }
+        }
+        self.activate(die, now, driver)
+    }
+
+    /// The operation at `position` of the batch in service at `die` has ended.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if what comes next finds no room.
+    pub fn complete_batched<D: Driver>(
+        &mut self,
+        die: u32,
+        position: u16,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let mut ended = core::mem::take(&mut self.ended);
+        self.dies.finish_batched(die, position, &mut ended);
+        for operation in ended.drain(..) {
+            self.page_done(operation, now, driver)?;
+        }
+        self.ended = ended;
+        self.activate(die, now, driver)
+    }
+
+    /// The time of `alarm` has come.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if what is written back finds no room.
+    pub fn wake<D: Driver>(&mut self, alarm: u32, now: Ticks, driver: &mut D) -> Outcome {
+        let time = self.idle.as_mut().and_then(|idle| idle.take_alarm(alarm));
+        match time {
+            Some(time) => self.use_idle_time(time, now, driver),
+            None => Ok(()),
+        }
+    }
+
+    /// Destages everything dirty at the end of a run. It is done when the device [is settled](Self::is_settled).
+    ///
+    /// # Errors
+    /// [`NoSpace`] if that finds no room.
+    pub fn drain<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
+        while self.buffer.flush_next(DestageCause::Drain, now, &self.dies) {
+            self.emit(None, None, now, driver)?;
+        }
+        Ok(())
+    }
+}

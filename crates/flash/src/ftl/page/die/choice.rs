@@ -1,0 +1,138 @@
+//! Which plane the next page goes to.
+
+use super::{Die, Old, Pool};
+
+/// More planes than this many bits can count do not exist: a die has fewer than 2^32 pages.
+const POOL_BITS: u32 = 28;
+
+impl Die {
+    /// Chooses the pool for the next write: of those whose active page was allocated after the present
+    /// copy, the one with most free pages; of equals the first from the rotating pointer on.
+    ///
+    /// With `same_plane` the page stays in its plane; a page without a copy goes to the plane it would lie
+    /// in on a device filled in order, so that no plane gets more data than it has room for.
+    ///
+    /// `given` counts writes already given to a pool by the batch under way (0 outside a batch).
+    #[inline]
+    pub fn choose_pool(
+        &mut self,
+        page: u32,
+        old: Option<Old>,
+        same_plane: bool,
+        given: impl Fn(usize) -> u32,
+    ) -> usize {
+        let count = self.pools.len();
+        if count == 1 {
+            return 0;
+        }
+        let chosen = match old {
+            Some(old) if same_plane => self.plane_of(old.block) as usize,
+            Some(old) => self.roomiest_behind(old, &given).unwrap_or_else(|| {
+                // Every active block was erased while still pointed at: any pool may open a new one.
+                let home = self.plane_of(old.block) as usize;
+                let fits = |index, pool: &Pool| {
+                    pool.valid + given(index) < self.most_valid || index == home
+                };
+                self.roomiest(&given, fits).unwrap_or(home)
+            }),
+            None if same_plane => (page / self.shape.data_pages % self.shape.planes) as usize,
+            None => self
+                .roomiest(&given, |index, pool| {
+                    !self.limits_pools() || pool.valid + given(index) < self.most_valid
+                })
+                .unwrap_or(0),
+        };
+        self.move_pointer_behind(chosen);
+        chosen
+    }
+
+    /// As [`Die::choose_pool`] outside a batch, without comparing all pools where that is not needed: one pool has more
+    /// room than all others, as after an erase, or none has more than the pool at the pointer, which is asked first.
+    #[inline]
+    pub fn next_pool(&mut self, page: u32, old: Option<Old>, same_plane: bool) -> usize {
+        let pages_per_block = self.shape.pages_per_block;
+        let favourite = self.favourite as usize;
+        let is_alone = self.pools[favourite].room(pages_per_block) > self.room_of_others;
+        let start = self.write_pointer as usize;
+        let candidate = if is_alone { favourite } else { start };
+        let pool = &self.pools[candidate];
+        if (is_alone || pool.room(pages_per_block) == self.room_of_others)
+            && !same_plane
+            && pool.valid < self.most_valid
+            && old.is_some_and(|old| pool.is_behind(old))
+        {
+            self.move_pointer_behind(candidate);
+            return candidate;
+        }
+        self.choose_pool(page, old, same_plane, |_| 0)
+    }
+
+    #[inline]
+    fn move_pointer_behind(&mut self, pool: usize) {
+        self.pointer_before = self.write_pointer;
+        self.write_pointer = if pool + 1 == self.pools.len() {
+            0
+        } else {
+            pool as u32 + 1
+        };
+    }
+
+    /// As [`Die::roomiest`] among pools whose active page was allocated after `old`. A pool is one number, its room
+    /// above the order of asking, and the loop has no branch that depends on them.
+    #[inline]
+    fn roomiest_behind(&mut self, old: Old, given: impl Fn(usize) -> u32) -> Option<usize> {
+        let (count, start) = (self.pools.len(), self.write_pointer as usize);
+        let home = self.plane_of(old.block) as usize;
+        let mut best = 0;
+        // The most room with the pool that has it, and the most of the others.
+        let (mut first, mut second) = (0, 0);
+        for (index, pool) in self.pools.iter().enumerate() {
+            // The pool at the pointer is asked first and has rank `count`, the one before it is last with rank 1.
+            let behind = start.wrapping_sub(index);
+            let rank = if index < start {
+                behind
+            } else {
+                behind.wrapping_add(count)
+            };
+            let room = pool.room(self.shape.pages_per_block);
+            let here = u64::from(room) << POOL_BITS | index as u64;
+            second = second.max(here.min(first));
+            first = first.max(here);
+            let given = given(index);
+            let fits = (pool.valid + given < self.most_valid) | (index == home);
+            // A batch may give away more than there is room.
+            let room_left = u64::from(u32::MAX) + u64::from(room) - u64::from(given);
+            let score = room_left << POOL_BITS | rank as u64;
+            let mask = 0_u64.wrapping_sub(u64::from(pool.is_behind(old) & fits));
+            best = best.max(score & mask);
+        }
+        self.favourite = first as u32 & ((1 << POOL_BITS) - 1);
+        self.room_of_others = (second >> POOL_BITS) as u32;
+        let rank = best as usize & ((1 << POOL_BITS) - 1);
+        let index = start + count - rank;
+        (best > 0).then_some(if index < count { index } else { index - count })
+    }
+
+    #[inline]
+    fn roomiest(
+        &self,
+        given: impl Fn(usize) -> u32,
+        eligible: impl Fn(usize, &Pool) -> bool,
+    ) -> Option<usize> {
+        let start = self.write_pointer as usize;
+        // Chosen pool and its room; the room of "none" is below every room.
+        let mut best = (usize::MAX, i64::MIN);
+        let (before, from) = self.pools.split_at(start);
+        let after = from
+            .iter()
+            .enumerate()
+            .map(|(step, pool)| (start + step, pool));
+        for (index, pool) in after.chain(before.iter().enumerate()) {
+            let room = i64::from(pool.room(self.shape.pages_per_block)) - i64::from(given(index));
+            if eligible(index, pool) && room > best.1 {
+                best = (index, room);
+            }
+        }
+        (best.0 != usize::MAX).then_some(best.0)
+    }
+}
