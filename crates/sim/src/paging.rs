@@ -70,7 +70,9 @@ impl Addressing {
         if self.map == AddressMap::Shrink && self.span_pages > device_pages {
             let shrunk =
                 u128::from(span.first) * u128::from(device_pages) / u128::from(self.span_pages);
-            span.first = shrunk as u64;
+            // A request keeps its length, and stays within the device.
+            let last_first = device_pages.saturating_sub(u64::from(span.pages));
+            span.first = (shrunk as u64).min(last_first);
         }
         Ok(destage_device::Request {
             kind,
@@ -185,5 +187,11 @@ mod tests {
         assert!(first(AddressMap::Refuse).is_err());
         assert_eq!(first(AddressMap::Modulo).ok(), Some((0, 3)));
         assert_eq!(first(AddressMap::Shrink).ok(), Some((5, 3)));
+        let last = addressing(Align::Cover, AddressMap::Shrink).request(
+            &request(776, 24),
+            10,
+            String::new,
+        );
+        assert_eq!(last.map(|asked| asked.span.first).ok(), Some(7));
     }
 }

@@ -117,8 +117,7 @@ impl Config {
             seed: self.global.integer("sim.seed"),
             values: &self.ftl,
         });
-        let built = built.map_err(SimError::Config)?;
-        built.ok_or_else(|| SimError::Config("ftl.kind: no such layer".into()))
+        built.map_err(SimError::Config)
     }
 
     /// Whether there is flash, and not only a count of what is destaged.

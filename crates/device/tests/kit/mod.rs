@@ -151,8 +151,7 @@ impl<'a> Stack<'a> {
             seed: 1,
             values,
         });
-        let built = built.unwrap_or_else(|refusal| panic!("{}: {refusal}", self.layer));
-        built.unwrap_or_else(|| panic!("{} has no flash", self.layer))
+        built.unwrap_or_else(|refusal| panic!("{}: {refusal}", self.layer))
     }
 
     /// The device, idle.

@@ -61,11 +61,11 @@ pub(super) const ROW: FtlRow = FtlRow {
     ],
     build: |config| {
         let ticks = |name| from_units(config.values.number(name), TICKS_PER_US);
-        Ok(Some(Box::new(Hat {
+        Ok(Box::new(Hat {
             data: PageFtl::new(&PageConfig::greedy(config).with_migrations(config.values))?,
             lookup: ticks("hat_lookup_us"),
             update: ticks("hat_update_us"),
-        })))
+        }))
     },
 };
 

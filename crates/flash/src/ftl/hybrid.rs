@@ -42,9 +42,7 @@ pub(super) const ROW: FtlRow = FtlRow {
             config.values.integer("spare_blocks") as u32,
         )?;
         let make = |number| Ok(Hybrid::new(config, number, logical));
-        Ok(Some(Box::new(Striped::new(
-            &geometry, logical, true, make,
-        )?)))
+        Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
     },
 };
 

@@ -73,9 +73,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         let geometry = config.geometry;
         let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
         let make = |number| Ok(Last::new(config, number, logical));
-        Ok(Some(Box::new(Striped::new(
-            &geometry, logical, true, make,
-        )?)))
+        Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
     },
 };
 

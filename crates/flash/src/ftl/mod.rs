@@ -217,8 +217,8 @@ pub struct FtlConfig<'a> {
     pub values: &'a Values,
 }
 
-/// A translation layer, or `None` for no flash at all; errors name the keys that contradict each other.
-pub type Built = Result<Option<Box<dyn Ftl>>, String>;
+/// A translation layer; errors name the keys that contradict each other.
+pub type Built = Result<Box<dyn Ftl>, String>;
 
 /// One translation layer.
 pub struct FtlRow {

@@ -16,9 +16,9 @@ pub const ROW: FtlRow = FtlRow {
     has_flash: false,
     parameters: &[],
     build: |config| {
-        Ok(Some(alloc::boxed::Box::new(NoFlash {
+        Ok(alloc::boxed::Box::new(NoFlash {
             dies: config.geometry.dies,
-        })))
+        }))
     },
 };
 

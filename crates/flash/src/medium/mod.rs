@@ -5,7 +5,7 @@
 //! and [ends](Medium::end) when that die is done; what it programs is in flight in between, and the copies that
 //! are replaced by it are held on other dies until then. Memory is taken for programmed pages only.
 //!
-//! `docs/spec-flash.md` has the rules in full.
+//! `docs/SPEC.md` has the rules in full.
 
 mod cells;
 mod refusal;

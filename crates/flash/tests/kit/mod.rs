@@ -134,7 +134,7 @@ impl Setup {
 
     /// The layer, or why it cannot be built.
     pub fn build(&self) -> Result<Box<dyn Ftl>, String> {
-        let built = (self.row().build)(&FtlConfig {
+        (self.row().build)(&FtlConfig {
             geometry: self.geometry,
             erase_dates: TIMING,
             copy_back: self.copy_back,
@@ -144,8 +144,7 @@ impl Setup {
             filled: self.filled,
             seed: self.seed,
             values: &self.values(),
-        });
-        built.map(|ftl| ftl.expect("a layer with flash"))
+        })
     }
 }
 

@@ -80,7 +80,7 @@ pub(super) const ROW: FtlRow = FtlRow {
         shared::LEVELLING_GAP,
         page::BACKGROUND_GC,
     ],
-    build: |config| Ok(Some(Box::new(Dftl::new(config)?))),
+    build: |config| Ok(Box::new(Dftl::new(config)?)),
 };
 
 /// The device. See the [module](self).

@@ -195,7 +195,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             ..PageConfig::greedy(config)
         };
         let ftl = PageFtl::new(&settings.with_migrations(values))?;
-        Ok(Some(Box::new(ftl)))
+        Ok(Box::new(ftl))
     },
 };
 
