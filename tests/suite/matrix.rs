@@ -68,6 +68,10 @@ fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) ->
         ("release", ["complete", "issue"][draw(2) as usize]),
         ("bypass_pages", ["0", "4"][draw(2) as usize]),
         ("pad_unwritten", ["fill", "stop_at_last"][draw(2) as usize]),
+        ("bg_destage", ["false", "true"][draw(2) as usize]),
+        ("bg_high", "0.4"),
+        ("bg_low", "0.1"),
+        ("bg_again", ["record", "page"][draw(2) as usize]),
     ];
     let row = destage_buffer::find(scheme).expect("a scheme");
     if row.parameters.iter().any(|row| row.name == "tier_bytes") {

@@ -15,6 +15,7 @@
 //! One slot may have several programs in flight (written back, rewritten, written back again). Programs
 //! of one page must take effect in the order of their records; whoever issues them sees to that.
 
+use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks, table};
@@ -66,6 +67,8 @@ pub struct Resident {
     /// By slot: when the copy before this one became dirty; meaningful while that is programmed and
     /// the page was written again. Stays empty unless pages are written back.
     older_since: Vec<Ticks>,
+    /// By slot, programs in flight beyond what its status can count.
+    more_in_flight: BTreeMap<Slot, u64>,
     /// The slot freed last, which is taken first, while the cache still has it. The stamp of each free
     /// slot names the one freed before it.
     free: Option<u32>,
@@ -93,6 +96,7 @@ impl Resident {
             map: PageMap::with_capacity(prepared),
             status: Vec::with_capacity(prepared),
             older_since: Vec::new(),
+            more_in_flight: BTreeMap::new(),
             free: None,
             capacity,
             occupied: 0,
@@ -283,6 +287,9 @@ impl Resident {
         let Status { state, in_flight } = self.status[index];
         assert!(in_flight > 0, "no program of slot {} is in flight", slot.0);
         self.end_dirty_period(now, self.programming_since(index));
+        if in_flight == u8::MAX && self.end_one_of_many(slot) {
+            return false;
+        }
         self.status[index].in_flight -= 1;
         if in_flight > 1 {
             self.older_since[index] = self.map.stamp(index as u32);
@@ -300,6 +307,21 @@ impl Resident {
             State::Free => unreachable!("a free slot has no program in flight"),
         }
         state == State::WritingBack
+    }
+
+    /// One of more programs of `slot` than its status can count has completed; whether there were that many.
+    #[cold]
+    fn end_one_of_many(&mut self, slot: Slot) -> bool {
+        let Some(more) = self.more_in_flight.get_mut(&slot) else {
+            return false;
+        };
+        *more -= 1;
+        if *more == 0 {
+            self.more_in_flight.remove(&slot);
+        }
+        let index = slot.0 as usize;
+        self.older_since[index] = self.map.stamp(slot.0);
+        true
     }
 
     /// The copy of `page` is no longer wanted (trimmed, or superseded by a write that bypasses the
@@ -364,12 +386,11 @@ impl Resident {
     fn start_program(&mut self, slot: Slot) {
         let status = &mut self.status[slot.0 as usize];
         debug_assert!(status.state == State::Dirty);
-        assert!(
-            status.in_flight < u8::MAX,
-            "slot {} has too many programs in flight",
-            slot.0
-        );
-        status.in_flight += 1;
+        if status.in_flight < u8::MAX {
+            status.in_flight += 1;
+        } else {
+            *self.more_in_flight.entry(slot).or_default() += 1;
+        }
         self.dirty -= 1;
     }
 
@@ -446,6 +467,20 @@ mod tests {
         assert_eq!(resident.newest(Lpn(7)), Some((slot, State::Clean)));
         // The second dirty period lasted from 20 to 65.
         assert_eq!(resident.oldest_dirty_max(), 45);
+    }
+
+    #[test]
+    fn a_page_may_be_written_back_any_number_of_times_at_once() {
+        let mut resident = Resident::new(1);
+        let slot = enter(&mut resident, 7, 0);
+        for now in 1..=600 {
+            resident.write_back(slot);
+            resident.rewrite(slot, now);
+        }
+        assert!((0..600).all(|_| !resident.programmed(Lpn(7), slot, 700)));
+        assert_eq!(resident.newest(Lpn(7)), Some((slot, State::Dirty)));
+        resident.write_back(slot);
+        assert!(resident.programmed(Lpn(7), slot, 701));
     }
 
     #[test]

@@ -14,8 +14,8 @@ use alloc::vec::Vec;
 
 use destage_base::Lpn;
 use destage_buffer::destage::{Destage, DestageCause};
-use destage_flash::Operations;
 use destage_flash::medium::{Image, ImageKind, Medium, Refusal, SpareKind};
+use destage_flash::{Cause, Operations};
 
 use crate::driver::BatchStep;
 use crate::operation::PageOperation;
@@ -39,6 +39,17 @@ enum Effect {
     Pad(Option<Contents>),
     /// It is trimmed, as this version.
     Trim(u64),
+}
+
+impl Effect {
+    /// Whether `operation` carries it out.
+    fn is_by(&self, operation: PageOperation) -> bool {
+        match self {
+            Self::Program(_) => operation.write_cause() == Some(Cause::Host),
+            Self::Pad(_) => operation.write_cause() == Some(Cause::Pad),
+            Self::Trim(_) => operation.is_trim(),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -405,9 +416,10 @@ impl Payload {
             None => self.nothing(0),
         });
         let state = self.pages.entry(page).or_default();
+        let next = state.effects.get(state.begun);
         assert!(
-            state.begun < state.effects.len(),
-            "{operation:?} begins, and was never emitted"
+            next.is_some_and(|effect| effect.is_by(operation)),
+            "{operation:?} of page {page} begins out of its turn"
         );
         if padding.is_some() {
             state.effects[begun] = Effect::Pad(padding);

@@ -91,7 +91,7 @@ impl Host {
             if self.random.below(30) == 0 {
                 self.outstanding = 1 + self.random.below(MOST_OUTSTANDING) as usize;
                 self.pace = [0, 1, 3, 12][self.random.below(4) as usize];
-                self.rig.flash.at_once = [0, 0, 20, 90][self.random.below(4) as usize];
+                self.rig.flash.at_once = [0, 0, 20, 97][self.random.below(4) as usize];
             }
             while self.open.len() >= self.outstanding {
                 self.go_on();

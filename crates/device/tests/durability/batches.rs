@@ -31,31 +31,3 @@ fn d23_writes_and_trims_of_a_page_in_one_batch_are_one_program() {
     assert!(newest.unwrap().0.program <= 3, "one program of page 1");
     assert!(rig.is_answered(3) && rig.device.ftl().is_written(destage_base::Lpn(1)));
 }
-
-#[test]
-fn a_filler_behind_a_trim_in_one_batch_leaves_nothing() {
-    let mut stack = Stack::new("bplru", 16, "page", 1, 8);
-    (stack.geometry.planes, stack.parallel_units, stack.copy_back) = (2, 2, true);
-    stack.config.blocks_per_die = 16;
-    let mut rig = stack.build();
-    rig.write(0, 6, 1, b'a');
-    rig.flush(1);
-    rig.settle();
-    // The die is busy; the next three effects on page 6 wait for one batch.
-    rig.write(2, 20, 1, b'x');
-    rig.flush(3);
-    rig.write(4, 6, 1, b'b');
-    rig.flush(5);
-    rig.settle();
-    rig.write(2, 20, 1, b'x');
-    rig.flush(3);
-    rig.trim(6, 6, 1);
-    rig.write(7, 4, 1, b'c');
-    rig.flush(8);
-    rig.settle();
-    assert_eq!(rig.on_flash(6), None);
-    assert_eq!(
-        *rig.flash.payload.newest(destage_base::Lpn(6)).bytes,
-        [0; 8]
-    );
-}

@@ -76,8 +76,13 @@ fn force_unit_access_past_the_buffer_waits_for_the_programs() {
 
 #[test]
 fn force_unit_access_waits_for_pages_of_its_request_that_left_already() {
-    let mut rig = Stack::new("fifo", 2, "page", 1, 16).build();
+    let mut rig = Stack::new("fifo", 2, "page", 3, 16).build();
     let version = rig.write_fua(0, 0, 4, b'a');
+    // Page 1 left for the third page; only its program runs on.
+    for die in [0, 2, 0] {
+        rig.end(die);
+    }
+    assert!(!rig.is_answered(0) && rig.busy() == [1]);
     rig.settle();
     for page in 0..4 {
         assert_eq!(rig.ended(page, Some(0)), [version], "page {page}");

@@ -3,7 +3,7 @@
 use destage_base::Lpn;
 use destage_device::{Request, RequestKind, Span};
 
-use crate::kit::{Rig, SECTOR_BYTES, Stack};
+use crate::kit::{Rig, SECTOR_BYTES, Stack, request};
 
 /// `kind` for `sectors` sectors of eight a page, from sector `first` on.
 pub fn part(kind: RequestKind, first: u64, sectors: u64) -> Request {
@@ -65,6 +65,21 @@ fn a_part_is_completed_from_flash_before_it_is_programmed() {
         "the program waits for the read"
     );
     assert_eq!(drained(rig, 0), Some((second, b"aabbbaaa".to_vec())));
+}
+
+#[test]
+fn a_part_waits_for_the_rest_of_its_page_on_another_die() {
+    let mut stack = Stack::new("nocache", 1, "page", 2, 16);
+    stack.layer_settings = vec![("placement", "dynamic"), ("reserve_percent", "50")];
+    stack.sectors = 8;
+    stack.filled = true;
+    let mut rig = stack.build();
+    let home = rig.device.ftl().die_of(Lpn(2));
+    rig.ask(0, request(RequestKind::Read, 2, 1), 0);
+    rig.ask(1, part(RequestKind::Write, 17, 1), b'a');
+    assert_eq!(rig.busy(), [home], "the program begins before the read");
+    rig.settle();
+    assert_eq!(rig.on_flash(2), Some((1, b"\0a\0\0\0\0\0\0".to_vec())));
 }
 
 #[test]

@@ -91,6 +91,21 @@ fn a_trim_without_a_whole_page_is_answered_and_changes_nothing() {
 }
 
 #[test]
+fn a_trim_with_force_unit_access_waits_for_its_turn() {
+    let mut stack = Stack::new("bplru", 16, "page", 1, 16);
+    stack.filled = true;
+    let mut rig = stack.build();
+    rig.write(0, 4, 1, b'a');
+    rig.flush(1);
+    let mut trim = request(RequestKind::Trim, 6, 1);
+    trim.fua = true;
+    let version = rig.ask(2, trim, 0);
+    assert!(!rig.is_answered(2), "the padding of page 6 is being read");
+    rig.settle();
+    assert_eq!(rig.ended(6, Some(2)).last(), Some(&version));
+}
+
+#[test]
 fn a_flush_waits_for_a_trim_that_was_answered_before_its_turn() {
     let mut stack = Stack::new("bplru", 16, "page", 1, 16);
     stack.filled = true;
