@@ -40,7 +40,7 @@ fn a_device_whose_blocks_retire_ends_by_saying_so() {
             seed: 1,
             values: &setup.values(),
         });
-        let mut ftl = built.expect("a device").expect("with flash");
+        let mut ftl = built.expect("a device");
         let mut random = Random::new(1);
         let mut operations = Operations::default();
         let mut written = 0;
