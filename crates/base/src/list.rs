@@ -104,6 +104,32 @@ impl<V: Copy + Default> Links<V> {
         value
     }
 
+    /// Moves `node`, which is in a ring, behind `ahead`, another node in one.
+    ///
+    /// # Panics
+    /// If `node` is in no ring.
+    #[inline(always)]
+    pub fn move_after(&mut self, ahead: u32, node: u32) {
+        let Node { prev, next, .. } = self.nodes[node as usize];
+        assert!(next != UNLINKED, "{node} is in no list");
+        if prev == ahead {
+            return;
+        }
+        self.nodes[prev as usize].next = next;
+        self.nodes[next as usize].prev = prev;
+        let behind = core::mem::replace(&mut self.nodes[ahead as usize].next, node);
+        self.nodes[behind as usize].prev = node;
+        let moved = &mut self.nodes[node as usize];
+        (moved.prev, moved.next) = (ahead, behind);
+    }
+
+    /// The node before `node`, which is in a ring; itself if it is alone.
+    #[inline]
+    #[must_use]
+    pub fn prev(&self, node: u32) -> u32 {
+        self.nodes[node as usize].prev
+    }
+
     /// The node after `node`, which is in a ring; itself if it is alone.
     #[inline]
     #[must_use]
@@ -286,8 +312,7 @@ impl<I: Item> Lists<I> {
     /// If it is in no list.
     #[inline]
     pub fn move_to_front(&mut self, list: u32, key: I::Key) {
-        let item = self.remove(key);
-        self.push_front(list, item);
+        self.links.move_after(list, self.lists + I::number(key));
     }
 
     /// Moves the item of `key` to the back of `list`.
@@ -296,8 +321,11 @@ impl<I: Item> Lists<I> {
     /// If it is in no list.
     #[inline]
     pub fn move_to_back(&mut self, list: u32, key: I::Key) {
-        let item = self.remove(key);
-        self.push_back(list, item);
+        let node = self.lists + I::number(key);
+        let last = self.links.prev(list);
+        if last != node {
+            self.links.move_after(last, node);
+        }
     }
 
     /// Takes the item of `key` out of the list it is in.

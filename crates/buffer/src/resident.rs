@@ -309,8 +309,16 @@ impl Resident {
         state == State::WritingBack
     }
 
+    /// A program of `slot` begins, and there are more than its status can count.
+    #[cold]
+    #[inline(never)]
+    fn begin_one_of_many(&mut self, slot: Slot) {
+        *self.more_in_flight.entry(slot).or_default() += 1;
+    }
+
     /// One of more programs of `slot` than its status can count has completed; whether there were that many.
     #[cold]
+    #[inline(never)]
     fn end_one_of_many(&mut self, slot: Slot) -> bool {
         let Some(more) = self.more_in_flight.get_mut(&slot) else {
             return false;
@@ -389,7 +397,7 @@ impl Resident {
         if status.in_flight < u8::MAX {
             status.in_flight += 1;
         } else {
-            *self.more_in_flight.entry(slot).or_default() += 1;
+            self.begin_one_of_many(slot);
         }
         self.dirty -= 1;
     }

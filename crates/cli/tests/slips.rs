@@ -167,3 +167,45 @@ fn making_a_trace_says_how_far_it_is_if_asked_and_nothing_if_quiet() {
         "destage: u.compact: 70000 requests, compact\n"
     );
 }
+
+#[test]
+fn a_scheme_that_knows_the_future_knows_of_trims_that_write() {
+    let outcome = place().run(&[
+        "run",
+        "--workload",
+        "zipf:requests=2000,footprint_pages=2000",
+        "--buffer",
+        "belady",
+        "--size",
+        "64KiB",
+        "--set",
+        "trace.trim_every_writes=50",
+        "--set",
+        "device.trim=strict",
+        "--set",
+        "host.scheduler=fifo",
+    ]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+}
+
+#[test]
+fn operations_that_add_up_beyond_all_time_are_refused() {
+    let run = |requests: &str| {
+        let workload = format!("uniform:requests={requests},footprint_pages=2000");
+        place().run(&[
+            "run",
+            "--workload",
+            &workload,
+            "--buffer",
+            "nocache",
+            "--set",
+            "sim.costing=op_count",
+            "--set",
+            "flash.program_us=1e9",
+        ])
+    };
+    assert_eq!(run("100000").status, 0);
+    let refused = run("3000000");
+    assert_eq!(refused.status, 2, "{}", refused.errors);
+    assert!(refused.errors.contains("2^64"), "{}", refused.errors);
+}

@@ -120,11 +120,6 @@ impl Dies {
         &*self.ftl
     }
 
-    /// The same, to change before the first request.
-    pub fn ftl_mut(&mut self) -> &mut dyn Ftl {
-        &mut *self.ftl
-    }
-
     /// Whether the layer chooses the die of each write.
     #[inline]
     pub fn places_writes(&self) -> bool {
@@ -206,7 +201,11 @@ impl Dies {
                 Progress::Running
             });
         }
-        if !state.queue.is_empty() || self.background {
+        let has_work = !state.queue.is_empty() || self.background;
+        if self.operations.is_detailed() {
+            self.operations.set_die(die);
+        }
+        if has_work {
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {
                 return self.start_gc(die, driver);

@@ -33,7 +33,7 @@ pub struct BatchStep<'a> {
 
 /// Carries out what a [`Device`](crate::Device) wants, and hears what becomes of requests and pages.
 ///
-/// A device calls its driver from within `submit`, `complete`, `wake` and `drain`, in the order in which things
+/// A device calls its driver from within `submit`, `complete`, `complete_batched`, `wake`, `retire` and `drain`, in the order in which things
 /// happen. The driver may note and schedule; it calls the device again only after that call has returned.
 ///
 /// The methods with a default are for drivers that move bytes or measure. A driver without them pays nothing.

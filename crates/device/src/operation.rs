@@ -58,6 +58,9 @@ const NUMBER_AT: u32 = KIND_BITS + 1;
 const NUMBER_BITS: u32 = 27;
 
 impl PageOperation {
+    /// Requests and records have numbers up to this one.
+    pub const LARGEST_NUMBER: u32 = (1 << NUMBER_BITS) - 1;
+
     /// `work` on `page`.
     ///
     /// # Panics

@@ -382,15 +382,20 @@ impl Payload {
             panic!("{operation:?} ended, and was never emitted");
         };
         let version = match effect {
-            Effect::Program(contents) | Effect::Pad(Some(contents)) => contents.version,
+            Effect::Program(contents) | Effect::Pad(Some(contents)) => {
+                let is_same = |resident: &Contents| {
+                    resident.version == contents.version
+                        && Arc::ptr_eq(&resident.bytes, &contents.bytes)
+                };
+                if state.resident.as_ref().is_some_and(is_same) {
+                    // It was written back and is clean: the flash has it.
+                    state.resident = None;
+                }
+                contents.version
+            }
             Effect::Trim(version) => version,
             Effect::Pad(None) => panic!("{operation:?} ended, and never began"),
         };
-        let resident = state.resident.as_ref();
-        if resident.is_some_and(|resident| resident.version == version) {
-            // The page is clean: the flash has it.
-            state.resident = None;
-        }
         if state.resident.is_none() && state.effects.is_empty() {
             self.pages.remove(&page);
         }

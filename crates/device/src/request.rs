@@ -81,6 +81,27 @@ pub struct Request {
     pub fua: bool,
 }
 
+impl Request {
+    /// The write as which this request is presented to the buffer, if it is: with `strict_trim` a trim writes zeros to
+    /// the pages that it covers whole.
+    #[must_use]
+    pub fn as_write(&self, strict_trim: bool) -> Option<Self> {
+        match self.kind {
+            RequestKind::Write | RequestKind::WriteZeroes => Some(*self),
+            RequestKind::Trim if strict_trim => {
+                let whole = self.span.whole_pages();
+                let first = self.span.first + u64::from(whole.start);
+                (!whole.is_empty()).then(|| Self {
+                    kind: RequestKind::WriteZeroes,
+                    span: Span::whole(first, whole.len() as u32),
+                    fua: self.fua,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

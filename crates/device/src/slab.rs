@@ -74,7 +74,7 @@ impl<T: Copy> Slab<T> {
     /// Frees place `id` and returns what was there.
     #[inline]
     pub fn remove(&mut self, id: u32) -> Option<T> {
-        let (used, value) = self.places[id as usize];
+        let (used, value) = *self.places.get(id as usize)?;
         if used {
             self.free(id);
         }

@@ -39,14 +39,15 @@ impl Timing {
             Transfer::Sector => self.sector_transfer,
             Transfer::TwoPages => 2 * self.page_transfer,
         };
-        (cells + channel) * u64::from(operation.count)
+        (cells + channel).saturating_mul(u64::from(operation.count))
     }
 
     /// Time of operations one after the other.
     #[must_use]
     #[inline]
     pub fn serial(&self, operations: &[Operation]) -> Ticks {
-        operations.iter().map(|operation| self.of(*operation)).sum()
+        let times = operations.iter().map(|operation| self.of(*operation));
+        times.fold(0, Ticks::saturating_add)
     }
 
     /// Time until the last lane is done.

@@ -64,22 +64,24 @@ impl FlashMeter {
     pub fn serve(&mut self, operations: &Operations, map_time: Ticks) -> Ticks {
         self.tally.add(operations);
         let time = self.timing.serial(operations.all()).max(map_time);
-        self.serial_time += time;
+        self.serial_time = self.serial_time.saturating_add(time);
         time
     }
 
     /// Counts the operations of a batch, whose parts end on their own.
     pub fn serve_batch(&mut self, operations: &Operations) {
         self.tally.add(operations);
-        self.serial_time += self.timing.serial(operations.all());
+        let time = self.timing.serial(operations.all());
+        self.serial_time = self.serial_time.saturating_add(time);
     }
 
     /// Counts the operations of a garbage collection; how long it takes with its lanes side by side.
     pub fn collect_garbage(&mut self, operations: &Operations) -> Ticks {
         self.tally.add(operations);
         let time = self.timing.parallel(operations);
-        self.serial_time += self.timing.serial(operations.all());
-        self.gc_time += time;
+        let serial = self.timing.serial(operations.all());
+        self.serial_time = self.serial_time.saturating_add(serial);
+        self.gc_time = self.gc_time.saturating_add(time);
         self.gc_runs += 1;
         time
     }

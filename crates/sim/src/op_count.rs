@@ -107,6 +107,13 @@ pub fn run<'a>(
             .drain(now, &mut counter)
             .map_err(|full| SimError::full(&source, line, full))?;
     }
+    if counter.meter.serial_time() == Ticks::MAX {
+        return Err(SimError::OutOfTime {
+            origin: source.origin().to_owned(),
+            line,
+            arrival: now,
+        });
+    }
     measured.completed = measured.requests;
     let totals = counter.meter.totals(0);
     measured.take_device(&mut device, totals, now, counter.observer);

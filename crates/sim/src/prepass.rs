@@ -34,7 +34,8 @@ impl Prepass {
                 let end = span.first + u64::from(span.pages);
                 prepass.span_pages = prepass.span_pages.max(end);
             }
-            if request.operation == Operation::Write && config.scheme.needs_future {
+            let is_write = matches!(request.operation, Operation::Write | Operation::Trim);
+            if is_write && config.scheme.needs_future {
                 writes.push(request);
             }
         }
@@ -44,8 +45,11 @@ impl Prepass {
             let mut pages = Vec::new();
             for request in &writes {
                 let origin = || source.origin().to_owned();
-                let span = on_device.request(request, device_pages, origin)?.span;
-                pages.extend((0..span.pages).map(|offset| span.page(offset, device_pages)));
+                let asked = on_device.request(request, device_pages, origin)?;
+                if let Some(write) = asked.as_write(config.has_strict_trim()) {
+                    let span = write.span;
+                    pages.extend((0..span.pages).map(|offset| span.page(offset, device_pages)));
+                }
             }
             prepass.writes = Some(pages);
         }

@@ -120,6 +120,11 @@ impl Config {
         built.map_err(SimError::Config)
     }
 
+    /// Whether a trim writes zeros.
+    pub(crate) fn has_strict_trim(&self) -> bool {
+        self.global.text("device.trim") == "strict"
+    }
+
     /// Whether there is flash, and not only a count of what is destaged.
     fn has_flash(&self) -> bool {
         self.ftl_row.has_flash
@@ -164,7 +169,7 @@ impl Config {
                 _ => Ordering::Strict,
             },
             volatile_cache: self.global.text("device.vwc") == "on",
-            strict_trim: self.global.text("device.trim") == "strict",
+            strict_trim: self.has_strict_trim(),
             batches: timed,
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };

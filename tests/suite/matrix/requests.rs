@@ -107,13 +107,10 @@ pub fn real_requests(pages: u64, count: usize) -> Vec<Asked> {
 pub fn future_of(requests: &[Asked], pages: u64, strict_trim: bool) -> Vec<Lpn> {
     let mut future = Vec::new();
     for asked in requests {
-        let span = asked.request().span;
-        let offsets = match asked.kind {
-            RequestKind::Write | RequestKind::WriteZeroes => 0..span.pages,
-            RequestKind::Trim if strict_trim => span.whole_pages(),
-            _ => continue,
-        };
-        future.extend(offsets.map(|offset| span.page(offset, pages)));
+        if let Some(write) = asked.request().as_write(strict_trim) {
+            let span = write.span;
+            future.extend((0..span.pages).map(|offset| span.page(offset, pages)));
+        }
     }
     future
 }

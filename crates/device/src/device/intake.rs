@@ -9,7 +9,7 @@ use crate::driver::Driver;
 use crate::operation::{PageOperation, Work};
 use crate::order::Waiting;
 use crate::record::bypass_record;
-use crate::request::{Request, RequestKind, Span};
+use crate::request::{Request, Span};
 
 impl Device {
     /// Pages in the buffer are served from there, the others from the flash.
@@ -111,6 +111,13 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
+        // What is in RAM needs no read to be complete.
+        let in_ram = |offset| self.buffer.find(span.page(offset, self.pages)).is_some();
+        let reads = if self.config.reads_partial {
+            [0, span.pages - 1].map(|offset| span.is_partial(offset) && !in_ram(offset))
+        } else {
+            [false; 2]
+        };
         let mut dropped = false;
         for offset in 0..span.pages {
             dropped |= self.buffer.bypass(span.page(offset, self.pages), now);
@@ -135,7 +142,7 @@ impl Device {
         self.leaving += u64::from(span.pages);
         self.note_at_risk();
         for offset in 0..span.pages {
-            if self.config.reads_partial && span.is_partial(offset) {
+            if (offset == 0 && reads[0]) || (offset > 0 && offset + 1 == span.pages && reads[1]) {
                 self.fill_partial(token, span, offset, now, driver)?;
             }
             let page = span.page(offset, self.pages);
@@ -146,6 +153,8 @@ impl Device {
                 driver,
             )?;
         }
+        // Pages that were dropped have left slots.
+        self.hand_out_slots(driver);
         Ok(())
     }
 
@@ -220,21 +229,8 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        let whole = request.span.whole_pages();
-        if self.config.strict_trim {
-            if whole.is_empty() {
-                return Ok(());
-            }
-            let first = request.span.page(whole.start, self.pages).0;
-            let zeroes = Request {
-                kind: RequestKind::WriteZeroes,
-                span: Span::whole(first, whole.len() as u32),
-                fua: request.fua,
-            };
-            return self.write(token, &zeroes, now, driver);
-        }
         let answers_late = request.fua || !self.config.volatile_cache;
-        for offset in whole {
+        for offset in request.span.whole_pages() {
             let page = request.span.page(offset, self.pages);
             self.buffer.trim(page, now);
             driver.trimmed(page);

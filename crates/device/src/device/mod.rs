@@ -104,8 +104,16 @@ pub struct Device {
 
 impl Device {
     /// An idle device of `buffer` over `ftl`.
+    ///
+    /// # Panics
+    /// If the buffer keeps pages and does not take in all pages of a request at once
+    /// ([`destage_buffer::BufferConfig::unbounded_admission`]).
     #[must_use]
     pub fn new(config: DeviceConfig, buffer: Buffer, ftl: Box<dyn Ftl>) -> Self {
+        assert!(
+            buffer.config().unbounded_admission || !buffer.keeps_pages(),
+            "a device takes in all pages of a request at once"
+        );
         let pages = ftl.pages();
         let long_pages = ftl.properties().long_write_pages;
         let idle = Idle::of(&buffer);
@@ -151,11 +159,6 @@ impl Device {
         self.dies.ftl()
     }
 
-    /// The translation layer, to learn from before the first request.
-    pub fn ftl_mut(&mut self) -> &mut dyn Ftl {
-        self.dies.ftl_mut()
-    }
-
     /// The most pages that a loss of power would have lost at one moment: dirty in the buffer, leaving it, held back,
     /// or written past it, until their programs have ended.
     #[must_use]
@@ -163,7 +166,7 @@ impl Device {
         self.at_risk_max
     }
 
-    /// Whether nothing is on its way to the flash that no request waits for.
+    /// Whether every record has ended, and everything else that a flush would wait for.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.records.is_empty()
@@ -202,18 +205,38 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         if token as usize >= self.remaining.len() {
-            self.remaining.resize(token as usize + 1, 0);
+            self.make_place_for(token)?;
         }
+        debug_assert!(self.remaining[token as usize] == 0, "{token} is in use");
         self.remaining[token as usize] = 1;
         match request.kind {
             RequestKind::Read => self.read(token, &request.span, now, driver)?,
             RequestKind::Write | RequestKind::WriteZeroes => {
                 self.write(token, request, now, driver)?;
             }
-            RequestKind::Trim => self.trim(token, request, now, driver)?,
+            RequestKind::Trim => match request.as_write(self.config.strict_trim) {
+                Some(zeroes) => self.write(token, &zeroes, now, driver)?,
+                None if self.config.strict_trim => {}
+                None => self.trim(token, request, now, driver)?,
+            },
             RequestKind::Flush => self.flush(token, now, driver)?,
         }
         self.operation_done(token, driver);
+        Ok(())
+    }
+
+    #[cold]
+    fn make_place_for(&mut self, token: u32) -> Outcome {
+        if token > PageOperation::LARGEST_NUMBER {
+            let explanation = alloc::format!(
+                "more than {} requests are in flight at once",
+                PageOperation::LARGEST_NUMBER
+            );
+            return Err(NoSpace {
+                explanation: explanation.into(),
+            });
+        }
+        self.remaining.resize(token as usize + 1, 0);
         Ok(())
     }
 

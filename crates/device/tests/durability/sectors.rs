@@ -120,3 +120,38 @@ fn write_zeroes_of_a_part_is_a_write() {
     assert_eq!(rig.read_in_ram(2, 0), b"aaaaaa\0\0");
     assert_eq!(drained(rig, 0), Some((second, b"aaaaaa\0\0".to_vec())));
 }
+
+#[test]
+fn a_part_written_past_the_buffer_is_completed_from_ram_without_a_read() {
+    let mut rig = with_sectors("lru", &[("bypass_pages", "2")]);
+    rig.ask(0, part(RequestKind::Write, 0, 8), b'a');
+    rig.flush(1);
+    rig.settle();
+    rig.ask(2, part(RequestKind::Write, 0, 8), b'b');
+    rig.ask(3, part(RequestKind::Write, 1, 15), b'c');
+    // With a read of the rest of page 0 the program would wait for it.
+    assert!(!rig.busy().is_empty());
+    rig.end(0);
+    rig.end(0);
+    assert!(rig.is_answered(3), "two programs and nothing else");
+    assert_eq!(
+        rig.on_flash(0).map(|(_, bytes)| bytes),
+        Some(b"bccccccc".to_vec())
+    );
+}
+
+#[test]
+fn slots_that_a_write_past_the_buffer_leaves_are_handed_out() {
+    let mut rig = with_sectors("lru", &[("bypass_pages", "2")]);
+    for page in 0..4 {
+        rig.ask(
+            page,
+            part(RequestKind::Write, 64 + 16 * u64::from(page), 8),
+            b'a',
+        );
+    }
+    assert!(!rig.is_answered(3), "the buffer has two pages");
+    // Pages 12 and 14 are in the buffer; what is written past it drops page 12.
+    rig.ask(4, part(RequestKind::Write, 96, 16), b'b');
+    assert!(rig.is_answered(2), "a slot is free");
+}

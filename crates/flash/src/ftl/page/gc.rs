@@ -204,7 +204,9 @@ pub(in crate::ftl) fn collect_block(
     operations.push_erase(Cause::Copy, first);
     die.erase(
         block,
-        rules.now + rules.erase_dates.serial(&operations.all()[last_step..]),
+        rules
+            .now
+            .saturating_add(rules.erase_dates.serial(&operations.all()[last_step..])),
     );
     Ok(())
 }

@@ -100,7 +100,9 @@ pub(in crate::ftl) fn exchange(
     let last_step = empty_block(die, worn, pool, operations, &mut Vec::new())?;
     let first = Ppn(worn << die.shape.page_bits);
     operations.push_erase(Cause::Wear, first);
-    let erased = rules.now + rules.erase_dates.serial(&operations.all()[last_step..]);
+    let erased = rules
+        .now
+        .saturating_add(rules.erase_dates.serial(&operations.all()[last_step..]));
     die.erase_keeping(worn, erased);
 
     move_contents(die, cold, worn, operations);
