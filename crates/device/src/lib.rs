@@ -2,10 +2,11 @@
 //!
 //! The device owns the buffer, the translation layer and the queue of each die. It alone knows in which order
 //! programs of one page take effect, who waits for what, and what a flush covers. It has no clock, no sockets and
-//! no bytes: time is an argument, and a [`Driver`] carries out commands. The event engine, the op-count run, the
+//! no bytes: time is an argument, a [`Driver`] carries out commands, and one that moves bytes keeps them in a
+//! [`payload::Payload`]. The event engine, the op-count run, the
 //! test matrix and a live server are drivers; none of them repeats a rule of the device.
 //!
-//! A write that misses passes [`Device::submit`], the buffer, [`Driver::record`] for its victim, the queue of a
+//! A write that misses in a full buffer passes [`Device::submit`], the buffer, [`Driver::record`] for its victim, the queue of a
 //! die, [`Driver::serve`], [`Device::complete`] and [`Driver::answer`], in this order and each once.
 #![no_std]
 extern crate alloc;
