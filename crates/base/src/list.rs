@@ -148,17 +148,18 @@ impl<V: Copy + Default> Links<V> {
         })
     }
 
-    /// Takes apart the ring of `first`, and shows `visit` each of its nodes, from `first` on.
+    /// Takes apart the ring of `first`, which has `nodes` nodes, and shows `visit` each of them, from `first`
+    /// on. The owner's count says where the ring ends: the processor goes on while nodes are fetched.
     #[inline]
-    pub fn take_ring(&mut self, first: u32, mut visit: impl FnMut(u32, V)) {
+    pub fn take_ring(&mut self, first: u32, nodes: u32, mut visit: impl FnMut(u32, V)) {
         let mut index = first;
-        while let node = &mut self.nodes[index as usize]
-            && node.next != UNLINKED
-        {
+        for _ in 0..nodes {
+            let node = &mut self.nodes[index as usize];
             let next = core::mem::replace(&mut node.next, UNLINKED);
             visit(index, node.value);
             index = next;
         }
+        debug_assert!(index == first, "the ring of {first} has not {nodes} nodes");
     }
 
     #[inline(always)]

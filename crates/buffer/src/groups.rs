@@ -139,7 +139,7 @@ impl Groups {
         let Group { first, pages } = self.groups[group.index()];
         let mut ascends = true;
         let mut least = Lpn(0);
-        self.members.take_ring(first, |slot, member| {
+        self.members.take_ring(first, pages, |slot, member| {
             debug_assert!(member.group == group.0, "slot {slot} left {group:?} unseen");
             ascends &= member.page >= least;
             least = member.page;

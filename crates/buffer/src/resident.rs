@@ -295,16 +295,14 @@ impl Resident {
             self.older_since[index] = self.map.stamp(index as u32);
             return false;
         }
-        match state {
-            State::Dirty => return false,
-            State::WritingBack => self.status[index].state = State::Clean,
-            State::Clean => {}
-            State::Leaving => {
-                // A newer copy may have entered meanwhile, and then the map names that one.
-                self.map.remove_if(page, slot.0);
-                self.release(slot);
-            }
-            State::Free => unreachable!("a free slot has no program in flight"),
+        debug_assert!(state != State::Free, "a free slot has no program in flight");
+        // By far the most pages are on their way out.
+        if state == State::Leaving {
+            // A newer copy may have entered meanwhile, and then the map names that one.
+            self.map.remove_if(page, slot.0);
+            self.release(slot);
+        } else if state == State::WritingBack {
+            self.status[index].state = State::Clean;
         }
         state == State::WritingBack
     }

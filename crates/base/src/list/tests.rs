@@ -131,7 +131,7 @@ fn a_ring_is_taken_apart_from_any_of_its_nodes() {
         (Some('b'), None, None)
     );
     let mut taken = Vec::new();
-    links.take_ring(2, |node, value| taken.push((node, value)));
+    links.take_ring(2, 3, |node, value| taken.push((node, value)));
     assert_eq!(taken, [(2, 'c'), (9, 'b'), (4, 'a')]);
     assert!(!links.is_linked(9) && links.is_linked(7));
     assert_eq!(links.remove(7), 'd');

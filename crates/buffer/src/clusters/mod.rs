@@ -330,9 +330,11 @@ impl<Data: Copy + Default> Clusters<Data> {
     /// Appends the pages of `cluster` to `entries`, ascending, and forgets it.
     pub fn take(&mut self, cluster: ClusterId, entries: &mut Vec<Entry>) {
         let mut pages = Ascending::after(entries, self.first_page(cluster));
-        let Cluster { first, .. } = self.clusters[cluster.index()];
+        let Cluster {
+            first, pages: held, ..
+        } = self.clusters[cluster.index()];
         self.pages
-            .take_ring(first, |slot, page| pages.push(slot, page.offset));
+            .take_ring(first, held, |slot, page| pages.push(slot, page.offset));
         self.len -= pages.finish();
         self.free(cluster);
     }

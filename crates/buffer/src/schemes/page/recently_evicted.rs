@@ -131,17 +131,22 @@ impl RecentlyEvicted {
     }
 
     /// Takes a page out of the list; the window may then be short of one.
-    fn unlist(&mut self, slot: Slot) -> Entry {
+    fn unlist(&mut self, slot: Slot) {
+        self.leave_window(slot);
+        self.pages.remove(slot);
+    }
+
+    /// A page is about to be elsewhere; the window may then be short of one.
+    fn leave_window(&mut self, slot: Slot) {
         self.window -= usize::from(self.uses[slot.0 as usize].in_window);
-        self.pages.remove(slot)
     }
 
     /// Lets the oldest of the young into the window while that has room.
     fn fill_window(&mut self) {
         while self.window < self.window_max
-            && let Some(oldest) = self.pages.pop_back(YOUNG)
+            && let Some(oldest) = self.pages.back(YOUNG)
         {
-            self.pages.push_front(WINDOW, oldest);
+            self.pages.move_to_front(WINDOW, oldest.slot);
             self.uses[oldest.slot.0 as usize].in_window = true;
             self.window += 1;
         }
@@ -203,8 +208,8 @@ impl Scheme for RecentlyEvicted {
         if access.kind == AccessKind::Read {
             return;
         }
-        self.unlist(entry.slot);
-        self.pages.push_front(YOUNG, entry);
+        self.leave_window(entry.slot);
+        self.pages.move_to_front(YOUNG, entry.slot);
         self.set_use(entry.slot, false);
         if self.clusters.place(entry.slot).pages > 1 {
             // To the end of its block's order.
