@@ -2,10 +2,13 @@
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
-use destage_flash::ftl::{NoSpace, Shortage};
+use destage_buffer::Contradiction;
+use destage_flash::GeometryError;
+use destage_flash::ftl::{BuildError, NoSpace};
 use destage_trace::TraceError;
 
 use crate::source::Source;
+use crate::words;
 
 /// The user's input cannot be simulated. Every message names where, and what was expected.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +19,15 @@ pub enum SimError {
     /// A parameter is unknown, out of range, or contradicts another.
     #[error("{0}")]
     Config(String),
+    /// The counts of the device make none.
+    #[error("{}", words::geometry(*.0))]
+    Geometry(GeometryError),
+    /// The translation layer cannot be made.
+    #[error("{}", words::layer(.0))]
+    Layer(BuildError),
+    /// Parameters of the buffer contradict each other.
+    #[error("{}", words::contradiction(*.0))]
+    Buffer(Contradiction),
     /// A request lies outside the device.
     #[error(
         "{origin}:{line}: request of {sectors} sectors at {sector} ends beyond the device, which has {device_sectors} sectors ({device_pages} pages); expected addresses within it, a larger device (flash.blocks_per_plane), or trace.addr_map=modulo or shrink"
@@ -35,7 +47,7 @@ pub enum SimError {
         device_pages: u64,
     },
     /// The device is too small for what the trace writes.
-    #[error("{origin}:{line}: the device is full: {}", in_words(.shortage))]
+    #[error("{origin}:{line}: the device is full: {}", words::shortage(.shortage))]
     DeviceFull {
         /// The trace.
         origin: String,
@@ -46,7 +58,7 @@ pub enum SimError {
     },
     /// The device is too small for its contents before the first request.
     #[error(
-        "sim.precondition = random_fill:{passes}: the device is full after {done} of {total} page writes: {}", in_words(.shortage)
+        "sim.precondition = random_fill:{passes}: the device is full after {done} of {total} page writes: {}", words::shortage(.shortage)
     )]
     FullBefore {
         /// How many times as many overwrites as there are pages.
@@ -104,41 +116,4 @@ impl SimError {
 /// `time` in milliseconds, to the tick.
 fn exact_ms(time: Ticks) -> String {
     format!("{}.{:07} ms", time / TICKS_PER_MS, time % TICKS_PER_MS)
-}
-
-/// What ran out, and which parameter helps.
-fn in_words(shortage: &Shortage) -> String {
-    match *shortage {
-        Shortage::Pool {
-            blocks, retired: 0, ..
-        } => format!(
-            "no free block is left among {blocks} blocks; the data does not fit with garbage collection at this reserve: raise ftl.reserve_percent or use a larger device"
-        ),
-        Shortage::Pool {
-            blocks,
-            retired,
-            endurance,
-        } => format!(
-            "no free block is left: {retired} of {blocks} blocks were erased flash.endurance = {endurance} times and retired; use flash.wearout=ignore, a higher endurance, or a larger ftl.reserve_percent"
-        ),
-        Shortage::Spare {
-            blocks, retired: 0, ..
-        } => format!(
-            "no free block is left among {blocks} blocks of a die; raise ftl.spare_blocks or use a larger device"
-        ),
-        Shortage::Spare {
-            blocks,
-            retired,
-            endurance,
-        } => format!(
-            "no free block is left: {retired} of {blocks} blocks of a die were erased flash.endurance = {endurance} times and retired; use flash.wearout=ignore, a higher endurance, or more ftl.spare_blocks"
-        ),
-        Shortage::Log { logs } => {
-            format!("none of {logs} log blocks of a die is unused; raise ftl.log_blocks")
-        }
-        Shortage::OnlyCollects { die, times } => format!(
-            "die {die} collected garbage {times} times in a row without serving a request: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device"
-        ),
-        Shortage::Requests { most } => format!("more than {most} requests are in flight at once"),
-    }
 }

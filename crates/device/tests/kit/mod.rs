@@ -7,7 +7,7 @@
 use destage_base::parameter::{Parameter, Values};
 use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::destage::Destage;
-use destage_buffer::{Buffer, BufferConfig, COMMON, SchemeConfig, find};
+use destage_buffer::{Buffer, BufferConfig, COMMON, Common, SchemeConfig, find};
 use destage_device::payload::{Contents, Payload};
 use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, PageOperation, Progress, Request, RequestKind, Span,
@@ -125,7 +125,8 @@ impl<'a> Stack<'a> {
         let row = find(self.scheme).unwrap_or_else(|| panic!("no scheme {}", self.scheme));
         let values = values(COMMON.iter().chain(row.parameters), &self.scheme_settings);
         let cluster = self.geometry.data_pages();
-        let mut config = BufferConfig::from_values(self.capacity, cluster, &values);
+        let mut config =
+            BufferConfig::from_parameters(self.capacity, cluster, &Common::from_values(&values));
         config.unbounded_admission = true;
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: self.capacity,
@@ -151,7 +152,7 @@ impl<'a> Stack<'a> {
             seed: 1,
             values,
         });
-        built.unwrap_or_else(|refusal| panic!("{}: {refusal}", self.layer))
+        built.unwrap_or_else(|refusal| panic!("{}: {refusal:?}", self.layer))
     }
 
     /// The device, idle.

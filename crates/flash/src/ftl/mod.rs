@@ -1,7 +1,6 @@
 //! Flash translation layers: one file or folder each, one trait, one registry.
 
 use alloc::boxed::Box;
-use alloc::string::String;
 
 use destage_base::parameter::{Parameter, Values};
 use destage_base::{Lpn, Ticks};
@@ -15,6 +14,7 @@ use crate::timing::Timing;
 mod bast;
 mod block;
 mod blocks;
+mod build_error;
 mod dftl;
 mod fast;
 mod hat;
@@ -27,6 +27,7 @@ mod replacement;
 mod sast;
 mod superblock;
 
+pub use build_error::{BuildError, Fixed, ReserveTooSmall};
 pub use no_space::{NoSpace, Shortage};
 
 /// What stays the same for a layer's whole life.
@@ -217,8 +218,8 @@ pub struct FtlConfig<'a> {
     pub values: &'a Values,
 }
 
-/// A translation layer; errors name the keys that contradict each other.
-pub type Built = Result<Box<dyn Ftl>, String>;
+/// A translation layer, or what does not fit together.
+pub type Built = Result<Box<dyn Ftl>, BuildError>;
 
 /// One translation layer.
 pub struct FtlRow {

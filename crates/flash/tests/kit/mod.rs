@@ -10,7 +10,7 @@ pub mod scenario;
 use destage_base::Lpn;
 use destage_base::parameter::{Kind as ParameterKind, Values};
 use destage_flash::batch::Batch;
-use destage_flash::ftl::{FtlConfig, FtlRow, NoSpace, PageWrite, find};
+use destage_flash::ftl::{Built, FtlConfig, FtlRow, NoSpace, PageWrite, find};
 use destage_flash::medium::{Image, ImageKind, Medium};
 use destage_flash::operation::{Content, Merge, Tally};
 use destage_flash::{Cause, Ftl, Geometry, Kind, Operation, Operations, Timing, Transfer};
@@ -133,7 +133,7 @@ impl Setup {
     }
 
     /// The layer, or why it cannot be built.
-    pub fn build(&self) -> Result<Box<dyn Ftl>, String> {
+    pub fn build(&self) -> Built {
         (self.row().build)(&FtlConfig {
             geometry: self.geometry,
             erase_dates: TIMING,
@@ -212,7 +212,9 @@ fn bytes_of(page: u64, version: u64) -> [u8; 8] {
 impl Device {
     /// The device of `setup`.
     pub fn new(setup: &Setup) -> Self {
-        let mut ftl = setup.build().unwrap_or_else(|refusal| panic!("{refusal}"));
+        let mut ftl = setup
+            .build()
+            .unwrap_or_else(|refusal| panic!("{refusal:?}"));
         let values = setup.values();
         let has_order = setup
             .row()
