@@ -1,13 +1,18 @@
 //! One named parameter: what it means, what it may be, where its default comes from.
 //!
-//! A scheme, an FTL or a workload lists its parameters as [`Parameter`] rows. From the same rows come
-//! the documentation (`destage show`), the check of what a user typed, and the [`Values`] handed to the
+//! A scheme, an FTL or a workload declares its parameters by [`parameters!`](crate::parameters). From that come
+//! the documentation (`destage show`), the check of what a user typed, and the struct handed to the
 //! constructor, so none of them can disagree.
 
 use alloc::borrow::ToOwned;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+
+mod declare;
+mod values;
+
+pub use declare::{Field, count, field, joined, narrowed, prose};
+pub use values::Values;
 
 /// What a parameter may hold. Bounds are inclusive.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,94 +176,6 @@ pub fn read_bytes(text: &str) -> Option<u64> {
     // A fraction of a byte is a typing error, not a size.
     (bytes >= 0.0 && bytes < u64::MAX as f64 && bytes == (bytes as u64) as f64)
         .then_some(bytes as u64)
-}
-
-/// Checked values by name: every parameter of some list has exactly one.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Values {
-    map: BTreeMap<&'static str, Value>,
-}
-
-impl Values {
-    /// The defaults of `parameters`.
-    ///
-    /// # Panics
-    /// If a default does not fit its own row, which is a bug in the row.
-    #[must_use]
-    pub fn defaults<'a>(parameters: impl IntoIterator<Item = &'a Parameter>) -> Self {
-        let map = parameters
-            .into_iter()
-            .map(|row| match row.read(row.default) {
-                Ok(value) => (row.name, value),
-                Err(expected) => panic!("default of {}: expected {expected}", row.name),
-            })
-            .collect();
-        Self { map }
-    }
-
-    /// Replaces the value of `name`.
-    pub fn set(&mut self, name: &'static str, value: Value) {
-        self.map.insert(name, value);
-    }
-
-    /// All values, by name in ascending order.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
-        self.map.iter().map(|(name, value)| (*name, value))
-    }
-
-    /// The value of `name`, if the list had such a parameter.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.map.get(name)
-    }
-
-    /// A [`Kind::Flag`].
-    ///
-    /// # Panics
-    /// If the list this was made from has no such flag, which is a bug in the caller.
-    #[must_use]
-    pub fn flag(&self, name: &str) -> bool {
-        match self.map.get(name) {
-            Some(Value::Flag(flag)) => *flag,
-            other => panic!("no flag {name}: {other:?}"),
-        }
-    }
-
-    /// A [`Kind::Integer`] or [`Kind::Bytes`].
-    ///
-    /// # Panics
-    /// If the list this was made from has no such number, which is a bug in the caller.
-    #[must_use]
-    pub fn integer(&self, name: &str) -> u64 {
-        match self.map.get(name) {
-            Some(Value::Integer(number)) => *number,
-            other => panic!("no whole number {name}: {other:?}"),
-        }
-    }
-
-    /// A [`Kind::Number`].
-    ///
-    /// # Panics
-    /// If the list this was made from has no such number, which is a bug in the caller.
-    #[must_use]
-    pub fn number(&self, name: &str) -> f64 {
-        match self.map.get(name) {
-            Some(Value::Number(number)) => *number,
-            other => panic!("no number {name}: {other:?}"),
-        }
-    }
-
-    /// A [`Kind::Choice`] or [`Kind::Text`].
-    ///
-    /// # Panics
-    /// If the list this was made from has no such text, which is a bug in the caller.
-    #[must_use]
-    pub fn text(&self, name: &str) -> &str {
-        match self.map.get(name) {
-            Some(Value::Text(text)) => text,
-            other => panic!("no text {name}: {other:?}"),
-        }
-    }
 }
 
 #[cfg(test)]

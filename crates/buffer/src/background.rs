@@ -19,10 +19,9 @@
 //! here takes over when it has nothing to do. Where such a scheme watches several groups of pages
 //! apart, idle time is the scheme's alone: a group that is idle says nothing about the pages of the others.
 
-use destage_base::parameter::Values;
 use destage_base::time::TICKS_PER_US;
 
-use crate::config::millionths;
+use crate::config::{Again, Common, millionths};
 use crate::scheme::{IdleAgain, IdleRule};
 
 /// The watermarks, and when idle time is offered.
@@ -37,26 +36,22 @@ pub struct Background {
 }
 
 impl Background {
-    /// What `values` say of a buffer of `capacity_pages`; nothing if it is switched off.
+    /// What `common` says of a buffer of `capacity_pages`; nothing if it is switched off.
     #[must_use]
-    pub fn from_values(capacity_pages: u32, values: &Values) -> Option<Self> {
-        if !values.flag("bg_destage") {
+    pub fn from_parameters(capacity_pages: u32, common: &Common) -> Option<Self> {
+        if !common.bg_destage {
             return None;
         }
         // Whole pages are compared, so rounding down does not move a watermark.
-        let pages = |share| {
-            let millionths = millionths(values.number(share));
-            (u64::from(capacity_pages) * millionths / 1_000_000) as u32
-        };
-        let high_pages = pages("bg_high");
+        let pages = |share| (u64::from(capacity_pages) * millionths(share) / 1_000_000) as u32;
         Some(Self {
-            high_pages,
-            low_pages: pages("bg_low").min(high_pages),
+            high_pages: pages(common.bg_high),
+            low_pages: pages(common.bg_low),
             rule: IdleRule {
-                after: values.integer("bg_idle_us") * TICKS_PER_US,
-                again: match values.text("bg_again") {
-                    "page" => IdleAgain::AfterPage,
-                    _ => IdleAgain::AfterRecord,
+                after: common.bg_idle_us * TICKS_PER_US,
+                again: match common.bg_again {
+                    Again::Page => IdleAgain::AfterPage,
+                    Again::Record => IdleAgain::AfterRecord,
                 },
                 groups: 1,
             },

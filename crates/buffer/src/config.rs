@@ -2,29 +2,111 @@
 
 use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::time::TICKS_PER_US;
+use destage_base::{choices, parameters};
 
 use crate::background::Background;
 
-/// When the slot of an evicted page is free again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Release {
-    /// When its program has completed; a page that finds no free slot waits.
-    #[default]
-    Complete,
-    /// At once: the buffer is a pure reordering stage.
-    Issue,
+choices! {
+    /// When the slot of an evicted page is free again.
+    pub enum Release {
+        /// When its program has completed; a page that finds no free slot waits.
+        Complete = "complete",
+        /// At once: the buffer is a pure reordering stage.
+        Issue = "issue",
+    }
 }
 
-/// What padding does with pages that were never written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum PadUnwritten {
-    /// Programs a filler page.
-    #[default]
-    Fill,
-    /// Programs fillers, but none behind the last page that has data.
-    StopAtLast,
-    /// Leaves gaps; only for flash that allows them.
-    Skip,
+choices! {
+    /// Whether a flush, or a write with force unit access, destages anything.
+    pub enum FlushMode {
+        /// It does.
+        Honor = "honor",
+        /// It does not: the buffer survives a loss of power.
+        Ignore = "ignore",
+    }
+}
+
+choices! {
+    /// What padding does with pages that were never written.
+    pub enum PadUnwritten {
+        /// Programs a filler page.
+        Fill = "fill",
+        /// Programs fillers, but none behind the last page that has data.
+        StopAtLast = "stop_at_last",
+        /// Leaves gaps; only for flash that allows them.
+        Skip = "skip",
+    }
+}
+
+choices! {
+    /// What has to be programmed before idle time is used on.
+    pub enum Again {
+        /// All pages of the record.
+        Record = "record",
+        /// Any page.
+        Page = "page",
+    }
+}
+
+const SHARE: Kind = Kind::Number { min: 0.0, max: 1.0 };
+
+parameters! {
+    /// The parameters every buffer has, without the `buffer.` in front.
+    pub struct Common {
+        /// When an evicted page's slot is free: when its program completes, or as soon as it is issued.
+        release: Release = "complete", "", "Ours; `issue` is how traces reshaped off-line behave (EPO 2011).";
+        /// Consecutive logical pages a block-level scheme treats as one; 0 means the pages of a flash block.
+        cluster_pages: u32 = "0", "pages", "BPLRU (FAST 2008), section 3.1.";
+        /// Whether flush and FUA destage; `ignore` models a buffer that survives power loss.
+        flush_mode: FlushMode = "honor", "", "Ours.";
+        /// Write requests of at least this many pages go straight to the flash; 0 buffers all of them.
+        bypass_pages: u32 = "0", "pages", "Ours.";
+        /// What padding does with pages never written: a filler, a filler only before the last data, or a gap.
+        pad_unwritten: PadUnwritten = "fill", "", "Ours; the papers assume a device that has been written in full.";
+        /// A cluster is padded only if at least this share of it is dirty.
+        pad_min_fill: f64 = "0" in SHARE, "", "Ours.";
+        /// Whether flush and drain pad clusters as evictions do.
+        flush_pads: bool = "true", "", "Ours.";
+        /// Whether idle time is used to destage, in the scheme's own order, once too many pages are dirty.
+        bg_destage: bool = "false", "", "Ours; the watermarks of write-back caches.";
+        /// With bg_destage: idle time is used once more than this share of the buffer is dirty.
+        bg_high: f64 = "0.9" in SHARE, "", "Ours.";
+        /// With bg_destage: once begun, it goes on until at most this share is dirty; never above bg_high.
+        bg_low: f64 = "0.7" in SHARE, "", "Ours.";
+        /// With bg_destage: how long no host request may have been queued or in service before.
+        bg_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US, }, "us", "Ours.";
+        /// With bg_destage: what has to be programmed before more is destaged: a whole record, or any page.
+        bg_again: Again = "record", "", "Ours.";
+    }
+}
+
+/// The rows of [`Common`].
+pub const COMMON: &[Parameter] = Common::ROWS;
+
+/// Two parameters that contradict each other.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Contradiction {
+    /// [`Common::bg_low`] is above [`Common::bg_high`].
+    LowAboveHigh {
+        /// The share at which destaging in idle time ends.
+        low: f64,
+        /// The share above which it begins.
+        high: f64,
+    },
+}
+
+impl Common {
+    /// What no single row can see.
+    ///
+    /// # Errors
+    /// The first contradiction.
+    pub fn check(&self) -> Result<(), Contradiction> {
+        let (low, high) = (self.bg_low, self.bg_high);
+        if low > high {
+            return Err(Contradiction::LowAboveHigh { low, high });
+        }
+        Ok(())
+    }
 }
 
 /// What a buffer needs to know besides its scheme.
@@ -56,38 +138,31 @@ pub struct BufferConfig {
 }
 
 impl BufferConfig {
-    /// The defaults of [`COMMON`] for a buffer of this size.
+    /// The defaults of [`Common`] for a buffer of this size.
     #[must_use]
     pub fn new(capacity_pages: u32, cluster_pages: u32) -> Self {
-        Self::from_values(capacity_pages, cluster_pages, &Values::defaults(COMMON))
+        let common = Common::from_values(&Values::default());
+        Self::from_parameters(capacity_pages, cluster_pages, &common)
     }
 
-    /// A buffer of `capacity_pages` pages over flash blocks of `block_pages` pages, the rest from `values`,
-    /// which hold at least [`COMMON`].
+    /// A buffer of `capacity_pages` pages over flash blocks of `block_pages` pages, the rest from `common`.
     #[must_use]
-    pub fn from_values(capacity_pages: u32, block_pages: u32, values: &Values) -> Self {
-        let cluster_pages = match values.integer("cluster_pages") as u32 {
+    pub fn from_parameters(capacity_pages: u32, block_pages: u32, common: &Common) -> Self {
+        let cluster_pages = match common.cluster_pages {
             0 => block_pages,
             pages => pages,
         };
         Self {
             capacity_pages,
             cluster_pages,
-            release: match values.text("release") {
-                "issue" => Release::Issue,
-                _ => Release::Complete,
-            },
+            release: common.release,
             unbounded_admission: false,
-            honor_flush: values.text("flush_mode") == "honor",
-            bypass_pages: values.integer("bypass_pages") as u32,
-            pad_unwritten: match values.text("pad_unwritten") {
-                "skip" => PadUnwritten::Skip,
-                "stop_at_last" => PadUnwritten::StopAtLast,
-                _ => PadUnwritten::Fill,
-            },
-            pad_min_pages: pages_of_share(values.number("pad_min_fill"), cluster_pages),
-            flush_pads: values.flag("flush_pads"),
-            background: Background::from_values(capacity_pages, values),
+            honor_flush: common.flush_mode == FlushMode::Honor,
+            bypass_pages: common.bypass_pages,
+            pad_unwritten: common.pad_unwritten,
+            pad_min_pages: pages_of_share(common.pad_min_fill, cluster_pages),
+            flush_pads: common.flush_pads,
+            background: Background::from_parameters(capacity_pages, common),
         }
     }
 }
@@ -107,116 +182,6 @@ fn pages_of_share(share: f64, cluster_pages: u32) -> u32 {
         whole
     }
 }
-
-const PAGES: Kind = Kind::Integer {
-    min: 0,
-    max: u32::MAX as u64,
-};
-
-const SHARE: Kind = Kind::Number { min: 0.0, max: 1.0 };
-
-/// The parameters of [`BufferConfig`], without the `buffer.` in front.
-pub const COMMON: &[Parameter] = &[
-    Parameter {
-        name: "release",
-        kind: Kind::Choice(&["complete", "issue"]),
-        default: "complete",
-        unit: "",
-        about: "When an evicted page's slot is free: when its program completes, or as soon as it is issued.",
-        source: "Ours; `issue` is how traces reshaped off-line behave (EPO 2011).",
-    },
-    Parameter {
-        name: "cluster_pages",
-        kind: PAGES,
-        default: "0",
-        unit: "pages",
-        about: "Consecutive logical pages a block-level scheme treats as one; 0 means the pages of a flash block.",
-        source: "BPLRU (FAST 2008), section 3.1.",
-    },
-    Parameter {
-        name: "flush_mode",
-        kind: Kind::Choice(&["honor", "ignore"]),
-        default: "honor",
-        unit: "",
-        about: "Whether flush and FUA destage; `ignore` models a buffer that survives power loss.",
-        source: "Ours.",
-    },
-    Parameter {
-        name: "bypass_pages",
-        kind: PAGES,
-        default: "0",
-        unit: "pages",
-        about: "Write requests of at least this many pages go straight to the flash; 0 buffers all of them.",
-        source: "Ours.",
-    },
-    Parameter {
-        name: "pad_unwritten",
-        kind: Kind::Choice(&["fill", "stop_at_last", "skip"]),
-        default: "fill",
-        unit: "",
-        about: "What padding does with pages never written: a filler, a filler only before the last data, or a gap.",
-        source: "Ours; the papers assume a device that has been written in full.",
-    },
-    Parameter {
-        name: "pad_min_fill",
-        kind: SHARE,
-        default: "0",
-        unit: "",
-        about: "A cluster is padded only if at least this share of it is dirty.",
-        source: "Ours.",
-    },
-    Parameter {
-        name: "flush_pads",
-        kind: Kind::Flag,
-        default: "true",
-        unit: "",
-        about: "Whether flush and drain pad clusters as evictions do.",
-        source: "Ours.",
-    },
-    Parameter {
-        name: "bg_destage",
-        kind: Kind::Flag,
-        default: "false",
-        unit: "",
-        about: "Whether idle time is used to destage, in the scheme's own order, once too many pages are dirty.",
-        source: "Ours; the watermarks of write-back caches.",
-    },
-    Parameter {
-        name: "bg_high",
-        kind: SHARE,
-        default: "0.9",
-        unit: "",
-        about: "With bg_destage: idle time is used once more than this share of the buffer is dirty.",
-        source: "Ours.",
-    },
-    Parameter {
-        name: "bg_low",
-        kind: SHARE,
-        default: "0.7",
-        unit: "",
-        about: "With bg_destage: once begun, it goes on until at most this share is dirty; never above bg_high.",
-        source: "Ours.",
-    },
-    Parameter {
-        name: "bg_idle_us",
-        kind: Kind::Integer {
-            min: 0,
-            max: u64::MAX / TICKS_PER_US,
-        },
-        default: "0",
-        unit: "us",
-        about: "With bg_destage: how long no host request may have been queued or in service before.",
-        source: "Ours.",
-    },
-    Parameter {
-        name: "bg_again",
-        kind: Kind::Choice(&["record", "page"]),
-        default: "record",
-        unit: "",
-        about: "With bg_destage: what has to be programmed before more is destaged: a whole record, or any page.",
-        source: "Ours.",
-    },
-];
 
 #[cfg(test)]
 mod tests {

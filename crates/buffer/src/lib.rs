@@ -45,7 +45,7 @@ pub mod step;
 pub mod view;
 
 pub use buffer::Buffer;
-pub use config::{BufferConfig, COMMON, Release};
+pub use config::{BufferConfig, COMMON, Common, Contradiction, Release};
 pub use counts::Counts;
 pub use destage::{Destage, DestageCause};
 pub use registry::{SCHEMES, SchemeConfig, SchemeRow, find};

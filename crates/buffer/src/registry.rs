@@ -78,19 +78,6 @@ impl SchemeRow {
             values: &values,
         })
     }
-
-    /// Makes the scheme as a part of another, which `config` describes. What that has no value for keeps
-    /// its default.
-    pub(crate) fn build_within(&self, config: &SchemeConfig) -> Box<dyn Scheme> {
-        let mut values = Values::defaults(self.parameters);
-        for Parameter { name, .. } in self.parameters {
-            if let Some(value) = config.values.get(name) {
-                values.set(name, value.clone());
-            }
-        }
-        let values = &values;
-        (self.build)(&SchemeConfig { values, ..*config })
-    }
 }
 
 /// All schemes, simplest first.

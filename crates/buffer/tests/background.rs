@@ -9,7 +9,7 @@ use destage_base::Random;
 use destage_base::parameter::{Value, Values};
 use destage_base::time::TICKS_PER_US;
 use destage_buffer::scheme::{IdleAgain, IdleRule};
-use destage_buffer::{DestageCause, SCHEMES, SchemeRow, find};
+use destage_buffer::{Common, Contradiction, DestageCause, SCHEMES, SchemeRow, find};
 
 /// Defaults of `row`, with idle time used between these shares of the buffer.
 fn values(row: &SchemeRow, high: f64, low: f64) -> Values {
@@ -122,14 +122,16 @@ fn idle_time_is_used_between_the_marks_only() {
     assert_eq!(step(Operation::Idle), "");
 }
 
-/// A low mark above the high one counts as the high one.
 #[test]
-fn marks_that_cross_are_one_mark() {
+fn marks_that_cross_are_refused() {
     let row = find("fifo").unwrap();
-    let mut bench = Bench::new(row, 10, &values(row, 0.5, 1.0), Completion::AtOnce);
-    bench.run(&writes(0..8));
-    bench.run(&vec![Operation::Idle; 5]);
-    assert_eq!(bench.log, ["idle 0", "idle 1", "idle 2"]);
+    let check = |high, low| Common::from_values(&values(row, high, low)).check();
+    let (low, high) = (1.0, 0.5);
+    assert_eq!(
+        check(high, low),
+        Err(Contradiction::LowAboveHigh { low, high })
+    );
+    assert_eq!(check(0.5, 0.5), Ok(()));
 }
 
 /// What leaves is what a flush would destage first, and no more of it than it takes.

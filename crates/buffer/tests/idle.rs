@@ -7,7 +7,9 @@ use destage_base::parameter::{Value, Values};
 use destage_base::time::TICKS_PER_US;
 use destage_buffer::destage::DirtyPage;
 use destage_buffer::scheme::{IdleAgain, IdleRule};
-use destage_buffer::{Buffer, BufferConfig, COMMON, SCHEMES, SchemeConfig, Step, View, find};
+use destage_buffer::{
+    Buffer, BufferConfig, COMMON, Common, SCHEMES, SchemeConfig, Step, View, find,
+};
 
 /// Four packages, some of which are working.
 #[derive(Default)]
@@ -31,7 +33,7 @@ fn buffer(scheme: &str, set: &[(&'static str, Value)], writes: &[u64]) -> Buffer
     for (name, value) in set {
         values.set(name, value.clone());
     }
-    let config = BufferConfig::from_values(16, 4, &values);
+    let config = BufferConfig::from_parameters(16, 4, &Common::from_values(&values));
     let scheme = (row.build)(&SchemeConfig {
         capacity_pages: 16,
         cluster_pages: 4,

@@ -9,7 +9,7 @@ use std::alloc::System;
 use common::variants;
 use destage_base::Lpn;
 use destage_buffer::view::NoDevice;
-use destage_buffer::{Buffer, BufferConfig, Release, SCHEMES, SchemeConfig, Step};
+use destage_buffer::{Buffer, BufferConfig, Common, Release, SCHEMES, SchemeConfig, Step};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -29,7 +29,7 @@ fn a_huge_buffer_with_few_pages_takes_little_memory() {
             let region = Region::new(HEAP);
             let config = BufferConfig {
                 release: Release::Issue,
-                ..BufferConfig::from_values(CAPACITY, 64, &values)
+                ..BufferConfig::from_parameters(CAPACITY, 64, &Common::from_values(&values))
             };
             let scheme = (row.build)(&SchemeConfig {
                 capacity_pages: CAPACITY,

@@ -13,7 +13,7 @@ use std::thread;
 use destage_base::Lpn;
 use destage_base::parameter::{Value, Values};
 use destage_buffer::view::NoDevice;
-use destage_buffer::{Buffer, BufferConfig, COMMON, Release, SchemeConfig, Step, find};
+use destage_buffer::{Buffer, BufferConfig, COMMON, Common, Release, SchemeConfig, Step, find};
 
 /// Pages of a megabyte.
 const MIB: u32 = 256;
@@ -58,7 +58,7 @@ fn updates(requests: &[Request], pages: u32, set: &[(&'static str, Value)]) -> (
     }
     let config = BufferConfig {
         release: Release::Issue,
-        ..BufferConfig::from_values(pages, 64, &values)
+        ..BufferConfig::from_parameters(pages, 64, &Common::from_values(&values))
     };
     let scheme = (row.build)(&SchemeConfig {
         capacity_pages: pages,

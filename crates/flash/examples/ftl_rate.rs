@@ -94,7 +94,7 @@ fn build(row: &FtlRow, settings: &[String], pages_per_block: u32, blocks: u32) -
         seed: 1,
         values: &values,
     });
-    built.unwrap_or_else(|refusal| panic!("{refusal}"))
+    built.unwrap_or_else(|refusal| panic!("{refusal:?}"))
 }
 
 fn run(ftl: &mut dyn Ftl, pages: &[u32]) -> (Tally, u64) {

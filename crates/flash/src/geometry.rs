@@ -1,8 +1,5 @@
 //! How many dies, planes, blocks and pages a device has.
 
-use alloc::format;
-use alloc::string::String;
-
 /// The counts of a device. All dies are alike.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Geometry {
@@ -18,6 +15,34 @@ pub struct Geometry {
     pub summary_page: bool,
     /// Bytes of data in a page.
     pub page_bytes: u64,
+}
+
+/// The most pages a block may have.
+const MOST_PAGES_PER_BLOCK: u32 = 1 << 15;
+
+/// Counts that make no device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GeometryError {
+    /// No die, no plane or no block.
+    Empty,
+    /// No page of a block holds data, or a block has too many.
+    PagesPerBlock {
+        /// Pages of a block.
+        pages_per_block: u32,
+        /// The last one holds no data.
+        summary_page: bool,
+        /// Most pages of a block.
+        most: u32,
+    },
+    /// The pages of a die cannot be numbered with 32 bits.
+    DieTooLarge {
+        /// Planes of the die.
+        planes: u32,
+        /// Blocks of a plane.
+        blocks_per_plane: u32,
+        /// Pages of a block.
+        pages_per_block: u32,
+    },
 }
 
 impl Geometry {
@@ -42,29 +67,27 @@ impl Geometry {
     /// Refuses what cannot be built.
     ///
     /// # Errors
-    /// A sentence naming the counts that do not fit.
-    pub fn check(&self) -> Result<(), String> {
+    /// The first count that does not fit.
+    pub fn check(&self) -> Result<(), GeometryError> {
         if self.dies == 0 || self.planes == 0 || self.blocks_per_plane == 0 {
-            return Err("a device has at least one die, one plane and one block".into());
+            return Err(GeometryError::Empty);
         }
-        if self.pages_per_block <= u32::from(self.summary_page) || self.pages_per_block > 1 << 15 {
-            return Err(format!(
-                "pages_per_block = {}{} leaves no data page, or is more than {}",
-                self.pages_per_block,
-                if self.summary_page {
-                    " with a summary page"
-                } else {
-                    ""
-                },
-                1 << 15,
-            ));
+        if self.pages_per_block <= u32::from(self.summary_page)
+            || self.pages_per_block > MOST_PAGES_PER_BLOCK
+        {
+            return Err(GeometryError::PagesPerBlock {
+                pages_per_block: self.pages_per_block,
+                summary_page: self.summary_page,
+                most: MOST_PAGES_PER_BLOCK,
+            });
         }
         let pages = (u64::from(self.planes) * u64::from(self.blocks_per_plane)) << self.page_bits();
         if pages >= u64::from(u32::MAX) {
-            return Err(format!(
-                "a die of {} planes x {} blocks x {} pages has 2^32 pages or more; use more dies",
-                self.planes, self.blocks_per_plane, self.pages_per_block
-            ));
+            return Err(GeometryError::DieTooLarge {
+                planes: self.planes,
+                blocks_per_plane: self.blocks_per_plane,
+                pages_per_block: self.pages_per_block,
+            });
         }
         Ok(())
     }

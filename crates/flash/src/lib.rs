@@ -26,7 +26,7 @@ pub mod operation;
 pub mod timing;
 
 pub use ftl::Ftl;
-pub use geometry::Geometry;
+pub use geometry::{Geometry, GeometryError};
 pub use medium::Medium;
 pub use operation::{Cause, Kind, Operation, Operations, Transfer};
 pub use timing::Timing;

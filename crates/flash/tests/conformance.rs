@@ -5,7 +5,7 @@ mod kit;
 
 use destage_base::{Lpn, Random};
 use destage_flash::Cause;
-use destage_flash::ftl::FTLS;
+use destage_flash::ftl::{BuildError, FTLS};
 
 use kit::{Device, Setup, devices, variants};
 
@@ -31,7 +31,7 @@ fn exercise(device: &mut Device, seed: u64, operations: u32) {
             3 => device.trim(page),
             4 => device
                 .write_for(page, Cause::Pad)
-                .unwrap_or_else(|full| panic!("{}", full.explanation)),
+                .unwrap_or_else(|full| panic!("{full:?}")),
             5..9 => device.write_long(page),
             _ => device.write(page),
         }
@@ -52,11 +52,14 @@ fn reads_give_the_last_write_and_flash_is_used_as_it_can_be() {
         for (number, setup) in setups.iter().enumerate() {
             match setup.build() {
                 Ok(_) => built += 1,
-                // Contradictions are said by name.
+                // Parameters contradict each other; the device itself can be built.
                 Err(refusal) => {
                     assert!(
-                        refusal.contains("ftl.") || refusal.contains("flash."),
-                        "{setup:?}: {refusal}"
+                        !matches!(
+                            refusal,
+                            BuildError::Geometry(_) | BuildError::TooManyPages { .. }
+                        ),
+                        "{setup:?}: {refusal:?}"
                     );
                     continue;
                 }
@@ -211,7 +214,10 @@ fn pages_striped_in_runs_are_where_they_were_written() {
         }
         let refusal = devices(name)[0].clone().with("stride", "1000").build();
         let refusal = refusal.err().expect("a refusal");
-        assert!(refusal.starts_with("ftl.stride = 1000"), "{refusal}");
+        assert!(
+            matches!(refusal, BuildError::Stride { stride: 1000, .. }),
+            "{refusal:?}"
+        );
     }
 }
 

@@ -4,23 +4,25 @@ mod kit;
 
 use destage_base::{Lpn, Random};
 use destage_flash::Operations;
-use destage_flash::ftl::{FtlConfig, PageWrite};
+use destage_flash::ftl::{BuildError, FtlConfig, PageWrite, Shortage};
 
 use kit::{Setup, TIMING};
 
 const LAYERS: [&str; 5] = ["block", "hybrid", "replacement", "bast", "superblock"];
 
 #[test]
-fn a_device_without_a_block_for_data_is_refused_by_the_names_of_its_keys() {
+fn a_device_without_a_block_for_data_is_refused() {
     for layer in LAYERS {
-        let needed = if matches!(layer, "block" | "hybrid") {
-            2
-        } else {
-            2 + 7
-        };
+        let logs = (!matches!(layer, "block" | "hybrid")).then_some(7);
+        let needed = 2 + logs.unwrap_or(0);
         let refusal = Setup::new(layer, 1, needed, 4).build().err();
         let refusal = refusal.unwrap_or_else(|| panic!("{layer} needs more blocks"));
-        assert!(refusal.contains("ftl.spare_blocks = 2"), "{refusal}");
+        let no_data_block = BuildError::NoDataBlock {
+            blocks: needed,
+            logs,
+            spare: 2,
+        };
+        assert_eq!(refusal, no_data_block, "{layer}");
         assert!(Setup::new(layer, 1, needed + 1, 4).build().is_ok());
     }
 }
@@ -54,10 +56,12 @@ fn a_device_whose_blocks_retire_ends_by_saying_so() {
             }
         };
         assert!(
-            full.explanation.contains("flash.endurance = 5"),
-            "{layer}: {}",
-            full.explanation
+            matches!(*full, Shortage::Spare { blocks: 20, retired, endurance: 5 } if retired > 0),
+            "{layer}: {full:?}"
         );
+        let mut worn = 0;
+        ftl.erases(&mut |_, _, erases| worn += u64::from(erases == 5));
+        assert_eq!(ftl.retired(), worn, "{layer}");
         assert!(ftl.wear().max <= 5, "{layer}: {:?}", ftl.wear());
         for page in 0..ftl.pages() {
             operations.clear();

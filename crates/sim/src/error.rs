@@ -2,10 +2,13 @@
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
-use destage_flash::ftl::NoSpace;
+use destage_buffer::Contradiction;
+use destage_flash::GeometryError;
+use destage_flash::ftl::{BuildError, NoSpace};
 use destage_trace::TraceError;
 
 use crate::source::Source;
+use crate::words;
 
 /// The user's input cannot be simulated. Every message names where, and what was expected.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +19,15 @@ pub enum SimError {
     /// A parameter is unknown, out of range, or contradicts another.
     #[error("{0}")]
     Config(String),
+    /// The counts of the device make none.
+    #[error("{}", words::geometry(*.0))]
+    Geometry(GeometryError),
+    /// The translation layer cannot be made.
+    #[error("{}", words::layer(.0))]
+    Layer(BuildError),
+    /// Parameters of the buffer contradict each other.
+    #[error("{}", words::contradiction(*.0))]
+    Buffer(Contradiction),
     /// A request lies outside the device.
     #[error(
         "{origin}:{line}: request of {sectors} sectors at {sector} ends beyond the device, which has {device_sectors} sectors ({device_pages} pages); expected addresses within it, a larger device (flash.blocks_per_plane), or trace.addr_map=modulo or shrink"
@@ -35,14 +47,28 @@ pub enum SimError {
         device_pages: u64,
     },
     /// The device is too small for what the trace writes.
-    #[error("{origin}:{line}: the device is full: {explanation}")]
+    #[error("{origin}:{line}: the device is full: {}", words::shortage(.shortage))]
     DeviceFull {
         /// The trace.
         origin: String,
         /// Line of the latest request, from 1.
         line: u32,
-        /// What ran out, and which parameter helps.
-        explanation: String,
+        /// What ran out.
+        shortage: NoSpace,
+    },
+    /// The device is too small for its contents before the first request.
+    #[error(
+        "sim.precondition = random_fill:{passes}: the device is full after {done} of {total} page writes: {}", words::shortage(.shortage)
+    )]
+    FullBefore {
+        /// How many times as many overwrites as there are pages.
+        passes: u64,
+        /// Page writes done.
+        done: u64,
+        /// Page writes wanted.
+        total: u64,
+        /// What ran out.
+        shortage: NoSpace,
     },
     /// A request arrives when no time is left.
     #[error(
@@ -78,11 +104,11 @@ pub enum SimError {
 impl SimError {
     /// The device has no room left for what line `line` of `source` brings.
     #[cold]
-    pub(crate) fn full(source: &Source<'_>, line: u32, full: NoSpace) -> Self {
+    pub(crate) fn full(source: &Source<'_>, line: u32, shortage: NoSpace) -> Self {
         Self::DeviceFull {
             origin: source.origin().to_owned(),
             line,
-            explanation: full.explanation.into(),
+            shortage,
         }
     }
 }

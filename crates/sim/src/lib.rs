@@ -34,3 +34,4 @@ pub mod renamed;
 pub mod run;
 pub mod settings;
 pub mod source;
+mod words;

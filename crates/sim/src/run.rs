@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use destage_base::parameter::{Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
-use destage_buffer::{Buffer, BufferConfig, Release, SchemeConfig};
+use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig};
 use destage_device::{Device, DeviceConfig, Ordering};
 use destage_flash::ftl::FtlConfig;
 use destage_flash::{Ftl, Geometry, Timing};
@@ -103,9 +103,7 @@ impl Config {
 
     pub(crate) fn ftl(&self) -> Result<Box<dyn Ftl>, SimError> {
         let geometry = self.geometry();
-        geometry
-            .check()
-            .map_err(|text| SimError::Config(format!("flash.*: {text}")))?;
+        geometry.check().map_err(SimError::Geometry)?;
         let built = (self.ftl_row.build)(&FtlConfig {
             geometry,
             erase_dates: self.timing(),
@@ -117,7 +115,7 @@ impl Config {
             seed: self.global.integer("sim.seed"),
             values: &self.ftl,
         });
-        built.map_err(SimError::Config)
+        built.map_err(SimError::Layer)
     }
 
     /// Whether a trim writes zeros.
@@ -142,7 +140,11 @@ impl Config {
             self.check_order(timed)?;
         }
         let block_pages = self.geometry().data_pages();
-        let mut config = BufferConfig::from_values(capacity, block_pages, &self.buffer);
+        let mut config = BufferConfig::from_parameters(
+            capacity,
+            block_pages,
+            &Common::from_values(&self.buffer),
+        );
         config.unbounded_admission = true;
         if !timed {
             // Nothing is ever in flight.

@@ -12,8 +12,8 @@ mod rules;
 
 use common::{Bench, Completion, Operation};
 use destage_base::Random;
-use destage_base::parameter::Values;
-use destage_buffer::{COMMON, find};
+use destage_base::parameter::{Value, Values};
+use destage_buffer::{COMMON, Common, find};
 use model::Model;
 use rules::{Bplru, Clc, Fab, LbClock, Rule};
 
@@ -104,12 +104,12 @@ impl Comparison {
             headers: has("header_uses_node=true"),
             reads: has("fab_reads=true"),
             eager: has("comp_eager=true"),
-            bypass: values.integer("bypass_pages") as usize,
+            bypass: Common::from_values(&values).bypass_pages as usize,
             clusters: Vec::new(),
             page_writes: 0,
             destages: Vec::new(),
         };
-        let pads = values.flag("pad");
+        let pads = values.get("pad") == Some(&Value::Flag(true));
         let completion = Completion::Random(Random::new(3));
         let mut bench = Bench::new(row, capacity, &values, completion);
         let mut random = Random::new(u64::from(capacity) + self.parameters.len() as u64);

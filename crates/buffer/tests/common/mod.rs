@@ -12,7 +12,8 @@ use destage_base::parameter::Values;
 use destage_base::{Lpn, Random};
 use destage_buffer::destage::{DirtyPage, Grouping, Slot};
 use destage_buffer::{
-    Buffer, BufferConfig, DestageCause, ReadStep, Release, SchemeConfig, SchemeRow, Step, View,
+    Buffer, BufferConfig, Common, DestageCause, ReadStep, Release, SchemeConfig, SchemeRow, Step,
+    View,
 };
 
 pub use streams::*;
@@ -147,7 +148,7 @@ impl Bench {
         };
         let config = BufferConfig {
             release,
-            ..BufferConfig::from_values(capacity, 4, values)
+            ..BufferConfig::from_parameters(capacity, 4, &Common::from_values(values))
         };
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: capacity,

@@ -7,7 +7,7 @@
 use destage_base::parameter::{Parameter, Values};
 use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::destage::Destage;
-use destage_buffer::{Buffer, BufferConfig, COMMON, SchemeConfig, find};
+use destage_buffer::{Buffer, BufferConfig, COMMON, Common, SchemeConfig, find};
 use destage_device::payload::{Contents, Payload};
 use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, PageOperation, Progress, Request, RequestKind, Span,
@@ -125,7 +125,8 @@ impl<'a> Stack<'a> {
         let row = find(self.scheme).unwrap_or_else(|| panic!("no scheme {}", self.scheme));
         let values = values(COMMON.iter().chain(row.parameters), &self.scheme_settings);
         let cluster = self.geometry.data_pages();
-        let mut config = BufferConfig::from_values(self.capacity, cluster, &values);
+        let mut config =
+            BufferConfig::from_parameters(self.capacity, cluster, &Common::from_values(&values));
         config.unbounded_admission = true;
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: self.capacity,
@@ -151,7 +152,7 @@ impl<'a> Stack<'a> {
             seed: 1,
             values,
         });
-        built.unwrap_or_else(|refusal| panic!("{}: {refusal}", self.layer))
+        built.unwrap_or_else(|refusal| panic!("{}: {refusal:?}", self.layer))
     }
 
     /// The device, idle.
@@ -330,7 +331,7 @@ impl Rig {
         self.flash.submitting = token;
         self.device
             .submit(token, request, self.now, &mut self.flash)
-            .unwrap_or_else(|full| panic!("{request:?}: {}", full.explanation));
+            .unwrap_or_else(|full| panic!("{request:?}: {full:?}"));
         version
     }
 
@@ -344,13 +345,13 @@ impl Rig {
             Command::Batch(positions) => 0..positions,
             Command::Serve(_) | Command::Collect { .. } => {
                 let ended = self.device.complete(die, self.now, &mut self.flash);
-                return ended.unwrap_or_else(|full| panic!("{}", full.explanation));
+                return ended.unwrap_or_else(|full| panic!("{full:?}"));
             }
         };
         for position in positions {
             self.device
                 .complete_batched(die, position, self.now, &mut self.flash)
-                .unwrap_or_else(|full| panic!("{}", full.explanation));
+                .unwrap_or_else(|full| panic!("{full:?}"));
         }
     }
 
@@ -375,7 +376,7 @@ impl Rig {
         self.now += 1_000;
         self.device
             .wake(alarm, self.now, &mut self.flash)
-            .unwrap_or_else(|full| panic!("{}", full.explanation));
+            .unwrap_or_else(|full| panic!("{full:?}"));
     }
 
     /// Writes back all that is dirty.
@@ -383,7 +384,7 @@ impl Rig {
         self.now += 1_000;
         self.device
             .drain(self.now, &mut self.flash)
-            .unwrap_or_else(|full| panic!("{}", full.explanation));
+            .unwrap_or_else(|full| panic!("{full:?}"));
     }
 }
 

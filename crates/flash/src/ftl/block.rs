@@ -9,6 +9,8 @@
 
 use alloc::boxed::Box;
 
+use destage_base::parameters;
+
 use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Die, Striped};
@@ -17,27 +19,29 @@ use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
+parameters! {
+    /// What can be set of `block`.
+    struct Parameters {
+        batch: bool as shared::BATCH;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        in_order: bool as shared::IN_ORDER;
+        levelling: shared::Levelling;
+    }
+}
+
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "block",
     about: "Block mapping: each page at its own offset of one block; a page written again moves the rest of its block.",
     source: "As summed up in BPLRU (FAST 2008).",
     has_flash: true,
-    parameters: &[
-        shared::BATCH,
-        shared::SPARE_BLOCKS,
-        shared::IN_ORDER,
-        shared::WEAR_LEVELLING,
-        shared::LEVELLING_PERIOD,
-        shared::LEVELLING_GAP,
-    ],
+    parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks_without_log(
-            geometry.blocks_per_die(),
-            config.values.integer("spare_blocks") as u32,
-        )?;
-        let make = |number| Ok(Block::new(config, number, logical));
+        let parameters = Parameters::from_values(config.values);
+        let spare = parameters.spare_blocks;
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), None, spare)?;
+        let make = |number| Ok(Block::new(config, &parameters, number, logical));
         Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
     },
 };
@@ -67,15 +71,14 @@ struct Block {
 }
 
 impl Block {
-    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
-        let values = config.values;
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
         let full = if config.filled { logical } else { 0 };
-        let levelling = shared::levelling(values);
+        let levelling = parameters.levelling.rule();
         Self {
-            blocks: Blocks::new(config, full, levelling, values.flag("in_order")),
+            blocks: Blocks::new(config, full, levelling, parameters.in_order),
             data: DataBlocks::new(&config.geometry, logical, config.filled, Copies::Valid),
             open: None,
-            batch: values.flag("batch"),
+            batch: parameters.batch,
             die: number,
             dies: config.geometry.dies,
         }

@@ -7,10 +7,12 @@
 
 use alloc::boxed::Box;
 
-use destage_base::parameter::{Kind as ParameterKind, Parameter};
+use destage_base::parameter::Parameter;
+use destage_base::{choices, parameters};
 
+use super::blocks::data::Copies;
 use super::blocks::logged::{ASSOCIATIVITY, Logged};
-use super::blocks::parameters as shared;
+use super::blocks::parameters::{self as shared, FirstWrite, Logs};
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{Blocks, LogicalPage};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
@@ -18,39 +20,49 @@ use crate::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 const SOURCE: &str = "Lee et al., ACM TECS 6(3), 2007.";
 
+/// A page goes to its place in the data block if that is still free.
+const FIRST_WRITE: Parameter = Parameter {
+    default: "data",
+    source: SOURCE,
+    ..shared::FIRST_WRITE_LOG
+};
+
+choices! {
+    /// The words of `sw_mismatch`.
+    enum Mismatch {
+        Merge = "merge",
+        Rw = "rw",
+    }
+}
+
+parameters! {
+    /// What can be set of `fast`.
+    struct Parameters {
+        log_blocks: u32 as shared::TWO_LOG_BLOCKS;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        /// A page of the block being written in sequence, out of sequence: all of the block is merged with it, or it goes to the random log blocks.
+        sw_mismatch: Mismatch = "merge", "", SOURCE;
+        partial: bool as shared::PARTIAL_MERGES;
+        merge_copies: Copies as shared::MERGE_COPIES;
+        first_write: FirstWrite as FIRST_WRITE;
+        in_order: bool as shared::IN_ORDER;
+        levelling: shared::Levelling;
+    }
+}
+
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "fast",
     about: "Block mapping with log blocks shared by all logical blocks, and one for sequential writes.",
     source: SOURCE,
     has_flash: true,
-    parameters: &[
-        shared::TWO_LOG_BLOCKS,
-        shared::SPARE_BLOCKS,
-        Parameter {
-            name: "sw_mismatch",
-            kind: ParameterKind::Choice(&["merge", "rw"]),
-            default: "merge",
-            unit: "",
-            about: "A page of the block being written in sequence, out of sequence: all of the block is merged with it, or it goes to the random log blocks.",
-            source: SOURCE,
-        },
-        shared::PARTIAL_MERGES,
-        shared::MERGE_COPIES,
-        Parameter {
-            default: "data",
-            source: SOURCE,
-            ..shared::FIRST_WRITE_LOG
-        },
-        shared::IN_ORDER,
-        shared::WEAR_LEVELLING,
-        shared::LEVELLING_PERIOD,
-        shared::LEVELLING_GAP,
-    ],
+    parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
-        let make = |number| Ok(Fast::new(config, number, logical));
+        let parameters = Parameters::from_values(config.values);
+        let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
+        let make = |number| Ok(Fast::new(config, &parameters, number, logical));
         Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
     },
 };
@@ -68,12 +80,19 @@ pub(super) struct Fast {
 }
 
 impl Fast {
-    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
-        let logs = shared::log_blocks(config.values);
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
+        let logs = parameters.log_blocks;
+        let rules = Logs {
+            partial: parameters.partial,
+            merge_copies: parameters.merge_copies,
+            first_write: parameters.first_write,
+            in_order: parameters.in_order,
+            levelling: parameters.levelling.clone(),
+        };
         Self {
-            store: Logged::new(config, number, logical, logs),
+            store: Logged::new(config, &rules, number, logical, logs),
             current: logs - 1,
-            merge_mismatch: config.values.text("sw_mismatch") == "merge",
+            merge_mismatch: parameters.sw_mismatch == Mismatch::Merge,
         }
     }
 

@@ -6,27 +6,28 @@
 
 use alloc::boxed::Box;
 
-use destage_base::parameter::{Kind as ParameterKind, Parameter};
+use destage_base::parameter::Kind;
 use destage_base::time::{TICKS_PER_US, from_units};
-use destage_base::{Lpn, Ticks};
+use destage_base::{Lpn, Ticks, parameters};
 
-use super::blocks::parameters as shared;
 use super::page::PageFtl;
-use super::page::parameters::{self as page, PageConfig};
+use super::page::parameters::{Greedy, PageConfig};
 use super::{Ftl, FtlRow, NoSpace, PageWrite, Properties};
 use crate::nand::Wear;
 use crate::operation::Operations;
 
 const SOURCE: &str = "Hu et al., MSST 2010; times of phase-change memory";
 
-const fn latency(name: &'static str, default: &'static str, about: &'static str) -> Parameter {
-    Parameter {
-        name,
-        kind: ParameterKind::Number { min: 0.0, max: 1e6 },
-        default,
-        unit: "us",
-        about,
-        source: SOURCE,
+const LATENCY: Kind = Kind::Number { min: 0.0, max: 1e6 };
+
+parameters! {
+    /// What can be set of `hat`.
+    struct Parameters {
+        /// Looking up a mapping, before a read; the flash works meanwhile.
+        hat_lookup_us: f64 = "0.1" in LATENCY, "us", SOURCE;
+        /// Changing a mapping, at a write or trim; the flash works meanwhile.
+        hat_update_us: f64 = "0.2" in LATENCY, "us", SOURCE;
+        greedy: Greedy;
     }
 }
 
@@ -36,35 +37,14 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Page mapping with the map in a fast memory of its own, used while the flash works; greedy garbage collection.",
     source: "Hu et al., MSST 2010.",
     has_flash: true,
-    parameters: &[
-        latency(
-            "hat_lookup_us",
-            "0.1",
-            "Looking up a mapping, before a read; the flash works meanwhile.",
-        ),
-        latency(
-            "hat_update_us",
-            "0.2",
-            "Changing a mapping, at a write or trim; the flash works meanwhile.",
-        ),
-        page::RESERVE_PERCENT,
-        page::MIN_FREE_PERCENT,
-        page::ALLOCATION_POOL,
-        page::STRIDE,
-        page::SEPARATE_GC_BLOCK,
-        page::GC_LOW,
-        page::GC_HIGH,
-        shared::WEAR_LEVELLING,
-        shared::LEVELLING_PERIOD,
-        shared::LEVELLING_GAP,
-        page::BACKGROUND_GC,
-    ],
+    parameters: Parameters::ROWS,
     build: |config| {
-        let ticks = |name| from_units(config.values.number(name), TICKS_PER_US);
+        let own = Parameters::from_values(config.values);
+        let settings = PageConfig::greedy(config, &own.greedy);
         Ok(Box::new(Hat {
-            data: PageFtl::new(&PageConfig::greedy(config).with_migrations(config.values))?,
-            lookup: ticks("hat_lookup_us"),
-            update: ticks("hat_update_us"),
+            data: PageFtl::new(&settings.with_migrations(&own.greedy.marks))?,
+            lookup: from_units(own.hat_lookup_us, TICKS_PER_US),
+            update: from_units(own.hat_update_us, TICKS_PER_US),
         }))
     },
 };
@@ -119,6 +99,10 @@ impl Ftl for Hat {
 
     fn wear(&self) -> Wear {
         self.data.wear()
+    }
+
+    fn retired(&self) -> u64 {
+        self.data.retired()
     }
 
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {

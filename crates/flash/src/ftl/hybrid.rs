@@ -12,6 +12,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::parameters;
+
 use destage_base::lazy::{Initial, LazyTable};
 
 use super::blocks::data::{Copies, DataBlocks};
@@ -22,26 +24,28 @@ use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
+parameters! {
+    /// What can be set of `hybrid`.
+    struct Parameters {
+        batch: bool as shared::BATCH;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        levelling: shared::Levelling;
+    }
+}
+
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "hybrid",
     about: "Block mapping with pages in any slot of their block: written one behind the other, compacted when it is full.",
     source: "As summed up in BPLRU (FAST 2008).",
     has_flash: true,
-    parameters: &[
-        shared::BATCH,
-        shared::SPARE_BLOCKS,
-        shared::WEAR_LEVELLING,
-        shared::LEVELLING_PERIOD,
-        shared::LEVELLING_GAP,
-    ],
+    parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks_without_log(
-            geometry.blocks_per_die(),
-            config.values.integer("spare_blocks") as u32,
-        )?;
-        let make = |number| Ok(Hybrid::new(config, number, logical));
+        let parameters = Parameters::from_values(config.values);
+        let spare = parameters.spare_blocks;
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), None, spare)?;
+        let make = |number| Ok(Hybrid::new(config, &parameters, number, logical));
         Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
     },
 };
@@ -96,8 +100,7 @@ struct Hybrid {
 }
 
 impl Hybrid {
-    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
-        let values = config.values;
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
         let full = if config.filled { logical } else { 0 };
         let pages = config.geometry.data_pages();
         let slots = InitialSlots {
@@ -105,12 +108,12 @@ impl Hybrid {
             filled: config.filled,
         };
         Self {
-            blocks: Blocks::new(config, full, shared::levelling(values), true),
+            blocks: Blocks::new(config, full, parameters.levelling.rule(), true),
             data: DataBlocks::new(&config.geometry, logical, config.filled, Copies::Valid),
             slots: LazyTable::new(logical as usize * pages as usize, slots),
             open: None,
             moved: vec![false; pages as usize],
-            batch: values.flag("batch"),
+            batch: parameters.batch,
             die: number,
             dies: config.geometry.dies,
         }

@@ -10,7 +10,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::lazy::{Initial, LazyTable};
-use destage_base::parameter::{Kind as ParameterKind, Parameter};
+use destage_base::parameter::Kind;
+use destage_base::parameters;
 
 use super::blocks::logged::{ASSOCIATIVITY, Logged};
 use super::blocks::parameters as shared;
@@ -22,57 +23,34 @@ use crate::operation::{MergeCause, Operations, Purpose, Role};
 
 const SOURCE: &str = "Lee et al., ACM SIGOPS OSR 42(6), 2008.";
 
+parameters! {
+    /// What can be set of `last`.
+    struct Parameters {
+        log_blocks: u32 as shared::TWO_LOG_BLOCKS;
+        /// Share of a die's log blocks for long writes, rounded down; there and for other writes one stays at least.
+        seq_log_percent: u64 = "50" in Kind::Integer { min: 0, max: 100 }, "%", "ours";
+        /// A request, or a run of destaged pages, of at least so many pages is a long write.
+        seq_pages: u32 = "2" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "pages", SOURCE;
+        /// A page is hot if it is written again within so many other page writes, in percent of the pages of the log blocks these go to.
+        hot_window_percent: u64 = "100" in Kind::Integer { min: 0, max: 10_000, }, "%", SOURCE;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        logs: shared::Logs;
+    }
+}
+
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "last",
     about: "Block mapping with log blocks by locality: for long writes, for pages rewritten soon, and for others.",
     source: SOURCE,
     has_flash: true,
-    parameters: &[
-        shared::TWO_LOG_BLOCKS,
-        Parameter {
-            name: "seq_log_percent",
-            kind: ParameterKind::Integer { min: 0, max: 100 },
-            default: "50",
-            unit: "%",
-            about: "Share of a die's log blocks for long writes, rounded down; there and for other writes one stays at least.",
-            source: "ours",
-        },
-        Parameter {
-            name: "seq_pages",
-            kind: ParameterKind::Integer {
-                min: 1,
-                max: u32::MAX as u64,
-            },
-            default: "2",
-            unit: "pages",
-            about: "A request, or a run of destaged pages, of at least so many pages is a long write.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "hot_window_percent",
-            kind: ParameterKind::Integer {
-                min: 0,
-                max: 10_000,
-            },
-            default: "100",
-            unit: "%",
-            about: "A page is hot if it is written again within so many other page writes, in percent of the pages of the log blocks these go to.",
-            source: SOURCE,
-        },
-        shared::SPARE_BLOCKS,
-        shared::PARTIAL_MERGES,
-        shared::MERGE_COPIES,
-        shared::FIRST_WRITE_LOG,
-        shared::IN_ORDER,
-        shared::WEAR_LEVELLING,
-        shared::LEVELLING_PERIOD,
-        shared::LEVELLING_GAP,
-    ],
+    parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
-        let make = |number| Ok(Last::new(config, number, logical));
+        let parameters = Parameters::from_values(config.values);
+        let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
+        let make = |number| Ok(Last::new(config, &parameters, number, logical));
         Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
     },
 };
@@ -159,14 +137,13 @@ pub(super) struct Last {
 }
 
 impl Last {
-    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
-        let values = config.values;
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
         let pages = config.geometry.data_pages();
-        let logs = shared::log_blocks(values);
-        let share = u64::from(logs) * values.integer("seq_log_percent") / 100;
+        let logs = parameters.log_blocks;
+        let share = u64::from(logs) * parameters.seq_log_percent / 100;
         let bound = (share as u32).clamp(1, logs - 1);
         let random_pages = u64::from(logs - bound) * u64::from(pages);
-        let mut store = Logged::new(config, number, logical, logs);
+        let mut store = Logged::new(config, &parameters.logs, number, logical, logs);
         store.log = store.log.with_owners();
         Self {
             store,
@@ -182,9 +159,9 @@ impl Last {
                 current: [None; 2],
                 writes: 0,
                 last_write: LazyTable::new(logical as usize * pages as usize, Never),
-                hot_window: random_pages * values.integer("hot_window_percent") / 100,
+                hot_window: random_pages * parameters.hot_window_percent / 100,
             },
-            long_pages: values.integer("seq_pages") as u32,
+            long_pages: parameters.seq_pages,
             written: Written::default(),
         }
     }

@@ -1,7 +1,6 @@
 //! Flash translation layers: one file or folder each, one trait, one registry.
 
 use alloc::boxed::Box;
-use alloc::string::String;
 
 use destage_base::parameter::{Parameter, Values};
 use destage_base::{Lpn, Ticks};
@@ -15,24 +14,21 @@ use crate::timing::Timing;
 mod bast;
 mod block;
 mod blocks;
+mod build_error;
 mod dftl;
 mod fast;
 mod hat;
 mod hybrid;
 mod last;
+mod no_space;
 mod none;
 mod page;
 mod replacement;
 mod sast;
 mod superblock;
 
-/// The device has no free block where one is needed, and garbage collection cannot make one.
-/// Two words wide, because every page operation may return it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoSpace {
-    /// Where, and what the user can change.
-    pub explanation: Box<str>,
-}
+pub use build_error::{BuildError, Fixed, ReserveTooSmall};
+pub use no_space::{NoSpace, Shortage};
 
 /// What stays the same for a layer's whole life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,6 +156,11 @@ pub trait Ftl: Send {
     /// Erase counts over all blocks.
     fn wear(&self) -> Wear;
 
+    /// Blocks that are not used any more, because they were erased as often as they survive. Default: none.
+    fn retired(&self) -> u64 {
+        0
+    }
+
     /// Emits die, block and erases of every block.
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));
 
@@ -217,8 +218,8 @@ pub struct FtlConfig<'a> {
     pub values: &'a Values,
 }
 
-/// A translation layer; errors name the keys that contradict each other.
-pub type Built = Result<Box<dyn Ftl>, String>;
+/// A translation layer, or what does not fit together.
+pub type Built = Result<Box<dyn Ftl>, BuildError>;
 
 /// One translation layer.
 pub struct FtlRow {

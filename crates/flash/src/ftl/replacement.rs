@@ -14,7 +14,8 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use destage_base::lazy::LazyTable;
-use destage_base::parameter::{Kind as ParameterKind, Parameter};
+use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameters;
 
 use super::blocks::data::{Copies, DataBlocks};
 use super::blocks::parameters as shared;
@@ -25,38 +26,37 @@ use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
+/// Pages stand at their own offsets, whatever the order in which they come.
+const ANY_ORDER: Parameter = Parameter {
+    default: "false",
+    ..shared::IN_ORDER
+};
+
+parameters! {
+    /// What can be set of `replacement`.
+    struct Parameters {
+        /// Blocks of a chain, the first included, before it is folded.
+        chain_blocks: u32 = "4" in Kind::Integer { min: 2, max: u32::MAX as u64, }, "blocks", "ours";
+        log_blocks: u32 as shared::LOG_BLOCKS;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        in_order: bool as ANY_ORDER;
+        levelling: shared::Levelling;
+    }
+}
+
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "replacement",
     about: "Block mapping with chains of replacement blocks, pages at their own offsets; chains are folded into one block.",
     source: "As summed up in BPLRU (FAST 2008).",
     has_flash: true,
-    parameters: &[
-        Parameter {
-            name: "chain_blocks",
-            kind: ParameterKind::Integer {
-                min: 2,
-                max: u32::MAX as u64,
-            },
-            default: "4",
-            unit: "blocks",
-            about: "Blocks of a chain, the first included, before it is folded.",
-            source: "ours",
-        },
-        shared::LOG_BLOCKS,
-        shared::SPARE_BLOCKS,
-        Parameter {
-            default: "false",
-            ..shared::IN_ORDER
-        },
-        shared::WEAR_LEVELLING,
-        shared::LEVELLING_PERIOD,
-        shared::LEVELLING_GAP,
-    ],
+    parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
-        let make = |number| Ok(Replacement::new(config, number, logical));
+        let parameters = Parameters::from_values(config.values);
+        let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
+        let make = |number| Ok(Replacement::new(config, &parameters, number, logical));
         Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
     },
 };
@@ -94,12 +94,11 @@ struct Replacement {
 }
 
 impl Replacement {
-    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
-        let values = config.values;
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
         let geometry = config.geometry;
-        let replacements = shared::log_blocks(values);
+        let replacements = parameters.log_blocks;
         let full = if config.filled { logical } else { 0 };
-        let levelling = shared::levelling(values);
+        let levelling = parameters.levelling.rule();
         let unbound = Link {
             block: NONE,
             next: NONE,
@@ -107,7 +106,7 @@ impl Replacement {
             rank: 0,
         };
         Self {
-            blocks: Blocks::new(config, full, levelling, values.flag("in_order")),
+            blocks: Blocks::new(config, full, levelling, parameters.in_order),
             data: DataBlocks::new(&geometry, logical, config.filled, Copies::Valid),
             first_of: LazyTable::new(logical as usize, AllNone),
             links: vec![unbound; replacements as usize],
@@ -115,7 +114,7 @@ impl Replacement {
             unused: (0..replacements).rev().collect(),
             chains: BTreeSet::new(),
             begun: 0,
-            chain_blocks: values.integer("chain_blocks") as u32,
+            chain_blocks: parameters.chain_blocks,
             die: number,
             dies: geometry.dies,
         }

@@ -8,7 +8,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::lazy::LazyTable;
-use destage_base::parameter::{Kind as ParameterKind, Parameter};
+use destage_base::parameter::Kind;
+use destage_base::{choices, parameters};
 
 use super::blocks::logged::{ASSOCIATIVITY, Logged};
 use super::blocks::parameters as shared;
@@ -22,57 +23,42 @@ use crate::operation::{MergeCause, Operations, Purpose, Role};
 const SOURCE: &str = "Park et al., ACM TECS 7(4), 2008.";
 const OURS: &str = "ours";
 
+choices! {
+    /// The words of `log_victim`.
+    enum Victim {
+        MostDead = "most_dead",
+        Fifo = "fifo",
+    }
+}
+
+parameters! {
+    /// What can be set of `sast`.
+    struct Parameters {
+        log_blocks: u32 as shared::LOG_BLOCKS;
+        /// Logical blocks of a die, one after the other, that share log blocks (N of N : N+K).
+        group_blocks: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "blocks", SOURCE;
+        /// Log blocks a group may have at a time (K of N : N+K).
+        group_log_blocks: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "blocks", SOURCE;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        /// Which log block of a group is reclaimed: with the fewest pages still needed (of equals the oldest), or the oldest.
+        log_victim: Victim = "most_dead", "", OURS;
+        logs: shared::Logs;
+    }
+}
+
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "sast",
     about: "Block mapping with log blocks shared by the logical blocks of a group.",
     source: SOURCE,
     has_flash: true,
-    parameters: &[
-        shared::LOG_BLOCKS,
-        Parameter {
-            name: "group_blocks",
-            kind: ParameterKind::Integer {
-                min: 1,
-                max: u32::MAX as u64,
-            },
-            default: "4",
-            unit: "blocks",
-            about: "Logical blocks of a die, one after the other, that share log blocks (N of N : N+K).",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "group_log_blocks",
-            kind: ParameterKind::Integer {
-                min: 1,
-                max: u32::MAX as u64,
-            },
-            default: "4",
-            unit: "blocks",
-            about: "Log blocks a group may have at a time (K of N : N+K).",
-            source: SOURCE,
-        },
-        shared::SPARE_BLOCKS,
-        Parameter {
-            name: "log_victim",
-            kind: ParameterKind::Choice(&["most_dead", "fifo"]),
-            default: "most_dead",
-            unit: "",
-            about: "Which log block of a group is reclaimed: with the fewest pages still needed (of equals the oldest), or the oldest.",
-            source: OURS,
-        },
-        shared::PARTIAL_MERGES,
-        shared::MERGE_COPIES,
-        shared::FIRST_WRITE_LOG,
-        shared::IN_ORDER,
-        shared::WEAR_LEVELLING,
-        shared::LEVELLING_PERIOD,
-        shared::LEVELLING_GAP,
-    ],
+    parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
-        let make = |number| Ok(Sast::new(config, number, logical));
+        let parameters = Parameters::from_values(config.values);
+        let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
+        let make = |number| Ok(Sast::new(config, &parameters, number, logical));
         Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
     },
 };
@@ -103,21 +89,20 @@ pub(super) struct Sast {
 }
 
 impl Sast {
-    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
-        let values = config.values;
-        let logs = shared::log_blocks(values);
-        let group_blocks = values.integer("group_blocks") as u32;
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
+        let logs = parameters.log_blocks;
+        let group_blocks = parameters.group_blocks;
         let groups = logical.div_ceil(group_blocks);
         Self {
-            store: Logged::new(config, number, logical, logs),
+            store: Logged::new(config, &parameters.logs, number, logical, logs),
             over_group: Divider::new(group_blocks),
-            group_logs: values.integer("group_log_blocks") as usize,
+            group_logs: parameters.group_log_blocks as usize,
             position_of: LazyTable::new(groups as usize, AllNone),
             groups: (0..logs).map(|_| Group::default()).collect(),
             order: List::new(logs),
             unused_positions: (0..logs).rev().collect(),
             unused_logs: (0..logs).rev().collect(),
-            most_dead: values.text("log_victim") == "most_dead",
+            most_dead: parameters.log_victim == Victim::MostDead,
         }
     }
 

@@ -10,7 +10,7 @@ pub mod scenario;
 use destage_base::Lpn;
 use destage_base::parameter::{Kind as ParameterKind, Values};
 use destage_flash::batch::Batch;
-use destage_flash::ftl::{FtlConfig, FtlRow, NoSpace, PageWrite, find};
+use destage_flash::ftl::{Built, FtlConfig, FtlRow, NoSpace, PageWrite, find};
 use destage_flash::medium::{Image, ImageKind, Medium};
 use destage_flash::operation::{Content, Merge, Tally};
 use destage_flash::{Cause, Ftl, Geometry, Kind, Operation, Operations, Timing, Transfer};
@@ -133,7 +133,7 @@ impl Setup {
     }
 
     /// The layer, or why it cannot be built.
-    pub fn build(&self) -> Result<Box<dyn Ftl>, String> {
+    pub fn build(&self) -> Built {
         (self.row().build)(&FtlConfig {
             geometry: self.geometry,
             erase_dates: TIMING,
@@ -212,7 +212,9 @@ fn bytes_of(page: u64, version: u64) -> [u8; 8] {
 impl Device {
     /// The device of `setup`.
     pub fn new(setup: &Setup) -> Self {
-        let mut ftl = setup.build().unwrap_or_else(|refusal| panic!("{refusal}"));
+        let mut ftl = setup
+            .build()
+            .unwrap_or_else(|refusal| panic!("{refusal:?}"));
         let values = setup.values();
         let has_order = setup
             .row()
@@ -247,7 +249,7 @@ impl Device {
     /// Reads `page` and checks that it gives the last write, or nothing if there is none.
     pub fn read(&mut self, page: u64) {
         self.try_read(page)
-            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
+            .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
     /// The same where the layer may have no room.
@@ -358,7 +360,7 @@ impl Device {
         self.now += 1;
         for rounds in 0.. {
             let collected = self.collect_once(die);
-            if !collected.unwrap_or_else(|full| panic!("{}", full.explanation)) {
+            if !collected.unwrap_or_else(|full| panic!("{full:?}")) {
                 break;
             }
             assert!(rounds < 1_000, "garbage collection without end");
@@ -368,7 +370,7 @@ impl Device {
         let mut batch = Batch::default();
         let taken = batched
             .serve(die, reads, writes, &mut batch, &mut self.operations)
-            .unwrap_or_else(|full| panic!("{}", full.explanation));
+            .unwrap_or_else(|full| panic!("{full:?}"));
         assert_eq!(batch.entries.len(), reads.len() + taken);
         let written = &writes[..taken];
         let versions = self.versions + 1..;
@@ -402,7 +404,7 @@ impl Device {
     /// Writes `page` for the host; the device has to have room.
     pub fn write(&mut self, page: u64) {
         self.write_for(page, Cause::Host)
-            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
+            .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
     /// The same as part of a long write.
@@ -412,13 +414,13 @@ impl Device {
             ..PageWrite::host(Lpn(page))
         };
         self.write_as(write)
-            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
+            .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
     /// Trims `page`.
     pub fn trim(&mut self, page: u64) {
         self.try_trim(page)
-            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
+            .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
     /// The same where the layer may have no room.

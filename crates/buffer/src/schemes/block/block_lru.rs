@@ -13,8 +13,7 @@
 
 use alloc::boxed::Box;
 
-use destage_base::Lpn;
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::{Lpn, choices, parameters};
 
 use crate::clusters::{ClusterId, Clusters, Place, Rings};
 use crate::destage::Grouping;
@@ -22,25 +21,31 @@ use crate::registry::{SchemeConfig, SchemeRow};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
-/// Which block is looked at first when room is needed.
-pub(super) const TOUCH_ORDER: Parameter = Parameter {
-    name: "touch_order",
-    kind: Kind::Choice(&["evict_first", "promote_first"]),
-    default: "evict_first",
-    unit: "",
-    about: "Whether a write that needs room evicts before its own block becomes the latest, or after.",
-    source: "Ours; only evict_first gives the 7 merges of BPLRU (FAST 2008), Table 1.",
-};
+choices! {
+    /// The words of `touch_order`.
+    pub(super) enum TouchOrder {
+        EvictFirst = "evict_first",
+        PromoteFirst = "promote_first",
+    }
+}
 
-/// Whether metadata take part of the capacity.
-pub(super) const HEADER_USES_NODE: Parameter = Parameter {
-    name: "header_uses_node",
-    kind: Kind::Flag,
-    default: "false",
-    unit: "",
-    about: "Whether every buffered block takes one page of the capacity for its header.",
-    source: "BPLRU (FAST 2008), section 4: headers and pages share one pool of nodes.",
-};
+parameters! {
+    /// What can be set of every scheme built on this one.
+    pub(super) struct Rules {
+        /// Whether a write that needs room evicts before its own block becomes the latest, or after.
+        touch_order: TouchOrder = "evict_first", "", "Ours; only evict_first gives the 7 merges of BPLRU (FAST 2008), Table 1.";
+        /// Whether every buffered block takes one page of the capacity for its header.
+        header_uses_node: bool = "false", "", "BPLRU (FAST 2008), section 4: headers and pages share one pool of nodes.";
+    }
+}
+
+parameters! {
+    /// What can be set of `block-lru`.
+    struct Parameters {
+        pad: bool as super::PAD;
+        rules: Rules;
+    }
+}
 
 /// The row of `block-lru`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -49,9 +54,13 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages the block whose last write is oldest, all its pages at once.",
     source: "Kim and Ahn, BPLRU, FAST 2008, section 3.1.",
     reconstructed: false,
-    parameters: &[super::pad("false"), TOUCH_ORDER, HEADER_USES_NODE],
+    parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| Box::new(BlockLru::<()>::new(config)),
+    build: |config| {
+        let parameters = Parameters::from_values(config.values);
+        let (pads, rules) = (parameters.pad, &parameters.rules);
+        Box::new(BlockLru::<()>::new(config, pads, rules))
+    },
 };
 
 /// Clusters by their last write, with `Data` beside each for a scheme built on this one.
@@ -65,13 +74,13 @@ pub(super) struct BlockLru<Data> {
 }
 
 impl<Data: Copy + Default> BlockLru<Data> {
-    pub(super) fn new(config: &SchemeConfig) -> Self {
+    pub(super) fn new(config: &SchemeConfig, pads: bool, rules: &Rules) -> Self {
         Self {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             order: Rings::new(1, 0),
-            pads: config.values.flag("pad"),
-            promotes_first: config.values.text("touch_order") == "promote_first",
-            header_uses_node: config.values.flag("header_uses_node"),
+            pads,
+            promotes_first: rules.touch_order == TouchOrder::PromoteFirst,
+            header_uses_node: rules.header_uses_node,
         }
     }
 

@@ -8,8 +8,18 @@
 
 use alloc::boxed::Box;
 
+use destage_base::parameters;
+
 use crate::registry::SchemeRow;
-use crate::schemes::page::recently_evicted::{BLOCKS, RecentlyEvicted, Unit, WINDOW_SHARE};
+use crate::schemes::page::recently_evicted::{self, RecentlyEvicted, Unit};
+
+parameters! {
+    /// What can be set of `bp-ref`.
+    struct Parameters {
+        choice: recently_evicted::Parameters;
+        pad: bool as super::PADS;
+    }
+}
 
 /// The row of `bp-ref`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -18,11 +28,12 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Chooses an old page of a recently evicted block, and destages its whole block, padded.",
     source: "Seo and Shin, 2008, with the padding of BPLRU (FAST 2008).",
     reconstructed: true,
-    parameters: &[BLOCKS, WINDOW_SHARE, super::pad("true")],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
-        let pads = config.values.flag("pad");
+        let parameters = Parameters::from_values(config.values);
+        let pads = parameters.pad;
         let unit = Unit::Block { pads };
-        Box::new(RecentlyEvicted::new(config, unit))
+        Box::new(RecentlyEvicted::new(config, &parameters.choice, unit))
     },
 };

@@ -22,14 +22,36 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use destage_base::parameter::{Kind, Parameter};
-use destage_base::{Lpn, Ticks, table};
+use destage_base::{Lpn, Ticks, choices, parameters, table};
 
-use super::block_lru::{BlockLru, HEADER_USES_NODE, TOUCH_ORDER};
+use super::block_lru::{BlockLru, Rules};
 use crate::clusters::{ClusterId, Place};
 use crate::registry::{SchemeConfig, SchemeRow};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
+
+choices! {
+    /// The words of `seq_detect`.
+    enum InFull {
+        Strict = "strict",
+        Complete = "complete",
+        Burst = "burst",
+    }
+}
+
+parameters! {
+    /// What can be set of `bplru`.
+    struct Parameters {
+        pad: bool as super::PADS;
+        /// Whether a block just written in full, in sequence, becomes the next victim.
+        comp: bool = "true", "", "BPLRU (FAST 2008), section 3.3, LRU compensation.";
+        /// When a block counts as just written in full: pages in order, all pages there, or all by consecutive writes.
+        seq_detect: InFull = "strict", "", "Ours; BPLRU (FAST 2008), Figure 5, shows a run in order.";
+        /// Whether compensated blocks are destaged as soon as the device is idle.
+        comp_eager: bool = "false", "", "Ours; the paper waits until room is needed.";
+        rules: Rules;
+    }
+}
 
 /// The row of `bplru`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -38,35 +60,7 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages the block whose last write is oldest, padded; fully sequential blocks leave first.",
     source: "Kim and Ahn, BPLRU, FAST 2008.",
     reconstructed: false,
-    parameters: &[
-        super::pad("true"),
-        Parameter {
-            name: "comp",
-            kind: Kind::Flag,
-            default: "true",
-            unit: "",
-            about: "Whether a block just written in full, in sequence, becomes the next victim.",
-            source: "BPLRU (FAST 2008), section 3.3, LRU compensation.",
-        },
-        Parameter {
-            name: "seq_detect",
-            kind: Kind::Choice(&["strict", "complete", "burst"]),
-            default: "strict",
-            unit: "",
-            about: "When a block counts as just written in full: pages in order, all pages there, or all by consecutive writes.",
-            source: "Ours; BPLRU (FAST 2008), Figure 5, shows a run in order.",
-        },
-        Parameter {
-            name: "comp_eager",
-            kind: Kind::Flag,
-            default: "false",
-            unit: "",
-            about: "Whether compensated blocks are destaged as soon as the device is idle.",
-            source: "Ours; the paper waits until room is needed.",
-        },
-        TOUCH_ORDER,
-        HEADER_USES_NODE,
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| Box::new(Bplru::new(config)),
 };
@@ -108,23 +102,20 @@ struct Burst {
 
 impl Bplru {
     fn new(config: &SchemeConfig) -> Self {
-        let compensation = config.values.flag("comp").then(|| {
-            match config.values.text("seq_detect") {
-                "complete" => Detector::Complete,
-                "burst" => {
-                    Detector::Burst(Burst {
-                        // A larger block is never there in full; then no offset needs a time.
-                        fits: config.cluster_pages <= config.capacity_pages,
-                        ..Burst::default()
-                    })
-                }
-                _ => Detector::Strict,
-            }
-        });
+        let parameters = Parameters::from_values(config.values);
+        let detector = || match parameters.seq_detect {
+            InFull::Strict => Detector::Strict,
+            InFull::Complete => Detector::Complete,
+            InFull::Burst => Detector::Burst(Burst {
+                // A larger block is never there in full; then no offset needs a time.
+                fits: config.cluster_pages <= config.capacity_pages,
+                ..Burst::default()
+            }),
+        };
         Self {
-            order: BlockLru::new(config),
-            compensation,
-            eager: config.values.flag("comp_eager"),
+            order: BlockLru::new(config, parameters.pad, &parameters.rules),
+            compensation: parameters.comp.then(detector),
+            eager: parameters.comp_eager,
         }
     }
 

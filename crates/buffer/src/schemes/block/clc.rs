@@ -17,13 +17,33 @@
 
 use alloc::boxed::Box;
 
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameter::Kind;
+use destage_base::{choices, parameters};
 
 use crate::clusters::{BySize, ClusterId, Clusters, Place};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
+
+choices! {
+    /// The words of `clc_rebalance`.
+    enum Rebalance {
+        Write = "write",
+        Always = "always",
+    }
+}
+
+parameters! {
+    /// What can be set of `clc`.
+    struct Parameters {
+        /// Share of the buffered blocks, latest first, that do not leave for their size; to a millionth, rounded up to whole blocks.
+        alpha: f64 = "0.1" in Kind::Number { min: 0.0, max: 1.0 }, "", "CLC (2009); the default is the best value found there.";
+        /// Whether blocks above the share are released at a write only, or as soon as others leave, which a flush can tell.
+        clc_rebalance: Rebalance = "write", "", "Ours; the paper does not say.";
+        pad: bool as super::PAD;
+    }
+}
 
 /// The row of `clc`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -32,33 +52,16 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages the largest block that is not among the most recently written ones.",
     source: "Kang, Park, Jung, Shim and Cha, CLC, IEEE Transactions on Computers, 2009.",
     reconstructed: false,
-    parameters: &[
-        Parameter {
-            name: "alpha",
-            kind: Kind::Number { min: 0.0, max: 1.0 },
-            default: "0.1",
-            unit: "",
-            about: "Share of the buffered blocks, latest first, that do not leave for their size; to a millionth, rounded up to whole blocks.",
-            source: "CLC (2009); the default is the best value found there.",
-        },
-        Parameter {
-            name: "clc_rebalance",
-            kind: Kind::Choice(&["write", "always"]),
-            default: "write",
-            unit: "",
-            about: "Whether blocks above the share are released at a write only, or as soon as others leave, which a flush can tell.",
-            source: "Ours; the paper does not say.",
-        },
-        super::pad("false"),
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
+        let parameters = Parameters::from_values(config.values);
         Box::new(Clc {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             order: BySize::new(config.cluster_pages.min(config.capacity_pages)),
-            share: (config.values.number("alpha") * MILLION as f64 + 0.5) as u64,
-            rebalances_always: config.values.text("clc_rebalance") == "always",
-            pads: config.values.flag("pad"),
+            share: (parameters.alpha * MILLION as f64 + 0.5) as u64,
+            rebalances_always: parameters.clc_rebalance == Rebalance::Always,
+            pads: parameters.pad,
         })
     },
 };

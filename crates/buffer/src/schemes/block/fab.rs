@@ -14,13 +14,22 @@
 
 use alloc::boxed::Box;
 
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameters;
 
 use crate::clusters::{BySize, Clusters, Place};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
+
+parameters! {
+    /// What can be set of `fab`.
+    struct Parameters {
+        /// Whether reads that miss enter as clean pages, and reads count as use of their block.
+        fab_reads: bool = "false", "", "FAB (2006) is a cache for both; as a write buffer it ignores reads.";
+        pad: bool as super::PAD;
+    }
+}
 
 /// The row of `fab`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -29,26 +38,16 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages the block with the most buffered pages, of several the least recently written.",
     source: "Jo, Kang, Park, Kim and Lee, FAB, IEEE Transactions on Consumer Electronics, 2006.",
     reconstructed: false,
-    parameters: &[
-        Parameter {
-            name: "fab_reads",
-            kind: Kind::Flag,
-            default: "false",
-            unit: "",
-            about: "Whether reads that miss enter as clean pages, and reads count as use of their block.",
-            source: "FAB (2006) is a cache for both; as a write buffer it ignores reads.",
-        },
-        super::pad("false"),
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
         let largest = config.cluster_pages.min(config.capacity_pages);
-        let reads = config.values.flag("fab_reads");
+        let parameters = Parameters::from_values(config.values);
         Box::new(Fab {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             order: BySize::new(largest),
-            written: reads.then(|| BySize::new(largest)),
-            pads: config.values.flag("pad"),
+            written: parameters.fab_reads.then(|| BySize::new(largest)),
+            pads: parameters.pad,
         })
     },
 };

@@ -20,13 +20,20 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use destage_base::table;
+use destage_base::{parameters, table};
 
 use crate::clusters::{Buckets, ClusterId, Clusters};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
+
+parameters! {
+    /// What can be set of `lar`.
+    struct Parameters {
+        pad: bool as super::PAD;
+    }
+}
 
 /// The row of `lar`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -35,7 +42,7 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages the block that the fewest requests touched, of several the dirtiest; buffers reads too.",
     source: "Wei et al., FlashCoop, ICPP 2010.",
     reconstructed: true,
-    parameters: &[super::pad("false")],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
         Box::new(Lar {
@@ -44,7 +51,7 @@ pub const ROW: SchemeRow = SchemeRow {
             written: Buckets::new(1),
             is_dirty: Vec::new(),
             clock: 0,
-            pads: config.values.flag("pad"),
+            pads: Parameters::from_values(config.values).pad,
         })
     },
 };

@@ -23,13 +23,31 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::{choices, parameters};
 
 use crate::clusters::{BySize, ClusterId, Clusters, Place, Rings};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
+
+choices! {
+    /// The words of `lb_seq_hint`.
+    enum Hint {
+        LastPage = "last_page",
+        Full = "full",
+        Off = "off",
+    }
+}
+
+parameters! {
+    /// What can be set of `lb-clock`.
+    struct Parameters {
+        /// Which write marks its block as not needed again: of its last page, the one that completes it, or none.
+        lb_seq_hint: Hint = "last_page", "", "LB-CLOCK (2009) clears the bit at the last page.";
+        pad: bool as super::PAD;
+    }
+}
 
 /// The row of `lb-clock`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -38,39 +56,19 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages, of the blocks a clock finds not written lately, the one with the most pages.",
     source: "Debnath, Subramanya, Du and Lilja, LB-CLOCK, MASCOTS 2009; the exact steps are ours.",
     reconstructed: true,
-    parameters: &[
-        Parameter {
-            name: "lb_seq_hint",
-            kind: Kind::Choice(&["last_page", "full", "off"]),
-            default: "last_page",
-            unit: "",
-            about: "Which write marks its block as not needed again: of its last page, the one that completes it, or none.",
-            source: "LB-CLOCK (2009) clears the bit at the last page.",
-        },
-        super::pad("false"),
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
+        let parameters = Parameters::from_values(config.values);
         Box::new(LbClock {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             clock: Rings::new(1, 0),
             candidates: BySize::new(config.cluster_pages.min(config.capacity_pages)),
-            hint: match config.values.text("lb_seq_hint") {
-                "full" => Hint::Full,
-                "off" => Hint::Off,
-                _ => Hint::LastPage,
-            },
-            pads: config.values.flag("pad"),
+            hint: parameters.lb_seq_hint,
+            pads: parameters.pad,
         })
     },
 };
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Hint {
-    LastPage,
-    Full,
-    Off,
-}
 
 struct LbClock {
     /// With each, whether it was written since the hand last passed.

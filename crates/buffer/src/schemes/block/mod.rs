@@ -12,14 +12,18 @@ pub mod lb_clock;
 pub mod pud_lru;
 pub mod vbbms;
 
-/// Whether victims are padded to whole blocks, with the default `default`.
-const fn pad(default: &'static str) -> Parameter {
-    Parameter {
-        name: "pad",
-        kind: Kind::Flag,
-        default,
-        unit: "",
-        about: "Whether a victim is completed to a whole block with pages read from flash.",
-        source: "BPLRU (FAST 2008), section 3.2, pads; the other schemes do not.",
-    }
-}
+/// Whether victims are completed to whole blocks.
+const PAD: Parameter = Parameter {
+    name: "pad",
+    kind: Kind::Flag,
+    default: "false",
+    unit: "",
+    about: "Whether a victim is completed to a whole block with pages read from flash.",
+    source: "BPLRU (FAST 2008), section 3.2, pads; the other schemes do not.",
+};
+
+/// The same, for schemes that do so unless told otherwise.
+const PADS: Parameter = Parameter {
+    default: "true",
+    ..PAD
+};

@@ -22,13 +22,23 @@
 use alloc::boxed::Box;
 use core::cmp::Reverse;
 
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameter::Kind;
+use destage_base::parameters;
 
 use crate::clusters::{Buckets, ClusterId, Clusters, Place};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
+
+parameters! {
+    /// What can be set of `pud-lru`.
+    struct Parameters {
+        /// How often the mean of all predicted update distances is taken anew; before, it is 0.
+        pud_period: u64 = "1000" in Kind::Integer { min: 1, max: u64::MAX, }, "page writes", "Ours.";
+        pad: bool as super::PAD;
+    }
+}
 
 /// The row of `pud-lru`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -37,22 +47,10 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Keeps blocks written again and again within short distances; of the others the largest leaves.",
     source: "Hu, Jiang et al., PUD-LRU, MASCOTS 2010.",
     reconstructed: true,
-    parameters: &[
-        Parameter {
-            name: "pud_period",
-            kind: Kind::Integer {
-                min: 1,
-                max: u64::MAX,
-            },
-            default: "1000",
-            unit: "page writes",
-            about: "How often the mean of all predicted update distances is taken anew; before, it is 0.",
-            source: "Ours.",
-        },
-        super::pad("false"),
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
+        let parameters = Parameters::from_values(config.values);
         let largest = config.cluster_pages.min(config.capacity_pages);
         Box::new(PudLru {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
@@ -61,9 +59,9 @@ pub const ROW: SchemeRow = SchemeRow {
             others: Buckets::new(largest + 1),
             sum: 0,
             mean: 0,
-            period: config.values.integer("pud_period"),
-            period_end: config.values.integer("pud_period"),
-            pads: config.values.flag("pad"),
+            period: parameters.pud_period,
+            period_end: parameters.pud_period,
+            pads: parameters.pad,
         })
     },
 };

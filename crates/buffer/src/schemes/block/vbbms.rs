@@ -16,13 +16,28 @@
 
 use alloc::boxed::Box;
 
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameter::Kind;
+use destage_base::parameters;
 
 use crate::clusters::{Clusters, Rings};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
+
+parameters! {
+    /// What can be set of `vbbms`.
+    struct Parameters {
+        /// A request of more pages is sequential.
+        seq_thr: u32 = "8" in PAGES, "pages", "Ours.";
+        /// Pages of a virtual block of the random region.
+        vbbms_random_pages: u32 = "3" in SIZE, "pages", "VBBMS (2019).";
+        /// Pages of a virtual block of the sequential region.
+        vbbms_sequential_pages: u32 = "4" in SIZE, "pages", "VBBMS (2019).";
+        /// Share of the buffer that is the random region's, rounded down.
+        vbbms_random_share: f64 = "0.6" in Kind::Number { min: 0.0, max: 1.0 }, "", "VBBMS (2019): 3 to 2.";
+    }
+}
 
 /// The row of `vbbms`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -31,55 +46,22 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Virtual blocks of a few pages: by use for random requests, in a queue for sequential ones.",
     source: "Du et al., VBBMS, IEEE Transactions on Consumer Electronics, 2019.",
     reconstructed: true,
-    parameters: &[
-        Parameter {
-            name: "seq_thr",
-            kind: PAGES,
-            default: "8",
-            unit: "pages",
-            about: "A request of more pages is sequential.",
-            source: "Ours.",
-        },
-        Parameter {
-            name: "vbbms_random_pages",
-            kind: SIZE,
-            default: "3",
-            unit: "pages",
-            about: "Pages of a virtual block of the random region.",
-            source: "VBBMS (2019).",
-        },
-        Parameter {
-            name: "vbbms_sequential_pages",
-            kind: SIZE,
-            default: "4",
-            unit: "pages",
-            about: "Pages of a virtual block of the sequential region.",
-            source: "VBBMS (2019).",
-        },
-        Parameter {
-            name: "vbbms_random_share",
-            kind: Kind::Number { min: 0.0, max: 1.0 },
-            default: "0.6",
-            unit: "",
-            about: "Share of the buffer that is the random region's, rounded down.",
-            source: "VBBMS (2019): 3 to 2.",
-        },
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
-        let values = config.values;
-        let region = |name| Region {
-            blocks: Clusters::new(config.capacity_pages, values.integer(name) as u32),
+        let parameters = Parameters::from_values(config.values);
+        let region = |block_pages| Region {
+            blocks: Clusters::new(config.capacity_pages, block_pages),
             order: Rings::new(1, 0),
         };
         // In millionths: a share such as 0.6 has no exact fraction, and would lose a page.
-        let share = (values.number("vbbms_random_share") * 1e6 + 0.5) as u64;
+        let share = (parameters.vbbms_random_share * 1e6 + 0.5) as u64;
         Box::new(Vbbms {
-            random: region("vbbms_random_pages"),
-            sequential: region("vbbms_sequential_pages"),
+            random: region(parameters.vbbms_random_pages),
+            sequential: region(parameters.vbbms_sequential_pages),
             random_share: (u64::from(config.capacity_pages) * share / 1_000_000) as usize,
             capacity: config.capacity_pages as usize,
-            threshold: values.integer("seq_thr") as u32,
+            threshold: parameters.seq_thr,
         })
     },
 };

@@ -23,8 +23,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use destage_base::parameter::{Kind, Parameter};
-use destage_base::table;
+use destage_base::parameter::Kind;
+use destage_base::{parameters, table};
 
 use super::{STRIDE, Striping};
 use crate::destage::Slot;
@@ -33,6 +33,15 @@ use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
+parameters! {
+    /// What can be set of `ecr`.
+    struct Parameters {
+        stride: u64 as STRIDE;
+        /// Share of the pages, from the least recent on, that may leave for the sake of a short queue.
+        ecr_old: u32 = "50" in Kind::Integer { min: 0, max: 100 }, "%", "ECR (2019/2021): the older half.";
+    }
+}
+
 /// The row of `ecr`.
 pub const ROW: SchemeRow = SchemeRow {
     name: "ecr",
@@ -40,25 +49,16 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages the least recent page of the die with the shortest queue, unless that is too young.",
     source: "ECR, eviction-cost-aware replacement, Concurrency and Computation, 2019/2021.",
     reconstructed: true,
-    parameters: &[
-        STRIDE,
-        Parameter {
-            name: "ecr_old",
-            kind: Kind::Integer { min: 0, max: 100 },
-            default: "50",
-            unit: "%",
-            about: "Share of the pages, from the least recent on, that may leave for the sake of a short queue.",
-            source: "ECR (2019/2021): the older half.",
-        },
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
-        let striping = Striping::new(config);
+        let parameters = Parameters::from_values(config.values);
+        let striping = Striping::new(config, parameters.stride);
         Box::new(Ecr {
             recency: SlotLists::new(2, config.capacity_pages),
             queues: SlotLists::new(striping.dies(), config.capacity_pages),
             striping,
-            old_percent: config.values.integer("ecr_old") as usize,
+            old_percent: parameters.ecr_old as usize,
             old: 0,
             held: Vec::new(),
             spared: 0,

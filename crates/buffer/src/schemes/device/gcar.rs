@@ -19,17 +19,33 @@
 use alloc::boxed::Box;
 use core::ops::Range;
 
-use destage_base::Lpn;
-use destage_base::Ticks;
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameter::Kind;
+use destage_base::{Lpn, Ticks, choices, parameters};
 
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, Entry, Need, Properties, Scheme, Victim};
-use crate::schemes::page::{cflru, lru};
+use crate::schemes::page::cflru::{self, Cflru};
+use crate::schemes::page::lru::{self, Lru};
 use crate::view::View;
 
-/// The schemes whose order can be followed, the default first.
-const BASES: [SchemeRow; 2] = [lru::ROW, cflru::ROW];
+choices! {
+    /// The words of `gcar_base`.
+    enum Base {
+        Lru = "lru",
+        Cflru = "cflru",
+    }
+}
+
+parameters! {
+    /// What can be set of `gcar`.
+    struct Parameters {
+        /// The scheme whose order of victims is followed.
+        gcar_base: Base = "lru", "", "GCaR (2016) builds on both.";
+        /// How many of the next victims are looked at for one whose die is not reclaiming space.
+        gcar_window: u64 = "64" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "pages", "Ours.";
+        cflru: cflru::Parameters;
+    }
+}
 
 /// The row of `gcar`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -38,35 +54,19 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Keeps a base scheme's victims in RAM while their die reclaims space, and takes the next one.",
     source: "Wu and others, GCaR, ICS 2016.",
     reconstructed: true,
-    parameters: &[
-        Parameter {
-            name: "gcar_base",
-            kind: Kind::Choice(&[BASES[0].name, BASES[1].name]),
-            default: BASES[0].name,
-            unit: "",
-            about: "The scheme whose order of victims is followed.",
-            source: "GCaR (2016) builds on both.",
-        },
-        Parameter {
-            name: "gcar_window",
-            kind: Kind::Integer {
-                min: 1,
-                max: u32::MAX as u64,
-            },
-            default: "64",
-            unit: "pages",
-            about: "How many of the next victims are looked at for one whose die is not reclaiming space.",
-            source: "Ours.",
-        },
-        cflru::WINDOW_SHARE,
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
-        let base = config.values.text("gcar_base");
-        let base = BASES.iter().find(|row| row.name == base);
+        let parameters = Parameters::from_values(config.values);
+        let by_page = lru::Parameters {
+            lru_unit: lru::Unit::Page,
+        };
         Box::new(Gcar {
-            base: base.unwrap_or(&BASES[0]).build_within(config),
-            window: config.values.integer("gcar_window"),
+            base: match parameters.gcar_base {
+                Base::Lru => Box::new(Lru::new(config, &by_page)),
+                Base::Cflru => Box::new(Cflru::new(config, &parameters.cflru)),
+            },
+            window: parameters.gcar_window,
             passed_over: 0,
         })
     },

@@ -29,10 +29,10 @@ struct Striping {
 }
 
 impl Striping {
-    fn new(config: &SchemeConfig) -> Self {
+    fn new(config: &SchemeConfig, stride: u64) -> Self {
         Self {
             dies: u64::from(config.dies.max(1)),
-            stride: config.values.integer(STRIDE.name),
+            stride,
         }
     }
 

@@ -15,14 +15,24 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::parameter::{Kind, Parameter};
-use destage_base::{Lpn, table};
+use destage_base::parameter::Kind;
+use destage_base::{Lpn, parameters, table};
 
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
+
+parameters! {
+    /// What can be set of `epo`.
+    struct Parameters {
+        /// Consecutive logical pages on one die before the next die's turn.
+        stride: u64 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "pages", "Ours: EPO (2011) asks the translation layer, which cannot know where a page will be programmed.";
+        /// The most pages of a batch, which are then those of the longest queues; 0: no limit.
+        epo_batch_max: u32 = "0", "pages", "Ours; EPO (2011) takes one page of every queue.";
+    }
+}
 
 /// The row of `epo`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -31,41 +41,19 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages the least recently written page of every die in one batch.",
     source: "Xie and Koshia, EPO, 2011, figure 3.",
     reconstructed: false,
-    parameters: &[
-        Parameter {
-            name: "stride",
-            kind: Kind::Integer {
-                min: 1,
-                max: u32::MAX as u64,
-            },
-            default: "1",
-            unit: "pages",
-            about: "Consecutive logical pages on one die before the next die's turn.",
-            source: "Ours: EPO (2011) asks the translation layer, which cannot know where a page will be programmed.",
-        },
-        Parameter {
-            name: "epo_batch_max",
-            kind: Kind::Integer {
-                min: 0,
-                max: u32::MAX as u64,
-            },
-            default: "0",
-            unit: "pages",
-            about: "The most pages of a batch, which are then those of the longest queues; 0: no limit.",
-            source: "Ours; EPO (2011) takes one page of every queue.",
-        },
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
+        let parameters = Parameters::from_values(config.values);
         let dies = config.dies.max(1);
-        let batch_max = match config.values.integer("epo_batch_max") as u32 {
+        let batch_max = match parameters.epo_batch_max {
             0 => dies,
             limit => limit.min(dies),
         };
         Box::new(Epo {
             queues: SlotLists::new(dies, config.capacity_pages),
             dies: u64::from(dies),
-            stride: config.values.integer("stride"),
+            stride: parameters.stride,
             limit: (batch_max < dies).then(|| Limit {
                 batch_max: batch_max as usize,
                 lengths: vec![0; dies as usize],

@@ -19,8 +19,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use destage_base::parameter::{Kind, Parameter};
-use destage_base::table;
+use destage_base::{choices, parameters, table};
 
 use crate::clusters::{ClusterId, Clusters, Rings};
 use crate::destage::{Grouping, Slot};
@@ -29,6 +28,24 @@ use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
 
+choices! {
+    /// The words of `cbm_join`.
+    enum Join {
+        Block = "block",
+        Page = "page",
+    }
+}
+
+parameters! {
+    /// What can be set of `cbm`.
+    struct Parameters {
+        /// Pages of one block in the page region that make it move; 0 means a quarter of a cluster.
+        thr_migrate: u32 = "0", "pages", "Ours.";
+        /// Where a new page of a block with a cluster goes: into that, or into the page region.
+        cbm_join: Join = "block", "", "Ours.";
+    }
+}
+
 /// The row of `cbm`.
 pub const ROW: SchemeRow = SchemeRow {
     name: "cbm",
@@ -36,31 +53,12 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Keeps pages singly until enough of a block are here, and evicts such blocks first; buffers reads too.",
     source: "Wei et al., CBM, MSST 2013.",
     reconstructed: true,
-    parameters: &[
-        Parameter {
-            name: "thr_migrate",
-            kind: Kind::Integer {
-                min: 0,
-                max: u32::MAX as u64,
-            },
-            default: "0",
-            unit: "pages",
-            about: "Pages of one block in the page region that make it move; 0 means a quarter of a cluster.",
-            source: "Ours.",
-        },
-        Parameter {
-            name: "cbm_join",
-            kind: Kind::Choice(&["block", "page"]),
-            default: "block",
-            unit: "",
-            about: "Where a new page of a block with a cluster goes: into that, or into the page region.",
-            source: "Ours.",
-        },
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
+        let parameters = Parameters::from_values(config.values);
         let capacity = config.capacity_pages;
-        let threshold = match config.values.integer("thr_migrate") as u32 {
+        let threshold = match parameters.thr_migrate {
             0 => (config.cluster_pages / 4).max(1),
             pages => pages,
         };
@@ -73,7 +71,7 @@ pub const ROW: SchemeRow = SchemeRow {
             written_clusters: Rings::new(1, 0),
             is_dirty: Vec::new(),
             threshold,
-            joins: config.values.text("cbm_join") == "block",
+            joins: parameters.cbm_join == Join::Block,
             migrants: Vec::new(),
         })
     },

@@ -23,24 +23,22 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use destage_base::parameter::{Kind, Parameter};
-use destage_base::table;
+use destage_base::parameter::Kind;
+use destage_base::{parameters, table};
 
 use crate::destage::Slot;
 use crate::order::SlotLists;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeConfig, SchemeRow};
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
 
-/// How much of the order is the clean-first region.
-pub const WINDOW_SHARE: Parameter = Parameter {
-    name: "cflru_window",
-    kind: Kind::Number { min: 0.0, max: 1.0 },
-    default: "0.25",
-    unit: "",
-    about: "Share of the buffer, from the least recent page on, in which clean pages go first; at least one page.",
-    source: "Ours; CFLRU (2006) leaves the size open.",
-};
+parameters! {
+    /// What can be set of `cflru`.
+    pub struct Parameters {
+        /// Share of the buffer, from the least recent page on, in which clean pages go first; at least one page.
+        cflru_window: f64 = "0.25" in Kind::Number { min: 0.0, max: 1.0 }, "", "Ours; CFLRU (2006) leaves the size open.";
+    }
+}
 
 /// The row of `cflru`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -49,18 +47,11 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Drops the least recent clean page near the end of the recency order before a dirty one is destaged.",
     source: "Park and others, CFLRU, CASES 2006.",
     reconstructed: false,
-    parameters: &[WINDOW_SHARE],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
-        let share = config.values.number("cflru_window");
-        let window = (f64::from(config.capacity_pages) * share) as usize;
-        Box::new(Cflru {
-            recency: SlotLists::new(2, config.capacity_pages),
-            kinds: SlotLists::new(2, config.capacity_pages),
-            window: window.max(1),
-            in_window: 0,
-            flags: Vec::new(),
-        })
+        let parameters = Parameters::from_values(config.values);
+        Box::new(Cflru::new(config, &parameters))
     },
 };
 
@@ -81,7 +72,8 @@ struct Flags {
     is_dirty: bool,
 }
 
-struct Cflru {
+/// The scheme.
+pub struct Cflru {
     recency: SlotLists,
     kinds: SlotLists,
     /// Pages of a full window.
@@ -184,6 +176,19 @@ impl Scheme for Cflru {
 }
 
 impl Cflru {
+    /// Empty.
+    #[must_use]
+    pub fn new(config: &SchemeConfig, parameters: &Parameters) -> Self {
+        let window = f64::from(config.capacity_pages) * parameters.cflru_window;
+        Self {
+            recency: SlotLists::new(2, config.capacity_pages),
+            kinds: SlotLists::new(2, config.capacity_pages),
+            window: (window as usize).max(1),
+            in_window: 0,
+            flags: Vec::new(),
+        }
+    }
+
     fn fill_window(&mut self) {
         if self.in_window < self.window
             && let Some(entry) = self.recency.back(OUTSIDE)

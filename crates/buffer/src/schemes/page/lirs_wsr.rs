@@ -24,8 +24,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::list::{Item, List};
-use destage_base::parameter::{Kind, Parameter};
-use destage_base::{Lpn, table};
+use destage_base::parameter::Kind;
+use destage_base::{Lpn, parameters, table};
 
 use crate::destage::Slot;
 use crate::order::SlotList;
@@ -34,6 +34,16 @@ use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
 
+parameters! {
+    /// What can be set of `lirs-wsr`.
+    struct Parameters {
+        /// Share of the buffer that pages with far uses pass through, rounded down; at least 1 page.
+        hir_frac: f64 = "0.01" in Kind::Number { min: 0.0, max: 1.0 }, "", "LIRS (2002), section 3.";
+        /// How many pages that left are remembered at most, in buffer capacities.
+        lirs_history: f64 = "2" in Kind::Number { min: 0.0, max: 1024.0, }, "", "Ours; LIRS sets no bound, its authors find small multiples to be enough.";
+    }
+}
+
 /// The row of `lirs-wsr`.
 pub const ROW: SchemeRow = SchemeRow {
     name: "lirs-wsr",
@@ -41,32 +51,13 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages pages whose last two uses lie far apart; dirty ones get a second chance.",
     source: "Jiang and Zhang, LIRS, SIGMETRICS 2002; Jung et al., LIRS-WSR, ICCSA 2007.",
     reconstructed: false,
-    parameters: &[
-        Parameter {
-            name: "hir_frac",
-            kind: Kind::Number { min: 0.0, max: 1.0 },
-            default: "0.01",
-            unit: "",
-            about: "Share of the buffer that pages with far uses pass through, rounded down; at least 1 page.",
-            source: "LIRS (2002), section 3.",
-        },
-        Parameter {
-            name: "lirs_history",
-            kind: Kind::Number {
-                min: 0.0,
-                max: 1024.0,
-            },
-            default: "2",
-            unit: "",
-            about: "How many pages that left are remembered at most, in buffer capacities.",
-            source: "Ours; LIRS sets no bound, its authors find small multiples to be enough.",
-        },
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
+        let parameters = Parameters::from_values(config.values);
         let capacity = config.capacity_pages;
-        let hir = (config.values.number("hir_frac") * f64::from(capacity)) as u32;
-        let history = config.values.number("lirs_history") * f64::from(capacity);
+        let hir = (parameters.hir_frac * f64::from(capacity)) as u32;
+        let history = parameters.lirs_history * f64::from(capacity);
         Box::new(LirsWsr {
             stack: List::new(capacity.saturating_mul(2)),
             queue: SlotList::new(capacity),

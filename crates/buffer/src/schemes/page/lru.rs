@@ -17,14 +17,31 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use destage_base::parameter::{Kind, Parameter};
-use destage_base::table;
+use destage_base::{choices, parameters, table};
 
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotList;
-use crate::registry::SchemeRow;
+use crate::registry::{SchemeConfig, SchemeRow};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
+
+choices! {
+    /// The words of `lru_unit`.
+    pub enum Unit {
+        /// Single pages.
+        Page = "page",
+        /// The pages last written by one request.
+        Request = "request",
+    }
+}
+
+parameters! {
+    /// What can be set of `lru`.
+    pub struct Parameters {
+        /// What is ordered and leaves together: single pages, or the pages written by one request.
+        lru_unit: Unit = "page", "", "EPO (2011) compares against LRU by request.";
+    }
+}
 
 /// The row of `lru`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -33,25 +50,16 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages the page (or the request) whose last write is oldest.",
     source: "The usual baseline; by request: Xie and Koshia, EPO, 2011.",
     reconstructed: false,
-    parameters: &[Parameter {
-        name: "lru_unit",
-        kind: Kind::Choice(&["page", "request"]),
-        default: "page",
-        unit: "",
-        about: "What is ordered and leaves together: single pages, or the pages written by one request.",
-        source: "EPO (2011) compares against LRU by request.",
-    }],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
-        let by_request = config.values.text("lru_unit") == "request";
-        Box::new(Lru {
-            order: SlotList::new(config.capacity_pages),
-            writers: by_request.then(Vec::new),
-        })
+        let parameters = Parameters::from_values(config.values);
+        Box::new(Lru::new(config, &parameters))
     },
 };
 
-struct Lru {
+/// The scheme.
+pub struct Lru {
     /// Front: the latest write. Back: the next victim.
     order: SlotList,
     /// By slot, the request that last wrote its page; only if requests are the unit.
@@ -107,6 +115,18 @@ impl Scheme for Lru {
 }
 
 impl Lru {
+    /// Empty.
+    #[must_use]
+    pub fn new(config: &SchemeConfig, parameters: &Parameters) -> Self {
+        Self {
+            order: SlotList::new(config.capacity_pages),
+            writers: match parameters.lru_unit {
+                Unit::Page => None,
+                Unit::Request => Some(Vec::new()),
+            },
+        }
+    }
+
     fn note_writer(&mut self, slot: Slot, access: &Access) {
         if let Some(writers) = &mut self.writers {
             *table::at(writers, slot.0 as usize, 0) = access.request;

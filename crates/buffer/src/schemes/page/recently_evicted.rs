@@ -20,8 +20,8 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use destage_base::parameter::{Kind, Parameter};
-use destage_base::table;
+use destage_base::parameter::Kind;
+use destage_base::{parameters, table};
 
 use crate::clusters::{Clusters, Lbn};
 use crate::destage::{Grouping, Slot};
@@ -30,6 +30,16 @@ use crate::registry::{SchemeConfig, SchemeRow};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
+parameters! {
+    /// What can be set of `ref`.
+    pub struct Parameters {
+        /// How many recently evicted blocks go on being victims; best the number of log blocks.
+        ref_blocks: u32 = "7" in Kind::Integer { min: 0, max: 65536 }, "blocks", "Ours; 7 is the number of log blocks in BPLRU (FAST 2008).";
+        /// Share of the buffer, rounded down, in which pages of victim blocks are looked for; at least 1 page.
+        ref_window: f64 = "0.5" in Kind::Number { min: 0.0, max: 1.0 }, "", "Ours.";
+    }
+}
+
 /// The row of `ref`.
 pub const ROW: SchemeRow = SchemeRow {
     name: "ref",
@@ -37,29 +47,12 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages old pages of recently evicted blocks first, so that few log blocks are open.",
     source: "Seo and Shin, Recently-Evicted-First, IEEE Transactions on Consumer Electronics, 2008.",
     reconstructed: true,
-    parameters: &[BLOCKS, WINDOW_SHARE],
+    parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| Box::new(RecentlyEvicted::new(config, Unit::Page)),
-};
-
-/// How many victim blocks are remembered.
-pub const BLOCKS: Parameter = Parameter {
-    name: "ref_blocks",
-    kind: Kind::Integer { min: 0, max: 65536 },
-    default: "7",
-    unit: "blocks",
-    about: "How many recently evicted blocks go on being victims; best the number of log blocks.",
-    source: "Ours; 7 is the number of log blocks in BPLRU (FAST 2008).",
-};
-
-/// How far from the least recent page victims are looked for.
-pub const WINDOW_SHARE: Parameter = Parameter {
-    name: "ref_window",
-    kind: Kind::Number { min: 0.0, max: 1.0 },
-    default: "0.5",
-    unit: "",
-    about: "Share of the buffer, rounded down, in which pages of victim blocks are looked for; at least 1 page.",
-    source: "Ours.",
+    build: |config| {
+        let parameters = Parameters::from_values(config.values);
+        Box::new(RecentlyEvicted::new(config, &parameters, Unit::Page))
+    },
 };
 
 /// What leaves at once.
@@ -104,10 +97,10 @@ pub struct RecentlyEvicted {
 impl RecentlyEvicted {
     /// Empty.
     #[must_use]
-    pub fn new(config: &SchemeConfig, unit: Unit) -> Self {
+    pub fn new(config: &SchemeConfig, parameters: &Parameters, unit: Unit) -> Self {
         let capacity = config.capacity_pages;
-        let blocks = config.values.integer("ref_blocks") as usize;
-        let window = config.values.number("ref_window") * f64::from(capacity);
+        let blocks = parameters.ref_blocks as usize;
+        let window = parameters.ref_window * f64::from(capacity);
         Self {
             pages: SlotLists::new(2, capacity),
             uses: Vec::with_capacity(table::prepared(capacity)),

@@ -25,8 +25,8 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::parameter::{Kind, Parameter};
-use destage_base::{Lpn, table};
+use destage_base::parameter::Kind;
+use destage_base::{Lpn, choices, parameters, table};
 
 use crate::clusters::{ClusterId, Rings};
 use crate::destage::{Grouping, Slot};
@@ -37,6 +37,34 @@ use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
+choices! {
+    /// The words of `dulo_cut`.
+    enum Cut {
+        Block = "block",
+        None = "none",
+    }
+}
+
+choices! {
+    /// The words of `dulo_stage_hit`.
+    enum StageHit {
+        Stay = "stay",
+        Renew = "renew",
+    }
+}
+
+parameters! {
+    /// What can be set of `dulo`.
+    struct Parameters {
+        /// How many of the latest pages wait for others to form a run with.
+        dulo_stage: u32 = "32" in Kind::Integer { min: 0, max: 65536 }, "pages", "Ours; the paper's sequencing bank is larger, its buffer as well.";
+        /// Whether a run ends at the boundary of a logical block.
+        dulo_cut: Cut = "block", "", "Ours.";
+        /// Whether a staged page that is written again keeps its place in the stage or starts anew.
+        dulo_stage_hit: StageHit = "stay", "", "Ours; the paper has a FIFO, and is silent.";
+    }
+}
+
 /// The row of `dulo`.
 pub const ROW: SchemeRow = SchemeRow {
     name: "dulo",
@@ -44,40 +72,14 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Destages long runs of consecutive pages before short ones and single pages.",
     source: "Jiang et al., DULO, FAST 2005; simplified to one stage and one set of sequences.",
     reconstructed: false,
-    parameters: &[
-        Parameter {
-            name: "dulo_stage",
-            kind: Kind::Integer { min: 0, max: 65536 },
-            default: "32",
-            unit: "pages",
-            about: "How many of the latest pages wait for others to form a run with.",
-            source: "Ours; the paper's sequencing bank is larger, its buffer as well.",
-        },
-        Parameter {
-            name: "dulo_cut",
-            kind: Kind::Choice(&["block", "none"]),
-            default: "block",
-            unit: "",
-            about: "Whether a run ends at the boundary of a logical block.",
-            source: "Ours.",
-        },
-        Parameter {
-            name: "dulo_stage_hit",
-            kind: Kind::Choice(&["stay", "renew"]),
-            default: "stay",
-            unit: "",
-            about: "Whether a staged page that is written again keeps its place in the stage or starts anew.",
-            source: "Ours; the paper has a FIFO, and is silent.",
-        },
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
-        let stage = config.values.integer("dulo_stage") as usize;
-        let cuts = config.values.text("dulo_cut") == "block";
-        let cluster = if cuts {
-            u64::from(config.cluster_pages)
-        } else {
-            u64::MAX
+        let parameters = Parameters::from_values(config.values);
+        let stage = parameters.dulo_stage as usize;
+        let (cluster, grouping) = match parameters.dulo_cut {
+            Cut::Block => (u64::from(config.cluster_pages), Grouping::Cluster),
+            Cut::None => (u64::MAX, Grouping::Pages),
         };
         let longest = (stage as u64 + 1).min(cluster) as u32;
         Box::new(Dulo {
@@ -86,13 +88,9 @@ pub const ROW: SchemeRow = SchemeRow {
             slots: vec![Slot(0); stage + 1],
             places: (0..=stage as u32).collect(),
             stage_pages: stage,
-            renews: config.values.text("dulo_stage_hit") == "renew",
+            renews: parameters.dulo_stage_hit == StageHit::Renew,
             cluster,
-            grouping: if cuts {
-                Grouping::Cluster
-            } else {
-                Grouping::Pages
-            },
+            grouping,
             sequences: Groups::new(),
             by_length: Rings::new(longest + 1, 0),
             oldest: Contest::new(longest as usize + 1),

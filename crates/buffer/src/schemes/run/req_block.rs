@@ -18,8 +18,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use destage_base::parameter::{Kind, Parameter};
-use destage_base::table;
+use destage_base::{choices, parameters, table};
 
 use crate::clusters::{ClusterId, Rings};
 use crate::destage::{Grouping, Slot};
@@ -28,6 +27,24 @@ use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
+choices! {
+    /// The words of `req_count`.
+    enum Count {
+        Request = "request",
+        Page = "page",
+    }
+}
+
+parameters! {
+    /// What can be set of `req-block`.
+    struct Parameters {
+        /// A request block of at most so many pages is small.
+        req_small: u32 = "5", "pages", "Req-block (ICPP 2022).";
+        /// Whether a request that hits several pages of a block counts once or for each page.
+        req_count: Count = "request", "", "Ours.";
+    }
+}
+
 /// The row of `req-block`.
 pub const ROW: SchemeRow = SchemeRow {
     name: "req-block",
@@ -35,35 +52,16 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Keeps the pages of a request together; small requests that are hit outlive large ones.",
     source: "Req-block, ICPP 2022; extended in IEEE TCAD 2023.",
     reconstructed: true,
-    parameters: &[
-        Parameter {
-            name: "req_small",
-            kind: Kind::Integer {
-                min: 0,
-                max: u32::MAX as u64,
-            },
-            default: "5",
-            unit: "pages",
-            about: "A request block of at most so many pages is small.",
-            source: "Req-block (ICPP 2022).",
-        },
-        Parameter {
-            name: "req_count",
-            kind: Kind::Choice(&["request", "page"]),
-            default: "request",
-            unit: "",
-            about: "Whether a request that hits several pages of a block counts once or for each page.",
-            source: "Ours.",
-        },
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
+        let parameters = Parameters::from_values(config.values);
         Box::new(ReqBlock {
             groups: Groups::new(),
             lists: Rings::new(3, 0),
             blocks: Vec::new(),
-            small: config.values.integer("req_small") as u32,
-            counts_pages: config.values.text("req_count") == "page",
+            small: parameters.req_small,
+            counts_pages: parameters.req_count == Count::Page,
             made: 0,
         })
     },

@@ -6,7 +6,7 @@
 //!
 //! The rules are in `cache`. Cost: O(ways) per page.
 
-use super::cache::{CLEAN_AT, IDLE_US, Idle, READ_TOUCH, ROOM, WAYS, build};
+use super::cache::{Central, central};
 use super::dirty::Rule;
 use crate::registry::SchemeRow;
 
@@ -17,7 +17,7 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Write-back cache in sets that writes its least recent dirty line back when idle, one at a time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
-    parameters: &[WAYS, IDLE_US, CLEAN_AT, ROOM, READ_TOUCH],
+    parameters: Central::ROWS,
     needs_future: false,
-    build: |config| build(config, Rule::Recency, Idle::Central),
+    build: |config| central(config, Rule::Recency),
 };

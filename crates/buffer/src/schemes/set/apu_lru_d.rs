@@ -6,9 +6,7 @@
 //!
 //! The rules are in `cache`. Cost: O(ways) per page, O(packages) per step.
 
-use super::cache::{
-    CLEAN_AT, IDLE_US, INDEX, Idle, PACKAGES_PER_PIECE, READ_TOUCH, ROOM, ROUND, SCOPE, WAYS, build,
-};
+use super::cache::{Distributed, distributed};
 use super::dirty::Rule;
 use crate::registry::SchemeRow;
 
@@ -19,17 +17,7 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "As apu-lru, but one line of every package at a time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
-    parameters: &[
-        WAYS,
-        PACKAGES_PER_PIECE,
-        INDEX,
-        IDLE_US,
-        ROUND,
-        SCOPE,
-        CLEAN_AT,
-        ROOM,
-        READ_TOUCH,
-    ],
+    parameters: Distributed::ROWS,
     needs_future: false,
-    build: |config| build(config, Rule::Recency, Idle::Distributed),
+    build: |config| distributed(config, Rule::Recency),
 };

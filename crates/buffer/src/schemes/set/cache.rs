@@ -20,9 +20,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Field, Kind, Parameter};
 use destage_base::time::TICKS_PER_US;
-use destage_base::{Lpn, Ticks, table};
+use destage_base::{Lpn, Ticks, choices, parameters, table};
 
 use super::dirty::{DirtyLines, Rule};
 use super::lines::{Lines, VACANT};
@@ -36,51 +36,67 @@ use crate::view::View;
 
 const SOURCE: &str = "APU cache: on-board cache with automatic periodic update.";
 
+choices! {
+    /// Lines of a set.
+    pub enum Ways {
+        One = "1",
+        Two = "2",
+        Four = "4",
+    }
+}
+
+choices! {
+    /// What gives a page's set in a split cache.
+    pub enum Index {
+        Local = "local",
+        Raw = "raw",
+    }
+}
+
+choices! {
+    /// When a package gets its next line.
+    pub enum Round {
+        Barrier = "barrier",
+        Pipelined = "pipelined",
+    }
+}
+
+choices! {
+    /// What has to be idle.
+    pub enum Scope {
+        Device = "device",
+        Piece = "piece",
+    }
+}
+
+choices! {
+    /// When a line written back in idle time counts as clean.
+    pub enum CleanAt {
+        Complete = "complete",
+        Issue = "issue",
+    }
+}
+
+choices! {
+    /// What a page waits for that replaced another.
+    pub enum Room {
+        Line = "line",
+        Cache = "cache",
+    }
+}
+
 /// Lines of a set.
-pub const WAYS: Parameter = Parameter {
+const WAYS: Parameter = Parameter {
     name: "ways",
-    kind: Kind::Choice(&["1", "2", "4"]),
+    kind: Ways::KIND,
     default: "2",
     unit: "lines",
     about: "Lines of a set: a page may be in any line of one set.",
     source: SOURCE,
 };
 
-/// Whether reads renew a line.
-pub const READ_TOUCH: Parameter = Parameter {
-    name: "read_touch",
-    kind: Kind::Flag,
-    default: "true",
-    unit: "",
-    about: "Whether a read hit counts as an access, for recency and frequency.",
-    source: "Ours; the APU cache's text does not say.",
-};
-
-/// How many packages share a cache.
-pub const PACKAGES_PER_PIECE: Parameter = Parameter {
-    name: "packages_per_piece",
-    kind: Kind::Integer {
-        min: 0,
-        max: u32::MAX as u64,
-    },
-    default: "0",
-    unit: "packages",
-    about: "Packages that share an independent cache with their part of the lines; 0: all packages share one.",
-    source: SOURCE,
-};
-
-/// How a split cache finds a page's set.
-pub const INDEX: Parameter = Parameter {
-    name: "apu_index",
-    kind: Kind::Choice(&["local", "raw"]),
-    default: "local",
-    unit: "",
-    about: "What gives a page's set in a split cache: its number within the piece, or the page number as it is.",
-    source: "Ours; the published ordering of split caches appears only with `raw`.",
-};
-
 /// How long nothing may have happened.
-pub const IDLE_US: Parameter = Parameter {
+const IDLE_US: Parameter = Parameter {
     name: "idle_us",
     kind: Kind::Integer {
         min: 0,
@@ -92,49 +108,80 @@ pub const IDLE_US: Parameter = Parameter {
     source: SOURCE,
 };
 
-/// When the next round begins.
-pub const ROUND: Parameter = Parameter {
-    name: "apu_round",
-    kind: Kind::Choice(&["barrier", "pipelined"]),
-    default: "barrier",
-    unit: "",
-    about: "When a package gets its next line: once all lines of the round are programmed, or once its own is.",
-    source: "Ours; the APU cache's text does not say.",
-};
-
-/// What has to be idle.
-pub const SCOPE: Parameter = Parameter {
-    name: "apu_idle_scope",
-    kind: Kind::Choice(&["device", "piece"]),
-    default: "device",
-    unit: "",
-    about: "What has to be idle: the whole device, or the packages of one piece for that piece to write back.",
-    source: "Ours; the APU cache's text does not say.",
-};
-
 /// When a line written back in idle time counts as clean.
-pub const CLEAN_AT: Parameter = Parameter {
+const CLEAN_AT: Parameter = Parameter {
     name: "apu_clean_at",
-    kind: Kind::Choice(&["complete", "issue"]),
+    kind: CleanAt::KIND,
     default: "complete",
     unit: "",
     about: "When a line written back in idle time counts as clean for its set: once it is programmed, or at once.",
     source: SOURCE,
 };
 
-/// What a page waits for that replaced another.
-pub const ROOM: Parameter = Parameter {
-    name: "apu_room",
-    kind: Kind::Choice(&["line", "cache"]),
-    default: "line",
-    unit: "",
-    about: "What a page waits for whose line is being programmed: that very line, or a free slot anywhere in the cache.",
-    source: "A set-associative cache has a place for a page in its set and nowhere else; the published counts of split caches say the same.",
-};
+parameters! {
+    /// What every cache has.
+    pub struct Common {
+        /// What a page waits for whose line is being programmed: that very line, or a free slot anywhere in the cache.
+        apu_room: Room = "line", "", "A set-associative cache has a place for a page in its set and nowhere else; the published counts of split caches say the same.";
+        /// Whether a read hit counts as an access, for recency and frequency.
+        read_touch: bool = "true", "", "Ours; the APU cache's text does not say.";
+    }
+}
+
+parameters! {
+    /// How a cache is cut into pieces.
+    pub struct Split {
+        /// Packages that share an independent cache with their part of the lines; 0: all packages share one.
+        packages_per_piece: u32 = "0", "packages", SOURCE;
+        /// What gives a page's set in a split cache: its number within the piece, or the page number as it is.
+        apu_index: Index = "local", "", "Ours; the published ordering of split caches appears only with `raw`.";
+    }
+}
+
+parameters! {
+    /// How packages write back side by side.
+    pub struct Rounds {
+        /// When a package gets its next line: once all lines of the round are programmed, or once its own is.
+        apu_round: Round = "barrier", "", "Ours; the APU cache's text does not say.";
+        /// What has to be idle: the whole device, or the packages of one piece for that piece to write back.
+        apu_idle_scope: Scope = "device", "", "Ours; the APU cache's text does not say.";
+    }
+}
+
+parameters! {
+    /// What can be set of a cache that leaves idle time alone.
+    pub struct WriteBack {
+        ways: Ways as WAYS;
+        split: Split;
+        common: Common;
+    }
+}
+
+parameters! {
+    /// What can be set of a cache that writes one line back at a time.
+    pub struct Central {
+        ways: Ways as WAYS;
+        idle_us: u64 as IDLE_US;
+        apu_clean_at: CleanAt as CLEAN_AT;
+        common: Common;
+    }
+}
+
+parameters! {
+    /// What can be set of a cache that writes one line of every package back at a time.
+    pub struct Distributed {
+        ways: Ways as WAYS;
+        split: Split;
+        idle_us: u64 as IDLE_US;
+        rounds: Rounds;
+        apu_clean_at: CleanAt as CLEAN_AT;
+        common: Common;
+    }
+}
 
 /// What a scheme does with idle time.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Idle {
+enum Idle {
     /// Nothing.
     Nothing,
     /// One line of the whole cache at a time.
@@ -174,64 +221,105 @@ pub struct SetCache {
     room_is_a_line: bool,
 }
 
-/// Makes a variant. Parameters its row does not have stay at their defaults.
-pub fn build(config: &SchemeConfig, order: Rule, idle: Idle) -> Box<dyn Scheme> {
-    let packages = config.dies.max(1);
-    let per_piece = match config.values.get(PACKAGES_PER_PIECE.name) {
-        Some(_) => config
-            .values
-            .integer(PACKAGES_PER_PIECE.name)
-            .min(u64::from(packages)) as u32,
-        None => 0,
-    };
-    let places = Places::new(
-        config.capacity_pages,
-        match config.values.text(WAYS.name) {
-            "1" => 1,
-            "2" => 2,
-            _ => 4,
-        },
-        packages,
-        if per_piece == 0 { packages } else { per_piece },
-        is(config.values, INDEX, "raw"),
-    );
-    let groups = if idle == Idle::Distributed {
-        packages
-    } else {
-        1
-    };
-    let rule = (idle != Idle::Nothing).then(|| IdleRule {
-        after: config.values.integer(IDLE_US.name) * TICKS_PER_US,
-        again: if is(config.values, ROUND, "pipelined") {
-            IdleAgain::AfterPage
-        } else {
-            IdleAgain::AfterRecord
-        },
-        groups: if is(config.values, SCOPE, "piece") {
-            places.pieces()
-        } else {
-            1
-        },
-    });
-    Box::new(SetCache {
-        lines: Lines::new(places.lines()),
-        pages: Vec::new(),
-        states: Vec::new(),
-        frequencies: Vec::new(),
-        len: 0,
-        dirty: DirtyLines::new(order, groups, config.capacity_pages),
-        read_touch: config.values.flag(READ_TOUCH.name),
-        idle,
-        rule,
-        clean_at_completion: !is(config.values, CLEAN_AT, "issue"),
-        room_is_a_line: is(config.values, ROOM, "line"),
-        places,
-    })
+/// What a variant does with idle time, if anything.
+#[derive(Clone, Copy)]
+struct IdleTime<'a> {
+    idle_us: u64,
+    clean_at: CleanAt,
+    /// Every package at a time, and how; otherwise the whole cache.
+    rounds: Option<&'a Rounds>,
 }
 
-/// Whether `parameter` is among `values` and is `word`.
-fn is(values: &Values, parameter: Parameter, word: &str) -> bool {
-    values.get(parameter.name).is_some() && values.text(parameter.name) == word
+/// Makes `wb`.
+pub fn write_back(config: &SchemeConfig) -> Box<dyn Scheme> {
+    let own = WriteBack::from_values(config.values);
+    let split = Some(&own.split);
+    let cache = SetCache::new(config, own.ways, split, Rule::Recency, None, &own.common);
+    Box::new(cache)
+}
+
+/// Makes the variants that write back one line at a time.
+pub fn central(config: &SchemeConfig, order: Rule) -> Box<dyn Scheme> {
+    let own = Central::from_values(config.values);
+    let idle = Some(IdleTime {
+        idle_us: own.idle_us,
+        clean_at: own.apu_clean_at,
+        rounds: None,
+    });
+    let cache = SetCache::new(config, own.ways, None, order, idle, &own.common);
+    Box::new(cache)
+}
+
+/// Makes the variants that write back one line of every package at a time.
+pub fn distributed(config: &SchemeConfig, order: Rule) -> Box<dyn Scheme> {
+    let own = Distributed::from_values(config.values);
+    let idle = Some(IdleTime {
+        idle_us: own.idle_us,
+        clean_at: own.apu_clean_at,
+        rounds: Some(&own.rounds),
+    });
+    let split = Some(&own.split);
+    let cache = SetCache::new(config, own.ways, split, order, idle, &own.common);
+    Box::new(cache)
+}
+
+impl SetCache {
+    fn new(
+        config: &SchemeConfig,
+        ways: Ways,
+        split: Option<&Split>,
+        order: Rule,
+        idle: Option<IdleTime<'_>>,
+        common: &Common,
+    ) -> Self {
+        let packages = config.dies.max(1);
+        let per_piece = match split.map_or(0, |split| split.packages_per_piece) {
+            0 => packages,
+            given => given.min(packages),
+        };
+        let places = Places::new(
+            config.capacity_pages,
+            match ways {
+                Ways::One => 1,
+                Ways::Two => 2,
+                Ways::Four => 4,
+            },
+            packages,
+            per_piece,
+            split.is_some_and(|split| split.apu_index == Index::Raw),
+        );
+        let rounds = idle.and_then(|idle| idle.rounds);
+        let rule = idle.map(|idle| IdleRule {
+            after: idle.idle_us * TICKS_PER_US,
+            again: match rounds.map(|rounds| rounds.apu_round) {
+                Some(Round::Pipelined) => IdleAgain::AfterPage,
+                Some(Round::Barrier) | None => IdleAgain::AfterRecord,
+            },
+            groups: match rounds.map(|rounds| rounds.apu_idle_scope) {
+                Some(Scope::Piece) => places.pieces(),
+                Some(Scope::Device) | None => 1,
+            },
+        });
+        let groups = if rounds.is_some() { packages } else { 1 };
+        Self {
+            lines: Lines::new(places.lines()),
+            pages: Vec::new(),
+            states: Vec::new(),
+            frequencies: Vec::new(),
+            len: 0,
+            dirty: DirtyLines::new(order, groups, config.capacity_pages),
+            read_touch: common.read_touch,
+            idle: match (idle, rounds) {
+                (None, _) => Idle::Nothing,
+                (Some(_), None) => Idle::Central,
+                (Some(_), Some(_)) => Idle::Distributed,
+            },
+            rule,
+            clean_at_completion: idle.is_none_or(|idle| idle.clean_at == CleanAt::Complete),
+            room_is_a_line: common.apu_room == Room::Line,
+            places,
+        }
+    }
 }
 
 impl Scheme for SetCache {

@@ -6,8 +6,7 @@
 //!
 //! The rules are in `cache`. Cost: O(ways) per page.
 
-use super::cache::{INDEX, Idle, PACKAGES_PER_PIECE, READ_TOUCH, ROOM, WAYS, build};
-use super::dirty::Rule;
+use super::cache::{WriteBack, write_back};
 use crate::registry::SchemeRow;
 
 /// The row of `wb`.
@@ -17,7 +16,7 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Write-back cache in sets; room is made line by line, idle time is not used.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
-    parameters: &[WAYS, PACKAGES_PER_PIECE, INDEX, ROOM, READ_TOUCH],
+    parameters: WriteBack::ROWS,
     needs_future: false,
-    build: |config| build(config, Rule::Recency, Idle::Nothing),
+    build: write_back,
 };

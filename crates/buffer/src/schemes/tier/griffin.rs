@@ -21,9 +21,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameter::Kind;
 use destage_base::time::TICKS_PER_US;
-use destage_base::{Lpn, Ticks, table};
+use destage_base::{Lpn, Ticks, parameters, table};
 
 use crate::config::millionths;
 use crate::registry::SchemeRow;
@@ -35,6 +35,20 @@ use crate::view::View;
 const SOURCE: &str = "Griffin (FAST 2010).";
 const TICKS_PER_S: u64 = 1_000_000 * TICKS_PER_US;
 
+parameters! {
+    /// What can be set of `griffin`.
+    struct Parameters {
+        /// The log is migrated once its oldest write is this old; 0: never for its age.
+        griffin_timeout_s: u64 = "900" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_S, }, "s", SOURCE;
+        /// The log is migrated once it has served more than this share of the reads since the last migration.
+        griffin_read_share: f64 = "0.05" in Kind::Number { min: 0.0, max: 1.0 }, "", SOURCE;
+        /// Fewer page reads than this have no share.
+        griffin_reads_min: u64 = "100" in Kind::Integer { min: 1, max: u64::MAX, }, "page reads", "Ours: of the first reads any share is chance.";
+        /// The log is migrated once so many pages were appended, overwritten ones too; 0: when no slot is free.
+        griffin_log_pages: u64 = "0", "pages", "Ours; Griffin (2010) limits the size of the log.";
+    }
+}
+
 /// The row of `griffin`.
 pub const ROW: SchemeRow = SchemeRow {
     name: "griffin",
@@ -42,62 +56,21 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Collects writes in a log and migrates all of them in page order: by age, by reads, or when it is full.",
     source: "Soundararajan and others, Extending SSD Lifetimes with Disk-Based Write Caches, FAST 2010.",
     reconstructed: true,
-    parameters: &[
-        Parameter {
-            name: "griffin_timeout_s",
-            kind: Kind::Integer {
-                min: 0,
-                max: u64::MAX / TICKS_PER_S,
-            },
-            default: "900",
-            unit: "s",
-            about: "The log is migrated once its oldest write is this old; 0: never for its age.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "griffin_read_share",
-            kind: Kind::Number { min: 0.0, max: 1.0 },
-            default: "0.05",
-            unit: "",
-            about: "The log is migrated once it has served more than this share of the reads since the last migration.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "griffin_reads_min",
-            kind: Kind::Integer {
-                min: 1,
-                max: u64::MAX,
-            },
-            default: "100",
-            unit: "page reads",
-            about: "Fewer page reads than this have no share.",
-            source: "Ours: of the first reads any share is chance.",
-        },
-        Parameter {
-            name: "griffin_log_pages",
-            kind: Kind::Integer {
-                min: 0,
-                max: u64::MAX,
-            },
-            default: "0",
-            unit: "pages",
-            about: "The log is migrated once so many pages were appended, overwritten ones too; 0: when no slot is free.",
-            source: "Ours; Griffin (2010) limits the size of the log.",
-        },
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
         let or_never = |value| if value == 0 { u64::MAX } else { value };
-        let timeout = config.values.integer("griffin_timeout_s") * TICKS_PER_S;
+        let parameters = Parameters::from_values(config.values);
+        let timeout = parameters.griffin_timeout_s * TICKS_PER_S;
         Box::new(Griffin {
             entries: Vec::with_capacity(table::prepared(config.capacity_pages)),
             places: Vec::new(),
             log: Log::default(),
             is_due: None,
             timeout: or_never(timeout),
-            read_share: millionths(config.values.number("griffin_read_share")),
-            reads_min: config.values.integer("griffin_reads_min"),
-            log_pages: or_never(config.values.integer("griffin_log_pages")),
+            read_share: millionths(parameters.griffin_read_share),
+            reads_min: parameters.griffin_reads_min,
+            log_pages: or_never(parameters.griffin_log_pages),
             migrations: [0; 4],
         })
     },

@@ -7,20 +7,18 @@
 mod merge;
 
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::vec::Vec;
 
-use destage_base::Random;
 use destage_base::lazy::LazyTable;
-use destage_base::parameter::{Kind as ParameterKind, Parameter};
+use destage_base::{Random, choices, parameters};
 
 use self::merge::Rules;
 use super::blocks::data::DataBlocks;
 use super::blocks::log_block::LogBlock;
-use super::blocks::parameters as shared;
+use super::blocks::parameters::{self as shared, FirstWrite};
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
-use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite, Shortage};
 use crate::list::List;
 use crate::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
@@ -28,63 +26,63 @@ const SOURCE: &str =
     "Kim et al., IEEE TCE 48(2), 2002, as used by BPLRU (FAST 2008) and BPAC (2012).";
 const OURS: &str = "ours";
 
+choices! {
+    /// The words of `log_victim`.
+    enum Victim {
+        Fifo = "fifo",
+        Lru = "lru",
+        Random = "random",
+        MinCost = "min_cost",
+    }
+}
+
+choices! {
+    /// The words of `log_place`.
+    enum Place {
+        Append = "append",
+        Offset = "offset",
+    }
+}
+
+choices! {
+    /// The words of `merge_time`.
+    enum MergeTime {
+        Lazy = "lazy",
+        EagerSwitch = "eager_switch",
+    }
+}
+
+parameters! {
+    /// What can be set of `bast`.
+    struct Parameters {
+        log_blocks: u32 as shared::LOG_BLOCKS;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        /// Which log block is merged to make room: bound first, written longest ago, any, or cheapest to merge.
+        log_victim: Victim = "fifo", "", OURS;
+        /// Pages go to the next free page of the log block, or to the page of their own offset.
+        log_place: Place = "append", "", OURS;
+        /// A log block full in sequence waits until it is needed, or becomes the data block at once.
+        merge_time: MergeTime = "lazy", "", OURS;
+        logs: shared::Logs;
+    }
+}
+
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "bast",
     about: "Block mapping with log blocks, each bound to one logical block; switch, partial and full merges.",
     source: SOURCE,
     has_flash: true,
-    parameters: &[
-        shared::LOG_BLOCKS,
-        shared::SPARE_BLOCKS,
-        Parameter {
-            name: "log_victim",
-            kind: ParameterKind::Choice(&["fifo", "lru", "random", "min_cost"]),
-            default: "fifo",
-            unit: "",
-            about: "Which log block is merged to make room: bound first, written longest ago, any, or cheapest to merge.",
-            source: OURS,
-        },
-        Parameter {
-            name: "log_place",
-            kind: ParameterKind::Choice(&["append", "offset"]),
-            default: "append",
-            unit: "",
-            about: "Pages go to the next free page of the log block, or to the page of their own offset.",
-            source: OURS,
-        },
-        Parameter {
-            name: "merge_time",
-            kind: ParameterKind::Choice(&["lazy", "eager_switch"]),
-            default: "lazy",
-            unit: "",
-            about: "A log block full in sequence waits until it is needed, or becomes the data block at once.",
-            source: OURS,
-        },
-        shared::PARTIAL_MERGES,
-        shared::MERGE_COPIES,
-        shared::FIRST_WRITE_LOG,
-        shared::IN_ORDER,
-        shared::WEAR_LEVELLING,
-        shared::LEVELLING_PERIOD,
-        shared::LEVELLING_GAP,
-    ],
+    parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
-        let make = |number| Ok(Bast::new(config, number, logical));
+        let parameters = Parameters::from_values(config.values);
+        let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
+        let make = |number| Ok(Bast::new(config, &parameters, number, logical));
         Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
     },
 };
-
-/// Which log block is merged to make room.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Victim {
-    Fifo,
-    Lru,
-    Random,
-    MinCost,
-}
 
 /// One die.
 #[derive(Clone)]
@@ -105,36 +103,26 @@ pub(super) struct Bast {
 }
 
 impl Bast {
-    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
-        let values = config.values;
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
+        let rules = &parameters.logs;
         let geometry = config.geometry;
-        let logs = shared::log_blocks(values);
+        let logs = parameters.log_blocks;
         let full = if config.filled { logical } else { 0 };
-        let in_place = values.text("log_place") == "offset";
+        let in_place = parameters.log_place == Place::Offset;
         let pages = geometry.data_pages();
         Self {
-            blocks: Blocks::new(
-                config,
-                full,
-                shared::levelling(values),
-                values.flag("in_order"),
-            ),
-            data: DataBlocks::new(&geometry, logical, config.filled, shared::copies(values)),
+            blocks: Blocks::new(config, full, rules.levelling.rule(), rules.in_order),
+            data: DataBlocks::new(&geometry, logical, config.filled, rules.merge_copies),
             logs: (0..logs).map(|_| LogBlock::new(pages, in_place)).collect(),
             log_of: LazyTable::new(logical as usize, AllNone),
             order: List::new(logs),
             unused: (0..logs).rev().collect(),
-            victim: match values.text("log_victim") {
-                "lru" => Victim::Lru,
-                "random" => Victim::Random,
-                "min_cost" => Victim::MinCost,
-                _ => Victim::Fifo,
-            },
+            victim: parameters.log_victim,
             random: Random::new(config.seed.wrapping_add(u64::from(number))),
-            eager_switch: values.text("merge_time") == "eager_switch",
-            first_write_data: values.text("first_write") == "data",
+            eager_switch: parameters.merge_time == MergeTime::EagerSwitch,
+            first_write_data: rules.first_write == FirstWrite::Data,
             rules: Rules {
-                partial: values.flag("partial"),
+                partial: rules.partial,
                 die: number,
                 dies: geometry.dies,
             },
@@ -192,9 +180,8 @@ impl Bast {
             self.merge(victim, MergeCause::Room, operations)?;
         }
         let Some(log) = self.unused.pop() else {
-            return Err(NoSpace {
-                explanation: format!("none of {} log blocks is unused", self.logs.len()).into(),
-            });
+            let logs = self.logs.len() as u32;
+            return Err(Shortage::Log { logs }.into());
         };
         let block = self.blocks.allocate(page.block, operations)?;
         self.logs[log as usize].bind(page.block, block);

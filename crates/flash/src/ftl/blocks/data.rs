@@ -1,5 +1,6 @@
 //! Data blocks: where a logical block lies when its pages are at their own offsets.
 
+use destage_base::choices;
 use destage_base::lazy::{Initial, LazyTable};
 
 use super::{Blocks, NONE};
@@ -8,13 +9,14 @@ use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
 use crate::operation::{Cause, Operations, Purpose, Role};
 
-/// Which pages of a data block a merge copies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::ftl) enum Copies {
-    /// Those that are the newest of their contents.
-    Valid,
-    /// All that were programmed, trimmed ones too.
-    All,
+choices! {
+    /// Which pages of a data block a merge copies.
+    pub(in crate::ftl) enum Copies {
+        /// Those that are the newest of their contents.
+        Valid = "valid",
+        /// All that were programmed, trimmed ones too.
+        All = "all",
+    }
 }
 
 /// Where logical block `logical` of a filled device lies at the start: in order, planes taken in turn.

@@ -4,7 +4,8 @@
 
 use super::data::DataBlocks;
 use super::page_log::PageLog;
-use super::{Blocks, LogicalPage, parameters};
+use super::parameters::{FirstWrite, Logs};
+use super::{Blocks, LogicalPage};
 use crate::ftl::{FtlConfig, NoSpace};
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
@@ -39,22 +40,16 @@ struct Reclaims {
 }
 
 impl Logged {
-    /// Die `number` with `logical` logical blocks and `logs` log blocks.
-    pub fn new(config: &FtlConfig<'_>, number: u32, logical: u32, logs: u32) -> Self {
-        let (geometry, values) = (config.geometry, config.values);
+    /// Die `number` with `logical` logical blocks and `logs` log blocks, under `rules`.
+    pub fn new(config: &FtlConfig<'_>, rules: &Logs, number: u32, logical: u32, logs: u32) -> Self {
+        let geometry = config.geometry;
         let full = if config.filled { logical } else { 0 };
-        let copies = parameters::copies(values);
         Self {
-            blocks: Blocks::new(
-                config,
-                full,
-                parameters::levelling(values),
-                values.flag("in_order"),
-            ),
-            data: DataBlocks::new(&geometry, logical, config.filled, copies),
+            blocks: Blocks::new(config, full, rules.levelling.rule(), rules.in_order),
+            data: DataBlocks::new(&geometry, logical, config.filled, rules.merge_copies),
             log: PageLog::new(logs, geometry.data_pages(), logical),
-            partial: values.flag("partial"),
-            first_write_data: values.text("first_write") == "data",
+            partial: rules.partial,
+            first_write_data: rules.first_write == FirstWrite::Data,
             die: number,
             dies: geometry.dies,
             reclaims: Reclaims::default(),

@@ -1,12 +1,30 @@
-//! Parameters that several layers over blocks share, and the reading of them.
+//! Parameters that several layers over blocks share.
 
-use alloc::format;
-use alloc::string::String;
-
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Field, Kind, Parameter};
+use destage_base::{choices, parameters};
 
 use super::WearLevelling;
 use super::data::Copies;
+use crate::ftl::BuildError;
+
+choices! {
+    /// Where a page goes that the data block could take.
+    pub enum FirstWrite {
+        /// To the log all the same.
+        Log = "log",
+        /// To its place.
+        Data = "data",
+    }
+}
+
+choices! {
+    /// Who levels wear.
+    pub enum Leveller {
+        None = "none",
+        Dynamic = "dynamic",
+        Static = "static",
+    }
+}
 
 /// Spare blocks.
 pub const SPARE_BLOCKS: Parameter = Parameter {
@@ -57,7 +75,7 @@ pub const PARTIAL_MERGES: Parameter = Parameter {
 /// Which pages merges copy.
 pub const MERGE_COPIES: Parameter = Parameter {
     name: "merge_copies",
-    kind: Kind::Choice(&["valid", "all"]),
+    kind: Copies::KIND,
     default: "valid",
     unit: "",
     about: "A merge copies the pages that have contents, or all that were ever programmed, trimmed ones too.",
@@ -67,7 +85,7 @@ pub const MERGE_COPIES: Parameter = Parameter {
 /// Where a page goes that the data block could take; the log by default.
 pub const FIRST_WRITE_LOG: Parameter = Parameter {
     name: "first_write",
-    kind: Kind::Choice(&["log", "data"]),
+    kind: FirstWrite::KIND,
     default: "log",
     unit: "",
     about: "A page whose place in the data block is still free goes to the log all the same, or to its place.",
@@ -94,90 +112,54 @@ pub const BATCH: Parameter = Parameter {
     source: "ours: the pages of one request or destage",
 };
 
-/// Who levels wear.
-pub const WEAR_LEVELLING: Parameter = Parameter {
-    name: "wl",
-    kind: Kind::Choice(&["none", "dynamic", "static"]),
-    default: "none",
-    unit: "",
-    about: "Wear levelling: none; the least worn free block first; and also cold data moved into worn blocks.",
-    source: "ours",
-};
-
-/// How often static wear levelling looks.
-pub const LEVELLING_PERIOD: Parameter = Parameter {
-    name: "wl_period",
-    kind: Kind::Integer {
-        min: 1,
-        max: u32::MAX as u64 - 1,
-    },
-    default: "1000",
-    unit: "erases",
-    about: "Erases of a die between two looks of static wear levelling.",
-    source: "ours",
-};
-
-/// How much wear may differ.
-pub const LEVELLING_GAP: Parameter = Parameter {
-    name: "wl_gap",
-    kind: Kind::Integer {
-        min: 1,
-        max: u32::MAX as u64 - 1,
-    },
-    default: "32",
-    unit: "erases",
-    about: "Static wear levelling moves data only if erases of two blocks differ by more.",
-    source: "ours",
-};
-
-/// The copies of merges that `values` ask for.
-pub fn copies(values: &Values) -> Copies {
-    match values.text("merge_copies") {
-        "all" => Copies::All,
-        _ => Copies::Valid,
+parameters! {
+    /// How wear is levelled.
+    pub struct Levelling {
+        /// Wear levelling: none; the least worn free block first; and also cold data moved into worn blocks.
+        wl: Leveller = "none", "", "ours";
+        /// Erases of a die between two looks of static wear levelling.
+        wl_period: u32 = "1000" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1, }, "erases", "ours";
+        /// Static wear levelling moves data only if erases of two blocks differ by more.
+        wl_gap: u32 = "32" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1, }, "erases", "ours";
     }
 }
 
-/// The wear levelling that `values` ask for.
-pub fn levelling(values: &Values) -> WearLevelling {
-    match values.text("wl") {
-        "dynamic" => WearLevelling::Dynamic,
-        "static" => WearLevelling::Static {
-            period: values.integer("wl_period") as u32,
-            gap: values.integer("wl_gap") as u32,
-        },
-        _ => WearLevelling::None,
+parameters! {
+    /// What layers with log blocks have in common.
+    pub struct Logs {
+        partial: bool as PARTIAL_MERGES;
+        merge_copies: Copies as MERGE_COPIES;
+        first_write: FirstWrite as FIRST_WRITE_LOG;
+        in_order: bool as IN_ORDER;
+        levelling: Levelling;
     }
 }
 
-/// Log blocks of each die.
-pub fn log_blocks(values: &Values) -> u32 {
-    values.integer("log_blocks") as u32
+impl Levelling {
+    /// The rule.
+    pub fn rule(&self) -> WearLevelling {
+        match self.wl {
+            Leveller::None => WearLevelling::None,
+            Leveller::Dynamic => WearLevelling::Dynamic,
+            Leveller::Static => WearLevelling::Static {
+                period: self.wl_period,
+                gap: self.wl_gap,
+            },
+        }
+    }
 }
 
-/// Logical blocks of each die where there are no log blocks: all that are not spare.
+/// Logical blocks of each die of `blocks` blocks: all that are neither log, if there is one, nor spare.
 ///
 /// # Errors
-/// A sentence naming the keys, if none is left.
-pub fn logical_blocks_without_log(blocks_per_die: u32, spare_blocks: u32) -> Result<u32, String> {
-    match blocks_per_die.checked_sub(spare_blocks) {
-        None | Some(0) => Err(format!(
-            "a die has {blocks_per_die} blocks; ftl.spare_blocks = {spare_blocks} leaves none of them for data"
-        )),
-        Some(logical) => Ok(logical),
-    }
-}
-
-/// Logical blocks of each die: all that are neither log nor spare.
-///
-/// # Errors
-/// A sentence naming the keys, if none is left.
-pub fn logical_blocks(blocks_per_die: u32, values: &Values) -> Result<u32, String> {
-    let (logs, spare) = (log_blocks(values), values.integer("spare_blocks") as u32);
-    match blocks_per_die.checked_sub(logs.saturating_add(spare)) {
-        None | Some(0) => Err(format!(
-            "a die has {blocks_per_die} blocks; ftl.log_blocks = {logs} and ftl.spare_blocks = {spare} leave none of them for data"
-        )),
+/// [`BuildError::NoDataBlock`] if none is left.
+pub fn logical_blocks(blocks: u32, logs: Option<u32>, spare: u32) -> Result<u32, BuildError> {
+    match blocks.checked_sub(logs.unwrap_or(0).saturating_add(spare)) {
+        None | Some(0) => Err(BuildError::NoDataBlock {
+            blocks,
+            logs,
+            spare,
+        }),
         Some(logical) => Ok(logical),
     }
 }

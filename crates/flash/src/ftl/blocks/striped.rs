@@ -2,15 +2,13 @@
 //! with its log blocks and what it is merged into.
 
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
 
 use super::{Blocks, LogicalPage};
 use crate::divide::Divider;
-use crate::ftl::{Ftl, NoSpace, PageWrite, Properties};
+use crate::ftl::{BuildError, Ftl, NoSpace, PageWrite, Properties};
 use crate::geometry::Geometry;
 use crate::nand::Wear;
 use crate::operation::Operations;
@@ -86,14 +84,12 @@ impl<E: Die> Striped<E> {
         geometry: &Geometry,
         logical_blocks: u32,
         has_merges: bool,
-        make: impl FnMut(u32) -> Result<E, String>,
-    ) -> Result<Self, String> {
+        make: impl FnMut(u32) -> Result<E, BuildError>,
+    ) -> Result<Self, BuildError> {
         let data_pages = geometry.data_pages();
         let pages = u64::from(logical_blocks) * u64::from(data_pages) * u64::from(geometry.dies);
         if pages >= u64::from(u32::MAX) {
-            return Err(format!(
-                "the device has {pages} pages; at most 2^32 - 2 are supported"
-            ));
+            return Err(BuildError::TooManyPages { pages });
         }
         Ok(Self {
             dies: (0..geometry.dies).map(make).collect::<Result<_, _>>()?,
@@ -193,6 +189,11 @@ impl<E: Die> Ftl for Striped<E> {
             .iter()
             .map(|die| die.blocks().wear())
             .fold(Wear::default(), Wear::and)
+    }
+
+    fn retired(&self) -> u64 {
+        let of_dies = self.dies.iter().map(|die| die.blocks().retired());
+        of_dies.map(u64::from).sum()
     }
 
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {

@@ -9,19 +9,41 @@ mod cache;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use destage_base::parameter::{Kind as ParameterKind, Parameter};
-use destage_base::{Lpn, Ticks};
+use destage_base::parameter::Kind;
+use destage_base::{Lpn, Ticks, choices, parameters};
 
 use self::cache::Cache;
-use super::blocks::parameters as shared;
 use super::page::PageFtl;
-use super::page::parameters::{self as page, AllocationPool, PageConfig};
-use super::{Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
+use super::page::parameters::{AllocationPool, Greedy, PageConfig};
+use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
 use crate::nand::Wear;
 use crate::operation::Operations;
 
 const SOURCE: &str = "Gupta et al., ASPLOS 2009.";
 const OURS: &str = "ours";
+
+choices! {
+    /// The words of `cmt_policy`.
+    enum CachePolicy {
+        Slru = "slru",
+        Lru = "lru",
+    }
+}
+
+parameters! {
+    /// What can be set of `dftl`.
+    struct Parameters {
+        /// Mappings in RAM, spread evenly over the dies; each die has one at least.
+        cmt_entries: u32 = "8192" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "mappings", OURS;
+        /// Which mapping leaves: the one used longest ago, of those used once first (half of RAM is kept for the others); or of all.
+        cmt_policy: CachePolicy = "slru", "", SOURCE;
+        /// With a changed mapping that leaves, all changed mappings of the same map page are written.
+        batch_update: bool = "true", "", SOURCE;
+        /// Mappings in a page of the map; 0: as many of 4 bytes as fit.
+        mappings_per_page: u32 = "0" in Kind::Integer { min: 0, max: 1 << 20, }, "mappings", SOURCE;
+        greedy: Greedy;
+    }
+}
 
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
@@ -29,57 +51,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Page mapping with the map in flash and the mappings in use in RAM; greedy garbage collection.",
     source: SOURCE,
     has_flash: true,
-    parameters: &[
-        Parameter {
-            name: "cmt_entries",
-            kind: ParameterKind::Integer {
-                min: 1,
-                max: u32::MAX as u64,
-            },
-            default: "8192",
-            unit: "mappings",
-            about: "Mappings in RAM, spread evenly over the dies; each die has one at least.",
-            source: OURS,
-        },
-        Parameter {
-            name: "cmt_policy",
-            kind: ParameterKind::Choice(&["slru", "lru"]),
-            default: "slru",
-            unit: "",
-            about: "Which mapping leaves: the one used longest ago, of those used once first (half of RAM is kept for the others); or of all.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "batch_update",
-            kind: ParameterKind::Flag,
-            default: "true",
-            unit: "",
-            about: "With a changed mapping that leaves, all changed mappings of the same map page are written.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "mappings_per_page",
-            kind: ParameterKind::Integer {
-                min: 0,
-                max: 1 << 20,
-            },
-            default: "0",
-            unit: "mappings",
-            about: "Mappings in a page of the map; 0: as many of 4 bytes as fit.",
-            source: SOURCE,
-        },
-        page::RESERVE_PERCENT,
-        page::MIN_FREE_PERCENT,
-        page::ALLOCATION_POOL,
-        page::STRIDE,
-        page::SEPARATE_GC_BLOCK,
-        page::GC_LOW,
-        page::GC_HIGH,
-        shared::WEAR_LEVELLING,
-        shared::LEVELLING_PERIOD,
-        shared::LEVELLING_GAP,
-        page::BACKGROUND_GC,
-    ],
+    parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Dftl::new(config)?)),
 };
 
@@ -98,21 +70,22 @@ struct Dftl {
 }
 
 impl Dftl {
-    fn new(config: &FtlConfig<'_>) -> Result<Self, alloc::string::String> {
-        let values = config.values;
+    fn new(config: &FtlConfig<'_>) -> Result<Self, BuildError> {
+        let parameters = Parameters::from_values(config.values);
+        let greedy = &parameters.greedy;
         let geometry = config.geometry;
-        let mappings = match values.integer("mappings_per_page") as u32 {
+        let mappings = match parameters.mappings_per_page {
             0 => (geometry.page_bytes / 4) as u32,
             given => given,
         };
         let settings = PageConfig {
             mappings_per_page: Some(mappings),
-            ..PageConfig::greedy(config)
+            ..PageConfig::greedy(config, greedy)
         };
-        let data = PageFtl::new(&settings.with_migrations(values))?;
+        let data = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
         let pages = (data.pages() / u64::from(geometry.dies)) as u32;
-        let entries = values.integer("cmt_entries") as u32;
-        let segments = values.text("cmt_policy") == "slru";
+        let entries = parameters.cmt_entries;
+        let segments = parameters.cmt_policy == CachePolicy::Slru;
         let share = |die: u32| {
             let more = u32::from(die < entries % geometry.dies);
             (entries / geometry.dies + more).max(1)
@@ -122,7 +95,7 @@ impl Dftl {
             caches: (0..geometry.dies)
                 .map(|die| Cache::new(share(die), pages, mappings, segments))
                 .collect(),
-            batch_update: values.flag("batch_update"),
+            batch_update: parameters.batch_update,
             same_plane: settings.allocation_pool == AllocationPool::Plane,
             map_pages: u64::from(pages.div_ceil(mappings)) * u64::from(geometry.dies),
             cmt_entries: u64::from(entries.max(geometry.dies)),
@@ -353,6 +326,10 @@ impl Ftl for Dftl {
 
     fn wear(&self) -> Wear {
         self.data.wear()
+    }
+
+    fn retired(&self) -> u64 {
+        self.data.retired()
     }
 
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {

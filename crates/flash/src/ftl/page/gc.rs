@@ -5,7 +5,7 @@
 
 use alloc::vec::Vec;
 
-use destage_base::Ticks;
+use destage_base::{Ticks, choices};
 
 use super::die::Die;
 use super::{greedy_wear, levelling, wear_aware};
@@ -14,21 +14,22 @@ use crate::nand::Ppn;
 use crate::operation::{Cause, Operations, Transfer};
 use crate::timing::Timing;
 
-/// Which sealed block is cleaned.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Policy {
-    /// The one with the fewest valid pages.
-    Greedy,
-    /// As greedy, but a worn block gets cold data instead of becoming free.
-    WearAware,
-    /// The one with most to gain for what has to be moved, and unchanged for long.
-    CostBenefit,
-    /// The one closed first.
-    Fifo,
-    /// The one with the fewest valid pages of some drawn at random.
-    DChoices,
-    /// As greedy, but a worn block is passed over, the more probably the more it is worn.
-    GreedyWear,
+choices! {
+    /// Which sealed block is cleaned.
+    pub enum Policy {
+        /// The one with the fewest valid pages.
+        Greedy = "greedy",
+        /// As greedy, but a worn block gets cold data instead of becoming free.
+        WearAware = "wear_aware",
+        /// The one with most to gain for what has to be moved, and unchanged for long.
+        CostBenefit = "cost_benefit",
+        /// The one closed first.
+        Fifo = "fifo",
+        /// The one with the fewest valid pages of some drawn at random.
+        DChoices = "d_choices",
+        /// As greedy, but a worn block is passed over, the more probably the more it is worn.
+        GreedyWear = "greedy_wear",
+    }
 }
 
 /// What a garbage collection needs to know besides the die.

@@ -20,8 +20,6 @@ mod tests;
 mod victims;
 mod wear_aware;
 
-use alloc::format;
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -35,7 +33,7 @@ pub use self::parameters::{AllocationPool, PageConfig};
 use self::placement::Placement;
 use self::shape::NONE;
 use self::stripe::Stripe;
-use super::{Batched, Ftl, NoSpace, PageWrite, Properties};
+use super::{Batched, BuildError, Ftl, NoSpace, PageWrite, Properties};
 use crate::batch::{Batch, Entry};
 use crate::nand::Wear;
 use crate::operation::{Cause, Operations};
@@ -66,8 +64,8 @@ impl PageFtl {
     /// A device in the state its configuration describes.
     ///
     /// # Errors
-    /// A sentence naming the keys that contradict each other.
-    pub fn new(config: &PageConfig) -> Result<Self, String> {
+    /// What does not fit together.
+    pub fn new(config: &PageConfig) -> Result<Self, BuildError> {
         let geometry = config.geometry;
         config.check_placement()?;
         let shape = config.layout(0)?.shape;
@@ -77,30 +75,25 @@ impl PageFtl {
             1
         };
         if units == 0 || !geometry.planes.is_multiple_of(units) {
-            return Err(format!(
-                "flash.parallel_units = {units} does not divide flash.planes_per_die = {}",
-                geometry.planes
-            ));
+            let planes = geometry.planes;
+            return Err(BuildError::ParallelUnits { units, planes });
         }
         // What is left of a die behind its last whole run of the stripe is not offered.
         let pages_of_die = shape.pages() - shape.pages() % config.stride;
         if pages_of_die == 0 {
-            return Err(format!(
-                "ftl.stride = {} is more than the {} logical pages of a die",
-                config.stride,
-                shape.pages()
-            ));
+            return Err(BuildError::Stride {
+                stride: config.stride,
+                pages: shape.pages(),
+            });
         }
         let pages = u64::from(pages_of_die) * u64::from(geometry.dies);
         if pages >= u64::from(u32::MAX) {
-            return Err(format!(
-                "the device has {pages} pages; at most 2^32 - 2 are supported"
-            ));
+            return Err(BuildError::TooManyPages { pages });
         }
         Ok(Self {
             dies: (0..geometry.dies)
                 .map(|number| Ok(Die::new(&geometry, &config.layout(number)?)))
-                .collect::<Result<_, String>>()?,
+                .collect::<Result<_, BuildError>>()?,
             gc_pointers: vec![vec![0; units as usize]; geometry.dies as usize],
             stripe: Stripe::new(geometry.dies, config.stride),
             placement: match config.dynamic {
@@ -305,6 +298,10 @@ impl Ftl for PageFtl {
             .iter()
             .map(|die| die.nand.wear())
             .fold(Wear::default(), Wear::and)
+    }
+
+    fn retired(&self) -> u64 {
+        self.dies.iter().map(|die| u64::from(die.retired())).sum()
     }
 
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {

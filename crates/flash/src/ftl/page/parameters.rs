@@ -1,10 +1,9 @@
 //! What shapes a page-mapped device: the registry row, and the numbers that follow from it.
 
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::string::String;
 
-use destage_base::parameter::{Kind as ParameterKind, Parameter, Values};
+use destage_base::parameter::{Kind, Parameter};
+use destage_base::{choices, parameters};
 
 use super::PageFtl;
 use super::die::{Layout, Watermarks};
@@ -13,7 +12,7 @@ use super::shape::Shape;
 use super::victims::Order;
 use crate::ftl::blocks::WearLevelling;
 use crate::ftl::blocks::parameters as shared;
-use crate::ftl::{FtlConfig, FtlRow};
+use crate::ftl::{BuildError, Fixed, FtlConfig, FtlRow, ReserveTooSmall};
 use crate::geometry::Geometry;
 use crate::timing::Timing;
 
@@ -21,73 +20,45 @@ const SOURCE: &str = "Agrawal et al., USENIX ATC 2008, as released for DiskSim 4
 
 const OURS: &str = "ours";
 
-pub(in crate::ftl) const RESERVE_PERCENT: Parameter = Parameter {
-    name: "reserve_percent",
-    kind: ParameterKind::Number {
-        min: 0.0,
-        max: 99.0,
-    },
-    default: "15",
-    unit: "%",
-    about: "Share of each plane's blocks that is not offered to the host.",
-    source: SOURCE,
-};
-pub(in crate::ftl) const MIN_FREE_PERCENT: Parameter = Parameter {
-    name: "min_free_percent",
-    kind: ParameterKind::Number {
-        min: 0.0,
-        max: 99.0,
-    },
-    default: "5",
-    unit: "%",
-    about: "Share of free blocks at or under which garbage collection starts.",
-    source: SOURCE,
-};
-pub(in crate::ftl) const ALLOCATION_POOL: Parameter = Parameter {
-    name: "allocation_pool",
-    kind: ParameterKind::Choice(&["die", "plane"]),
-    default: "die",
-    unit: "",
-    about: "Planes a write may choose from: all of its die, or only that of the page's present copy.",
-    source: SOURCE,
-};
-pub(in crate::ftl) const GC: Parameter = Parameter {
-    name: "gc_policy",
-    kind: ParameterKind::Choice(&[
-        "greedy",
-        "wear_aware",
-        "cost_benefit",
-        "fifo",
-        "d_choices",
-        "greedy_wear",
-    ]),
-    default: "greedy",
-    unit: "",
-    about: "Which block is cleaned: fewest valid pages; the same with worn blocks given cold data; best age, gain and cost; closed first; fewest valid pages of some drawn; fewest valid pages with worn blocks passed over.",
-    source: "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013",
-};
-pub(in crate::ftl) const D: Parameter = Parameter {
-    name: "d",
-    kind: ParameterKind::Integer {
-        min: 1,
-        max: u32::MAX as u64,
-    },
-    default: "10",
-    unit: "blocks",
-    about: "How many blocks gc_policy=d_choices draws, each from all.",
-    source: "Van Houdt, SIGMETRICS 2013",
-};
-pub(in crate::ftl) const VICTIM_TIES: Parameter = Parameter {
-    name: "victim_ties",
-    kind: ParameterKind::Choice(&["oldest", "reference"]),
-    default: "oldest",
-    unit: "",
-    about: "Of blocks with equally few valid pages gc_policy=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when garbage collection began).",
-    source: "oldest: ours; reference: as released for DiskSim 4.0",
-};
-pub(in crate::ftl) const STRIDE: Parameter = Parameter {
+choices! {
+    /// Among which planes a write may choose.
+    pub enum AllocationPool {
+        /// All planes of the die.
+        Die = "die",
+        /// The plane of the page's present copy.
+        Plane = "plane",
+    }
+}
+
+choices! {
+    /// The words of `placement`.
+    enum Place {
+        Stripe = "stripe",
+        Dynamic = "dynamic",
+    }
+}
+
+choices! {
+    /// The words of `victim_ties`.
+    enum Ties {
+        Oldest = "oldest",
+        Reference = "reference",
+    }
+}
+
+choices! {
+    /// Whether what garbage collection moves fills blocks of its own.
+    pub(in crate::ftl) enum Separate {
+        /// If the reserve has room for that.
+        Auto = "auto",
+        Yes = "true",
+        No = "false",
+    }
+}
+
+const STRIDE: Parameter = Parameter {
     name: "stride",
-    kind: ParameterKind::Integer {
+    kind: Kind::Integer {
         min: 1,
         max: u32::MAX as u64,
     },
@@ -96,60 +67,71 @@ pub(in crate::ftl) const STRIDE: Parameter = Parameter {
     about: "Consecutive pages that live on one die before the next has its turn.",
     source: "Agrawal et al., USENIX ATC 2008",
 };
-const PLACEMENT: Parameter = Parameter {
-    name: "placement",
-    kind: ParameterKind::Choice(&["stripe", "dynamic"]),
-    default: "stripe",
-    unit: "",
-    about: "A page's die follows from its number, or each write goes to the die with the fewest operations waiting.",
-    source: "stripe: Agrawal et al., USENIX ATC 2008; dynamic: ours",
-};
-pub(in crate::ftl) const SEPARATE_GC_BLOCK: Parameter = Parameter {
-    name: "separate_gc_block",
-    kind: ParameterKind::Choice(&["auto", "true", "false"]),
-    default: "auto",
-    unit: "",
-    about: "Pages that garbage collection moves fill blocks of their own, not those of new data; auto: if the reserve has room for that.",
-    source: "ours; false: as released for DiskSim 4.0",
-};
-pub(in crate::ftl) const GC_LOW: Parameter = Parameter {
-    name: "gc_low",
-    kind: ParameterKind::Integer {
-        min: 0,
-        max: u32::MAX as u64,
-    },
-    default: "0",
-    unit: "blocks",
-    about: "Garbage collection starts when fewer blocks of a pool are free; 0: one more than min_free_percent of the pool, rounded down.",
-    source: OURS,
-};
-pub(in crate::ftl) const GC_HIGH: Parameter = Parameter {
-    name: "gc_high",
-    kind: ParameterKind::Integer {
-        min: 0,
-        max: u32::MAX as u64,
-    },
-    default: "0",
-    unit: "blocks",
-    about: "Garbage collection ends when so many blocks of a pool are free; 0: gc_low with copy-back, one more without.",
-    source: OURS,
-};
-pub(in crate::ftl) const WL_MIGRATE: Parameter = Parameter {
-    name: "wl_migrate",
-    kind: ParameterKind::Flag,
-    default: "false",
-    unit: "",
-    about: "With gc_policy=greedy_wear: a worn block that is cleaned receives the coldest block's contents.",
-    source: SOURCE,
-};
-pub(in crate::ftl) const BACKGROUND_GC: Parameter = Parameter {
+
+const BACKGROUND_GC: Parameter = Parameter {
     name: "background_gc",
-    kind: ParameterKind::Flag,
+    kind: Kind::Flag,
     default: "false",
     unit: "",
     about: "Collect garbage also when no request waits at the die.",
     source: SOURCE,
 };
+
+parameters! {
+    /// What is kept free, and where a write may go.
+    pub(in crate::ftl) struct Reserve {
+        /// Share of each plane's blocks that is not offered to the host.
+        reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0, }, "%", SOURCE;
+        /// Share of free blocks at or under which garbage collection starts.
+        min_free_percent: f64 = "5" in Kind::Number { min: 0.0, max: 99.0, }, "%", SOURCE;
+        /// Planes a write may choose from: all of its die, or only that of the page's present copy.
+        allocation_pool: AllocationPool = "die", "", SOURCE;
+    }
+}
+
+parameters! {
+    /// When garbage collection starts and ends, and where what it moves goes.
+    pub(in crate::ftl) struct Marks {
+        /// Pages that garbage collection moves fill blocks of their own, not those of new data; auto: if the reserve has room for that.
+        separate_gc_block: Separate = "auto", "", "ours; false: as released for DiskSim 4.0";
+        /// Garbage collection starts when fewer blocks of a pool are free; 0: one more than min_free_percent of the pool, rounded down.
+        gc_low: u32 = "0", "blocks", OURS;
+        /// Garbage collection ends when so many blocks of a pool are free; 0: gc_low with copy-back, one more without.
+        gc_high: u32 = "0", "blocks", OURS;
+    }
+}
+
+parameters! {
+    /// What can be set of every layer that maps by page and collects greedily.
+    pub(in crate::ftl) struct Greedy {
+        reserve: Reserve;
+        stride: u32 as STRIDE;
+        marks: Marks;
+        levelling: shared::Levelling;
+        background_gc: bool as BACKGROUND_GC;
+    }
+}
+
+parameters! {
+    /// What can be set of `page`.
+    struct Parameters {
+        reserve: Reserve;
+        /// A page's die follows from its number, or each write goes to the die with the fewest operations waiting.
+        placement: Place = "stripe", "", "stripe: Agrawal et al., USENIX ATC 2008; dynamic: ours";
+        stride: u32 as STRIDE;
+        /// Which block is cleaned: fewest valid pages; the same with worn blocks given cold data; best age, gain and cost; closed first; fewest valid pages of some drawn; fewest valid pages with worn blocks passed over.
+        gc_policy: Policy = "greedy", "", "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013";
+        /// How many blocks gc_policy=d_choices draws, each from all.
+        d: u32 = "10" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "blocks", "Van Houdt, SIGMETRICS 2013";
+        /// Of blocks with equally few valid pages gc_policy=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when garbage collection began).
+        victim_ties: Ties = "oldest", "", "oldest: ours; reference: as released for DiskSim 4.0";
+        marks: Marks;
+        /// With gc_policy=greedy_wear: a worn block that is cleaned receives the coldest block's contents.
+        wl_migrate: bool = "false", "", SOURCE;
+        levelling: shared::Levelling;
+        background_gc: bool as BACKGROUND_GC;
+    }
+}
 
 /// The registry row.
 pub(in crate::ftl) const ROW: FtlRow = FtlRow {
@@ -157,56 +139,29 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
     about: "Page mapping: pages striped over dies, writes to the plane with most room, garbage collection.",
     source: SOURCE,
     has_flash: true,
-    parameters: &[
-        RESERVE_PERCENT,
-        MIN_FREE_PERCENT,
-        ALLOCATION_POOL,
-        PLACEMENT,
-        STRIDE,
-        GC,
-        D,
-        VICTIM_TIES,
-        SEPARATE_GC_BLOCK,
-        GC_LOW,
-        GC_HIGH,
-        WL_MIGRATE,
-        shared::WEAR_LEVELLING,
-        shared::LEVELLING_PERIOD,
-        shared::LEVELLING_GAP,
-        BACKGROUND_GC,
-    ],
+    parameters: Parameters::ROWS,
     build: |config| {
-        let values = config.values;
-        let policy = match config.values.text("gc_policy") {
-            "wear_aware" => Policy::WearAware,
-            "cost_benefit" => Policy::CostBenefit,
-            "fifo" => Policy::Fifo,
-            "d_choices" => Policy::DChoices,
-            "greedy_wear" => Policy::GreedyWear,
-            _ => Policy::Greedy,
+        let own = Parameters::from_values(config.values);
+        let greedy = Greedy {
+            reserve: own.reserve,
+            stride: own.stride,
+            marks: own.marks,
+            levelling: own.levelling,
+            background_gc: own.background_gc,
         };
         let settings = PageConfig {
             parallel_units: config.parallel_units,
-            dynamic: values.text("placement") == "dynamic",
-            gc: policy,
-            draws: values.integer("d") as u32,
-            reference_ties: values.text("victim_ties") == "reference",
-            migrates: values.flag("wl_migrate"),
-            ..PageConfig::greedy(config)
+            dynamic: own.placement == Place::Dynamic,
+            gc: own.gc_policy,
+            draws: own.d,
+            reference_ties: own.victim_ties == Ties::Reference,
+            migrates: own.wl_migrate,
+            ..PageConfig::greedy(config, &greedy)
         };
-        let ftl = PageFtl::new(&settings.with_migrations(values))?;
+        let ftl = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
         Ok(Box::new(ftl))
     },
 };
-
-/// Among which planes a write may choose.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AllocationPool {
-    /// All planes of the die.
-    Die,
-    /// The plane of the page's present copy.
-    Plane,
-}
 
 /// Everything that shapes a page-mapped device.
 #[derive(Clone, Copy, Debug)]
@@ -261,31 +216,28 @@ pub struct PageConfig {
 
 impl PageConfig {
     /// What the parameters that all page-mapped layers share say; greedy garbage collection.
-    pub(in crate::ftl) fn greedy(config: &FtlConfig<'_>) -> Self {
-        let values = config.values;
+    pub(in crate::ftl) fn greedy(config: &FtlConfig<'_>, greedy: &Greedy) -> Self {
+        let (reserve, marks) = (&greedy.reserve, &greedy.marks);
         Self {
             geometry: config.geometry,
             erase_dates: config.erase_dates,
-            reserve_percent: values.number("reserve_percent"),
-            min_free_percent: values.number("min_free_percent"),
+            reserve_percent: reserve.reserve_percent,
+            min_free_percent: reserve.min_free_percent,
             copy_back: config.copy_back,
             parallel_units: 1,
-            stride: values.integer("stride") as u32,
+            stride: greedy.stride,
             dynamic: false,
-            allocation_pool: match values.text("allocation_pool") {
-                "plane" => AllocationPool::Plane,
-                _ => AllocationPool::Die,
-            },
+            allocation_pool: reserve.allocation_pool,
             gc: Policy::Greedy,
             draws: 1,
             reference_ties: false,
-            separate_migrations: values.text("separate_gc_block") == "true",
-            gc_low: values.integer("gc_low") as u32,
-            gc_high: values.integer("gc_high") as u32,
+            separate_migrations: marks.separate_gc_block == Separate::Yes,
+            gc_low: marks.gc_low,
+            gc_high: marks.gc_high,
             migrates: false,
-            levelling: shared::levelling(values),
+            levelling: greedy.levelling.rule(),
             mappings_per_page: None,
-            background_gc: values.flag("background_gc"),
+            background_gc: greedy.background_gc,
             endurance: config.endurance,
             retire: config.retire,
             filled: config.filled,
@@ -294,7 +246,7 @@ impl PageConfig {
     }
 
     /// The same, with blocks of their own for what garbage collection moves where that is left open and there is room.
-    pub(in crate::ftl) fn with_migrations(self, values: &Values) -> Self {
+    pub(in crate::ftl) fn with_migrations(self, marks: &Marks) -> Self {
         let separate = Self {
             separate_migrations: true,
             ..self
@@ -303,7 +255,7 @@ impl PageConfig {
             let reserved = share(self.reserve_percent, self.geometry.blocks_per_plane);
             reserved < self.geometry.blocks_per_plane && separate.watermarks(reserved).is_ok()
         };
-        if values.text("separate_gc_block") == "auto" && has_room() {
+        if marks.separate_gc_block == Separate::Auto && has_room() {
             separate
         } else {
             self
@@ -319,29 +271,29 @@ impl PageConfig {
     /// How the dies are to be made.
     ///
     /// # Errors
-    /// A sentence naming the keys that contradict each other.
-    pub(super) fn layout(&self, number: u32) -> Result<Layout, String> {
+    /// What does not fit together.
+    pub(super) fn layout(&self, number: u32) -> Result<Layout, BuildError> {
         let geometry = self.geometry;
         geometry.check()?;
         let reserved = share(self.reserve_percent, geometry.blocks_per_plane);
         if reserved >= geometry.blocks_per_plane {
-            return Err(format!(
-                "ftl.reserve_percent = {} leaves none of {} blocks per plane for data",
-                self.reserve_percent, geometry.blocks_per_plane
-            ));
+            return Err(BuildError::ReserveIsAll {
+                percent: self.reserve_percent,
+                blocks: geometry.blocks_per_plane,
+            });
         }
         if reserved == 0 {
-            return Err(format!(
-                "ftl.reserve_percent = {} of {} blocks per plane is less than one block; a page-mapped device needs one to write to",
-                self.reserve_percent, geometry.blocks_per_plane
-            ));
+            return Err(BuildError::ReserveIsNone {
+                percent: self.reserve_percent,
+                blocks: geometry.blocks_per_plane,
+            });
         }
         let reserved = match self.watermarks(reserved) {
             Ok(_) => reserved,
             Err(_) => reserved.max(self.least_reserved()),
         };
         if self.gc == Policy::WearAware && !self.copy_back {
-            return Err("ftl.gc_policy = wear_aware needs flash.copy_back = true".into());
+            return Err(BuildError::NoCopyBack);
         }
         let data_blocks = (geometry.blocks_per_plane - reserved) * geometry.planes;
         let by_reference = self.is_reference();
@@ -393,7 +345,7 @@ impl PageConfig {
     }
 
     /// Pages a die may hold so that garbage collection can always reach its high mark.
-    pub(super) fn most_pages(&self) -> Result<u32, String> {
+    pub(super) fn most_pages(&self) -> Result<u32, BuildError> {
         let geometry = self.geometry;
         let layout = self.layout(0)?;
         let pools = if self.copy_back { geometry.planes } else { 1 };
@@ -405,23 +357,21 @@ impl PageConfig {
     /// Refuses what page by page placement cannot be joined with.
     ///
     /// # Errors
-    /// A sentence naming the keys that contradict each other.
-    pub(super) fn check_placement(&self) -> Result<(), String> {
+    /// What does not fit together.
+    pub(super) fn check_placement(&self) -> Result<(), BuildError> {
         if !self.dynamic {
             return Ok(());
         }
-        let contradiction = if self.stride > 1 {
-            format!("ftl.stride = {}", self.stride)
+        let fixed = if self.stride > 1 {
+            Fixed::Stride(self.stride)
         } else if self.copy_back && self.parallel_units > 1 {
-            format!("flash.parallel_units = {}", self.parallel_units)
+            Fixed::ParallelUnits(self.parallel_units)
         } else if self.allocation_pool == AllocationPool::Plane {
-            String::from("ftl.allocation_pool = plane")
+            Fixed::Plane
         } else {
             return Ok(());
         };
-        Err(format!(
-            "ftl.placement = dynamic chooses a die for each write and cannot be joined with {contradiction}"
-        ))
+        Err(BuildError::Placement(fixed))
     }
 
     /// Whether everything is as in the reference simulator, as far as that knows the policy.
@@ -464,7 +414,7 @@ impl PageConfig {
     }
 
     /// When a pool of which `reserved` blocks in each plane are not offered is cleaned, and how far.
-    fn watermarks(&self, reserved: u32) -> Result<Watermarks, String> {
+    fn watermarks(&self, reserved: u32) -> Result<Watermarks, BuildError> {
         let planes = match self.copy_back {
             true => 1,
             false => self.geometry.planes,
@@ -473,20 +423,12 @@ impl PageConfig {
         let least = self.least_free();
         let low = match self.gc_low {
             0 => (share(self.min_free_percent, blocks) + 1).max(least),
-            low if low < least => {
-                return Err(format!(
-                    "ftl.gc_low = {low} leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, or a map in flash, it is at least {least}"
-                ));
-            }
+            low if low < least => return Err(BuildError::LowMark { low, least }),
             low => low,
         };
         let high = match self.gc_high {
             0 => low + u32::from(!self.copy_back),
-            high if high < low => {
-                return Err(format!(
-                    "ftl.gc_high = {high} is less than ftl.gc_low = {low}: garbage collection would end before it starts"
-                ));
-            }
+            high if high < low => return Err(BuildError::HighMark { high, low }),
             high => high,
         };
         let open = self.open_blocks();
@@ -502,15 +444,18 @@ impl PageConfig {
         };
         let spare = (reserved * planes).saturating_sub(open + map_blocks);
         if spare < goal || reserved * planes <= open {
-            return Err(format!(
-                "garbage collection keeps {goal} blocks free (ftl.min_free_percent = {}, ftl.gc_low = {}, ftl.gc_high = {}), {open} open (ftl.separate_gc_block = {}) and {map_blocks} for its map, but ftl.reserve_percent = {} sets aside only {} of {blocks}: garbage collection would never end",
-                self.min_free_percent,
-                self.gc_low,
-                self.gc_high,
-                self.separate_migrations,
-                self.reserve_percent,
-                reserved * planes,
-            ));
+            return Err(BuildError::Reserve(ReserveTooSmall {
+                goal,
+                min_free_percent: self.min_free_percent,
+                low: self.gc_low,
+                high: self.gc_high,
+                open,
+                separate: self.separate_migrations,
+                map_blocks,
+                reserve_percent: self.reserve_percent,
+                reserved: reserved * planes,
+                blocks,
+            }));
         }
         Ok(Watermarks { low, high })
     }

@@ -271,29 +271,45 @@ fn worn_blocks_receive_cold_data() {
 }
 
 #[test]
-fn contradictions_are_refused_by_name() {
+fn contradictions_are_refused() {
     let base = config(1, true, Policy::Greedy);
-    let cases = [
+    let cases: [(PageConfig, fn(BuildError) -> bool); 4] = [
         (
             PageConfig {
                 min_free_percent: 40.0,
                 ..base
             },
-            "ftl.min_free_percent",
+            |error| matches!(error, BuildError::Reserve(of) if of.min_free_percent == 40.0),
         ),
         (
             PageConfig {
                 reserve_percent: 5.0,
                 ..base
             },
-            "less than one block",
+            |error| {
+                matches!(
+                    error,
+                    BuildError::ReserveIsNone {
+                        percent: 5.0,
+                        blocks: 12
+                    }
+                )
+            },
         ),
         (
             PageConfig {
                 parallel_units: 3,
                 ..base
             },
-            "does not divide",
+            |error| {
+                matches!(
+                    error,
+                    BuildError::ParallelUnits {
+                        units: 3,
+                        planes: 4
+                    }
+                )
+            },
         ),
         (
             PageConfig {
@@ -301,12 +317,12 @@ fn contradictions_are_refused_by_name() {
                 copy_back: false,
                 ..base
             },
-            "needs flash.copy_back",
+            |error| error == BuildError::NoCopyBack,
         ),
     ];
-    for (config, expected) in cases {
+    for (config, is_expected) in cases {
         let error = PageFtl::new(&config).err().unwrap();
-        assert!(error.contains(expected), "{error}");
+        assert!(is_expected(error), "{error:?}");
     }
 }
 

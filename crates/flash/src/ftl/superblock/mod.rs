@@ -14,7 +14,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use destage_base::lazy::LazyTable;
-use destage_base::parameter::{Kind as ParameterKind, Parameter};
+use destage_base::parameter::Kind;
+use destage_base::parameters;
 
 use self::tables::{Initial, LiveAtStart, MapAtStart, NoBlock, OwnerAtStart};
 use super::blocks::parameters as shared;
@@ -29,55 +30,36 @@ use crate::operation::{MergeCause, Operations, Purpose, Role};
 
 const SOURCE: &str = "Kang, Jo, Kim and Lee, EMSOFT 2006.";
 
+parameters! {
+    /// What can be set of `superblock`.
+    struct Parameters {
+        /// Adjacent logical blocks of a die that form a superblock.
+        sb_blocks: u32 = "4" in Kind::Integer { min: 1, max: 1024 }, "blocks", SOURCE;
+        /// Flash blocks a superblock may have beyond its logical blocks before it collects garbage.
+        sb_update_blocks: u32 = "2" in Kind::Integer { min: 1, max: 1024 }, "blocks", SOURCE;
+        /// Pages written again since the last collection go to another update block than the rest.
+        sb_hotcold: bool = "true", "", SOURCE;
+        /// The page map is in RAM; if not, finding a page that has contents reads the spare area it is kept in.
+        sb_map_cached: bool = "true", "", SOURCE;
+        log_blocks: u32 as shared::LOG_BLOCKS;
+        spare_blocks: u32 as shared::SPARE_BLOCKS;
+        levelling: shared::Levelling;
+    }
+}
+
 /// The registry row.
 pub(super) const ROW: FtlRow = FtlRow {
     name: "superblock",
     about: "Adjacent logical blocks share data and update blocks, with a page map inside and garbage collection of their own.",
     source: SOURCE,
     has_flash: true,
-    parameters: &[
-        Parameter {
-            name: "sb_blocks",
-            kind: ParameterKind::Integer { min: 1, max: 1024 },
-            default: "4",
-            unit: "blocks",
-            about: "Adjacent logical blocks of a die that form a superblock.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "sb_update_blocks",
-            kind: ParameterKind::Integer { min: 1, max: 1024 },
-            default: "2",
-            unit: "blocks",
-            about: "Flash blocks a superblock may have beyond its logical blocks before it collects garbage.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "sb_hotcold",
-            kind: ParameterKind::Flag,
-            default: "true",
-            unit: "",
-            about: "Pages written again since the last collection go to another update block than the rest.",
-            source: SOURCE,
-        },
-        Parameter {
-            name: "sb_map_cached",
-            kind: ParameterKind::Flag,
-            default: "true",
-            unit: "",
-            about: "The page map is in RAM; if not, finding a page that has contents reads the spare area it is kept in.",
-            source: SOURCE,
-        },
-        shared::LOG_BLOCKS,
-        shared::SPARE_BLOCKS,
-        shared::WEAR_LEVELLING,
-        shared::LEVELLING_PERIOD,
-        shared::LEVELLING_GAP,
-    ],
+    parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;
-        let logical = shared::logical_blocks(geometry.blocks_per_die(), config.values)?;
-        let make = |number| Ok(Superblocks::new(config, number, logical));
+        let parameters = Parameters::from_values(config.values);
+        let (logs, spare) = (parameters.log_blocks, parameters.spare_blocks);
+        let logical = shared::logical_blocks(geometry.blocks_per_die(), Some(logs), spare)?;
+        let make = |number| Ok(Superblocks::new(config, &parameters, number, logical));
         Ok(Box::new(Striped::new(&geometry, logical, true, make)?))
     },
 };
@@ -132,10 +114,10 @@ struct Superblocks {
 }
 
 impl Superblocks {
-    fn new(config: &FtlConfig<'_>, number: u32, logical: u32) -> Self {
-        let (values, geometry) = (config.values, config.geometry);
-        let superblock_blocks = values.integer("sb_blocks") as u32;
-        let update_blocks = values.integer("sb_update_blocks") as u32;
+    fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {
+        let geometry = config.geometry;
+        let superblock_blocks = parameters.sb_blocks;
+        let update_blocks = parameters.sb_update_blocks;
         let superblocks = logical.div_ceil(superblock_blocks);
         let width = superblock_blocks + update_blocks;
         let full = if config.filled { logical } else { 0 };
@@ -148,10 +130,10 @@ impl Superblocks {
         };
         let physical = geometry.blocks_per_die() as usize;
         // With one update block there is nothing to keep apart.
-        let tells_apart = values.flag("sb_hotcold") && update_blocks > 1;
+        let tells_apart = parameters.sb_hotcold && update_blocks > 1;
         let row = superblock_blocks * pages;
         Self {
-            blocks: Blocks::new(config, full, shared::levelling(values), true),
+            blocks: Blocks::new(config, full, parameters.levelling.rule(), true),
             map: LazyTable::new(logical as usize * pages as usize, MapAtStart(initial)),
             owner: LazyTable::new(physical << geometry.page_bits(), OwnerAtStart(initial)),
             live: LazyTable::new(physical, LiveAtStart(initial)),
@@ -161,12 +143,12 @@ impl Superblocks {
             written: tells_apart.then(|| Masks::new(superblocks, row, First(0))),
             order: List::new(superblocks),
             updates: 0,
-            updates_max: shared::log_blocks(values),
+            updates_max: parameters.log_blocks,
             logical,
             superblock_blocks,
             update_blocks,
             by_superblock: Divider::new(superblock_blocks),
-            map_cached: values.flag("sb_map_cached"),
+            map_cached: parameters.sb_map_cached,
             scratch: Vec::with_capacity(width as usize),
             die: number,
             dies: geometry.dies,

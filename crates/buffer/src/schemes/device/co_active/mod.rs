@@ -29,9 +29,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameter::Kind;
 use destage_base::time::TICKS_PER_US;
-use destage_base::{Lpn, Ticks, table};
+use destage_base::{Lpn, Ticks, parameters, table};
 
 use self::budget::Budget;
 use super::{STRIDE, Striping};
@@ -45,6 +45,27 @@ use crate::view::View;
 
 const OURS: &str = "Ours.";
 
+parameters! {
+    /// What can be set of `co-active`.
+    struct Parameters {
+        stride: u64 as STRIDE;
+        /// Within how many page writes accesses of a page count together; 0: as many as the buffer has pages.
+        co_window: u32 = "0", "page writes", OURS;
+        /// Accesses within the window that make a page hot, the one with which it enters included.
+        co_hot: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64, }, "accesses", OURS;
+        /// Pages written back per period if writes come evenly; 0: a sixteenth of the buffer, at least one.
+        co_cap_pages: u32 = "0", "pages", OURS;
+        /// Length of the periods in which writes and write-backs are counted.
+        co_period_us: u64 = "100000" in Kind::Integer { min: 1, max: u64::MAX / TICKS_PER_US, }, "us", OURS;
+        /// How many past periods tell how bursty writes are: the cap grows by their peak over their mean.
+        co_periods: u32 = "8" in Kind::Integer { min: 1, max: 1024 }, "periods", OURS;
+        /// How long no host request for a die's pages may have been queued or in service before.
+        co_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US, }, "us", OURS;
+        /// Whether a read hit counts as an access, for recency and for being hot.
+        read_touch: bool = "false", "", OURS;
+    }
+}
+
 /// The row of `co-active`.
 pub const ROW: SchemeRow = SchemeRow {
     name: "co-active",
@@ -52,100 +73,28 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Writes cold pages back while their die is idle, and gives clean pages up first.",
     source: "Co-Active, IEEE Transactions on Parallel and Distributed Systems, 2021.",
     reconstructed: true,
-    parameters: &[
-        STRIDE,
-        Parameter {
-            name: "co_window",
-            kind: Kind::Integer {
-                min: 0,
-                max: u32::MAX as u64,
-            },
-            default: "0",
-            unit: "page writes",
-            about: "Within how many page writes accesses of a page count together; 0: as many as the buffer has pages.",
-            source: OURS,
-        },
-        Parameter {
-            name: "co_hot",
-            kind: Kind::Integer {
-                min: 2,
-                max: u32::MAX as u64,
-            },
-            default: "2",
-            unit: "accesses",
-            about: "Accesses within the window that make a page hot, the one with which it enters included.",
-            source: OURS,
-        },
-        Parameter {
-            name: "co_cap_pages",
-            kind: Kind::Integer {
-                min: 0,
-                max: u32::MAX as u64,
-            },
-            default: "0",
-            unit: "pages",
-            about: "Pages written back per period if writes come evenly; 0: a sixteenth of the buffer, at least one.",
-            source: OURS,
-        },
-        Parameter {
-            name: "co_period_us",
-            kind: Kind::Integer {
-                min: 1,
-                max: u64::MAX / TICKS_PER_US,
-            },
-            default: "100000",
-            unit: "us",
-            about: "Length of the periods in which writes and write-backs are counted.",
-            source: OURS,
-        },
-        Parameter {
-            name: "co_periods",
-            kind: Kind::Integer { min: 1, max: 1024 },
-            default: "8",
-            unit: "periods",
-            about: "How many past periods tell how bursty writes are: the cap grows by their peak over their mean.",
-            source: OURS,
-        },
-        Parameter {
-            name: "co_idle_us",
-            kind: Kind::Integer {
-                min: 0,
-                max: u64::MAX / TICKS_PER_US,
-            },
-            default: "0",
-            unit: "us",
-            about: "How long no host request for a die's pages may have been queued or in service before.",
-            source: OURS,
-        },
-        Parameter {
-            name: "read_touch",
-            kind: Kind::Flag,
-            default: "false",
-            unit: "",
-            about: "Whether a read hit counts as an access, for recency and for being hot.",
-            source: OURS,
-        },
-    ],
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| {
-        let or = |name, other: u32| match config.values.integer(name) as u32 {
+        let parameters = Parameters::from_values(config.values);
+        let or = |given, other: u32| match given {
             0 => other.max(1),
             value => value,
         };
-        let period = config.values.integer("co_period_us") * TICKS_PER_US;
-        let periods = config.values.integer("co_periods") as usize;
-        let cap = or("co_cap_pages", config.capacity_pages / 16);
-        let striping = Striping::new(config);
+        let period = parameters.co_period_us * TICKS_PER_US;
+        let periods = parameters.co_periods as usize;
+        let cap = or(parameters.co_cap_pages, config.capacity_pages / 16);
+        let striping = Striping::new(config, parameters.stride);
         Box::new(CoActive {
             order: SlotLists::new(3, config.capacity_pages),
             cold: SlotLists::new(striping.dies(), config.capacity_pages),
             held: Vec::new(),
-            window: u64::from(or("co_window", config.capacity_pages)),
-            hot_accesses: config.values.integer("co_hot") as u32,
-            read_touch: config.values.flag("read_touch"),
+            window: u64::from(or(parameters.co_window, config.capacity_pages)),
+            hot_accesses: parameters.co_hot,
+            read_touch: parameters.read_touch,
             budget: Budget::new(period, periods, u64::from(cap)),
             rule: IdleRule {
-                after: config.values.integer("co_idle_us") * TICKS_PER_US,
+                after: parameters.co_idle_us * TICKS_PER_US,
                 again: IdleAgain::AfterRecord,
                 groups: striping.dies(),
             },

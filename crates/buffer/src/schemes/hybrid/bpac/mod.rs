@@ -42,6 +42,7 @@ use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 use monitor::{Monitor, NEVER, Rule, distance, has_expired};
+use parameters::{Fallback, HotVictim, Parameters, Scope, Update};
 
 /// The row of `bpac`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -50,7 +51,7 @@ pub const ROW: SchemeRow = SchemeRow {
     about: "Keeps hot pages singly, and evicts clusters by size once they are older than it learns to wait.",
     source: "Wu, Eckart and He, BPAC, MSST 2010.",
     reconstructed: false,
-    parameters: parameters::ALL,
+    parameters: Parameters::ROWS,
     needs_future: false,
     build: |config| Box::new(Bpac::new(config)),
 };
@@ -90,15 +91,6 @@ const COOLED: u32 = 1;
 /// Added to either for the size-dependent region.
 const OLD: u32 = 2;
 
-/// Who leaves where the size-dependent region is empty.
-#[derive(Clone, Copy, PartialEq)]
-enum Fallback {
-    Oldest,
-    Largest,
-    /// The largest among this share of the oldest.
-    LargestOfTail(f64),
-}
-
 /// What chose a victim; evictions are counted by it.
 #[derive(Clone, Copy)]
 enum Reason {
@@ -131,6 +123,8 @@ struct Bpac {
     /// Every hit counts as a use of its block.
     hits_use_blocks: bool,
     fallback: Fallback,
+    /// The share of the oldest clusters that [`Fallback::LargestTail`] looks at.
+    tail: f64,
     hot_leaves_by_block: bool,
     hot_leaves_with_cluster: bool,
     /// By [`Reason`].
@@ -235,25 +229,19 @@ impl Scheme for Bpac {
 
 impl Bpac {
     fn new(config: &SchemeConfig) -> Self {
-        let values = config.values;
+        let parameters = Parameters::from_values(config.values);
         let largest = config.cluster_pages.min(config.capacity_pages);
         let buckets = || Buckets::new(largest + 2);
         let clusters = || Clusters::new(config.capacity_pages, config.cluster_pages);
-        let fallback = match values.text("bpac_fallback") {
-            "largest" => Fallback::Largest,
-            "largest_tail" => Fallback::LargestOfTail(values.number("bpac_tail")),
-            _ => Fallback::Oldest,
-        };
-        let by_block = values.text("bpac_plist_victim") == "block";
-        let with_cluster = values.flag("evict_hot_with_cluster");
+        let fallback = parameters.bpac_fallback;
+        let by_block = parameters.bpac_plist_victim == HotVictim::Block;
+        let with_cluster = parameters.evict_hot_with_cluster;
         let rule = Rule::new(
-            values.integer("bpac_period"),
-            values.number("bpac_cover"),
-            values.integer("bpac_min_samples"),
-            values.flag("bpac_adapts"),
+            parameters.bpac_period,
+            parameters.bpac_cover,
+            parameters.bpac_min_samples,
+            parameters.bpac_adapts,
         );
-        // A number too large for an integer, infinity among them, becomes the largest integer.
-        let threshold = |name| values.number(name) as u64;
         Self {
             hot: SlotList::new(config.capacity_pages),
             hot_blocks: (by_block || with_cluster).then(|| Clusters::new(0, config.cluster_pages)),
@@ -264,10 +252,12 @@ impl Bpac {
             full: largest + 1,
             last: Vec::with_capacity(table::prepared(config.capacity_pages)),
             old_clusters: 0,
-            monitor: Monitor::new(rule, threshold("pird_thd"), threshold("bird_thd")),
-            history: (values.text("bird_scope") == "history").then(|| PageMap::with_capacity(0)),
-            hits_use_blocks: values.text("bird_update") == "any",
+            // A number too large for an integer, infinity among them, becomes the largest integer.
+            monitor: Monitor::new(rule, parameters.pird_thd as u64, parameters.bird_thd as u64),
+            history: (parameters.bird_scope == Scope::History).then(|| PageMap::with_capacity(0)),
+            hits_use_blocks: parameters.bird_update == Update::Any,
             fallback,
+            tail: parameters.bpac_tail,
             hot_leaves_by_block: by_block,
             hot_leaves_with_cluster: with_cluster,
             evictions: [0; 4],

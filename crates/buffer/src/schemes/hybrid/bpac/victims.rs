@@ -29,10 +29,10 @@ impl Bpac {
     /// The victim where the size-dependent region is empty.
     fn fallback(&mut self) -> Option<ClusterId> {
         match self.fallback {
-            Fallback::Oldest => self.oldest_first().next(),
+            Fallback::Lru => self.oldest_first().next(),
             Fallback::Largest => self.young_by_size.as_mut()?.highest().map(|found| found.0),
-            Fallback::LargestOfTail(share) => {
-                let exact = share * self.clusters.count() as f64;
+            Fallback::LargestTail => {
+                let exact = self.tail * self.clusters.count() as f64;
                 let whole = exact as usize;
                 let count = whole + usize::from(exact > whole as f64);
                 let pages = |id: &ClusterId| self.clusters.pages(*id);
