@@ -5,8 +5,6 @@ use destage_base::time::TICKS_PER_MS;
 use destage_flash::ftl::NoSpace;
 use destage_trace::TraceError;
 
-use crate::source::Source;
-
 /// The user's input cannot be simulated. Every message names where, and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
@@ -76,11 +74,11 @@ pub enum SimError {
 }
 
 impl SimError {
-    /// The device has no room left for what line `line` of `source` brings.
+    /// The device has no room left for what line `line` of `origin` brings.
     #[cold]
-    pub(crate) fn full(source: &Source<'_>, line: u32, full: NoSpace) -> Self {
+    pub(crate) fn full(origin: &str, line: u32, full: NoSpace) -> Self {
         Self::DeviceFull {
-            origin: source.origin().to_owned(),
+            origin: origin.to_owned(),
             line,
             explanation: full.explanation.into(),
         }
