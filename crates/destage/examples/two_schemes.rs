@@ -1,5 +1,10 @@
 //! The 99th percentile of a trace's response times under two schemes.
 
+#![allow(
+    clippy::print_stdout,
+    reason = "a program whose results are what it prints"
+)]
+
 use destage::{Effort, Error, Grid, Input, Settings, compare};
 
 fn main() -> Result<(), Error> {
@@ -18,7 +23,7 @@ fn main() -> Result<(), Error> {
     let results = compare(&[input], &grid.combinations()?, &Effort::default())?;
     for run in &results.runs {
         match (&run.error, run.metric("response.p99_ms")) {
-            (Some(error), _) => eprintln!("{}: {error}", run.buffer),
+            (Some(error), _) => println!("{}: {error}", run.buffer),
             (None, Some(p99)) => println!("{}: p99 {p99:.3} ms", run.buffer),
             (None, None) => println!("{}: no request was answered", run.buffer),
         }
