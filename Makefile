@@ -58,13 +58,13 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace -p destage-workload
 
-study: build ## three workloads over every FTL with three schemes: the table here, the chart of docs/LAYERS.md
+study: setup ## three workloads over every FTL with three schemes: the table here, the chart of docs/LAYERS.md
 	$(CARGO) build --release --locked --quiet -p destage-benches
-	$(TARGET)/release/layers $(DESTAGE) docs/layers.svg
+	$(TARGET)/release/layers docs/layers.svg
 
-signs: build ## the claims of the BPLRU paper beside what its stand-ins give: the table of docs/workloads.md
+signs: setup ## the claims of the BPLRU paper beside what its stand-ins give: the table of docs/workloads.md
 	$(CARGO) build --release --locked --quiet -p destage-benches
-	$(TARGET)/release/signs $(DESTAGE)
+	$(TARGET)/release/signs
 
 fuzz: setup ## mutated bytes for every trace reader, for FUZZ_SECONDS (600); a finding joins fuzz/corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)

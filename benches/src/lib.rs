@@ -1,52 +1,44 @@
-//! `destage compare`, run as a program: what the studies of it share.
+//! A comparison on a workload: what the studies of it share.
 
 use std::error::Error;
-use std::path::Path;
-use std::process::Command;
 
-use serde_json::Value;
+use destage::{Effort, Grid, Input, Record, Settings, workload_pair};
 
 /// What may fail for many reasons, all of which are only shown.
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// One run of a cross product, as its JSON has it.
-pub struct Run(Value);
-
-/// The runs of `destage compare` with `arguments`, in the order of its results.
+/// Every run of `grid`, made from the settings of `profile` and `pairs`, on `workload`, whose parameters may stand among
+/// the pairs.
 ///
 /// # Errors
-/// If `program` cannot be started, or refuses the arguments: with what it says.
-pub fn compare(program: &Path, arguments: &[&str]) -> Outcome<Vec<Run>> {
-    let mut command = Command::new(program);
-    command
-        .args(["compare", "--json", "--quiet"])
-        .args(arguments);
-    let output = command.output()?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).into());
+/// If the workload or a setting is not usable, or a run fails.
+pub fn compare(
+    workload: &str,
+    profile: Option<&str>,
+    pairs: &[String],
+    grid: impl FnOnce(Grid) -> Grid,
+) -> Outcome<Vec<Record>> {
+    let mut settings = Settings::new();
+    if let Some(profile) = profile {
+        settings.load_profile(profile)?;
     }
-    let mut result: Value = serde_json::from_slice(&output.stdout)?;
-    match result["runs"].take() {
-        Value::Array(runs) => Ok(runs.into_iter().map(Run).collect()),
-        _ => Err("no runs".into()),
+    for pair in pairs.iter().filter(|pair| workload_pair(pair).is_none()) {
+        settings.set_pair(pair)?;
     }
+    let combinations = grid(Grid::new(settings)).combinations()?;
+    let input = Input::workload(workload, pairs)?;
+    let results = destage::compare(&[input], &combinations, &Effort::default())?;
+    if let Some(error) = results.failed().find_map(|run| run.error.as_ref()) {
+        return Err(error.to_string().into());
+    }
+    Ok(results.runs)
 }
 
-impl Run {
-    /// A parameter; null if the run has none of that name.
-    #[must_use]
-    pub fn parameter(&self, name: &str) -> &Value {
-        &self.0["parameters"][name]
-    }
-
-    /// A metric, in the unit of `destage list metrics`.
-    ///
-    /// # Errors
-    /// If the run has none of that name.
-    pub fn metric(&self, name: &str) -> Outcome<f64> {
-        self.0["metrics"][name].as_f64().ok_or_else(|| {
-            let (buffer, ftl) = (self.parameter("buffer.kind"), self.parameter("ftl.kind"));
-            format!("the run of {buffer} over {ftl} has no {name}").into()
-        })
-    }
+/// A metric of `run`, in the unit of `destage list metrics`.
+///
+/// # Errors
+/// If the run has none of that name.
+pub fn metric(run: &Record, name: &str) -> Outcome<f64> {
+    let value = run.metric(name);
+    value.ok_or_else(|| format!("the run of {} over {} has no {name}", run.buffer, run.ftl).into())
 }

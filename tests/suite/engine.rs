@@ -8,7 +8,7 @@ use destage_buffer::{Destage, SCHEMES};
 use destage_sim::metrics::find;
 use destage_sim::observer::{Observer, Silent};
 use destage_sim::prepass::Prepass;
-use destage_sim::run::{Job, RunResult, run, run_all};
+use destage_sim::run::{RunResult, run};
 use destage_sim::settings::{Config, Settings};
 use destage_sim::source::Source;
 use destage_tests::Responses;
@@ -263,28 +263,6 @@ fn a_buffer_without_a_page_is_no_buffer() {
             row.name
         );
     }
-}
-
-#[test]
-fn results_do_not_depend_on_threads() {
-    let requests = mixture(3, 2000);
-    let jobs: Vec<Job<'_>> = ["fifo", "lru", "nocache"]
-        .iter()
-        .flat_map(|kind| ["8KiB", "32KiB", "64KiB"].map(|size| (kind, size)))
-        .map(|(kind, size)| Job {
-            config: config(&[
-                &format!("buffer.kind={kind}"),
-                &format!("buffer.capacity_bytes={size}"),
-            ]),
-            origin: "requests".to_owned(),
-            requests: &requests,
-        })
-        .collect();
-    let all = |threads| run_all(&jobs, threads, |_| Silent, |_| ()).unwrap();
-    let one = all(1);
-    assert_eq!(one.len(), 9);
-    assert_eq!(one, all(2));
-    assert_eq!(one, all(5));
 }
 
 /// Response times in ms of `requests` on the small device.

@@ -41,6 +41,7 @@ pub struct SchemeConfig<'a> {
 }
 
 /// One scheme.
+#[derive(Debug)]
 pub struct SchemeRow {
     /// The value of `buffer.kind`.
     pub name: &'static str,

@@ -3,10 +3,12 @@
 //! Defaults give way to the profile, that to the configuration file, that to the command line; there,
 //! `--buffer`, `--size`, `--ftl` and `--set` count in the order they were typed.
 
-use clap::ArgMatches;
-use destage_sim::settings::{Origin, Settings};
+use std::path::PathBuf;
 
-use crate::args::{Common, SettingArguments};
+use clap::ArgMatches;
+use destage::{Input, Origin, Settings, workload_pair};
+
+use crate::args::{Common, OnBadLine, Reading, SettingArguments, Slice};
 use crate::errors::Failure;
 
 /// Settings from files and `--set`, for commands that have no buffer or translation layer. Where there is a `workload`,
@@ -55,7 +57,10 @@ pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Setting
     for (_, choice) in choices {
         match choice {
             Choice::Kind(section, text) => settings.set_kind(section, text)?,
-            Choice::Size(text) => set_size(&mut settings, "--size", text),
+            Choice::Size(text) => {
+                let origin = Origin::Given(format!("--size {text}"));
+                settings.set("buffer.capacity_bytes", text, origin);
+            }
             Choice::Pair(pair) => set_pair(&mut settings, pair, arguments.workload.as_deref())?,
         }
     }
@@ -76,14 +81,31 @@ fn set_pair(settings: &mut Settings, pair: &str, workload: Option<&str>) -> Resu
     Ok(())
 }
 
-/// The capacity, as `option` gives it.
-pub(crate) fn set_size(settings: &mut Settings, option: &str, text: &str) {
-    let origin = Origin::Given(format!("{option} {text}"));
-    settings.set("buffer.capacity_bytes", text, origin);
+/// The inputs: `traces`, or the workload in their place.
+pub(crate) fn inputs(traces: &[PathBuf], arguments: &Common) -> Result<Vec<Input>, Failure> {
+    let inputs = match &arguments.workload {
+        Some(text) => vec![Input::workload(text, &arguments.settings.set)?],
+        None => traces.iter().map(Input::trace).collect(),
+    };
+    let read = |input: Input| Ok(input.read(reading(&arguments.reading))?);
+    inputs.into_iter().map(read).collect()
 }
 
-/// The name and value of a `--set` that is about the workload.
-pub(crate) fn workload_pair(pair: &str) -> Option<(&str, &str)> {
-    let (key, value) = pair.split_once('=')?;
-    Some((key.trim().strip_prefix("workload.")?, value.trim()))
+/// How a trace is read.
+pub(crate) fn reading(arguments: &Reading) -> destage::Reading {
+    destage::Reading {
+        format: arguments.format.clone(),
+        skip_bad_lines: matches!(arguments.on_bad_line, OnBadLine::Skip),
+        ..slice(&arguments.slice)
+    }
+}
+
+/// The part of an input that is wanted.
+pub(crate) fn slice(arguments: &Slice) -> destage::Reading {
+    destage::Reading {
+        limit: arguments.limit,
+        skip: arguments.skip,
+        writes_only: arguments.writes_only,
+        ..destage::Reading::default()
+    }
 }

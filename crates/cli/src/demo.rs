@@ -2,23 +2,20 @@
 
 use std::time::Instant;
 
-use destage_sim::settings::Settings;
+use destage::{Effort, Grid, Input, Record, Settings, compare};
 
 use crate::args::DemoArguments;
-use crate::compare::{combinations, run_combinations};
-use crate::errors::Failure;
-use crate::input::Input;
-use crate::manifest::Manifest;
+use crate::errors::{Failure, command};
 use crate::output::report::{Form, ResultFile, machine_form};
-use crate::output::{self, html, json, numbers, summary};
-use crate::record::Record;
+use crate::output::{self, html, numbers, summary};
+use crate::progress::Progress;
 
 /// The schemes worth showing, where the registry has them, besides no buffer at all.
 const SCHEMES: [&str; 8] = [
     "fifo", "lru", "fab", "bplru", "lb-clock", "bpac", "epo", "apu-lru",
 ];
 /// From much smaller than what is popular to about as large.
-const SIZES: &str = "2MiB,8MiB,32MiB";
+const SIZES: [&str; 3] = ["2MiB", "8MiB", "32MiB"];
 const WORKLOAD: &str =
     "mixed:requests=200000,mean_interarrival_ms=4,stream_percent=2,random_pages=16384,skew=1";
 /// A device the workload nearly fills, so that it has to clean.
@@ -32,33 +29,35 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     for pair in DEVICE {
         settings.set_pair(pair)?;
     }
-    let names = SCHEMES
-        .iter()
-        .copied()
-        .filter(|name| destage_buffer::find(name).is_some());
-    let names = names.collect::<Vec<_>>().join(",");
-    // Without a buffer there is no size to vary.
-    let mut combined = combinations(&settings, Some("nocache"), None, None)?;
-    combined.extend(combinations(&settings, Some(&names), Some(SIZES), None)?);
+    let names = SCHEMES.into_iter();
+    let names = names.filter(|name| destage_buffer::find(name).is_some());
+    let buffers: Vec<_> = ["nocache"].into_iter().chain(names).collect();
+    let combinations = Grid::new(settings)
+        .buffers(buffers)
+        .sizes(SIZES)
+        .combinations()?;
+    let input = Input::workload(WORKLOAD, &[])?;
+    let progress = Progress::new(arguments.noise, input.expected_requests());
+    let effort = Effort {
+        threads: arguments.threads.map_or(0, usize::from),
+        progress: &progress,
+    };
+    let results = compare(&[input], &combinations, &effort);
+    drop(progress);
+    let mut results = results?;
+    results.manifest.command = command();
+    results.manifest.wall_time_s = started.elapsed().as_secs_f64();
 
-    let input = Input::new(None, Some(WORKLOAD), &[])?;
-    let config = settings.resolve()?;
-    let loaded = input.load(&config, &config.read_options()?)?;
-    let facts = loaded.facts.clone();
-    let threads = arguments.threads.map_or(0, usize::from);
-    let records = run_combinations(&[input], &[loaded], &combined, threads, arguments.noise)?;
-
-    let seed = config.global.integer("sim.seed");
-    let manifest = Manifest::new(vec![facts], seed, started);
-    let findings = findings(&records);
+    let records = &results.runs;
+    let findings = findings(records);
     let content = |form| match form {
-        Form::Json => json::runs(&manifest, &records).into_bytes(),
-        Form::Table(table) => table.of(&records),
+        Form::Json => results.to_json().into_bytes(),
+        Form::Table(table) => table.of(records),
         Form::Html => html::runs(
             "What a write buffer does for flash",
             &findings,
-            &manifest,
-            &records,
+            &results.manifest,
+            records,
         )
         .into_bytes(),
     };
@@ -67,8 +66,8 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
         Some(form) => output::print(&content(form)),
         None => output::print(&format!(
             "{}\n\n{}\n{}\n\nThe same with charts: {}\n",
-            summary::heading(&records),
-            summary::table(&records),
+            summary::heading(records),
+            summary::table(records),
             findings.join("\n"),
             arguments.output.display()
         )),

@@ -3,7 +3,6 @@
 use std::fmt::Display;
 
 use destage_sim::error::SimError;
-use destage_sim::settings::suggestion;
 use destage_trace::TraceError;
 use destage_workload::WorkloadError;
 
@@ -16,6 +15,10 @@ pub(crate) enum Failure {
     Usage,
     /// An input of the user that cannot be used. The text names it and what was expected.
     Input(String),
+    /// Runs that failed; the results of the others were given. A sentence each.
+    Runs(Vec<String>),
+    /// A mistake of this program.
+    Internal(String),
     /// The user asked to stop.
     Interrupted,
     /// Nobody reads standard output any more.
@@ -34,9 +37,7 @@ impl Failure {
         given: &str,
         names: impl Iterator<Item = &'a str> + Clone,
     ) -> Self {
-        let nearest = suggestion(given, names.clone());
-        let names = names.collect::<Vec<_>>().join(", ");
-        Self::input(format!("{refusal}{nearest}; expected one of {names}"))
+        destage::Error::unknown(refusal, given, names).into()
     }
 
     /// Prints what there is to say, and returns the exit status.
@@ -46,6 +47,16 @@ impl Failure {
             Self::Input(text) => {
                 report_line(&format!("destage: error: {text}"));
                 2
+            }
+            Self::Runs(texts) => {
+                for text in texts {
+                    report_line(&format!("destage: error: {text}"));
+                }
+                2
+            }
+            Self::Internal(text) => {
+                report_line(&format!("destage: {text}"));
+                1
             }
             Self::Interrupted => {
                 report_line("destage: interrupted; no output file was written");
@@ -57,12 +68,19 @@ impl Failure {
     }
 }
 
-impl From<SimError> for Failure {
-    fn from(error: SimError) -> Self {
+impl From<destage::Error> for Failure {
+    fn from(error: destage::Error) -> Self {
         match error {
-            SimError::Interrupted => Self::Interrupted,
+            destage::Error::Interrupted => Self::Interrupted,
+            destage::Error::Internal(_) => Self::Internal(error.to_string()),
             other => Self::input(other),
         }
+    }
+}
+
+impl From<SimError> for Failure {
+    fn from(error: SimError) -> Self {
+        destage::Error::from(error).into()
     }
 }
 
@@ -89,6 +107,14 @@ pub(crate) fn warn(text: impl Display) {
     report_line(&format!("destage: warning: {text}"));
 }
 
+/// The words of the command line, for a manifest.
+pub(crate) fn command() -> Vec<String> {
+    let words = std::env::args_os();
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
+}
+
 /// Installs a panic hook. A panic is then reported as a bug, leaves no file behind, and exits with status 1.
 pub(crate) fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
@@ -96,15 +122,12 @@ pub(crate) fn report_panics() {
         if destage_trace::containment::holds() {
             return;
         }
-        let command: Vec<_> = std::env::args_os()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect();
         report_line(&format!("destage: internal error: {panic}"));
         report_line(&format!(
             "destage: this is a bug in destage {} ({}), not in your input; please report it with the text above and the command: {}",
-            env!("CARGO_PKG_VERSION"),
-            env!("DESTAGE_COMMIT"),
-            command.join(" ")
+            destage::version(),
+            destage::commit(),
+            command().join(" ")
         ));
         files::abandon();
         std::process::exit(1);

@@ -2,17 +2,15 @@
 
 use std::time::Instant;
 
-use destage_sim::settings::{Config, Origin};
+use destage::{Config, Facts, Manifest, Origin};
 use destage_trace::statistics::{Number, Shape};
 use destage_trace::{Collector, Reader};
 use serde_json::{Map, Value, json};
 
 use crate::args::InfoArguments;
 use crate::choices;
-use crate::errors::Failure;
-use crate::input::{self, Facts};
+use crate::errors::{Failure, command, warn};
 use crate::interrupt;
-use crate::manifest::Manifest;
 use crate::output::plot::Plot;
 use crate::output::table::{Side, Table};
 use crate::output::{self, json, numbers};
@@ -27,7 +25,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         settings.set("flash.page_bytes", text, origin);
     }
     let config = settings.resolve()?;
-    let options = input::read_options(&config, &arguments.reading)?;
+    let options = choices::reading(&arguments.reading).options(&config)?;
 
     let page_bytes = config.global.integer("flash.page_bytes");
     let block_pages = block_pages(&config);
@@ -50,14 +48,19 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         }
     }
     drop(progress);
-    let facts = Facts::of_reader(&arguments.trace.display().to_string(), &reader);
-    facts.warn();
+    let name = arguments.trace.display().to_string();
+    let facts = Facts::of_reader(&name, &reader, &options);
+    facts.warnings().iter().for_each(warn);
     let statistics = collector.finish();
     let rows = statistics.rows();
     let format = reader.format();
     let digest = facts.digest.clone();
-    let name = facts.name.clone();
-    let manifest = Manifest::new(vec![facts], config.global.integer("sim.seed"), started);
+    let manifest = Manifest {
+        command: command(),
+        inputs: vec![facts],
+        seed: config.global.integer("sim.seed"),
+        wall_time_s: started.elapsed().as_secs_f64(),
+    };
     if let (Some(plot), Some(shape)) = (plot, shape) {
         plot.draw(&manifest, &statistics, &shape, block_pages)?;
     }

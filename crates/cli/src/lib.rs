@@ -4,19 +4,16 @@
 //! | --- | --- |
 //! | `args` | what may be typed |
 //! | `choices` | from what was typed to settings, in the order it was typed |
-//! | `input` | the trace or workload, streamed or loaded |
 //! | `run` `compare` `demo` `info` `list` `show` | one command each |
 //! | `catalogue` | the row of a parameter by its dotted name |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
-//! | `record` | one run's results with the names it goes by |
-//! | `output` | results as JSON, CSV, Parquet, tables and HTML; charts; files that appear whole or not at all |
+//! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
 //! | `logs` | logs of responses, destages and erases |
-//! | `watch` `progress` `interrupt` | what happens while a run goes on |
-//! | `manifest` | what a result says about how it came to be |
+//! | `progress` `interrupt` | what happens while a run goes on |
 //! | `errors` | messages about what is wrong, and the exit status |
 //!
-//! Nothing is simulated here, and no other crate prints.
+//! What is simulated is done by the crate `destage`. No other crate prints.
 
 #![allow(
     clippy::print_stdout,
@@ -31,20 +28,16 @@ mod compare;
 mod demo;
 mod errors;
 mod info;
-mod input;
 mod interrupt;
 mod list;
 mod logs;
-mod manifest;
 mod output;
 mod progress;
-mod record;
 mod rewrite;
 mod run;
 mod show;
 mod trace_args;
 mod trace_file;
-mod watch;
 
 use std::ffi::OsString;
 

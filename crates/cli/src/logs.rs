@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
 use destage_buffer::destage::Destage;
-use destage_sim::observer::Response;
+use destage_sim::observer::{Observer, Response};
 
 use crate::errors::Failure;
 use crate::output::files::PendingFile;
@@ -43,7 +43,7 @@ impl Logs {
     }
 
     /// Whether one cannot be written.
-    pub(crate) fn failed(&self) -> bool {
+    fn failed(&self) -> bool {
         let responses = self.responses.as_ref().map(|log| &log.lines);
         let destages = self.destages.as_ref().map(|log| &log.lines);
         let erases = self.erases.as_ref().map(|log| &log.lines);
@@ -63,6 +63,43 @@ impl Logs {
             .chain(destages)
             .chain(erases)
             .collect()
+    }
+}
+
+impl Observer for Logs {
+    fn wants_responses(&self) -> bool {
+        self.responses.is_some()
+    }
+
+    fn response(&mut self, response: &Response) {
+        if let Some(log) = &mut self.responses {
+            log.add(*response);
+        }
+    }
+
+    fn wants_destages(&self) -> bool {
+        self.destages.is_some()
+    }
+
+    fn destage(&mut self, now: Ticks, record: &Destage) {
+        if let Some(log) = &mut self.destages {
+            log.add(now, record);
+        }
+    }
+
+    fn wants_erases(&self) -> bool {
+        self.erases.is_some()
+    }
+
+    fn erases(&mut self, die: u32, block: u32, erases: u32) {
+        if let Some(log) = &mut self.erases {
+            log.add(die, block, erases);
+        }
+    }
+
+    /// A log that cannot be written stops the run. The caller then gets the cause.
+    fn progress(&mut self, _: u64) -> bool {
+        !self.failed()
     }
 }
 

@@ -6,10 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use destage::Stage;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::args::Noise;
 use crate::errors::report_line;
+use crate::interrupt;
 use crate::output::numbers;
 
 /// Work done within this time is done before anybody wonders.
@@ -43,18 +45,7 @@ impl Progress {
             _ if terminal => {
                 let hidden = ProgressDrawTarget::hidden();
                 let bar = ProgressBar::with_draw_target(total, hidden);
-                let template = match total {
-                    Some(_) => {
-                        "{msg}{elapsed} [{bar:40}] {human_pos} of {human_len} requests, {rate}, {eta} left"
-                    }
-                    None => "{msg}{elapsed} {spinner} {human_pos} requests, {rate}",
-                };
-                if let Ok(style) = ProgressStyle::with_template(template) {
-                    let rate = |state: &ProgressState, text: &mut dyn Write| {
-                        let _ = write!(text, "{}/s", numbers::whole(state.per_sec() as u64));
-                    };
-                    bar.set_style(style.with_key("rate", rate).progress_chars("=> "));
-                }
+                set_style(&bar, total.is_some());
                 Style::Bar {
                     bar,
                     shown: AtomicBool::new(false),
@@ -74,9 +65,26 @@ impl Progress {
     /// `requests` more are done.
     pub(crate) fn advance(&self, requests: u64) {
         let done = self.done.fetch_add(requests, Ordering::Relaxed) + requests;
+        self.show("", done, self.total);
+    }
+
+    /// `done` requests of `total`, if that is known; `what` says more.
+    fn show(&self, what: &'static str, done: u64, total: Option<u64>) {
         match &self.style {
             Style::None => {}
             Style::Bar { bar, shown } => {
+                if let Some(total) = total
+                    && bar.length() != Some(total)
+                {
+                    let is_first = bar.length().is_none();
+                    bar.set_length(total);
+                    if is_first {
+                        set_style(bar, true);
+                    }
+                }
+                if bar.message() != what {
+                    bar.set_message(what);
+                }
                 bar.set_position(done);
                 if self.started.elapsed() >= PATIENCE && !shown.swap(true, Ordering::Relaxed) {
                     bar.set_draw_target(ProgressDrawTarget::stderr());
@@ -89,13 +97,11 @@ impl Progress {
                 };
                 if last.elapsed() >= PATIENCE {
                     *last = Instant::now();
-                    let of = self
-                        .total
-                        .map_or(String::new(), |total| format!(" of {total}"));
+                    let of = total.map_or(String::new(), |total| format!(" of {total}"));
                     let seconds = self.started.elapsed().as_secs_f64();
                     let rate = done as f64 / seconds;
                     report_line(&format!(
-                        "destage: {done}{of} requests in {seconds:.0} s, {rate:.0}/s"
+                        "destage: {what}{done}{of} requests in {seconds:.0} s, {rate:.0}/s"
                     ));
                 }
             }
@@ -103,7 +109,7 @@ impl Progress {
     }
 
     /// Before the first request: `done` of `total` page writes that bring the device into its state.
-    pub(crate) fn prepare(&self, done: u64, total: u64) {
+    fn prepare(&self, done: u64, total: u64) {
         match &self.style {
             Style::None => {}
             Style::Bar { bar, shown } => {
@@ -130,6 +136,32 @@ impl Progress {
                 }
             }
         }
+    }
+}
+
+/// An interrupt stops the work.
+impl destage::Progress for Progress {
+    fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool {
+        match stage {
+            Stage::FirstPass => self.show("first pass: ", done, expected),
+            Stage::Preparation => self.prepare(done, expected.unwrap_or(done)),
+            Stage::Simulation => self.show("", done, expected),
+        }
+        !interrupt::asked()
+    }
+}
+
+fn set_style(bar: &ProgressBar, has_total: bool) {
+    let template = if has_total {
+        "{msg}{elapsed} [{bar:40}] {human_pos} of {human_len} requests, {rate}, {eta} left"
+    } else {
+        "{msg}{elapsed} {spinner} {human_pos} requests, {rate}"
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        let rate = |state: &ProgressState, text: &mut dyn Write| {
+            let _ = write!(text, "{}/s", numbers::whole(state.per_sec() as u64));
+        };
+        bar.set_style(style.with_key("rate", rate).progress_chars("=> "));
     }
 }
 

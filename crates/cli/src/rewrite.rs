@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use destage::{Config, Facts, Input};
 use destage_base::Ticks;
 use destage_base::parameter::{Kind, Parameter, Value};
-use destage_sim::settings::Config;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::transform::{Clocks, Cut, Merge, Ratio, Regions, Scale, Volumes};
 use destage_trace::{ReadOptions, Reader, Request};
@@ -14,8 +14,7 @@ use crate::args::{
     ScaleArguments, SettingArguments, Written,
 };
 use crate::choices;
-use crate::errors::Failure;
-use crate::input::{self, Facts, Input};
+use crate::errors::{Failure, warn};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::trace_file::TraceFile;
@@ -126,7 +125,7 @@ pub(crate) fn anonymize(arguments: &AnonymizeArguments) -> Result<(), Failure> {
 /// Runs `trace merge`.
 pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
     let config = config(&arguments.settings)?;
-    let options = input::read_options(&config, &arguments.reading)?;
+    let options = choices::reading(&arguments.reading).options(&config)?;
     let inputs: Vec<&Path> = arguments.traces.iter().map(PathBuf::as_path).collect();
     let file = TraceFile::create(&arguments.written, &inputs)?;
     let readers = inputs
@@ -146,20 +145,31 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
     let mut merge = Merge::new(readers, volumes, clocks);
     file.fill(|| Ok(merge.take()?))?;
     for reader in merge.readers() {
-        Facts::of_reader(reader.origin(), reader).warn();
+        let facts = Facts::of_reader(reader.origin(), reader, &options);
+        facts.warnings().iter().for_each(warn);
     }
     Ok(())
 }
 
 /// Runs `trace generate`.
 pub(crate) fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
-    let workload = Some(arguments.workload.as_str());
-    let config = choices::plain(&arguments.settings, workload)?.resolve()?;
-    let options = input::sliced(config.read_options()?, &arguments.slice);
-    let input = Input::new(None, workload, &arguments.settings.set)?;
+    let workload = arguments.workload.as_str();
+    let config = choices::plain(&arguments.settings, Some(workload))?.resolve()?;
+    let input = Input::workload(workload, &arguments.settings.set)?;
+    let input = input.read(choices::slice(&arguments.slice))?;
     let file = TraceFile::create(&arguments.written, &[])?;
-    let (mut source, _) = input.stream(&config, &options)?;
-    file.fill(|| Ok(source.take()?))
+    let mut source = input.open(&config)?;
+    let (mut batch, mut next) = (Vec::new(), 0);
+    file.fill(|| {
+        if next == batch.len() {
+            next = 0;
+            if !source.fill(&mut batch)? {
+                return Ok(None);
+            }
+        }
+        next += 1;
+        Ok(Some(batch[next - 1]))
+    })
 }
 
 /// What becomes of a request.
@@ -175,6 +185,7 @@ struct Stream<'a> {
     path: &'a Path,
     name: String,
     reader: Reader,
+    options: ReadOptions,
     batch: Vec<Request>,
 }
 
@@ -182,12 +193,13 @@ impl<'a> Stream<'a> {
     fn open(path: &'a Path, config: &Config, reading: &Reading) -> Result<Self, Failure> {
         let options = ReadOptions {
             digest: false,
-            ..input::read_options(config, reading)?
+            ..choices::reading(reading).options(config)?
         };
         Ok(Self {
             path,
             name: path.display().to_string(),
             reader: Reader::open(path, &options)?,
+            options,
             batch: Vec::new(),
         })
     }
@@ -217,7 +229,8 @@ impl<'a> Stream<'a> {
                 }
             }
         })?;
-        Facts::of_reader(&self.name, &self.reader).warn();
+        let facts = Facts::of_reader(&self.name, &self.reader, &self.options);
+        facts.warnings().iter().for_each(warn);
         Ok(())
     }
 }

@@ -4,32 +4,28 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::ArgMatches;
+use destage::{Combination, Facts, Manifest, Outcome, Record};
 use destage_sim::metrics;
-use destage_sim::run::run as simulate;
 
 use crate::args::RunArguments;
 use crate::choices;
-use crate::errors::{Failure, warn};
-use crate::input::{self, Facts, Input};
+use crate::errors::{Failure, command, warn};
 use crate::logs::Logs;
-use crate::manifest::Manifest;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::output::table::{Side, Table};
-use crate::output::{self, html, json, numbers, summary};
+use crate::output::{self, html, numbers, summary};
 use crate::progress::Progress;
-use crate::record::Record;
-use crate::watch::Watch;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Failure> {
     let started = Instant::now();
     let common = &arguments.common;
-    let workload = common.workload.as_deref();
-    let config = choices::settings(common, typed)?.resolve()?;
-    let options = input::read_options(&config, &common.reading)?;
+    let combination = Combination::new(&choices::settings(common, typed)?)?;
     let trace = arguments.trace.as_deref();
-    let input = Input::new(trace, workload, &common.settings.set)?;
-    input.accept(&common.reading)?;
+    let mut inputs = choices::inputs(arguments.trace.as_slice(), common)?;
+    let input = inputs
+        .pop()
+        .ok_or_else(|| Failure::input("expected a TRACE or --workload"))?;
 
     let wanted = [
         ("-o", &common.results.output),
@@ -41,46 +37,42 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         .iter()
         .filter_map(|(option, path)| Some((*option, path.as_ref()?)))
         .collect();
-    let inputs: Vec<&Path> = [trace, common.settings.config.as_deref()]
+    let read: Vec<&Path> = [trace, common.settings.config.as_deref()]
         .into_iter()
         .flatten()
         .collect();
-    check_distinct(&outputs, &inputs)?;
+    check_distinct(&outputs, &read)?;
     let file = common
         .results
         .output
         .as_deref()
         .map(ResultFile::create)
         .transpose()?;
-    let logs = Logs::create(
+    let mut logs = Logs::create(
         arguments.response_log.as_ref(),
         arguments.destage_log.as_ref(),
         arguments.erase_log.as_ref(),
     )?;
 
-    let (source, prepass) = input.stream(&config, &options)?;
-    let progress = Progress::new(common.noise, input.expected_requests(&options));
-    let mut watch = Watch::new(&progress, logs);
-    let outcome = simulate(&config, source, &prepass, &mut watch)
-        .map(|(result, source)| (result, Facts::of_source(&source)));
-    let logs = watch.logs;
+    let progress = Progress::new(common.noise, input.expected_requests());
+    let outcome = destage::run(&input, &combination, &progress, &mut logs);
     drop(progress);
     // A run that its own log stopped was not interrupted: the log knows why.
     let logs = logs.finish()?;
-    let (result, facts) = outcome?;
+    let mut outcome = outcome?;
+    outcome.manifest.command = command();
+    outcome.manifest.wall_time_s = started.elapsed().as_secs_f64();
 
-    facts.warn_of_simulation(&options);
-    let (buffer, ftl) = (config.scheme.name, config.ftl_row.name);
-    let record = Record::new(&input.name(), buffer, ftl, result, input.parameters());
-    summary::notes(std::slice::from_ref(&record))
+    let Outcome { manifest, record } = &outcome;
+    let facts = manifest.inputs.iter();
+    facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
+    summary::notes(std::slice::from_ref(record))
         .iter()
         .for_each(warn);
-    let seed = config.global.integer("sim.seed");
-    let manifest = Manifest::new(vec![facts], seed, started);
     let content = |form| match form {
-        Form::Json => json::run(&manifest, &record).into_bytes(),
-        Form::Table(table) => table.of(std::slice::from_ref(&record)),
-        Form::Html => html::run(&manifest, &record).into_bytes(),
+        Form::Json => outcome.to_json().into_bytes(),
+        Form::Table(table) => table.of(std::slice::from_ref(record)),
+        Form::Html => html::run(manifest, record).into_bytes(),
     };
     let file = file.map(|file| file.fill_with(content)).transpose()?;
     for file in logs.into_iter().chain(file) {
@@ -88,7 +80,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     }
     match machine_form(common.results.machine) {
         Some(form) => output::print(&content(form)),
-        None => output::print(&for_people(&manifest, &record)),
+        None => output::print(&for_people(manifest, record)),
     }
 }
 

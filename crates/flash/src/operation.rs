@@ -160,7 +160,7 @@ pub struct Mark {
 /// side.
 ///
 /// Reused from step to step, so that the per-page path does not allocate.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Operations {
     list: Vec<Operation>,
     /// Where each lane but the last ends in `list`.

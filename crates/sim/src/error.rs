@@ -7,7 +7,6 @@ use destage_flash::GeometryError;
 use destage_flash::ftl::{BuildError, NoSpace};
 use destage_trace::TraceError;
 
-use crate::source::Source;
 use crate::words;
 
 /// The user's input cannot be simulated. Every message names where, and what was expected.
@@ -102,11 +101,11 @@ pub enum SimError {
 }
 
 impl SimError {
-    /// The device has no room left for what line `line` of `source` brings.
+    /// The device has no room left for what line `line` of `origin` brings.
     #[cold]
-    pub(crate) fn full(source: &Source<'_>, line: u32, shortage: NoSpace) -> Self {
+    pub(crate) fn full(origin: &str, line: u32, shortage: NoSpace) -> Self {
         Self::DeviceFull {
-            origin: source.origin().to_owned(),
+            origin: origin.to_owned(),
             line,
             shortage,
         }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`settings`], [`parameters`], [`profiles`] | from what a user wrote to a checked [`settings::Config`] |
 //! | [`renamed`] | names of earlier versions, which are refused with the new ones |
-//! | [`run`] | from a configuration and requests to results; cross products on threads |
+//! | [`run`] | from a configuration and requests to results, all at once or as requests come |
 //! | [`engine`] | the event-driven run, with [`host`], [`events`] |
 //! | [`op_count`] | the run without a clock |
 //! | [`paging`], [`source`] | requests become pages |

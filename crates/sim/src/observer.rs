@@ -22,7 +22,8 @@ pub struct Response {
 }
 
 /// Watches a run. Every method has a default, so that an observer names only what it wants.
-pub trait Observer {
+/// It goes with its run from thread to thread.
+pub trait Observer: Send {
     /// Whether [`Observer::response`] is wanted; a run without it may end earlier.
     fn wants_responses(&self) -> bool {
         false
@@ -65,3 +66,30 @@ pub trait Observer {
 pub struct Silent;
 
 impl Observer for Silent {}
+
+impl<O: Observer + ?Sized> Observer for &mut O {
+    fn wants_responses(&self) -> bool {
+        (**self).wants_responses()
+    }
+    fn response(&mut self, response: &Response) {
+        (**self).response(response);
+    }
+    fn wants_destages(&self) -> bool {
+        (**self).wants_destages()
+    }
+    fn destage(&mut self, now: Ticks, record: &Destage) {
+        (**self).destage(now, record);
+    }
+    fn wants_erases(&self) -> bool {
+        (**self).wants_erases()
+    }
+    fn erases(&mut self, die: u32, block: u32, erases: u32) {
+        (**self).erases(die, block, erases);
+    }
+    fn preparing(&mut self, done: u64, total: u64) -> bool {
+        (**self).preparing(done, total)
+    }
+    fn progress(&mut self, requests: u64) -> bool {
+        (**self).progress(requests)
+    }
+}

@@ -7,13 +7,13 @@ use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_device::{BatchStep, Device, Driver, PageOperation, Progress};
 use destage_flash::{Operations, Timing};
+use destage_trace::Request;
 
 use crate::error::SimError;
 use crate::measured::Measured;
 use crate::meter::FlashMeter;
 use crate::observer::Observer;
 use crate::paging::Addressing;
-use crate::source::Source;
 
 /// Requests between two calls of [`Observer::progress`].
 const PROGRESS_STEP: u64 = 1 << 16;
@@ -23,7 +23,7 @@ const TOKEN: u32 = 0;
 /// Counts commands, each of which ends at once.
 struct Counter<'a> {
     meter: FlashMeter,
-    observer: &'a mut dyn Observer,
+    observer: Box<dyn Observer + 'a>,
     wants_records: bool,
 }
 
@@ -67,55 +67,95 @@ impl Driver for Counter<'_> {
     }
 }
 
-/// Counts the flash operations that the requests of `source` cause on `device`. With `drain`, those of a last
-/// destage of everything dirty count as well.
-///
-/// # Errors
-/// What is wrong with the trace, the device's size, or that the observer wants to stop.
-pub fn run<'a>(
-    mut source: Source<'a>,
-    mut device: Device,
-    addressing: &Addressing,
-    timing: Timing,
-    dies: u32,
-    drain: bool,
-    observer: &mut dyn Observer,
-) -> Result<(Measured, Source<'a>), SimError> {
-    let mut measured = Measured::default();
-    let mut counter = Counter {
-        meter: FlashMeter::new(timing, dies),
-        wants_records: observer.wants_destages(),
-        observer,
-    };
-    let (mut now, mut line) = (0, 0);
-    while let Some(request) = source.take()? {
-        measured.requests += 1;
-        if measured.requests.is_multiple_of(PROGRESS_STEP)
-            && !counter.observer.progress(measured.requests)
-        {
-            return Err(SimError::Interrupted);
+/// One run: counts the flash operations that requests cause on a device.
+pub struct Count<'a> {
+    origin: Box<str>,
+    device: Device,
+    addressing: Addressing,
+    counter: Counter<'a>,
+    measured: Measured,
+    /// Line and time of the latest request.
+    line: u32,
+    now: Ticks,
+}
+
+impl<'a> Count<'a> {
+    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors.
+    pub fn new(
+        origin: &str,
+        device: Device,
+        addressing: Addressing,
+        timing: Timing,
+        dies: u32,
+        observer: Box<dyn Observer + 'a>,
+    ) -> Self {
+        Self {
+            origin: origin.into(),
+            device,
+            addressing,
+            counter: Counter {
+                meter: FlashMeter::new(timing, dies),
+                wants_records: observer.wants_destages(),
+                observer,
+            },
+            measured: Measured::default(),
+            line: 0,
+            now: 0,
         }
-        (now, line) = (request.arrival, request.line);
-        let asked = addressing.request(&request, device.pages(), || source.origin().to_owned())?;
-        measured.count_pages(&request, asked.span.pages);
-        device
-            .submit(TOKEN, &asked, now, &mut counter)
-            .map_err(|full| SimError::full(&source, line, full))?;
     }
-    if drain {
-        device
-            .drain(now, &mut counter)
-            .map_err(|full| SimError::full(&source, line, full))?;
+
+    /// Goes on with `requests`, which follow those fed before.
+    ///
+    /// # Errors
+    /// What is wrong with the trace, the device's size, or that the observer wants to stop.
+    pub fn feed(&mut self, requests: &[Request]) -> Result<(), SimError> {
+        for request in requests {
+            self.measured.requests += 1;
+            if self.measured.requests.is_multiple_of(PROGRESS_STEP)
+                && !self.counter.observer.progress(self.measured.requests)
+            {
+                return Err(SimError::Interrupted);
+            }
+            (self.now, self.line) = (request.arrival, request.line);
+            let (device, origin) = (&mut self.device, &self.origin);
+            let origin_text = || origin.to_string();
+            let asked = self
+                .addressing
+                .request(request, device.pages(), origin_text)?;
+            self.measured.count_pages(request, asked.span.pages);
+            device
+                .submit(TOKEN, &asked, self.now, &mut self.counter)
+                .map_err(|full| SimError::full(origin, self.line, full))?;
+        }
+        Ok(())
     }
-    if counter.meter.serial_time() == Ticks::MAX {
-        return Err(SimError::OutOfTime {
-            origin: source.origin().to_owned(),
-            line,
-            arrival: now,
-        });
+
+    /// There are no more requests. With `drain`, the operations of a last destage of everything dirty count as well.
+    ///
+    /// # Errors
+    /// As of [`Count::feed`].
+    pub fn finish(mut self, drain: bool) -> Result<Measured, SimError> {
+        if drain {
+            self.device
+                .drain(self.now, &mut self.counter)
+                .map_err(|full| SimError::full(&self.origin, self.line, full))?;
+        }
+        if self.counter.meter.serial_time() == Ticks::MAX {
+            return Err(SimError::OutOfTime {
+                origin: self.origin.into(),
+                line: self.line,
+                arrival: self.now,
+            });
+        }
+        let Counter {
+            meter,
+            mut observer,
+            ..
+        } = self.counter;
+        self.measured.completed = self.measured.requests;
+        let totals = meter.totals(0);
+        self.measured
+            .take_device(&mut self.device, totals, self.now, &mut *observer);
+        Ok(self.measured)
     }
-    measured.completed = measured.requests;
-    let totals = counter.meter.totals(0);
-    measured.take_device(&mut device, totals, now, counter.observer);
-    Ok((measured, source))
 }

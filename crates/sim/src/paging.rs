@@ -28,7 +28,7 @@ pub enum AddressMap {
 }
 
 /// Splits requests into pages of the device.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Addressing {
     /// Treatment of boundaries.
     pub align: Align,

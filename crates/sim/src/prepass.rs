@@ -1,9 +1,12 @@
 //! The pass over all requests that a few configurations need before a run begins.
 
+use std::sync::Arc;
+
 use destage_base::Lpn;
-use destage_trace::Operation;
+use destage_trace::{Operation, Request};
 
 use crate::error::SimError;
+use crate::paging::Addressing;
 use crate::settings::Config;
 use crate::source::Source;
 
@@ -13,7 +16,7 @@ pub struct Prepass {
     /// Pages the trace reaches, from page 0; for `trace.addr_map = shrink`.
     pub span_pages: u64,
     /// Every page write in order, for schemes that need the future.
-    pub writes: Option<Vec<Lpn>>,
+    pub writes: Option<Arc<[Lpn]>>,
 }
 
 impl Prepass {
@@ -22,37 +25,121 @@ impl Prepass {
     /// # Errors
     /// What is wrong with the trace or the configuration.
     pub fn of(config: &Config, source: &mut Source<'_>) -> Result<Self, SimError> {
-        let mut prepass = Self::default();
-        if !config.needs_prepass() {
-            return Ok(prepass);
+        let mut all = Self::of_all(&[config], source, |_| true)?;
+        all.pop().unwrap_or_else(|| Ok(Self::default()))
+    }
+
+    /// The same for each of `configs`, in one pass. `progress` is told now and then how many requests were read; with
+    /// `false` it stops the pass. What is wrong with a configuration stands in its place.
+    ///
+    /// # Errors
+    /// What is wrong with the trace, or [`SimError::Interrupted`].
+    pub fn of_all(
+        configs: &[&Config],
+        source: &mut Source<'_>,
+        mut progress: impl FnMut(u64) -> bool,
+    ) -> Result<Vec<Result<Self, SimError>>, SimError> {
+        let needed = configs.iter().filter(|config| config.needs_prepass());
+        let needs_future = needed.clone().any(|config| config.scheme.needs_future);
+        // Configurations differ in little that matters here.
+        let mut ends: Vec<(Addressing, u64)> = Vec::new();
+        for config in needed {
+            let in_trace = config.addressing(0);
+            if ends.iter().all(|(other, _)| *other != in_trace) {
+                ends.push((in_trace, 0));
+            }
         }
-        let in_trace = config.addressing(0);
+        if ends.is_empty() {
+            return Ok(configs.iter().map(|_| Ok(Self::default())).collect());
+        }
         let mut writes = Vec::new();
-        while let Some(request) = source.take()? {
-            let span = in_trace.span(&request);
-            if request.operation != Operation::Flush {
-                let end = span.first + u64::from(span.pages);
-                prepass.span_pages = prepass.span_pages.max(end);
+        let (mut batch, mut read) = (Vec::new(), 0);
+        while source.fill(&mut batch)? {
+            read += batch.len() as u64;
+            if !progress(read) {
+                return Err(SimError::Interrupted);
             }
-            let is_write = matches!(request.operation, Operation::Write | Operation::Trim);
-            if is_write && config.scheme.needs_future {
-                writes.push(request);
+            for (in_trace, end) in &mut ends {
+                *end = (*end).max(span_of(in_trace, &batch));
+            }
+            if needs_future {
+                writes.extend(batch.iter().filter(|request| is_write(request)));
             }
         }
-        if config.scheme.needs_future {
-            let device_pages = config.ftl()?.pages();
-            let on_device = config.addressing(prepass.span_pages);
-            let mut pages = Vec::new();
-            for request in &writes {
-                let origin = || source.origin().to_owned();
-                let asked = on_device.request(request, device_pages, origin)?;
-                if let Some(write) = asked.as_write(config.has_strict_trim()) {
-                    let span = write.span;
-                    pages.extend((0..span.pages).map(|offset| span.page(offset, device_pages)));
-                }
+        let mut known: Vec<Known> = Vec::new();
+        let mut of = |config: &Config| {
+            if !config.needs_prepass() {
+                return Ok(Self::default());
             }
-            prepass.writes = Some(pages);
+            let in_trace = config.addressing(0);
+            let end = ends.iter().find(|(other, _)| *other == in_trace);
+            let span_pages = end.map_or(0, |(_, end)| *end);
+            let mut writes_of = None;
+            if config.scheme.needs_future {
+                let key = Target {
+                    addressing: config.addressing(span_pages),
+                    device_pages: config.ftl()?.pages(),
+                    strict_trim: config.has_strict_trim(),
+                };
+                let pages = match known.iter().find(|(other, _)| *other == key) {
+                    Some((_, pages)) => Arc::clone(pages),
+                    None => {
+                        let pages = key.pages(&writes, source.origin())?;
+                        known.push((key, Arc::clone(&pages)));
+                        pages
+                    }
+                };
+                writes_of = Some(pages);
+            }
+            Ok(Self {
+                span_pages,
+                writes: writes_of,
+            })
+        };
+        Ok(configs.iter().map(|config| of(config)).collect())
+    }
+}
+
+/// Where the requests of `batch` end, in pages of the trace.
+fn span_of(in_trace: &Addressing, batch: &[Request]) -> u64 {
+    let requests = batch.iter();
+    let addressed = requests.filter(|request| request.operation != Operation::Flush);
+    let ends = addressed.map(|request| {
+        let span = in_trace.span(request);
+        span.first + u64::from(span.pages)
+    });
+    ends.max().unwrap_or(0)
+}
+
+fn is_write(request: &Request) -> bool {
+    matches!(request.operation, Operation::Write | Operation::Trim)
+}
+
+/// What decides which pages the writes of a trace are.
+#[derive(PartialEq)]
+struct Target {
+    addressing: Addressing,
+    device_pages: u64,
+    strict_trim: bool,
+}
+
+/// A target, and the pages written there.
+type Known = (Target, Arc<[Lpn]>);
+
+impl Target {
+    /// The pages of `writes`, in order.
+    fn pages(&self, writes: &[Request], origin: &str) -> Result<Arc<[Lpn]>, SimError> {
+        let mut pages = Vec::new();
+        for request in writes {
+            let origin = || origin.to_owned();
+            let asked = self
+                .addressing
+                .request(request, self.device_pages, origin)?;
+            if let Some(write) = asked.as_write(self.strict_trim) {
+                let span = write.span;
+                pages.extend((0..span.pages).map(|offset| span.page(offset, self.device_pages)));
+            }
         }
-        Ok(prepass)
+        Ok(pages.into())
     }
 }

@@ -1,5 +1,7 @@
 //! From a checked configuration and a stream of requests to results.
 
+mod simulation;
+
 use std::collections::BTreeMap;
 
 use destage_base::parameter::{Value, Values};
@@ -8,19 +10,17 @@ use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig};
 use destage_device::{Device, DeviceConfig, Ordering};
 use destage_flash::ftl::FtlConfig;
 use destage_flash::{Ftl, Geometry, Timing};
-use destage_trace::{ReadOptions, Request, TraceError};
-use rayon::prelude::*;
+use destage_trace::{ReadOptions, TraceError};
 
-use crate::engine::{Engine, EngineConfig, Replay, Window};
+pub use self::simulation::Simulation;
+use crate::engine::{EngineConfig, Replay, Window};
 use crate::error::SimError;
 use crate::events::Clock;
 use crate::host::{Attribution, Scheduler};
-use crate::measured::Measured;
-use crate::metrics::{MergeCost, Metrics, Scope, collect};
+use crate::metrics::{MergeCost, Metrics};
 use crate::observer::Observer;
-use crate::op_count;
 use crate::paging::{AddressMap, Addressing, Align};
-use crate::precondition::{Precondition, Preparation};
+use crate::precondition::Precondition;
 use crate::prepass::Prepass;
 use crate::settings::Config;
 use crate::source::Source;
@@ -261,92 +261,13 @@ impl Config {
 /// What is wrong with the configuration, the trace or the device's size.
 pub fn run<'a>(
     config: &Config,
-    source: Source<'a>,
+    mut source: Source<'a>,
     prepass: &Prepass,
-    observer: &'a mut dyn Observer,
+    observer: &mut dyn Observer,
 ) -> Result<(RunResult, Source<'a>), SimError> {
-    let timed = config.is_timed();
-    let geometry = config.geometry();
-    let mut ftl = config.ftl()?;
-    if let Precondition::RandomFill(passes) = config.precondition() {
-        let preparation = Preparation {
-            ftl: ftl.as_mut(),
-            blocks_per_die: geometry.blocks_per_die(),
-            seed: config.global.integer("sim.seed"),
-        };
-        preparation.overwrite(passes, observer)?;
-    }
-    let scope = Scope {
-        timed,
-        flash: config.has_flash(),
-        prepared_pages: config.precondition().passes().saturating_mul(ftl.pages()),
-        merges: ftl.properties().has_merges.then(|| config.merge_cost()),
-        page_bytes: geometry.page_bytes,
-    };
-    let addressing = config.addressing(prepass.span_pages);
-    let device = config.device(timed, config.buffer(timed, prepass)?, ftl);
-    let timing = config.timing();
-    let (measured, source): (Measured, Source<'a>) = if timed {
-        let engine = config.engine(prepass.span_pages);
-        Engine::new(engine, source, device, timing, geometry.dies, observer).run()?
-    } else {
-        let drain = config.global.flag("sim.drain");
-        op_count::run(
-            source,
-            device,
-            &addressing,
-            timing,
-            geometry.dies,
-            drain,
-            observer,
-        )?
-    };
-    let metrics = collect(&measured, &scope);
-    Ok((
-        RunResult {
-            parameters: config.parameters(),
-            metrics,
-        },
-        source,
-    ))
-}
-
-/// One run of a cross product.
-pub struct Job<'t> {
-    /// Its configuration.
-    pub config: Config,
-    /// What its requests are called in errors.
-    pub origin: String,
-    /// Its requests, shared among jobs.
-    pub requests: &'t [Request],
-}
-
-/// Runs all jobs on `threads` threads (0: one per core); results come in the order of the jobs, and do
-/// not depend on the number of threads.
-///
-/// `observe` makes each job's observer; `finished` is called as jobs end, in any order.
-///
-/// # Errors
-/// The first failure in the order of jobs.
-pub fn run_all<O: Observer>(
-    jobs: &[Job<'_>],
-    threads: usize,
-    observe: impl Fn(usize) -> O + Sync,
-    finished: impl Fn(usize) + Sync,
-) -> Result<Vec<RunResult>, SimError> {
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .build()
-        .map_err(|error| SimError::Config(format!("--threads {threads}: {error}")))?;
-    let one = |(index, job): (usize, &Job<'_>)| {
-        let mut observer = observe(index);
-        let mut future = Source::memory(job.origin.clone(), job.requests);
-        let prepass = Prepass::of(&job.config, &mut future)?;
-        let source = Source::memory(job.origin.clone(), job.requests);
-        let result = run(&job.config, source, &prepass, &mut observer).map(|(result, _)| result);
-        finished(index);
-        result
-    };
-    let results: Vec<_> = pool.install(|| jobs.par_iter().enumerate().map(one).collect());
-    results.into_iter().collect()
+    let ftl = config.prepared_ftl(observer)?;
+    let mut run = Simulation::new(config, source.origin(), ftl, prepass, Box::new(observer))?;
+    let mut batch = Vec::new();
+    while source.fill(&mut batch)? && run.feed(&batch)? {}
+    Ok((run.finish()?, source))
 }

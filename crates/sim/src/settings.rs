@@ -48,6 +48,8 @@ struct Setting {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     entries: BTreeMap<String, Setting>,
+    /// Schemes that are in no registry.
+    schemes: Vec<&'static SchemeRow>,
 }
 
 /// A checked configuration: every parameter has one value that fits its row.
@@ -70,6 +72,28 @@ impl Settings {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Makes a scheme known that is in no registry, so that `buffer.kind` may name it.
+    ///
+    /// # Errors
+    /// If there is a scheme of that name.
+    pub fn add_scheme(&mut self, row: &'static SchemeRow) -> Result<(), SimError> {
+        if self.find_scheme(row.name).is_some() {
+            return Err(SimError::Config(format!(
+                "buffer.kind: {:?} is added, and there is a scheme of that name; expected another name",
+                row.name
+            )));
+        }
+        self.schemes.push(row);
+        Ok(())
+    }
+
+    fn find_scheme(&self, name: &str) -> Option<&'static SchemeRow> {
+        let added = self.schemes.iter().copied();
+        added
+            .chain(destage_buffer::SCHEMES)
+            .find(|row| row.name == name)
     }
 
     /// Sets `key`; a later setting of the same key wins.
@@ -211,8 +235,10 @@ impl Settings {
     }
 
     fn scheme(&self) -> Result<&'static SchemeRow, SimError> {
-        let names = destage_buffer::SCHEMES.iter().map(|row| row.name);
-        self.kind("buffer.kind", "list buffers", destage_buffer::find, names)
+        let added = self.schemes.iter().copied();
+        let names = added.chain(destage_buffer::SCHEMES).map(|row| row.name);
+        let find = |name: &str| self.find_scheme(name);
+        self.kind("buffer.kind", "list buffers", find, names)
     }
 
     fn ftl_row(&self) -> Result<&'static FtlRow, SimError> {
@@ -312,7 +338,8 @@ impl Config {
     }
 
     /// Whether the scheme buffers anything.
-    fn keeps_pages(&self) -> bool {
+    #[must_use]
+    pub fn keeps_pages(&self) -> bool {
         let smallest = SchemeConfig {
             capacity_pages: 0,
             cluster_pages: 1,

@@ -2,6 +2,9 @@
 
 use destage_trace::{Reader, Request, TraceError};
 
+/// Requests in a batch of those that are not read from a trace.
+const BATCH: usize = 4096;
+
 /// A stream of requests in arrival order.
 pub struct Source<'a> {
     origin: String,
@@ -9,12 +12,8 @@ pub struct Source<'a> {
 }
 
 enum Kind<'a> {
-    Memory(std::slice::Iter<'a, Request>),
-    Reading {
-        reader: Box<Reader>,
-        batch: Vec<Request>,
-        next: usize,
-    },
+    Memory(std::slice::Chunks<'a, Request>),
+    Reading(Box<Reader>),
     Generated(Box<dyn Iterator<Item = Request> + Send + 'a>),
 }
 
@@ -23,20 +22,15 @@ impl<'a> Source<'a> {
     pub fn memory(origin: impl Into<String>, requests: &'a [Request]) -> Self {
         Self {
             origin: origin.into(),
-            kind: Kind::Memory(requests.iter()),
+            kind: Kind::Memory(requests.chunks(BATCH)),
         }
     }
 
     /// Requests decoded as they are needed, in bounded memory.
     pub fn reading(origin: impl Into<String>, reader: Reader) -> Self {
-        let kind = Kind::Reading {
-            reader: Box::new(reader),
-            batch: Vec::new(),
-            next: 0,
-        };
         Self {
             origin: origin.into(),
-            kind,
+            kind: Kind::Reading(Box::new(reader)),
         }
     }
 
@@ -56,34 +50,30 @@ impl<'a> Source<'a> {
         &self.origin
     }
 
-    /// The next request.
-    #[inline]
-    pub fn take(&mut self) -> Result<Option<Request>, TraceError> {
+    /// Replaces the content of `batch` by the next requests, up to some thousands. Returns `false`, with an empty
+    /// batch, at the end.
+    ///
+    /// # Errors
+    /// What is wrong with the trace.
+    pub fn fill(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
         match &mut self.kind {
-            Kind::Memory(requests) => Ok(requests.next().copied()),
-            Kind::Generated(requests) => Ok(requests.next()),
-            Kind::Reading {
-                reader,
-                batch,
-                next,
-            } => {
-                while *next == batch.len() {
-                    *next = 0;
-                    if !reader.fill(batch)? {
-                        batch.clear();
-                        return Ok(None);
-                    }
-                }
-                *next += 1;
-                Ok(Some(batch[*next - 1]))
+            Kind::Memory(chunks) => {
+                batch.clear();
+                batch.extend_from_slice(chunks.next().unwrap_or_default());
+            }
+            Kind::Reading(reader) => return reader.fill(batch),
+            Kind::Generated(requests) => {
+                batch.clear();
+                batch.extend(requests.take(BATCH));
             }
         }
+        Ok(!batch.is_empty())
     }
 
     /// The reader, if requests are being decoded: its counts and digest.
     pub fn reader(&self) -> Option<&Reader> {
         match &self.kind {
-            Kind::Reading { reader, .. } => Some(reader),
+            Kind::Reading(reader) => Some(reader),
             _ => None,
         }
     }

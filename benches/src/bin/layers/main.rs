@@ -1,7 +1,6 @@
 //! The study of translation layers: three workloads over every layer with three schemes, as a table and a chart.
 //!
-//! `layers PATH_TO_DESTAGE CHART.svg`; `make study` calls it. Results are those of `destage compare`, and the
-//! same on any machine.
+//! `layers CHART.svg`; `make study` calls it. Results are those of `destage compare`, and the same on any machine.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -13,9 +12,9 @@ mod chart;
 use std::path::Path;
 use std::process::ExitCode;
 
-use destage_benches::{Outcome, compare};
+use destage_benches::{Outcome, compare, metric};
 
-/// Title and what `--workload` is given.
+/// Title and workload.
 const WORKLOADS: [(&str, &str); 3] = [
     ("untar", "standin-untar-ext3"),
     (
@@ -75,23 +74,19 @@ pub fn name(layer: &str) -> &str {
 }
 
 /// Cells of one workload by layer and scheme.
-fn cells(program: &Path, workload: &str) -> Outcome<Vec<Vec<Cell>>> {
-    let (schemes, layers) = (SCHEMES.join(","), LAYERS.join(","));
-    let mut arguments = vec!["--workload", workload, "--sizes", SIZE];
-    arguments.extend(["--buffers", &schemes, "--ftls", &layers]);
-    arguments.extend(DEVICE.iter().flat_map(|setting| ["--set", setting]));
-    let runs = compare(program, &arguments)?;
+fn cells(workload: &str) -> Outcome<Vec<Vec<Cell>>> {
+    let runs = compare(workload, None, &DEVICE.map(str::to_owned), |grid| {
+        grid.buffers(SCHEMES).sizes([SIZE]).ftls(LAYERS)
+    })?;
     let cell = |layer: &str, scheme: &str| -> Outcome<Cell> {
         let run = runs
             .iter()
-            .find(|run| {
-                run.parameter("ftl.kind") == name(layer) && run.parameter("buffer.kind") == scheme
-            })
+            .find(|run| run.ftl == layer && run.buffer == scheme)
             .ok_or_else(|| format!("no run of {scheme} over {layer}"))?;
         Ok(Cell {
-            throughput: run.metric("throughput.op_model_mb_per_s")?,
-            amplification: run.metric("waf.host")?,
-            erases: run.metric("flash.erases")? as u64,
+            throughput: metric(run, "throughput.op_model_mb_per_s")?,
+            amplification: metric(run, "waf.host")?,
+            erases: metric(run, "flash.erases")? as u64,
         })
     };
     LAYERS
@@ -134,10 +129,10 @@ fn print(grid: &Grid) {
     }
 }
 
-fn study(program: &Path, chart: &Path) -> Outcome<()> {
+fn study(chart: &Path) -> Outcome<()> {
     let grid: Grid = WORKLOADS
         .iter()
-        .map(|(_, workload)| cells(program, workload))
+        .map(|(_, workload)| cells(workload))
         .collect::<Outcome<_>>()?;
     print(&grid);
     let titles = WORKLOADS.map(|(title, _)| title);
@@ -146,11 +141,11 @@ fn study(program: &Path, chart: &Path) -> Outcome<()> {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [program, chart] = &arguments[..] else {
-        eprintln!("usage: layers PATH_TO_DESTAGE CHART.svg");
+    let [chart] = &arguments[..] else {
+        eprintln!("usage: layers CHART.svg");
         return ExitCode::from(2);
     };
-    match study(Path::new(program), Path::new(chart)) {
+    match study(Path::new(chart)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("layers: {error}");

@@ -1,6 +1,6 @@
 //! Signs of the BPLRU paper on the stand-ins: what it claims of W1 to W9, beside what the stand-ins give.
 //!
-//! `signs PATH_TO_DESTAGE`; `make signs` calls it. Every number is one of `destage compare`, and the same on any machine.
+//! `make signs` calls it. Every number is one of `destage compare`, and the same on any machine.
 //!
 //! A stand-in is not the original: compare signs. Each figure is the gain of one scheme over another, with three seeds
 //! and with some settings changed, one at a time. Runs are drained, so that what a scheme has put off is paid for. Pairs
@@ -13,11 +13,11 @@
 
 mod claims;
 
-use std::path::Path;
 use std::process::ExitCode;
 
 use claims::{At, CLAIMS, Claim, FLUSH_EVERY, MEAN_DESTAGE, Sign};
-use destage_benches::{Outcome, Run, compare};
+use destage::Record;
+use destage_benches::{Outcome, compare, metric};
 
 const SEEDS: [u64; 3] = [1, 2, 3];
 /// The scheme of the paper.
@@ -69,32 +69,26 @@ struct Setting<'a> {
 }
 
 /// Runs `buffers` with the sizes, in MiB; results by size and buffer.
-fn measure(
-    program: &Path,
-    setting: &Setting<'_>,
-    buffers: &[&str],
-    sizes: &[u64],
-) -> Outcome<Vec<Vec<Figures>>> {
-    let in_mib: Vec<String> = sizes.iter().map(|size| format!("{size}MiB")).collect();
-    let (listed, in_mib) = (buffers.join(","), in_mib.join(","));
-    let seed = format!("sim.seed={}", setting.seed);
-    let drain = format!("sim.drain={}", setting.drain);
-    let mut arguments = vec!["--profile", "bplru-mlc", "--workload", setting.workload];
-    arguments.extend(["--buffers", &listed, "--sizes", &in_mib]);
-    arguments.extend(["--set", &seed, "--set", &drain]);
-    if let Some(more) = &setting.more {
-        arguments.extend(["--set", more]);
-    }
-    let runs = compare(program, &arguments)?;
+fn measure(setting: &Setting<'_>, buffers: &[&str], sizes: &[u64]) -> Outcome<Vec<Vec<Figures>>> {
+    let mut pairs = vec![
+        format!("sim.seed={}", setting.seed),
+        format!("sim.drain={}", setting.drain),
+    ];
+    pairs.extend(setting.more.clone());
+    let in_mib = sizes.iter().map(|size| format!("{size}MiB"));
+    let listed = buffers.iter().copied();
+    let runs = compare(setting.workload, Some("bplru-mlc"), &pairs, |grid| {
+        grid.buffers(listed).sizes(in_mib)
+    })?;
     let figures = |size: u64, buffer: &str| -> Outcome<Figures> {
         let run = runs
             .iter()
             .find(|run| is_run_of(run, size, buffer))
             .ok_or_else(|| format!("no run of {buffer} with {size} MiB"))?;
         Ok(Figures {
-            throughput: run.metric("throughput.op_model_mb_per_s")?,
-            erases: run.metric("flash.erases")?,
-            destage_pages: run.metric("buffer.mean_destage_pages").ok(),
+            throughput: metric(run, "throughput.op_model_mb_per_s")?,
+            erases: metric(run, "flash.erases")?,
+            destage_pages: run.metric("buffer.mean_destage_pages"),
         })
     };
     sizes
@@ -108,16 +102,8 @@ fn measure(
         .collect()
 }
 
-/// Whether the run's buffer is the one asked for, by its kind and by what was asked of `bplru`.
-fn is_run_of(run: &Run, mib: u64, buffer: &str) -> bool {
-    let kind = buffer.split(':').next().unwrap_or(buffer);
-    run.parameter("buffer.kind") == kind
-        && run.parameter("buffer.capacity_bytes").as_u64() == Some(mib << 20)
-        && (kind != SCHEME
-            || (["pad", "comp"].iter().all(|switch| {
-                let off = buffer.contains(&format!("{switch}=false"));
-                run.parameter(&format!("buffer.{switch}")).as_bool() == Some(!off)
-            }) && (run.parameter("buffer.seq_detect") == "complete") == (buffer == COMPLETE)))
+fn is_run_of(run: &Record, mib: u64, buffer: &str) -> bool {
+    run.buffer == buffer && run.capacity() == Some(mib << 20)
 }
 
 fn percent(part: f64) -> String {
@@ -147,7 +133,7 @@ struct Gains {
     complete: Gain,
 }
 
-fn gains(program: &Path, claim: &Claim) -> Outcome<Vec<Gains>> {
+fn gains(claim: &Claim) -> Outcome<Vec<Gains>> {
     let sizes: Vec<u64> = claim.at.iter().map(|at| at.mib).collect();
     // Of the scheme, and of the one that compensates complete blocks.
     let of = |seed, drain, over: Option<&str>| -> Outcome<Vec<[Gain; 2]>> {
@@ -158,7 +144,7 @@ fn gains(program: &Path, claim: &Claim) -> Outcome<Vec<Gains>> {
             more: over.map(|over| format!("workload.{over}")),
         };
         let buffers = [SCHEME, claim.against, COMPLETE];
-        let figures = measure(program, &setting, &buffers, &sizes)?;
+        let figures = measure(&setting, &buffers, &sizes)?;
         let both = |of: &Vec<Figures>| [Gain::new(of[0], of[1]), Gain::new(of[2], of[1])];
         Ok(figures.iter().map(both).collect())
     };
@@ -183,13 +169,13 @@ fn gains(program: &Path, claim: &Claim) -> Outcome<Vec<Gains>> {
         .collect())
 }
 
-fn print_claims(program: &Path) -> Outcome<()> {
+fn print_claims() -> Outcome<()> {
     println!(
         "| claim | scheme, against | MiB | paper | throughput % | seeds | settings | erases % | seeds | settings | not drained | complete | sign agrees |"
     );
     println!("|---|---|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|---|");
     for claim in CLAIMS {
-        for (at, gains) in claim.at.iter().zip(gains(program, claim)?) {
+        for (at, gains) in claim.at.iter().zip(gains(claim)?) {
             let throughput = |of: &[Gain]| range(of.iter().map(|gain| gain.throughput));
             let erases = |of: &[Gain]| range(of.iter().map(|gain| gain.erases));
             println!(
@@ -230,7 +216,7 @@ fn verdict(at: &At, gains: &Gains) -> String {
     }
 }
 
-fn print_mean_destage(program: &Path) -> Outcome<()> {
+fn print_mean_destage() -> Outcome<()> {
     let setting = Setting {
         workload: "standin-iometer-random:page_bytes=2048,footprint_pages=522240,requests=200000",
         seed: SEEDS[0],
@@ -238,7 +224,7 @@ fn print_mean_destage(program: &Path) -> Outcome<()> {
         more: None,
     };
     let sizes = MEAN_DESTAGE.map(|(mib, ..)| mib);
-    let figures = measure(program, &setting, &[SCHEME, "fab"], &sizes)?;
+    let figures = measure(&setting, &[SCHEME, "fab"], &sizes)?;
     println!("\nMean pages of a destage, uniform random writes of 2 KiB:\n");
     println!(
         "| MiB | BPLRU by arithmetic | here | FAB by arithmetic | here |\n|--:|--:|--:|--:|--:|"
@@ -252,7 +238,7 @@ fn print_mean_destage(program: &Path) -> Outcome<()> {
 }
 
 /// The loss by flushes after every so many writes, of one seed.
-fn flush_gains(program: &Path, seed: u64) -> Outcome<Vec<Gain>> {
+fn flush_gains(seed: u64) -> Outcome<Vec<Gain>> {
     let run = |every: u64| -> Outcome<Figures> {
         let setting = Setting {
             workload: "standin-office-install",
@@ -260,7 +246,7 @@ fn flush_gains(program: &Path, seed: u64) -> Outcome<Vec<Gain>> {
             drain: true,
             more: Some(format!("trace.flush_every_writes={every}")),
         };
-        Ok(measure(program, &setting, &[SCHEME], &[16])?[0][0])
+        Ok(measure(&setting, &[SCHEME], &[16])?[0][0])
     };
     // Zero adds none.
     let without = run(0)?;
@@ -270,10 +256,10 @@ fn flush_gains(program: &Path, seed: u64) -> Outcome<Vec<Gain>> {
         .collect()
 }
 
-fn print_flushes(program: &Path) -> Outcome<()> {
+fn print_flushes() -> Outcome<()> {
     let gains: Vec<Vec<Gain>> = SEEDS
         .iter()
-        .map(|seed| flush_gains(program, *seed))
+        .map(|seed| flush_gains(*seed))
         .collect::<Outcome<_>>()?;
     println!(
         "\nBPLRU with a flush after every so many write requests, W1, 16 MiB (figure 16: some -23 %, interval not said):\n"
@@ -292,19 +278,14 @@ fn print_flushes(program: &Path) -> Outcome<()> {
     Ok(())
 }
 
-fn print(program: &Path) -> Outcome<()> {
-    print_claims(program)?;
-    print_mean_destage(program)?;
-    print_flushes(program)
+fn print() -> Outcome<()> {
+    print_claims()?;
+    print_mean_destage()?;
+    print_flushes()
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [program] = &arguments[..] else {
-        eprintln!("usage: signs PATH_TO_DESTAGE");
-        return ExitCode::from(2);
-    };
-    match print(Path::new(program)) {
+    match print() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("signs: {error}");

@@ -2,12 +2,12 @@
 
 use destage_sim::metrics;
 
-use crate::manifest::Manifest;
 use crate::output::charts::{Entry, Frame, Series, bars, legend, lines};
 use crate::output::drawing;
 use crate::output::table::Side;
 use crate::output::{numbers, setting, summary};
-use crate::record::Record;
+use destage::Manifest;
+use destage::Record;
 
 const STYLE: &str = "
 :root { color-scheme: light; }

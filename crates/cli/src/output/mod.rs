@@ -1,12 +1,10 @@
 //! Results as text.
 
 pub(crate) mod charts;
-pub(crate) mod csv;
 pub(crate) mod drawing;
 pub(crate) mod files;
 pub(crate) mod heatmap;
 pub(crate) mod html;
-pub(crate) mod json;
 pub(crate) mod numbers;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
@@ -21,19 +19,10 @@ pub(crate) mod table;
 
 use std::io::Write;
 
-use destage_base::parameter::Value;
+pub(crate) use destage::csv::setting;
+pub(crate) use destage::json;
 
 use crate::errors::Failure;
-
-/// A parameter's value, which people and machines are shown alike.
-pub(crate) fn setting(value: &Value) -> String {
-    match value {
-        Value::Flag(flag) => flag.to_string(),
-        Value::Integer(number) => number.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::Text(text) => text.clone(),
-    }
-}
 
 /// Prints `text` on standard output.
 pub(crate) fn print(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {

@@ -14,9 +14,9 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 
-use crate::output::csv::Columns;
 use crate::output::setting;
-use crate::record::Record;
+use destage::Record;
+use destage::csv::Columns;
 
 /// Names the schema and its version, under `destage.schema`, as traces do.
 const SCHEMA: &str = "runs 1";

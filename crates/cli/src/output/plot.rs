@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use destage_trace::statistics::{Shape, Statistics};
 
 use crate::errors::Failure;
-use crate::manifest::Manifest;
 use crate::output::files::PendingFile;
 use crate::output::report::check_distinct;
 use crate::output::shape::{self, Look};
+use destage::Manifest;
 
 /// The forms of a plot.
 #[derive(Clone, Copy)]

@@ -11,12 +11,12 @@ use resvg::tiny_skia::{Color, Pixmap, Transform};
 use resvg::usvg::fontdb::{Database, Source};
 use resvg::usvg::{Options, Tree};
 
-use crate::manifest::Manifest;
 use crate::output::charts::Entry;
 use crate::output::drawing::{HEIGHT, STYLE, WIDTH};
 use crate::output::html::escape;
 use crate::output::numbers;
 use crate::output::shape::{Look, duration};
+use destage::Manifest;
 
 /// Pixels across.
 const PIXELS: u32 = 1600;

@@ -6,11 +6,10 @@ use destage_trace::format::left_out;
 
 use crate::args::Machine;
 use crate::errors::Failure;
-use crate::output::csv;
 use crate::output::files::PendingFile;
 #[cfg(feature = "parquet")]
 use crate::output::parquet;
-use crate::record::Record;
+use destage::Record;
 
 /// The forms of a result file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,7 +31,7 @@ impl Table {
     /// The whole file.
     pub(crate) fn of(self, records: &[Record]) -> Vec<u8> {
         match self {
-            Self::Csv => csv::runs(records).into_bytes(),
+            Self::Csv => destage::csv::runs(records).into_bytes(),
             #[cfg(feature = "parquet")]
             Self::Parquet => parquet::runs(records),
         }

@@ -3,12 +3,12 @@
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::statistics::{Histogram, HotPages, Shape, Statistics};
 
-use crate::manifest::Manifest;
 use crate::output::charts::{Entry, Frame, Series, legend, lines, shares};
 use crate::output::drawing::Drawing;
 use crate::output::heatmap::{Axis, extent, heatmap};
 use crate::output::html::{escape, page};
 use crate::output::numbers;
+use destage::Manifest;
 
 /// The styles of what is compared: the same in all charts.
 const READS: usize = 0;

@@ -1,8 +1,9 @@
 //! Several runs as one table: what they differ in, and the few metrics that tell buffers apart.
 
+use destage::{Error, Record};
+
 use crate::output::numbers;
 use crate::output::table::{Side, Table};
-use crate::record::Record;
 
 /// A column: two lines of heading, and a cell of a run.
 pub(crate) struct Column {
@@ -61,6 +62,19 @@ const FTL: Column = Column {
     cell: |record| Some(record.ftl.clone()),
 };
 
+/// Why there are no metrics. The whole sentence stands beside the table.
+const FAILED: Column = Column {
+    head: ["", "failed"],
+    side: Side::Left,
+    cell: |record| {
+        let word = match **record.error.as_ref()? {
+            Error::DeviceFull(_) => "device too small",
+            _ => "not possible",
+        };
+        Some(word.to_owned())
+    },
+};
+
 const METRICS: [Column; 8] = [
     number(["response", "mean ms"], |record| {
         metric(record, "response.mean_ms")
@@ -98,7 +112,7 @@ pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
     columns.push(BUFFER);
     columns.extend([SIZE, FTL].into_iter().filter(differ));
     let present = |column: &Column| records.iter().any(|record| (column.cell)(record).is_some());
-    columns.extend(METRICS.into_iter().filter(present));
+    columns.extend(METRICS.into_iter().chain([FAILED]).filter(present));
     columns
 }
 
@@ -163,21 +177,29 @@ fn text(columns: &[Column], records: &[Record]) -> String {
     table.text()
 }
 
+/// What tells a run from the others, in words.
+pub(crate) fn name(record: &Record) -> String {
+    let size = record
+        .capacity()
+        .map(|bytes| format!(" of {}", numbers::bytes(bytes)));
+    format!(
+        "{} on {}{}, FTL {}",
+        record.trace,
+        record.buffer,
+        size.unwrap_or_default(),
+        record.ftl
+    )
+}
+
 /// Warnings for a reader of the numbers: runs that did not see all of their requests.
 pub(crate) fn notes(records: &[Record]) -> Vec<String> {
     let saturated = records
         .iter()
         .filter(|record| record.metric("host.saturated") == Some(1.0));
     let note = |record: &Record| {
-        let size = record
-            .capacity()
-            .map(|bytes| format!(" of {}", numbers::bytes(bytes)));
         format!(
-            "{} on {}{}, FTL {}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
-            record.trace,
-            record.buffer,
-            size.unwrap_or_default(),
-            record.ftl,
+            "{}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
+            name(record),
             record.whole("host.saturation").unwrap_or(0),
             numbers::whole(record.metric("host.requests").unwrap_or(0.0) as u64)
         )

@@ -50,6 +50,7 @@ pub(super) const ROW: FtlRow = FtlRow {
 };
 
 /// The device. See the [module](self).
+#[derive(Clone)]
 struct Hat {
     data: PageFtl,
     lookup: Ticks,

@@ -85,12 +85,24 @@ impl PageWrite {
     }
 }
 
+/// A copy of a layer whose type is not known. Every [`Ftl`] that is `Clone` has it.
+pub trait Copied {
+    /// A layer in the same state, which goes its own way from here on.
+    fn copied(&self) -> Box<dyn Ftl>;
+}
+
+impl<L: Ftl + Clone + 'static> Copied for L {
+    fn copied(&self) -> Box<dyn Ftl> {
+        Box::new(self.clone())
+    }
+}
+
 /// A flash translation layer: decides *what* flash does for a page request.
 ///
 /// It emits [`Operations`] and changes its maps at once; when the operations run, and how long they
 /// take, is decided outside. Page numbers are below [`Ftl::pages`]; the caller has checked. What fails has
 /// emitted nothing and changed nothing.
-pub trait Ftl: Send {
+pub trait Ftl: Send + Copied {
     /// What stays the same.
     fn properties(&self) -> Properties {
         Properties::default()

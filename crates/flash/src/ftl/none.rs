@@ -22,6 +22,7 @@ pub const ROW: FtlRow = FtlRow {
     },
 };
 
+#[derive(Clone)]
 struct NoFlash {
     dies: u32,
 }

@@ -7,7 +7,7 @@ use super::event::{
     Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION,
 };
 use super::link::Active;
-use super::{Engine, Outcome, Replay, Window};
+use super::{Coming, Engine, Outcome, Replay, Window};
 use crate::error::SimError;
 use crate::events::LAST;
 use crate::host::{Attribution, Identity};
@@ -29,7 +29,7 @@ impl Engine<'_> {
         // A product beyond 64 bits saturates, and so is refused as well.
         if time >= LAST {
             return Err(Box::new(SimError::LateArrival {
-                origin: self.source.origin().to_owned(),
+                origin: self.origin.to_string(),
                 line: request.line,
                 arrival: request.arrival,
                 time_scale: self.config.time_scale,
@@ -40,11 +40,11 @@ impl Engine<'_> {
     }
 
     /// The next request of the trace arrives and joins the host's queue.
-    pub(super) fn arrive(&mut self) -> Outcome {
+    pub(super) fn arrive(&mut self, coming: &mut Coming<'_>) -> Outcome {
         let Some(request) = self.next.take() else {
             return Ok(());
         };
-        self.next = self.source.take().map_err(SimError::from)?;
+        self.next = coming.next().copied();
         if self.config.replay == Replay::Trace {
             self.schedule_arrival()?;
         }
@@ -64,7 +64,7 @@ impl Engine<'_> {
         {
             return Err(SimError::Interrupted.into());
         }
-        let origin = || self.source.origin().to_owned();
+        let origin = || self.origin.to_string();
         let asked = self
             .config
             .addressing

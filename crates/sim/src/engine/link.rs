@@ -28,7 +28,7 @@ pub(super) struct Active {
 /// What the device drives its commands and answers through.
 pub(super) struct Link<'a> {
     pub events: EventList<Event>,
-    pub observer: &'a mut dyn Observer,
+    pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
     pub active: Slab<Active>,
     pub channel_busy: bool,
@@ -47,7 +47,7 @@ impl<'a> Link<'a> {
         events: EventList<Event>,
         meter: FlashMeter,
         destage_response: Latencies,
-        observer: &'a mut dyn Observer,
+        observer: Box<dyn Observer + 'a>,
     ) -> Self {
         Self {
             events,

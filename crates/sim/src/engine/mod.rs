@@ -1,6 +1,7 @@
 //! The event-driven run: host queue, device channel and flash commands in simulated time.
 //!
-//! It drives a [`Device`] and adds what lies before it. The order of events at equal times is part of the model:
+//! It drives a [`Device`] and adds what lies before it. Requests are fed to it in batches, and between two of them it
+//! stands still: it goes on for as long as it knows the request behind the next to arrive. The order of events at equal times is part of the model:
 //! with garbage collection active it decides block contents. A message between host, controller and device takes
 //! no time but passes through the event list a fixed number of times, so that what is already due at that
 //! instant goes first. The numbers of passes are those of the reference simulator.
@@ -26,16 +27,22 @@ use crate::latencies::Latencies;
 use crate::measured::Measured;
 use crate::meter::FlashMeter;
 use crate::observer::{Observer, Response};
-use crate::source::Source;
 
 /// Boxed, because the error is large and almost every step of a run passes one on.
 type Outcome = Result<(), Box<SimError>>;
 
+/// Requests that are known, and not yet the next to arrive.
+type Coming<'r> = std::slice::Iter<'r, Request>;
+
 /// One run. See the [module](self).
 pub struct Engine<'a> {
     config: EngineConfig,
-    source: Source<'a>,
+    origin: Box<str>,
+    /// The next to arrive; none at the end of the trace.
     next: Option<Request>,
+    has_begun: bool,
+    /// Every request is complete, or the run has stopped early: it takes no more.
+    has_ended: bool,
     device: Device,
     link: Link<'a>,
     waiting: Waiting,
@@ -50,19 +57,21 @@ pub struct Engine<'a> {
 }
 
 impl<'a> Engine<'a> {
-    /// A run that has not begun, of `source` on `device` with its `dies` dies.
+    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors.
     pub fn new(
         config: EngineConfig,
-        source: Source<'a>,
+        origin: &str,
         device: Device,
         timing: Timing,
         dies: u32,
-        observer: &'a mut dyn Observer,
+        observer: Box<dyn Observer + 'a>,
     ) -> Self {
         let latencies = || Latencies::keeping(config.exact_responses);
         Self {
-            source,
+            origin: origin.into(),
             next: None,
+            has_begun: false,
+            has_ended: false,
             device,
             link: Link::new(
                 EventList::new(config.clock),
@@ -86,17 +95,36 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Runs to the end.
+    /// Goes on with `requests`, which follow those fed before. Whether it wants more.
     ///
     /// # Errors
     /// What is wrong with the trace, the device's size, or that the observer wants to stop.
-    pub fn run(mut self) -> Result<(Measured, Source<'a>), SimError> {
-        self.run_all().map_err(|error| *error)?;
-        Ok((self.measured, self.source))
+    pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
+        let mut coming = requests.iter();
+        if !self.has_begun {
+            let Some(first) = coming.next() else {
+                return Ok(true);
+            };
+            self.begin(Some(*first)).map_err(|error| *error)?;
+        }
+        while !coming.as_slice().is_empty() && !self.has_ended {
+            self.step(&mut coming).map_err(|error| *error)?;
+        }
+        Ok(!self.has_ended)
     }
 
-    fn run_all(&mut self) -> Outcome {
-        self.next = self.source.take().map_err(SimError::from)?;
+    /// Runs to the end: there are no more requests.
+    ///
+    /// # Errors
+    /// As of [`Engine::feed`].
+    pub fn finish(mut self) -> Result<Measured, SimError> {
+        self.end().map_err(|error| *error)?;
+        Ok(self.measured)
+    }
+
+    fn begin(&mut self, first: Option<Request>) -> Outcome {
+        self.has_begun = true;
+        self.next = first;
         match self.config.replay {
             Replay::Trace => self.schedule_arrival()?,
             Replay::Closed => {
@@ -105,13 +133,22 @@ impl<'a> Engine<'a> {
                 }
             }
         }
-        self.work_off()?;
+        Ok(())
+    }
+
+    fn end(&mut self) -> Outcome {
+        if !self.has_begun {
+            self.begin(None)?;
+        }
+        while !self.has_ended {
+            self.step(&mut [].iter())?;
+        }
         if !self.measured.saturated && self.config.drain && !self.link.closed {
             self.drain()?;
         }
         if self.link.events.has_run_out() {
             return Err(Box::new(SimError::OutOfTime {
-                origin: self.source.origin().to_owned(),
+                origin: self.origin.to_string(),
                 line: self.last_line,
                 arrival: self.last_arrival,
             }));
@@ -121,18 +158,18 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Handles events until every request is complete, or the run stops early.
-    fn work_off(&mut self) -> Outcome {
-        while let Some(event) = self.link.events.take() {
-            self.handle(event)?;
-            let finished = self.link.active.is_empty() && self.next.is_none();
-            if self.measured.saturated || (finished && self.device.is_settled()) {
-                break;
-            }
-            if self.link.closed && !self.link.observer.wants_responses() {
-                break;
-            }
-        }
+    /// Handles one event, and sees whether it was the last.
+    #[inline]
+    fn step(&mut self, coming: &mut Coming<'_>) -> Outcome {
+        let Some(event) = self.link.events.take() else {
+            self.has_ended = true;
+            return Ok(());
+        };
+        self.handle(event, coming)?;
+        let finished = self.link.active.is_empty() && self.next.is_none();
+        self.has_ended = self.measured.saturated
+            || (finished && self.device.is_settled())
+            || (self.link.closed && !self.link.observer.wants_responses());
         Ok(())
     }
 
@@ -145,13 +182,13 @@ impl<'a> Engine<'a> {
             let Some(event) = self.link.events.take() else {
                 break;
             };
-            self.handle(event)?;
+            self.handle(event, &mut [].iter())?;
         }
         Ok(())
     }
 
     #[inline]
-    fn handle(&mut self, event: Event) -> Outcome {
+    fn handle(&mut self, event: Event, coming: &mut Coming<'_>) -> Outcome {
         let now = self.link.events.now();
         match event {
             Event::DieDone(die) => {
@@ -165,7 +202,7 @@ impl<'a> Engine<'a> {
                 let done = device.complete_batched(die, position, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
             }
-            Event::Arrival => self.arrive(),
+            Event::Arrival => self.arrive(coming),
             Event::Alarm(alarm) => {
                 let done = self.device.wake(alarm, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
@@ -263,7 +300,7 @@ impl<'a> Engine<'a> {
         self.measured.destage_response = std::mem::take(&mut self.link.destage_response);
         let totals = self.link.meter.totals(now);
         self.measured
-            .take_device(&mut self.device, totals, now, self.link.observer);
+            .take_device(&mut self.device, totals, now, &mut *self.link.observer);
     }
 
     fn report_unfinished(&mut self) {
@@ -281,6 +318,6 @@ impl<'a> Engine<'a> {
 
     #[cold]
     fn device_full(&self, full: NoSpace) -> Box<SimError> {
-        Box::new(SimError::full(&self.source, self.last_line, full))
+        Box::new(SimError::full(&self.origin, self.last_line, full))
     }
 }

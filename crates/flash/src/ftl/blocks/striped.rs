@@ -62,6 +62,7 @@ pub(in crate::ftl) trait Die: Clone + Send {
 }
 
 /// All dies. See the [module](self).
+#[derive(Clone)]
 pub(in crate::ftl) struct Striped<E> {
     dies: Vec<E>,
     /// Of dies near their end, the same once more, on which every write is tried first: so one that fails
@@ -129,7 +130,7 @@ impl<E: Die> Striped<E> {
     }
 }
 
-impl<E: Die> Ftl for Striped<E> {
+impl<E: Die + 'static> Ftl for Striped<E> {
     fn properties(&self) -> Properties {
         Properties {
             has_merges: self.has_merges,

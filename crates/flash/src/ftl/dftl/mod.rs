@@ -56,6 +56,7 @@ pub(super) const ROW: FtlRow = FtlRow {
 };
 
 /// The device. See the [module](self).
+#[derive(Clone)]
 struct Dftl {
     data: PageFtl,
     /// For each die.

@@ -39,6 +39,7 @@ use crate::nand::Wear;
 use crate::operation::{Cause, Operations};
 
 /// The page-mapped device. See the [module](self).
+#[derive(Clone)]
 pub struct PageFtl {
     dies: Vec<Die>,
     /// Per die and unit: the plane (within the unit) at which garbage collection looks first.
@@ -53,7 +54,7 @@ pub struct PageFtl {
 }
 
 /// Lists of [`PageFtl::serve`], kept so that a batch does not allocate.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Scratch {
     given: Vec<u32>,
     chosen: Vec<usize>,

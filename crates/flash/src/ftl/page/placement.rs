@@ -9,6 +9,7 @@ use destage_base::lazy::{Initial, LazyTable};
 use super::shape::NONE;
 
 /// Die of each page at the start: striped on a filled device.
+#[derive(Clone)]
 struct Striped {
     dies: u32,
     filled: bool,
@@ -26,6 +27,7 @@ impl Initial for Striped {
 }
 
 /// Writes of a page that wait at a die.
+#[derive(Clone)]
 struct Waiting {
     die: u32,
     writes: u32,
@@ -34,6 +36,7 @@ struct Waiting {
 }
 
 /// Where pages are, and where they go. Writes of one page wait at one die, so that they keep their order.
+#[derive(Clone)]
 pub(super) struct Placement {
     home: LazyTable<Striped>,
     waiting: BTreeMap<u32, Waiting>,

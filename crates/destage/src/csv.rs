@@ -5,23 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use destage_base::parameter::Value;
 use destage_sim::metrics::METRICS;
 
-use crate::output::setting;
 use crate::record::Record;
 
 /// What `*` stands for in the name of a metric.
 const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
 
 /// The columns of a table of runs, behind that of the trace.
-pub(crate) struct Columns<'a> {
+pub struct Columns<'a> {
     /// All parameters any run has, in ascending order.
-    pub(crate) parameters: BTreeSet<&'a str>,
+    pub parameters: BTreeSet<&'a str>,
     /// All metrics any run has, in the order of the registry.
-    pub(crate) metrics: Vec<String>,
+    pub metrics: Vec<String>,
 }
 
 impl<'a> Columns<'a> {
     /// Those that `records` need.
-    pub(crate) fn of(records: &'a [Record]) -> Self {
+    #[must_use]
+    pub fn of(records: &'a [Record]) -> Self {
         Self {
             parameters: records
                 .iter()
@@ -32,8 +32,9 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The trace and all [`Columns`]. What a run does not have is an empty cell.
-pub(crate) fn runs(records: &[Record]) -> String {
+/// The trace and all [`Columns`], and `error` if any run failed. What a run does not have is an empty cell.
+#[must_use]
+pub fn runs(records: &[Record]) -> String {
     let Columns {
         parameters,
         metrics,
@@ -47,6 +48,10 @@ pub(crate) fn runs(records: &[Record]) -> String {
         text.push(',');
         text.push_str(name);
     }
+    let any_failed = records.iter().any(|record| record.error.is_some());
+    if any_failed {
+        text.push_str(",error");
+    }
     text.push('\n');
     for record in records {
         text.push_str(&quoted(&record.trace));
@@ -58,6 +63,11 @@ pub(crate) fn runs(records: &[Record]) -> String {
             text.push(',');
             let number = record.metrics.get(name);
             text.push_str(&number.map(|number| number.to_string()).unwrap_or_default());
+        }
+        if any_failed {
+            let error = record.error.as_ref().map(ToString::to_string);
+            text.push(',');
+            text.push_str(&quoted(&error.unwrap_or_default()));
         }
         text.push('\n');
     }
@@ -89,12 +99,24 @@ fn metric_columns(records: &[Record]) -> Vec<String> {
     columns
 }
 
+/// A parameter's value, which people and machines are shown alike.
+#[must_use]
+pub fn setting(value: &Value) -> String {
+    match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => text.clone(),
+    }
+}
+
 fn cell(value: &Value) -> String {
     quoted(&setting(value))
 }
 
 /// `text` as a cell.
-pub(crate) fn quoted(text: &str) -> String {
+#[must_use]
+pub fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

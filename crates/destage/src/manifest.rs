@@ -1,33 +1,30 @@
 //! What a result says about how it came to be. Metrics never depend on it.
 
-use std::time::Instant;
-
 use serde_json::{Map, Value, json};
 
-use crate::input::Facts;
+use crate::facts::Facts;
+
+/// The version of what results look like as JSON and CSV. It grows when something in them is renamed or means something
+/// else, and not when something is added.
+pub const SCHEMA: u64 = 1;
 
 /// What a result says about how it came to be.
-pub(crate) struct Manifest {
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    /// What was typed, word by word; empty where there is no command line.
+    pub command: Vec<String>,
     /// The inputs.
-    pub(crate) inputs: Vec<Facts>,
+    pub inputs: Vec<Facts>,
     /// What fixes every random choice.
-    pub(crate) seed: u64,
-    /// Wall time of the command up to here.
-    pub(crate) wall_time_s: f64,
+    pub seed: u64,
+    /// Wall time of the work, in seconds.
+    pub wall_time_s: f64,
 }
 
 impl Manifest {
-    /// For a command that began at `started`.
-    pub(crate) fn new(inputs: Vec<Facts>, seed: u64, started: Instant) -> Self {
-        Self {
-            inputs,
-            seed,
-            wall_time_s: started.elapsed().as_secs_f64(),
-        }
-    }
-
-    /// For one input: its facts stand beside the others.
-    pub(crate) fn single(&self) -> Value {
+    /// As JSON, for one input: its facts stand beside the others.
+    #[must_use]
+    pub fn single(&self) -> Value {
         let mut map = self.common();
         for facts in &self.inputs {
             map.extend(of_input(facts));
@@ -35,8 +32,9 @@ impl Manifest {
         Value::Object(map)
     }
 
-    /// For any number of inputs: a list of their facts.
-    pub(crate) fn many(&self) -> Value {
+    /// As JSON, for any number of inputs: a list of their facts.
+    #[must_use]
+    pub fn many(&self) -> Value {
         let mut map = self.common();
         let traces = self
             .inputs
@@ -48,13 +46,11 @@ impl Manifest {
     }
 
     fn common(&self) -> Map<String, Value> {
-        let command: Vec<_> = std::env::args_os()
-            .map(|word| word.to_string_lossy().into_owned())
-            .collect();
         let mut map = Map::new();
+        map.insert("schema".into(), json!(SCHEMA));
         map.insert("version".into(), json!(version()));
         map.insert("commit".into(), json!(commit()));
-        map.insert("command".into(), json!(command));
+        map.insert("command".into(), json!(self.command));
         map.insert("seed".into(), json!(self.seed));
         map.insert(
             "host".into(),
@@ -70,14 +66,15 @@ impl Manifest {
     }
 
     /// The names of all inputs.
-    pub(crate) fn names(&self) -> String {
+    #[must_use]
+    pub fn names(&self) -> String {
         let names: Vec<_> = self.inputs.iter().map(|facts| &*facts.name).collect();
         names.join(", ")
     }
 
     /// The part that is equal for equal inputs: version and digests, nothing of the machine or the time.
-    #[cfg(feature = "png")]
-    pub(crate) fn origin(&self) -> String {
+    #[must_use]
+    pub fn origin(&self) -> String {
         let digest = |facts: &Facts| match &facts.digest {
             Some(digest) => format!("sha256 {digest}"),
             None => "trace not read to its end".to_owned(),
@@ -87,7 +84,8 @@ impl Manifest {
     }
 
     /// One line for people.
-    pub(crate) fn line(&self) -> String {
+    #[must_use]
+    pub fn line(&self) -> String {
         let inputs: Vec<_> = self
             .inputs
             .iter()
@@ -128,11 +126,15 @@ fn program() -> String {
     format!("destage {} ({})", version(), commit())
 }
 
-fn version() -> &'static str {
+/// The version of this library.
+#[must_use]
+pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-fn commit() -> &'static str {
+/// The commit it was built from, where that is known.
+#[must_use]
+pub fn commit() -> &'static str {
     env!("DESTAGE_COMMIT")
 }
 

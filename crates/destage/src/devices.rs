@@ -1,0 +1,104 @@
+//! Devices in their state before the first request: one that takes a while to bring about is prepared once and copied.
+
+use destage_flash::Ftl;
+use destage_sim::observer::Observer;
+use destage_sim::settings::Config;
+
+use crate::error::Error;
+use crate::grid::Combination;
+
+/// The devices of all runs. A prepared one is kept from its first run to its last.
+pub(crate) struct Devices {
+    /// For each combination, which of `kept` it begins with; none if there is nothing to keep.
+    of: Vec<Option<usize>>,
+    kept: Vec<Kept>,
+}
+
+struct Kept {
+    preparation: String,
+    /// Runs that will still ask for it.
+    wanted: usize,
+    is_taken: bool,
+    original: Option<Box<dyn Ftl>>,
+}
+
+/// The device of a run, and what is left for others.
+pub(crate) type Shared = (Box<dyn Ftl>, Option<Box<dyn Ftl>>);
+
+/// What a run begins with.
+pub(crate) struct Start {
+    original: Option<Box<dyn Ftl>>,
+    /// Others will need the same.
+    is_wanted: bool,
+}
+
+impl Devices {
+    /// For `combinations` on `inputs` inputs.
+    pub(crate) fn new(combinations: &[Combination], inputs: usize) -> Self {
+        let mut kept: Vec<Kept> = Vec::new();
+        let mut place = |preparation: String| {
+            let known = kept.iter().position(|kept| kept.preparation == preparation);
+            let place = known.unwrap_or_else(|| {
+                kept.push(Kept {
+                    preparation,
+                    wanted: 0,
+                    is_taken: false,
+                    original: None,
+                });
+                kept.len() - 1
+            });
+            kept[place].wanted += inputs;
+            place
+        };
+        let of = combinations
+            .iter()
+            .map(|combination| combination.config.preparation().map(&mut place))
+            .collect();
+        Self { of, kept }
+    }
+
+    /// Whether nobody is at the device that `combination` begins with.
+    pub(crate) fn is_free(&self, combination: usize) -> bool {
+        self.of[combination].is_none_or(|place| !self.kept[place].is_taken)
+    }
+
+    /// What a run of `combination` begins with. [`Devices::put_back`] follows.
+    pub(crate) fn take(&mut self, combination: usize) -> Start {
+        let Some(place) = self.of[combination] else {
+            return Start {
+                original: None,
+                is_wanted: false,
+            };
+        };
+        let kept = &mut self.kept[place];
+        kept.is_taken = true;
+        kept.wanted -= 1;
+        Start {
+            original: kept.original.take(),
+            is_wanted: kept.wanted > 0,
+        }
+    }
+
+    /// The run has its device, and leaves `original` for others.
+    pub(crate) fn put_back(&mut self, combination: usize, original: Option<Box<dyn Ftl>>) {
+        if let Some(place) = self.of[combination] {
+            self.kept[place].is_taken = false;
+            self.kept[place].original = original;
+        }
+    }
+}
+
+impl Start {
+    /// The device of a run under `config`, and what is left for others.
+    pub(crate) fn ftl(self, config: &Config, observer: &mut dyn Observer) -> Result<Shared, Error> {
+        let original = match self.original {
+            Some(original) => original,
+            None => config.prepared_ftl(observer)?,
+        };
+        Ok(if self.is_wanted {
+            (original.copied(), Some(original))
+        } else {
+            (original, None)
+        })
+    }
+}

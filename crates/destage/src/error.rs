@@ -1,0 +1,65 @@
+//! What can go wrong, by whom it concerns.
+
+use destage_sim::error::SimError;
+use destage_sim::settings::suggestion;
+use destage_trace::TraceError;
+use destage_workload::WorkloadError;
+
+/// Why there is no result. The text names where (file, line or key), the offending text, and what was expected.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// What was asked for makes no sense: an unknown name, a grid of nothing, inputs that do not go together.
+    #[error("{0}")]
+    Input(String),
+    /// The trace cannot be read.
+    #[error(transparent)]
+    Trace(TraceError),
+    /// A parameter is unknown, out of range, or contradicts another; or a time is too large to be simulated.
+    #[error(transparent)]
+    Config(SimError),
+    /// The device is too small for what the trace does.
+    #[error(transparent)]
+    DeviceFull(SimError),
+    /// Whoever watches asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// A mistake of this program.
+    #[error("internal error: {0}; please report it")]
+    Internal(String),
+}
+
+impl Error {
+    /// An [`Error::Input`] about `given`, which is none of `names`; the nearest is suggested.
+    pub fn unknown<'a>(
+        refusal: impl std::fmt::Display,
+        given: &str,
+        names: impl Iterator<Item = &'a str> + Clone,
+    ) -> Self {
+        let nearest = suggestion(given, names.clone());
+        let names = names.collect::<Vec<_>>().join(", ");
+        Self::Input(format!("{refusal}{nearest}; expected one of {names}"))
+    }
+}
+
+impl From<SimError> for Error {
+    fn from(error: SimError) -> Self {
+        match error {
+            SimError::Trace(error) => Self::Trace(error),
+            SimError::Interrupted => Self::Interrupted,
+            SimError::DeviceFull { .. } | SimError::BeyondDevice { .. } => Self::DeviceFull(error),
+            _ => Self::Config(error),
+        }
+    }
+}
+
+impl From<TraceError> for Error {
+    fn from(error: TraceError) -> Self {
+        Self::Trace(error)
+    }
+}
+
+impl From<WorkloadError> for Error {
+    fn from(error: WorkloadError) -> Self {
+        Self::Input(error.to_string())
+    }
+}

@@ -1,0 +1,114 @@
+//! What is known of an input once it was read.
+
+use destage_sim::source::Source;
+use destage_trace::{ReadOptions, Reader, Volumes};
+
+/// What is known of an input once it was read.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The path or workload as given.
+    pub name: String,
+    /// SHA-256 of the uncompressed trace, if it was read to its end.
+    pub digest: Option<String>,
+    /// The format; none for workloads.
+    pub format: Option<&'static str>,
+    /// Bad lines skipped.
+    pub skipped_lines: u64,
+    /// Requests without length that were dropped.
+    pub dropped_requests: u64,
+    /// Requests whose time was moved up.
+    pub clamped_requests: u64,
+    first_skipped: Option<String>,
+    /// Whether there are requests of several volumes, on the same addresses.
+    volumes_overlap: bool,
+    /// Whether the requested slice of the trace is empty.
+    is_empty: bool,
+}
+
+impl Facts {
+    /// Of a trace that was read with `options`.
+    #[must_use]
+    pub fn of_reader(name: &str, reader: &Reader, options: &ReadOptions) -> Self {
+        let report = reader.report();
+        Self {
+            name: name.to_owned(),
+            digest: reader.digest(),
+            format: Some(reader.format().name),
+            skipped_lines: report.skipped,
+            dropped_requests: report.zero_length,
+            clamped_requests: report.clamped,
+            first_skipped: reader.first_skipped().map(str::to_owned),
+            volumes_overlap: reader.has_volumes() && options.volumes == Volumes::Ignore,
+            is_empty: report.requests == 0,
+        }
+    }
+
+    /// Of requests that were made, and not read.
+    #[must_use]
+    pub fn of_requests(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            digest: None,
+            format: None,
+            skipped_lines: 0,
+            dropped_requests: 0,
+            clamped_requests: 0,
+            first_skipped: None,
+            volumes_overlap: false,
+            is_empty: false,
+        }
+    }
+
+    /// Of what was taken from `source`, which was opened with `options`.
+    #[must_use]
+    pub fn of_source(source: &Source<'_>, options: &ReadOptions) -> Self {
+        match source.reader() {
+            Some(reader) => Self::of_reader(source.origin(), reader, options),
+            None => Self::of_requests(source.origin()),
+        }
+    }
+
+    /// What the user of a simulation should know: the [`Facts::warnings`], and whether volumes share addresses.
+    #[must_use]
+    pub fn warnings_of_simulation(&self) -> Vec<String> {
+        let mut warnings = self.warnings();
+        if self.volumes_overlap {
+            warnings.push(format!(
+                "{}: several volumes lie over one another; trace.volumes=separate or concatenate lays them apart",
+                self.name
+            ));
+        }
+        warnings
+    }
+
+    /// What was left out of the trace, or changed; a sentence each.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if let Some(first) = &self.first_skipped {
+            let lines = self.skipped_lines;
+            warnings.push(format!(
+                "{}: bad lines skipped: {lines}; the first: {first}",
+                self.name
+            ));
+        }
+        if self.is_empty {
+            warnings.push(format!(
+                "{}: not one request is left of it (--skip, --limit, --writes-only)",
+                self.name
+            ));
+        }
+        for (count, what) in [
+            (self.dropped_requests, "requests without length dropped"),
+            (
+                self.clamped_requests,
+                "requests moved up to the latest time before them",
+            ),
+        ] {
+            if count > 0 {
+                warnings.push(format!("{}: {what}: {count}", self.name));
+            }
+        }
+        warnings
+    }
+}

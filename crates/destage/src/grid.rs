@@ -1,0 +1,248 @@
+//! The cross product of buffers, sizes and translation layers.
+
+use std::collections::BTreeSet;
+
+use destage_sim::settings::{Config, Origin, Settings, split_kind};
+
+use crate::error::Error;
+
+/// One configuration with the names it goes by.
+#[derive(Clone)]
+pub struct Combination {
+    /// The scheme as given.
+    pub buffer: String,
+    /// The translation layer as given.
+    pub ftl: String,
+    /// Everything.
+    pub config: Config,
+}
+
+impl Combination {
+    /// What `settings` choose.
+    ///
+    /// # Errors
+    /// The first setting that is not usable.
+    pub fn new(settings: &Settings) -> Result<Self, Error> {
+        let config = settings.resolve()?;
+        Ok(Self {
+            buffer: config.scheme.name.to_owned(),
+            ftl: config.ftl_row.name.to_owned(),
+            config,
+        })
+    }
+}
+
+/// Every scheme at every size on every translation layer. What is not listed is as the settings have it.
+#[derive(Clone)]
+pub struct Grid {
+    base: Settings,
+    buffers: Option<Vec<String>>,
+    sizes: Option<Vec<String>>,
+    ftls: Option<Vec<String>>,
+}
+
+impl Grid {
+    /// One combination: what `base` chooses.
+    #[must_use]
+    pub fn new(base: Settings) -> Self {
+        Self {
+            base,
+            buffers: None,
+            sizes: None,
+            ftls: None,
+        }
+    }
+
+    /// Schemes, each `NAME[:k=v,...]`.
+    #[must_use]
+    pub fn buffers(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.buffers = Some(items.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Capacities of the buffer: `8MiB`, `512KiB`, `8388608`.
+    #[must_use]
+    pub fn sizes(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.sizes = Some(items.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Translation layers, each `NAME[:k=v,...]`.
+    #[must_use]
+    pub fn ftls(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.ftls = Some(items.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// All combinations: by translation layer, then scheme, then size. What would be the same run again is left out: an
+    /// item listed twice, and a scheme that keeps no pages at another size.
+    ///
+    /// A setting that only some of the schemes or translation layers know applies to those; one that none of them knows
+    /// is an error.
+    ///
+    /// # Errors
+    /// The first setting that is not usable, or that a list is empty.
+    pub fn combinations(&self) -> Result<Vec<Combination>, Error> {
+        let base = &self.base;
+        let (buffers, sizes, ftls) = (of(&self.buffers), of(&self.sizes), of(&self.ftls));
+        let mut foreign: BTreeSet<String> = base.keys().map(str::to_owned).collect();
+        let mut combinations = Vec::new();
+        let mut known = BTreeSet::new();
+        for ftl in &ftls {
+            for buffer in &buffers {
+                for size in &sizes {
+                    let config = self.config(*buffer, *size, *ftl, &mut foreign)?;
+                    let name = |given: &Option<&String>, of_row: &str| {
+                        given.map_or_else(|| of_row.to_owned(), |given| given.to_owned())
+                    };
+                    let combination = Combination {
+                        buffer: name(buffer, config.scheme.name),
+                        ftl: name(ftl, config.ftl_row.name),
+                        config,
+                    };
+                    if known.insert(identity(&combination)) {
+                        combinations.push(combination);
+                    }
+                }
+            }
+        }
+        let Some(first) = combinations.first() else {
+            return Err(Error::Input(
+                "--buffers, --sizes, --ftls: expected at least one of each".to_owned(),
+            ));
+        };
+        if !foreign.is_empty() {
+            // Resolving one run reports what is wrong with such a setting, and passes over those of a profile.
+            let mut settings = base.clone();
+            for key in base.keys().filter(|key| !foreign.contains(*key)) {
+                settings.remove(key);
+            }
+            settings.set_kind("buffer", first.config.scheme.name)?;
+            settings.set_kind("ftl", first.config.ftl_row.name)?;
+            settings.resolve()?;
+        }
+        Ok(combinations)
+    }
+
+    /// One of them; what it takes of the base leaves `foreign`.
+    fn config(
+        &self,
+        buffer: Option<&String>,
+        size: Option<&String>,
+        ftl: Option<&String>,
+        foreign: &mut BTreeSet<String>,
+    ) -> Result<Config, Error> {
+        let mut settings = self.base.clone();
+        let mut own = BTreeSet::new();
+        for (section, item) in [("ftl", ftl), ("buffer", buffer)] {
+            let Some(item) = item else { continue };
+            settings.set_kind(section, item)?;
+            let (_, pairs) = split_kind(section, item)?;
+            own.extend(pairs.iter().map(|(key, _)| format!("{section}.{key}")));
+        }
+        if let Some(size) = size {
+            let origin = Origin::Given(format!("--sizes {size}"));
+            settings.set("buffer.capacity_bytes", size, origin);
+        }
+        for key in self.base.keys() {
+            if settings.accepts(key) {
+                foreign.remove(key);
+            } else if !own.contains(key) {
+                settings.remove(key);
+            }
+        }
+        Ok(settings.resolve()?)
+    }
+}
+
+/// The items, or one that leaves things as they are.
+fn of(items: &Option<Vec<String>>) -> Vec<Option<&String>> {
+    match items {
+        None => vec![None],
+        Some(items) => items.iter().map(Some).collect(),
+    }
+}
+
+/// Equal for combinations whose runs are the same.
+fn identity(combination: &Combination) -> String {
+    let mut parameters = combination.config.parameters();
+    if !combination.config.keeps_pages() {
+        parameters.remove("buffer.capacity_bytes");
+    }
+    let (buffer, ftl) = (&combination.buffer, &combination.ftl);
+    format!("{buffer} {ftl} {parameters:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(pair: &str) -> Settings {
+        let mut settings = Settings::new();
+        settings.set_pair(pair).unwrap();
+        settings
+    }
+
+    #[test]
+    fn a_setting_applies_to_the_schemes_that_know_it() {
+        let base = settings("buffer.lru_unit=request");
+        let grid = Grid::new(base)
+            .buffers(["fifo", "lru"])
+            .sizes(["4MiB", "8MiB"]);
+        let all = grid.combinations().unwrap();
+        assert_eq!(all.len(), 4);
+        let unit = |index: usize| {
+            let parameters = all[index].config.parameters();
+            parameters.get("buffer.lru_unit").cloned()
+        };
+        let request = destage_base::parameter::Value::Text("request".to_owned());
+        assert_eq!([unit(0), unit(1)], [None, None]);
+        assert_eq!([unit(2), unit(3)], [Some(request.clone()), Some(request)]);
+    }
+
+    #[test]
+    fn a_setting_that_no_scheme_knows_is_refused() {
+        let refusal = |key: &str, buffers: &[&str]| {
+            let grid = Grid::new(settings(key)).buffers(buffers.iter().copied());
+            match grid.combinations() {
+                Err(error) => error.to_string(),
+                _ => panic!("no refusal"),
+            }
+        };
+        let text = refusal("buffer.lru_unit=page", &["nocache", "fifo"]);
+        assert!(text.contains("is a parameter of lru"), "{text}");
+        let text = refusal("flash.deis=4", &["fifo", "lru"]);
+        assert!(text.contains("did you mean \"flash.dies\"?"), "{text}");
+        let text = refusal("buffer.lru_unit=pages", &["fifo", "lru"]);
+        assert!(text.contains("expected one of page"), "{text}");
+        let text = refusal("host.time_scale=1", &["fifo:lru_unit=page", "lru"]);
+        assert!(text.contains("fifo is chosen"), "{text}");
+    }
+
+    #[test]
+    fn what_would_be_the_same_run_again_is_left_out() {
+        let names = |buffers: &[&str], sizes: &[&str]| {
+            let grid = Grid::new(Settings::new())
+                .buffers(buffers.iter().copied())
+                .sizes(sizes.iter().copied());
+            let all = grid.combinations().unwrap();
+            all.iter()
+                .map(|combination| combination.buffer.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(&["nocache", "lru"], &["1MiB", "2MiB"]),
+            ["nocache", "lru", "lru"]
+        );
+        assert_eq!(names(&["lru", "lru"], &["1MiB", "1024KiB"]), ["lru"]);
+        // A name of its own is a row of its own.
+        let spelt = ["lru", "lru:lru_unit=page"];
+        assert_eq!(names(&spelt, &["1MiB"]), spelt);
+    }
+
+    #[test]
+    fn an_empty_list_is_refused() {
+        let grid = Grid::new(Settings::new()).sizes(Vec::<String>::new());
+        assert!(matches!(grid.combinations(), Err(Error::Input(_))));
+    }
+}

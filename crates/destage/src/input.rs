@@ -1,0 +1,308 @@
+//! The trace or workload that is simulated, and how it is read.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use destage_base::parameter::{Value, Values};
+use destage_sim::settings::{Config, split_kind};
+use destage_sim::source::Source;
+use destage_trace::{
+    BadLines, FORMATS, Operation, ReadOptions, Reader, Request, TraceError, format, injected,
+};
+use destage_workload::{WORKLOADS, Workload};
+
+use crate::error::Error;
+
+/// Where requests come from.
+#[derive(Clone)]
+pub struct Input {
+    kind: Kind,
+    reading: Reading,
+}
+
+#[derive(Clone)]
+enum Kind {
+    /// A file, or standard input.
+    Trace(PathBuf),
+    /// A synthetic workload.
+    Workload(Generator),
+    /// Requests of the caller.
+    Requests(String, Arc<[Request]>),
+}
+
+/// A workload with its parameters.
+#[derive(Clone)]
+struct Generator {
+    text: String,
+    row: &'static Workload,
+    values: Values,
+}
+
+/// How an input is read, beside its `trace.*` parameters. Default: all of it, and a bad line is an error.
+#[derive(Clone, Debug, Default)]
+pub struct Reading {
+    /// The trace's format, a name from [`FORMATS`]; found from the content if not given.
+    pub format: Option<String>,
+    /// Only so many requests, after those skipped.
+    pub limit: Option<u64>,
+    /// Leave out the first so many requests.
+    pub skip: u64,
+    /// Drop reads.
+    pub writes_only: bool,
+    /// A malformed line is skipped, counted and reported. Otherwise it is an error.
+    pub skip_bad_lines: bool,
+}
+
+impl Reading {
+    /// How `config` and this have a trace read.
+    ///
+    /// # Errors
+    /// If there is no such format, or a `trace.*` parameter is not usable.
+    pub fn options(&self, config: &Config) -> Result<ReadOptions, Error> {
+        let mut options = config.read_options()?;
+        options.limit = self.limit;
+        options.skip = self.skip;
+        options.writes_only = self.writes_only;
+        if let Some(name) = &self.format {
+            let format = format::find(name).ok_or_else(|| {
+                if let Some(reason) = format::left_out(name) {
+                    return Error::Input(format!("--format {name}: {reason}"));
+                }
+                let names = FORMATS.iter().map(|format| format.name);
+                Error::unknown(
+                    format!("--format {name:?}: no such trace format"),
+                    name,
+                    names,
+                )
+            })?;
+            options.format = Some(format);
+        }
+        options.bad_lines = match self.skip_bad_lines {
+            false => BadLines::Stop,
+            true => BadLines::Skip,
+        };
+        Ok(options)
+    }
+}
+
+impl Input {
+    fn new(kind: Kind) -> Self {
+        Self {
+            kind,
+            reading: Reading::default(),
+        }
+    }
+
+    /// The trace file at `path`, plain or compressed; `-` is standard input.
+    #[must_use]
+    pub fn trace(path: impl AsRef<Path>) -> Self {
+        Self::new(Kind::Trace(path.as_ref().to_owned()))
+    }
+
+    /// The workload `NAME[:k=v,...]`. Of `pairs`, `KEY=VALUE` each, those that begin with `workload.` are its
+    /// parameters, too.
+    ///
+    /// # Errors
+    /// If there is no such workload, or it has no such parameter, or not such a value of it.
+    pub fn workload(text: &str, pairs: &[String]) -> Result<Self, Error> {
+        Ok(Self::new(Kind::Workload(Generator::new(text, pairs)?)))
+    }
+
+    /// Requests in memory, in the order of their arrival; `name` stands for them in results and errors.
+    #[must_use]
+    pub fn requests(name: &str, requests: impl Into<Arc<[Request]>>) -> Self {
+        Self::new(Kind::Requests(name.to_owned(), requests.into()))
+    }
+
+    /// The same, read in another way.
+    ///
+    /// # Errors
+    /// If a format is named of what is no trace.
+    pub fn read(mut self, reading: Reading) -> Result<Self, Error> {
+        if let (Kind::Workload(generator), Some(format)) = (&self.kind, &reading.format) {
+            return Err(Error::Input(format!(
+                "--format {format}: {} is generated; expected --format with a TRACE only",
+                generator.row.name
+            )));
+        }
+        self.reading = reading;
+        Ok(self)
+    }
+
+    /// The path, workload or name as given.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.kind {
+            Kind::Trace(path) => path.display().to_string(),
+            Kind::Workload(generator) => generator.text.clone(),
+            Kind::Requests(name, _) => name.clone(),
+        }
+    }
+
+    /// The workload's parameters by dotted name; nothing for others.
+    #[must_use]
+    pub fn parameters(&self) -> BTreeMap<String, Value> {
+        let Kind::Workload(generator) = &self.kind else {
+            return BTreeMap::new();
+        };
+        let values = generator.values.iter();
+        let mut parameters: BTreeMap<_, _> = values
+            .map(|(name, value)| (format!("workload.{name}"), value.clone()))
+            .collect();
+        let kind = Value::Text(generator.row.name.to_owned());
+        parameters.insert("workload.kind".to_owned(), kind);
+        parameters
+    }
+
+    /// How it is read under `config`.
+    ///
+    /// # Errors
+    /// As of [`Reading::options`].
+    pub fn options(&self, config: &Config) -> Result<ReadOptions, Error> {
+        self.reading.options(config)
+    }
+
+    /// How many requests there will be, where that is known beforehand.
+    #[must_use]
+    pub fn expected_requests(&self) -> Option<u64> {
+        let all = match &self.kind {
+            Kind::Trace(_) => return self.reading.limit,
+            Kind::Workload(generator) => generator.values.integer("requests"),
+            Kind::Requests(_, requests) => requests.len() as u64,
+        };
+        let all = all.saturating_sub(self.reading.skip);
+        Some(self.reading.limit.map_or(all, |limit| limit.min(all)))
+    }
+
+    /// An error if there is no such file. What can be read once only is left alone.
+    pub(crate) fn check_exists(&self) -> Result<(), Error> {
+        match &self.kind {
+            Kind::Trace(path) if path.as_os_str() != "-" => match path.metadata() {
+                Ok(_) => Ok(()),
+                Err(cause) => Err(Error::Trace(TraceError::Open {
+                    file: path.display().to_string(),
+                    cause,
+                })),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes of the file, if it is one.
+    pub(crate) fn bytes(&self) -> Option<u64> {
+        match &self.kind {
+            Kind::Trace(path) => {
+                let data = path.metadata().ok()?;
+                data.is_file().then_some(data.len())
+            }
+            _ => None,
+        }
+    }
+
+    /// The requests one after the other, in bounded memory, for a pass before the one that counts.
+    pub(crate) fn open_first(&self, config: &Config) -> Result<Source<'static>, Error> {
+        if matches!(&self.kind, Kind::Trace(path) if path.as_os_str() == "-") {
+            return Err(Error::Input(
+                "-: trace.addr_map=shrink and belady read the trace twice; expected a file in place of standard input".to_owned(),
+            ));
+        }
+        let options = ReadOptions {
+            digest: false,
+            ..self.options(config)?
+        };
+        self.source(config, &options)
+    }
+
+    /// The requests one after the other, in bounded memory; generated ones are fixed by `sim.seed` of `config`.
+    ///
+    /// # Errors
+    /// What is wrong with the trace or the workload's parameters.
+    pub fn open(&self, config: &Config) -> Result<Source<'static>, Error> {
+        self.source(config, &self.options(config)?)
+    }
+
+    fn source(&self, config: &Config, options: &ReadOptions) -> Result<Source<'static>, Error> {
+        Ok(match &self.kind {
+            Kind::Trace(path) => Source::reading(self.name(), Reader::open(path, options)?),
+            Kind::Workload(generator) => {
+                let requests = generator.requests(config.global.integer("sim.seed"))?;
+                Source::generated(self.name(), sliced(requests, options))
+            }
+            Kind::Requests(name, requests) => {
+                let requests = Arc::clone(requests);
+                let requests = (0..requests.len()).map(move |index| requests[index]);
+                Source::generated(name, sliced(Box::new(requests), options))
+            }
+        })
+    }
+}
+
+/// The slice of `requests` that `options` ask for, as a trace would be cut, with what they add.
+fn sliced(
+    requests: Box<dyn Iterator<Item = Request> + Send>,
+    options: &ReadOptions,
+) -> Box<dyn Iterator<Item = Request> + Send> {
+    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+    let writes_only = options.writes_only;
+    let requests = requests
+        .skip(count(options.skip))
+        .take(options.limit.map_or(usize::MAX, count))
+        .filter(move |request| !writes_only || request.operation != Operation::Read);
+    injected(Box::new(requests), options)
+}
+
+/// The name and value of a `KEY=VALUE` that is about the workload.
+#[must_use]
+pub fn workload_pair(pair: &str) -> Option<(&str, &str)> {
+    let (key, value) = pair.split_once('=')?;
+    Some((key.trim().strip_prefix("workload.")?, value.trim()))
+}
+
+impl Generator {
+    fn new(text: &str, pairs: &[String]) -> Result<Self, Error> {
+        let (name, given) = split_kind("--workload", text)?;
+        let row = destage_workload::find(name).ok_or_else(|| {
+            let names = WORKLOADS.iter().map(|row| row.name);
+            Error::unknown(
+                format!("--workload {name:?}: no such workload"),
+                name,
+                names,
+            )
+        })?;
+        let mut values = Values::defaults(row.parameters);
+        let from_option = given
+            .into_iter()
+            .map(|(key, value)| (key, value, "--workload", text));
+        let from_pairs = pairs.iter().filter_map(|pair| {
+            workload_pair(pair).map(|(key, value)| (key, value, "--set", pair.as_str()))
+        });
+        for (key, value, option, whole) in from_option.chain(from_pairs) {
+            let names = row.parameters.iter().map(|parameter| parameter.name);
+            let parameter = row
+                .parameters
+                .iter()
+                .find(|row| row.name == key)
+                .ok_or_else(|| {
+                    let refusal = format!("{option} {whole}: {name} has no parameter {key:?}");
+                    Error::unknown(refusal, key, names)
+                })?;
+            let value = parameter.read(value).map_err(|expected| {
+                Error::Input(format!(
+                    "{option} {whole}: {key}: {value:?}: expected {expected}"
+                ))
+            })?;
+            values.set(parameter.name, value);
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            row,
+            values,
+        })
+    }
+
+    /// The workload's requests.
+    fn requests(&self, seed: u64) -> Result<Box<dyn Iterator<Item = Request> + Send>, Error> {
+        Ok((self.row.make)(&self.values, seed)?)
+    }
+}

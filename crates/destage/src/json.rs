@@ -1,0 +1,43 @@
+//! Values as JSON.
+
+use std::collections::BTreeMap;
+
+use destage_base::parameter::Value as Setting;
+use destage_sim::metrics::{Metrics, Number};
+use serde_json::{Map, Value, json};
+
+/// A document as text.
+#[must_use]
+pub fn text(document: &Value) -> String {
+    // Values made here have text keys and finite numbers, so nothing can go wrong.
+    format!("{document:#}\n")
+}
+
+/// A parameter's value.
+#[must_use]
+pub fn setting(value: &Setting) -> Value {
+    match value {
+        Setting::Flag(flag) => json!(flag),
+        Setting::Integer(number) => json!(number),
+        Setting::Number(number) => json!(number),
+        Setting::Text(text) => json!(text),
+    }
+}
+
+pub(crate) fn parameters(parameters: &BTreeMap<String, Setting>) -> Value {
+    let pairs = parameters
+        .iter()
+        .map(|(name, value)| (name.clone(), setting(value)));
+    Value::Object(pairs.collect())
+}
+
+pub(crate) fn metrics(metrics: &Metrics) -> Value {
+    let pairs = metrics.iter().map(|(name, number)| {
+        let value = match number {
+            Number::Integer(number) => json!(number),
+            Number::Real(number) => json!(number),
+        };
+        (name.to_owned(), value)
+    });
+    Value::Object(pairs.collect::<Map<_, _>>())
+}

@@ -1,0 +1,58 @@
+//! Write buffering for flash devices as a library: whatever the command line can do with a simulation.
+//!
+//! An [`Input`] is a trace, a workload, or requests in memory. [`Settings`] choose device, scheme and everything else by
+//! the names of `destage show`; a [`Grid`] varies some of them. [`run`] simulates one combination, [`compare`] all of
+//! them on all inputs, and gives [`Results`]: values, JSON or CSV.
+//!
+//! ```
+#![doc = include_str!("../examples/two_schemes.rs")]
+//! ```
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`Input`], [`Reading`], [`Facts`] | what is simulated, how it is read, what is known of it then |
+//! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
+//! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
+//! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
+//! | [`Error`] | why nothing comes of it |
+//! | [`base`], [`buffer`], [`flash`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
+//!
+//! A scheme of one's own is a static [`buffer::SchemeRow`] given to [`Settings::add_scheme`].
+
+mod compare;
+pub mod csv;
+mod devices;
+mod error;
+mod facts;
+mod grid;
+mod input;
+pub mod json;
+mod manifest;
+mod pool;
+mod progress;
+mod record;
+mod results;
+mod run;
+
+pub use destage_base as base;
+pub use destage_buffer as buffer;
+pub use destage_flash as flash;
+pub use destage_sim as sim;
+pub use destage_trace as trace;
+pub use destage_workload as workload;
+
+pub use destage_base::parameter::Value;
+pub use destage_sim::metrics::{Metrics, Number};
+pub use destage_sim::observer::{Observer, Response};
+pub use destage_sim::settings::{Config, Origin, Settings};
+
+pub use compare::{Effort, compare};
+pub use error::Error;
+pub use facts::Facts;
+pub use grid::{Combination, Grid};
+pub use input::{Input, Reading, workload_pair};
+pub use manifest::{Manifest, SCHEMA, commit, version};
+pub use progress::{Progress, Silent, Stage};
+pub use record::Record;
+pub use results::{Outcome, Results};
+pub use run::run;

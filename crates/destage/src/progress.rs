@@ -1,0 +1,133 @@
+//! How far the work is, and whether it goes on.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use destage_base::Ticks;
+use destage_buffer::destage::Destage;
+use destage_sim::observer::{Observer, Response};
+
+/// What is being done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stage {
+    /// Requests are read for the first time, because a run has to know them beforehand.
+    FirstPass,
+    /// A device is written at random before the first request (`sim.precondition`). Counted in page writes.
+    Preparation,
+    /// Requests are simulated. Counted over all runs.
+    Simulation,
+}
+
+/// Is told how far the work is, from any thread.
+pub trait Progress: Sync {
+    /// `done` of `expected` requests, or page writes, if that is known. It may be an estimate. `false` stops the work,
+    /// which then ends with [`Error::Interrupted`](crate::Error::Interrupted).
+    fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool;
+}
+
+/// Nobody watches.
+pub struct Silent;
+
+impl Progress for Silent {
+    fn report(&self, _: Stage, _: u64, _: Option<u64>) -> bool {
+        true
+    }
+}
+
+/// Counts the requests of all runs.
+pub(crate) struct Counter<'a> {
+    progress: &'a dyn Progress,
+    done: AtomicU64,
+    /// 0 while it is not known.
+    expected: AtomicU64,
+    stopped: AtomicBool,
+}
+
+impl<'a> Counter<'a> {
+    pub(crate) fn new(progress: &'a dyn Progress, expected: Option<u64>) -> Self {
+        Self {
+            progress,
+            done: AtomicU64::new(0),
+            expected: AtomicU64::new(expected.unwrap_or(0)),
+            stopped: AtomicBool::new(false),
+        }
+    }
+
+    /// From now on `requests` are expected.
+    pub(crate) fn expect(&self, requests: u64) {
+        self.expected.store(requests, Ordering::Relaxed);
+    }
+
+    /// Whatever goes on stops soon.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// `requests` more are simulated; whether to go on.
+    pub(crate) fn advance(&self, requests: u64) -> bool {
+        let done = self.done.fetch_add(requests, Ordering::Relaxed) + requests;
+        let expected = match self.expected.load(Ordering::Relaxed) {
+            0 => None,
+            expected => Some(expected.max(done)),
+        };
+        self.report(Stage::Simulation, done, expected)
+    }
+
+    /// Passes on what another stage does; whether to go on.
+    pub(crate) fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool {
+        !self.stopped.load(Ordering::Relaxed) && self.progress.report(stage, done, expected)
+    }
+}
+
+/// Watches one run: counts its requests, and passes the rest on to `inner`.
+pub(crate) struct Watch<'a, O> {
+    counter: &'a Counter<'a>,
+    seen: u64,
+    inner: O,
+}
+
+impl<'a, O> Watch<'a, O> {
+    pub(crate) fn new(counter: &'a Counter<'a>, inner: O) -> Self {
+        Self {
+            counter,
+            seen: 0,
+            inner,
+        }
+    }
+}
+
+impl<O: Observer> Observer for Watch<'_, O> {
+    fn wants_responses(&self) -> bool {
+        self.inner.wants_responses()
+    }
+
+    fn response(&mut self, response: &Response) {
+        self.inner.response(response);
+    }
+
+    fn wants_destages(&self) -> bool {
+        self.inner.wants_destages()
+    }
+
+    fn destage(&mut self, now: Ticks, record: &Destage) {
+        self.inner.destage(now, record);
+    }
+
+    fn wants_erases(&self) -> bool {
+        self.inner.wants_erases()
+    }
+
+    fn erases(&mut self, die: u32, block: u32, erases: u32) {
+        self.inner.erases(die, block, erases);
+    }
+
+    fn preparing(&mut self, done: u64, total: u64) -> bool {
+        self.inner.preparing(done, total)
+            && self.counter.report(Stage::Preparation, done, Some(total))
+    }
+
+    fn progress(&mut self, requests: u64) -> bool {
+        let more = requests.saturating_sub(self.seen);
+        self.seen = requests;
+        self.inner.progress(requests) && self.counter.advance(more)
+    }
+}

@@ -1,0 +1,105 @@
+//! One run's results with the names it goes by.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use destage_base::parameter::Value;
+use destage_sim::metrics::{Metrics, Number};
+use destage_sim::run::RunResult;
+use destage_sim::settings::Config;
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
+
+use crate::error::Error;
+use crate::grid::Combination;
+use crate::input::Input;
+use crate::json;
+
+/// One run's results with the names it goes by.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// The trace's path as given, or the workload as given.
+    pub trace: String,
+    /// The scheme as given, its parameters included.
+    pub buffer: String,
+    /// The translation layer as given, its parameters included.
+    pub ftl: String,
+    /// Every parameter, the workload's included.
+    pub parameters: BTreeMap<String, Value>,
+    /// Every metric that has a meaning; none if the run failed.
+    pub metrics: Metrics,
+    /// Why the run failed, if it did.
+    pub error: Option<Arc<Error>>,
+}
+
+impl Record {
+    /// Joins the result of `combination` on `input` with the names.
+    pub(crate) fn new(
+        input: &Input,
+        combination: &Combination,
+        result: Result<RunResult, Error>,
+    ) -> Self {
+        let (mut parameters, metrics, error) = match result {
+            Ok(result) => (result.parameters, result.metrics, None),
+            Err(error) => {
+                let parameters = Config::parameters(&combination.config);
+                (parameters, Metrics::default(), Some(Arc::new(error)))
+            }
+        };
+        parameters.extend(input.parameters());
+        Self {
+            trace: input.name(),
+            buffer: combination.buffer.clone(),
+            ftl: combination.ftl.clone(),
+            parameters,
+            metrics,
+            error,
+        }
+    }
+
+    /// A metric as a decimal number.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        self.metrics.get(name).map(Number::as_f64)
+    }
+
+    /// A whole-numbered parameter.
+    #[must_use]
+    pub fn whole(&self, name: &str) -> Option<u64> {
+        match self.parameters.get(name) {
+            Some(Value::Integer(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// Bytes of the buffer; none without one.
+    #[must_use]
+    pub fn capacity(&self) -> Option<u64> {
+        // Only a buffer that keeps pages has hits.
+        if self.error.is_none() {
+            self.metrics.get("buffer.write_hits")?;
+        }
+        self.whole("buffer.capacity_bytes")
+    }
+
+    /// Page writes that found their page buffered, over all page writes, in percent.
+    #[must_use]
+    pub fn write_hit_percent(&self) -> Option<f64> {
+        let hits = self.metric("buffer.write_hits")?;
+        let writes = self.metric("host.page_writes")?;
+        (writes > 0.0).then(|| 100.0 * hits / writes)
+    }
+}
+
+/// `trace`, `parameters` and `metrics`, and `error` if the run failed: as in [`crate::Results::to_json`].
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("trace", &self.trace)?;
+        map.serialize_entry("parameters", &json::parameters(&self.parameters))?;
+        map.serialize_entry("metrics", &json::metrics(&self.metrics))?;
+        if let Some(error) = &self.error {
+            map.serialize_entry("error", &error.to_string())?;
+        }
+        map.end()
+    }
+}

@@ -1,0 +1,84 @@
+//! Results with their manifest, as values, JSON and CSV.
+
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use crate::manifest::Manifest;
+use crate::record::Record;
+use crate::{csv, json};
+
+/// The result of one run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// How it came to be.
+    pub manifest: Manifest,
+    /// Its parameters and metrics.
+    pub record: Record,
+}
+
+/// The results of a comparison: a row per run.
+#[derive(Clone, Debug)]
+pub struct Results {
+    /// How they came to be.
+    pub manifest: Manifest,
+    /// In the order of the inputs, and for each of them in that of the combinations.
+    pub runs: Vec<Record>,
+}
+
+impl Outcome {
+    /// `{"manifest", "parameters", "metrics"}`: what `destage run --json` prints.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        text(self)
+    }
+
+    /// One row below a line of names.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        csv::runs(std::slice::from_ref(&self.record))
+    }
+}
+
+impl Results {
+    /// The runs that failed.
+    pub fn failed(&self) -> impl Iterator<Item = &Record> {
+        self.runs.iter().filter(|run| run.error.is_some())
+    }
+
+    /// `{"manifest", "runs": [{"trace", "parameters", "metrics"}]}`: what `destage compare --json` prints. A run that
+    /// failed has no metrics, and an `"error"`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        text(self)
+    }
+
+    /// A row per run below a line of names.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        csv::runs(&self.runs)
+    }
+}
+
+fn text(results: &impl Serialize) -> String {
+    // Keys are text and numbers finite, so nothing can go wrong.
+    json::text(&serde_json::to_value(results).unwrap_or(Value::Null))
+}
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("manifest", &self.manifest.single())?;
+        map.serialize_entry("parameters", &json::parameters(&self.record.parameters))?;
+        map.serialize_entry("metrics", &json::metrics(&self.record.metrics))?;
+        map.end()
+    }
+}
+
+impl Serialize for Results {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("manifest", &self.manifest.many())?;
+        map.serialize_entry("runs", &self.runs)?;
+        map.end()
+    }
+}

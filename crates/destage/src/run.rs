@@ -1,0 +1,56 @@
+//! One simulation: one input, one configuration.
+
+use std::time::Instant;
+
+use destage_sim::observer::Observer;
+use destage_sim::prepass::Prepass;
+use destage_sim::run::run as simulate;
+
+use crate::error::Error;
+use crate::facts::Facts;
+use crate::grid::Combination;
+use crate::input::Input;
+use crate::manifest::Manifest;
+use crate::progress::{Counter, Progress, Stage, Watch};
+use crate::record::Record;
+use crate::results::Outcome;
+
+/// Simulates `input` under `combination`, in memory that does not depend on the input's length. `observer` sees what
+/// happens to each request.
+///
+/// # Errors
+/// What is wrong with the configuration, the trace or the device's size, or that `progress` or `observer` asked to stop.
+pub fn run(
+    input: &Input,
+    combination: &Combination,
+    progress: &dyn Progress,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, Error> {
+    let started = Instant::now();
+    let config = &combination.config;
+    let options = input.options(config)?;
+    let expected = input.expected_requests();
+    let counter = Counter::new(progress, expected);
+    let prepass = if config.needs_prepass() {
+        let mut first = input.open_first(config)?;
+        let mut all = Prepass::of_all(&[config], &mut first, |read| {
+            counter.report(Stage::FirstPass, read, expected)
+        })?;
+        all.pop().unwrap_or_else(|| Ok(Prepass::default()))?
+    } else {
+        Prepass::default()
+    };
+    let source = input.open(config)?;
+    let mut watch = Watch::new(&counter, observer);
+    let (result, source) = simulate(config, source, &prepass, &mut watch)?;
+    let facts = Facts::of_source(&source, &options);
+    Ok(Outcome {
+        manifest: Manifest {
+            command: Vec::new(),
+            inputs: vec![facts],
+            seed: config.global.integer("sim.seed"),
+            wall_time_s: started.elapsed().as_secs_f64(),
+        },
+        record: Record::new(input, combination, Ok(result)),
+    })
+}

@@ -1,0 +1,128 @@
+//! A run that goes on as requests come: it is fed batches, stands still between them, and then finishes.
+
+use destage_flash::Ftl;
+use destage_trace::Request;
+
+use super::{Config, RunResult};
+use crate::engine::Engine;
+use crate::error::SimError;
+use crate::metrics::{Scope, collect};
+use crate::observer::Observer;
+use crate::op_count::Count;
+use crate::precondition::{Precondition, Preparation};
+use crate::prepass::Prepass;
+
+impl Config {
+    /// The translation layer, with the device in its state before the first request.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration, or that `observer` wants to stop.
+    pub fn prepared_ftl(&self, observer: &mut dyn Observer) -> Result<Box<dyn Ftl>, SimError> {
+        let mut ftl = self.ftl()?;
+        if let Precondition::RandomFill(passes) = self.precondition() {
+            let preparation = Preparation {
+                ftl: ftl.as_mut(),
+                blocks_per_die: self.geometry().blocks_per_die(),
+                seed: self.global.integer("sim.seed"),
+            };
+            preparation.overwrite(passes, observer)?;
+        }
+        Ok(ftl)
+    }
+
+    /// What [`Config::prepared_ftl`] depends on, if that takes a while: configurations of which this is equal have
+    /// equal ones.
+    #[must_use]
+    pub fn preparation(&self) -> Option<String> {
+        if !matches!(self.precondition(), Precondition::RandomFill(_)) {
+            return None;
+        }
+        let parameters = self.parameters().into_iter();
+        let of_device = parameters.filter(|(name, _)| {
+            ["flash.", "ftl."]
+                .iter()
+                .any(|section| name.starts_with(section))
+                || ["sim.seed", "sim.precondition"].contains(&&**name)
+        });
+        Some(format!("{:?}", of_device.collect::<Vec<_>>()))
+    }
+}
+
+/// One run. See the [module](self).
+pub struct Simulation<'a> {
+    kind: Kind<'a>,
+    scope: Scope,
+    config: Config,
+}
+
+enum Kind<'a> {
+    Timed(Box<Engine<'a>>),
+    Counted(Box<Count<'a>>),
+}
+
+impl<'a> Simulation<'a> {
+    /// A run under `config` that has not begun; `ftl` is its [`Config::prepared_ftl`], `prepass` is of the requests to
+    /// come if [`Config::needs_prepass`], and `origin` names them in errors.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn new(
+        config: &Config,
+        origin: &str,
+        ftl: Box<dyn Ftl>,
+        prepass: &Prepass,
+        observer: Box<dyn Observer + 'a>,
+    ) -> Result<Self, SimError> {
+        let timed = config.is_timed();
+        let geometry = config.geometry();
+        let scope = Scope {
+            timed,
+            flash: config.has_flash(),
+            prepared_pages: config.precondition().passes().saturating_mul(ftl.pages()),
+            merges: ftl.properties().has_merges.then(|| config.merge_cost()),
+            page_bytes: geometry.page_bytes,
+        };
+        let device = config.device(timed, config.buffer(timed, prepass)?, ftl);
+        let (timing, dies) = (config.timing(), geometry.dies);
+        let kind = if timed {
+            let engine = config.engine(prepass.span_pages);
+            let engine = Engine::new(engine, origin, device, timing, dies, observer);
+            Kind::Timed(Box::new(engine))
+        } else {
+            let addressing = config.addressing(prepass.span_pages);
+            let count = Count::new(origin, device, addressing, timing, dies, observer);
+            Kind::Counted(Box::new(count))
+        };
+        Ok(Self {
+            kind,
+            scope,
+            config: config.clone(),
+        })
+    }
+
+    /// Goes on with `requests`, which follow those fed before. Whether it wants more: a run may stop early.
+    ///
+    /// # Errors
+    /// What is wrong with the requests, the device's size, or that the observer wants to stop. The run cannot go on.
+    pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
+        match &mut self.kind {
+            Kind::Timed(engine) => engine.feed(requests),
+            Kind::Counted(count) => count.feed(requests).map(|()| true),
+        }
+    }
+
+    /// There are no more requests, or none is wanted: runs to the end.
+    ///
+    /// # Errors
+    /// As of [`Simulation::feed`].
+    pub fn finish(self) -> Result<RunResult, SimError> {
+        let measured = match self.kind {
+            Kind::Timed(engine) => engine.finish()?,
+            Kind::Counted(count) => count.finish(self.config.global.flag("sim.drain"))?,
+        };
+        Ok(RunResult {
+            parameters: self.config.parameters(),
+            metrics: collect(&measured, &self.scope),
+        })
+    }
+}
