@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     let records = run_combinations(&inputs, &loaded, &combinations, threads, common.noise)?;
 
     summary::notes(&records).iter().for_each(warn);
-    let seed = first.global.integer("sim.seed");
+    let seed = first.typed.sim.seed;
     let facts = loaded.into_iter().map(|loaded| loaded.facts).collect();
     let manifest = Manifest::new(facts, seed, started);
     let content = |form| match form {
@@ -261,12 +261,15 @@ mod tests {
         settings.set_pair("buffer.lru_unit=request").unwrap();
         let all = combinations(&settings, Some("fifo,lru"), Some("4MiB,8MiB"), None).unwrap();
         assert_eq!(all.len(), 4);
-        let unit = |index: usize| all[index].config.buffer.get("lru_unit").is_some();
+        let unit = |index: usize| all[index].config.buffer_parameter("lru_unit").is_some();
         assert_eq!(
             (0..4).map(unit).collect::<Vec<_>>(),
             [false, false, true, true]
         );
-        assert_eq!(all[2].config.buffer.text("lru_unit"), "request");
+        assert_eq!(
+            all[2].config.buffer_parameter("lru_unit"),
+            Some(&destage_base::parameter::Value::Text("request".into()))
+        );
     }
 
     #[test]

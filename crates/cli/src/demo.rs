@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     let threads = arguments.threads.map_or(0, usize::from);
     let records = run_combinations(&[input], &[loaded], &combined, threads, arguments.noise)?;
 
-    let seed = config.global.integer("sim.seed");
+    let seed = config.typed.sim.seed;
     let manifest = Manifest::new(vec![facts], seed, started);
     let findings = findings(&records);
     let content = |form| match form {

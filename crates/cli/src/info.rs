@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let config = settings.resolve()?;
     let options = input::read_options(&config, &arguments.reading)?;
 
-    let page_bytes = config.global.integer("flash.page_bytes");
+    let page_bytes = config.typed.flash.page_bytes;
     let block_pages = block_pages(&config);
     let plot = arguments
         .plot
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let format = reader.format();
     let digest = facts.digest.clone();
     let name = facts.name.clone();
-    let manifest = Manifest::new(vec![facts], config.global.integer("sim.seed"), started);
+    let manifest = Manifest::new(vec![facts], config.typed.sim.seed, started);
     if let (Some(plot), Some(shape)) = (plot, shape) {
         plot.draw(&manifest, &statistics, &shape, block_pages)?;
     }
@@ -93,6 +93,6 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
 
 /// Pages of a block that hold data.
 fn block_pages(config: &Config) -> u64 {
-    let summary = u64::from(config.global.flag("flash.summary_page"));
-    config.global.integer("flash.pages_per_block") - summary
+    let summary = u64::from(config.typed.flash.summary_page);
+    u64::from(config.typed.flash.pages_per_block) - summary
 }

@@ -152,7 +152,7 @@ impl Input {
         Ok(match self {
             Self::Trace(path) => Source::reading(self.name(), Reader::open(path, options)?),
             Self::Workload(generator) => {
-                let seed = config.global.integer("sim.seed");
+                let seed = config.typed.sim.seed;
                 Source::generated(self.name(), generator.requests(seed, options)?)
             }
         })
@@ -175,7 +175,7 @@ impl Input {
                 })
             }
             Self::Workload(generator) => {
-                let seed = config.global.integer("sim.seed");
+                let seed = config.typed.sim.seed;
                 for request in generator.requests(seed, options)? {
                     if requests.len().is_multiple_of(1 << 16) {
                         interrupt::check()?;

@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     summary::notes(std::slice::from_ref(&record))
         .iter()
         .for_each(warn);
-    let seed = config.global.integer("sim.seed");
+    let seed = config.typed.sim.seed;
     let manifest = Manifest::new(vec![facts], seed, started);
     let content = |form| match form {
         Form::Json => json::run(&manifest, &record).into_bytes(),

@@ -36,7 +36,7 @@ parameters! {
     /// What can be set of `replacement`.
     struct Parameters {
         /// Blocks of a chain, the first included, before it is folded.
-        chain_blocks: u32 = "4" in Kind::Integer { min: 2, max: u32::MAX as u64, }, "blocks", "ours";
+        chain_blocks: u32 = "4" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "blocks", "ours";
         log_blocks: u32 as shared::LOG_BLOCKS;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
         in_order: bool as ANY_ORDER;

@@ -118,9 +118,9 @@ parameters! {
         /// Wear levelling: none; the least worn free block first; and also cold data moved into worn blocks.
         wl: Leveller = "none", "", "ours";
         /// Erases of a die between two looks of static wear levelling.
-        wl_period: u32 = "1000" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1, }, "erases", "ours";
+        wl_period: u32 = "1000" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours";
         /// Static wear levelling moves data only if erases of two blocks differ by more.
-        wl_gap: u32 = "32" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1, }, "erases", "ours";
+        wl_gap: u32 = "32" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours";
     }
 }
 
