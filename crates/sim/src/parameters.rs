@@ -177,9 +177,9 @@ parameters! {
         /// Time by events on parallel dies, or as the serial sum of all operations.
         costing: Costing = "event", "", "op_count: BPLRU (FAST 2008)";
         /// The reads of merges count in ftl.merge_time_ms.
-        merge_time_reads: bool = "false", "", "not in BPAC (2012)";
+        merge_time_reads: bool = "false", "", "not in BPAC (MSST 2010)";
         /// The transfers of merges count in ftl.merge_time_ms: out and in again, one page each.
-        merge_time_transfers: bool = "false", "", "not in BPAC (2012)";
+        merge_time_transfers: bool = "false", "", "not in BPAC (MSST 2010)";
         /// Destage what is left in the buffer after the last request.
         drain: bool = "false", "", "BPLRU (FAST 2008), table 1";
         /// Fixes every random choice of workload, scheme and FTL.

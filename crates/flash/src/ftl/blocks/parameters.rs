@@ -49,7 +49,7 @@ pub const LOG_BLOCKS: Parameter = Parameter {
     default: "7",
     unit: "blocks",
     about: "Log blocks of each die: a merge occupies the die its blocks are on, so they are not lent.",
-    source: "7: BPLRU (FAST 2008); 50 in BPAC (2012)",
+    source: "7: BPLRU (FAST 2008); 50 in BPAC (MSST 2010)",
 };
 
 /// Log blocks of each die, one of them for sequential writes and at least one for others.
