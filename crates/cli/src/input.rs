@@ -114,10 +114,8 @@ impl Input {
         match self {
             Self::Trace(_) => options.limit,
             Self::Workload(generator) => {
-                let all = generator
-                    .values
-                    .integer("requests")
-                    .saturating_sub(options.skip);
+                let all = destage_workload::requests_of(&generator.values);
+                let all = all.saturating_sub(options.skip);
                 Some(options.limit.map_or(all, |limit| limit.min(all)))
             }
         }
