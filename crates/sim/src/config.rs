@@ -95,7 +95,8 @@ impl Config {
     }
 
     /// Whether the scheme buffers anything.
-    fn keeps_pages(&self) -> bool {
+    #[must_use]
+    pub fn keeps_pages(&self) -> bool {
         let smallest = SchemeConfig {
             capacity_pages: 0,
             cluster_pages: 1,
@@ -222,7 +223,8 @@ impl Config {
     }
 
     /// Whether there is flash, and not only a count of what is destaged.
-    pub(crate) fn has_flash(&self) -> bool {
+    #[must_use]
+    pub fn has_flash(&self) -> bool {
         self.ftl_row.has_flash
     }
 
@@ -296,7 +298,9 @@ impl Config {
         self.typed.trace.addr_map == AddressMap::Shrink || self.scheme.needs_future
     }
 
-    pub(crate) fn is_timed(&self) -> bool {
+    /// Whether the run has a clock.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
         self.typed.sim.costing == Costing::Event && self.has_flash()
     }
 

@@ -84,8 +84,7 @@ impl Metrics {
     fn figure(&mut self, row: &MetricRow, word: &str, number: f64) {
         // A ratio with nothing below it has no meaning.
         if number.is_finite() {
-            let name = row.name.replace('*', word);
-            self.rows.push((name, Number::Real(number)));
+            self.rows.push((row.of(word), Number::Real(number)));
         }
     }
 

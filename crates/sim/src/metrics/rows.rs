@@ -13,6 +13,14 @@ pub struct MetricRow {
     pub about: &'static str,
 }
 
+impl MetricRow {
+    /// The name with `word` for the star.
+    #[must_use]
+    pub fn of(&self, word: &str) -> String {
+        self.name.replace('*', word)
+    }
+}
+
 /// Declares rows and the list of all of them, so that none is left out.
 macro_rules! metrics {
     ($( $(#[doc = $about:literal])+ $constant:ident = $name:literal, $unit:literal; )+) => {
