@@ -247,15 +247,11 @@ fn every_metric_has_a_row() {
 fn a_buffer_without_a_page_is_no_buffer() {
     let requests = mixture(9, 1500);
     let mut without = config(&["buffer.kind=nocache"]);
-    without
-        .global
-        .set("buffer.capacity_bytes", Value::Integer(0));
+    without.set("buffer.capacity_bytes", Value::Integer(0));
     let expected = simulate(&without, &requests, &mut Silent).metrics;
     for row in SCHEMES {
         let mut config = config(&[&format!("buffer.kind={}", row.name)]);
-        config
-            .global
-            .set("buffer.capacity_bytes", Value::Integer(0));
+        config.set("buffer.capacity_bytes", Value::Integer(0));
         assert_eq!(
             simulate(&config, &requests, &mut Silent).metrics,
             expected,

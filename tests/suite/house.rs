@@ -1,8 +1,11 @@
 //! The house rules that a machine can check: who may use whom, what may be said where.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use destage_buffer::{COMMON, SCHEMES};
+use destage_flash::ftl::FTLS;
+use destage_sim::parameters::PARAMETERS;
 use destage_tests::root;
 
 /// Which crates of the project each crate may use.
@@ -136,6 +139,34 @@ fn files_are_short_documented_and_finished() {
                 !text.contains(marker.as_str()),
                 "{name} has a left-over marker"
             );
+        }
+    }
+}
+
+/// Whoever asks the core finds the words, and only it knows by which key a user sets what.
+#[test]
+fn the_core_names_no_keys() {
+    let global = PARAMETERS.iter().map(|row| row.name.to_owned());
+    let schemes = SCHEMES.iter().flat_map(|row| row.parameters).chain(COMMON);
+    let layers = FTLS.iter().flat_map(|row| row.parameters);
+    let keys: BTreeSet<String> = global
+        .chain(schemes.map(|row| format!("buffer.{}", row.name)))
+        .chain(layers.map(|row| format!("ftl.{}", row.name)))
+        .collect();
+    assert!(keys.len() > 150, "only {} keys", keys.len());
+    let mut files = Vec::new();
+    for name in NO_STD {
+        sources(&root().join("crates").join(name).join("src"), &mut files);
+    }
+    for file in files {
+        let text = std::fs::read_to_string(&file).expect("text");
+        let code = text
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"));
+        let literals = code.flat_map(|line| line.split('"').skip(1).step_by(2));
+        for literal in literals {
+            let key = keys.iter().find(|key| literal.contains(key.as_str()));
+            assert_eq!(key, None, "{}: {literal:?}", file.display());
         }
     }
 }

@@ -11,7 +11,7 @@ use alloc::string::{String, ToString};
 mod declare;
 mod values;
 
-pub use declare::{Field, count, field, joined, narrowed, prose};
+pub use declare::{Field, called, count, field, joined, narrowed, prose};
 pub use values::Values;
 
 /// What a parameter may hold. Bounds are inclusive.

@@ -74,7 +74,7 @@ parameters! {
         /// With bg_destage: once begun, it goes on until at most this share is dirty; never above bg_high.
         bg_low: f64 = "0.7" in SHARE, "", "Ours.";
         /// With bg_destage: how long no host request may have been queued or in service before.
-        bg_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US, }, "us", "Ours.";
+        bg_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "Ours.";
         /// With bg_destage: what has to be programmed before more is destaged: a whole record, or any page.
         bg_again: Again = "record", "", "Ours.";
     }

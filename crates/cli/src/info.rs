@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let config = settings.resolve()?;
     let options = choices::reading(&arguments.reading).options(&config)?;
 
-    let page_bytes = config.global.integer("flash.page_bytes");
+    let page_bytes = config.typed.flash.page_bytes;
     let block_pages = block_pages(&config);
     let plot = arguments
         .plot
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let manifest = Manifest {
         command: command(),
         inputs: vec![facts],
-        seed: config.global.integer("sim.seed"),
+        seed: config.typed.sim.seed,
         wall_time_s: started.elapsed().as_secs_f64(),
     };
     if let (Some(plot), Some(shape)) = (plot, shape) {
@@ -96,6 +96,6 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
 
 /// Pages of a block that hold data.
 fn block_pages(config: &Config) -> u64 {
-    let summary = u64::from(config.global.flag("flash.summary_page"));
-    config.global.integer("flash.pages_per_block") - summary
+    let summary = u64::from(config.typed.flash.summary_page);
+    u64::from(config.typed.flash.pages_per_block) - summary
 }

@@ -67,7 +67,7 @@ pub(crate) fn scale(arguments: &ScaleArguments) -> Result<(), Failure> {
     let scale = Scale {
         time: ratio("--time", &arguments.time)?,
         address: ratio("--address", &arguments.address)?,
-        page_sectors: config.global.integer("flash.page_bytes") / SECTOR_BYTES,
+        page_sectors: config.typed.flash.page_bytes / SECTOR_BYTES,
     };
     let stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;
     let name = stream.name.clone();
@@ -104,7 +104,7 @@ pub(crate) fn anonymize(arguments: &AnonymizeArguments) -> Result<(), Failure> {
         stream.batch.iter().for_each(|request| regions.add(request));
     }
     drop(progress);
-    let seed = config.global.integer("sim.seed");
+    let seed = config.typed.sim.seed;
     let anonymizer = regions.shuffled(seed).ok_or_else(|| {
         Failure::input(format!(
             "{}: regions of {} do not fit below 2^64 bytes; expected a smaller --region-bytes",

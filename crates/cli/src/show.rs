@@ -23,11 +23,12 @@ struct Page {
     parts: Vec<(&'static str, Vec<Entry>)>,
 }
 
-/// One parameter under its full name; the value where something sets it.
+/// One parameter under its full name.
 struct Entry {
     name: String,
     row: &'static Parameter,
-    value: Option<Setting>,
+    /// The value, and where it comes from, where something sets it.
+    set: Option<(Setting, String)>,
 }
 
 /// Runs the command.
@@ -58,7 +59,7 @@ fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
         Entry {
             name,
             row,
-            value: None,
+            set: None,
         }
     };
     rows.iter().map(entry).collect()
@@ -132,19 +133,20 @@ fn profile(name: &str) -> Result<Page, Failure> {
     settings.load_profile(name)?;
     let config = settings.resolve()?;
     let values = config.parameters();
+    let source = row.describe("source").unwrap_or_default();
     let set = settings.keys().filter_map(|key| {
         let row = catalogue::find(key, config.scheme, config.ftl_row)?;
         Some(Entry {
             name: key.to_owned(),
             row,
-            value: values.get(key).cloned(),
+            set: values.get(key).map(|value| (value.clone(), source.clone())),
         })
     });
     Ok(Page {
         name: row.name.into(),
         about: row.describe("about").unwrap_or_default(),
-        source: row.describe("source").unwrap_or_default(),
         parts: vec![("What it sets", set.collect())],
+        source,
     })
 }
 
@@ -201,9 +203,15 @@ impl Page {
 }
 
 impl Entry {
+    /// Where the value comes from; of one that nothing sets, the default.
+    fn source(&self) -> &str {
+        let set = self.set.as_ref();
+        set.map_or(self.row.source, |(_, source)| source)
+    }
+
     fn text(&self) -> String {
         let row = self.row;
-        let value = self.value.as_ref().map(output::setting);
+        let value = self.set.as_ref().map(|(value, _)| output::setting(value));
         let shown = value.as_deref().unwrap_or(row.default);
         let mut line = format!("{} = {shown}", self.name);
         // A size such as 4KiB has said its unit.
@@ -219,9 +227,10 @@ impl Entry {
             row.about,
             row.expected()
         ));
-        if !row.source.is_empty() {
-            line.push_str(&format!(" Source: {}", row.source));
-            if !row.source.ends_with('.') {
+        let source = self.source();
+        if !source.is_empty() {
+            line.push_str(&format!(" Source: {source}"));
+            if !source.ends_with('.') {
                 line.push('.');
             }
         }
@@ -233,7 +242,7 @@ impl Entry {
         let row = self.row;
         let mut map = Map::new();
         map.insert("name".into(), json!(self.name));
-        if let Some(value) = &self.value {
+        if let Some((value, _)) = &self.set {
             map.insert("value".into(), json::setting(value));
         }
         // The row's own check of the default is the one that types it.
@@ -244,7 +253,7 @@ impl Entry {
         map.insert("unit".into(), json!(row.unit));
         map.insert("range".into(), json!(row.expected()));
         map.insert("about".into(), json!(row.about));
-        map.insert("source".into(), json!(row.source));
+        map.insert("source".into(), json!(self.source()));
         Value::Object(map)
     }
 }

@@ -169,6 +169,13 @@ fn parameters_are_shown_with_default_unit_and_range() {
             );
         }
     }
+    // What a profile sets comes from where the profile says, and not from where the default does.
+    let profile = place.json(&["show", "profile", "tlc", "--json"]);
+    for row in profile["parameters"].as_array().unwrap() {
+        assert_eq!(row["source"], "orders of magnitude; no product", "{row}");
+    }
+    let text = place.succeed(&["show", "profile", "tlc"]);
+    assert!(!text.contains("DiskSim"), "{text}");
     let outcome = place.run(&["show", "workload", "mixd"]);
     assert_eq!((outcome.status, outcome.output.as_str()), (2, ""));
     assert!(

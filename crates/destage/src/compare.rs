@@ -73,7 +73,7 @@ pub fn compare(
         manifest: Manifest {
             command: Vec::new(),
             inputs: facts,
-            seed: first.config.global.integer("sim.seed"),
+            seed: first.config.typed.sim.seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },
         runs: records,

@@ -168,7 +168,7 @@ impl Input {
     pub fn expected_requests(&self) -> Option<u64> {
         let all = match &self.kind {
             Kind::Trace(_) => return self.reading.limit,
-            Kind::Workload(generator) => generator.values.integer("requests"),
+            Kind::Workload(generator) => destage_workload::requests_of(&generator.values),
             Kind::Requests(_, requests) => requests.len() as u64,
         };
         let all = all.saturating_sub(self.reading.skip);
@@ -226,7 +226,7 @@ impl Input {
         Ok(match &self.kind {
             Kind::Trace(path) => Source::reading(self.name(), Reader::open(path, options)?),
             Kind::Workload(generator) => {
-                let requests = generator.requests(config.global.integer("sim.seed"))?;
+                let requests = generator.requests(config.typed.sim.seed)?;
                 Source::generated(self.name(), sliced(requests, options))
             }
             Kind::Requests(name, requests) => {

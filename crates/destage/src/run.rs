@@ -48,7 +48,7 @@ pub fn run(
         manifest: Manifest {
             command: Vec::new(),
             inputs: vec![facts],
-            seed: config.global.integer("sim.seed"),
+            seed: config.typed.sim.seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },
         record: Record::new(input, combination, Ok(result)),

@@ -9,21 +9,22 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
+use destage_base::{Ticks, choices};
 
 /// The last moment. An event that would be due later is due then; an empty lane comes one tick after it.
 pub const LAST: Ticks = Ticks::MAX - 1;
 
-/// How the end of a span of time is computed from its start.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Clock {
-    /// In whole ticks, exactly.
-    Exact,
-    /// As the reference simulator does: milliseconds in double precision. In a busy period every sum is
-    /// rounded the same way, so a queue that never empties drifts by some 1e-10 ms per operation,
-    /// 1e-5 ms in all after a hundred thousand. Only with this clock are such runs equal to its digits.
-    DoubleMs,
+choices! {
+    /// How the end of a span of time is computed from its start.
+    pub enum Clock {
+        /// In whole ticks, exactly.
+        Exact = "exact",
+        /// As the reference simulator does: milliseconds in double precision. In a busy period every sum is
+        /// rounded the same way, so a queue that never empties drifts by some 1e-10 ms per operation,
+        /// 1e-5 ms in all after a hundred thousand. Only with this clock are such runs equal to its digits.
+        DoubleMs = "double_ms",
+    }
 }
 
 impl Clock {

@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use destage_base::Ticks;
+use destage_base::{Ticks, choices};
 use destage_trace::Operation;
 
-/// Which waiting request is sent to the device next.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Scheduler {
-    /// Cyclic and ascending by address from the one sent last; equal addresses in arrival order.
-    CLook,
-    /// In arrival order.
-    Fifo,
+choices! {
+    /// Which waiting request is sent to the device next.
+    pub enum Scheduler {
+        /// Cyclic and ascending by address from the one sent last; equal addresses in arrival order.
+        CLook = "clook",
+        /// In arrival order.
+        Fifo = "fifo",
+    }
 }
 
 /// Requests that wait in the host.
@@ -87,15 +88,16 @@ impl Waiting {
     }
 }
 
-/// To which outstanding request a completion is credited.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Attribution {
-    /// The one that completed.
-    Request,
-    /// The reference simulator's rule: the newest outstanding request if it begins at the completed one's
-    /// address, otherwise the oldest that does, whatever it asked. The overall mean does not depend on
-    /// it; percentiles, and what counts as a read's response, do.
-    DiskSim,
+choices! {
+    /// To which outstanding request a completion is credited.
+    pub enum Attribution {
+        /// The one that completed.
+        Request = "request",
+        /// The reference simulator's rule: the newest outstanding request if it begins at the completed one's
+        /// address, otherwise the oldest that does, whatever it asked. The overall mean does not depend on
+        /// it; percentiles, and what counts as a read's response, do.
+        DiskSim = "disksim",
+    }
 }
 
 /// Outstanding requests in arrival order, for [`Attribution::DiskSim`].

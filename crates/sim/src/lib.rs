@@ -15,6 +15,7 @@
 //! | [`observer`] | logs, progress, interruption |
 //! | [`error`] | what can be wrong with a user's input |
 
+mod config;
 pub mod engine;
 pub mod error;
 pub mod events;

@@ -1,30 +1,33 @@
 //! From a host request in sectors to the pages it touches.
 
+use destage_base::choices;
 use destage_device::{RequestKind, Span};
 use destage_trace::{Operation, Request};
 
 use crate::error::SimError;
 
-/// How requests that do not begin and end on page boundaries are treated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Align {
-    /// Every touched page counts as a whole page.
-    Cover,
-    /// As many pages as the size is nearest to, from the page the start lies in.
-    Nearest,
-    /// As `Cover`, and a partly written page is first read if the flash has contents of it.
-    ReadModifyWrite,
+choices! {
+    /// How requests that do not begin and end on page boundaries are treated.
+    pub enum Align {
+        /// Every touched page counts as a whole page.
+        Cover = "cover",
+        /// As many pages as the size is nearest to, from the page the start lies in.
+        Nearest = "nearest",
+        /// As `Cover`, and a partly written page is first read if the flash has contents of it.
+        ReadModifyWrite = "rmw",
+    }
 }
 
-/// How pages beyond the device are treated.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AddressMap {
-    /// An error.
-    Refuse,
-    /// Wrapped round.
-    Modulo,
-    /// All addresses shrunk evenly so that the trace's span fits.
-    Shrink,
+choices! {
+    /// How pages beyond the device are treated.
+    pub enum AddressMap {
+        /// An error.
+        Refuse = "error",
+        /// Wrapped round.
+        Modulo = "modulo",
+        /// All addresses shrunk evenly so that the trace's span fits.
+        Shrink = "shrink",
+    }
 }
 
 /// Splits requests into pages of the device.

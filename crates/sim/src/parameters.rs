@@ -3,6 +3,13 @@
 //! Those of schemes, FTLs, traces and workloads stand beside their code; [`crate::settings`] joins them.
 
 use destage_base::parameter::{Kind, Parameter};
+use destage_base::{choices, parameters};
+use destage_device::Ordering;
+
+use crate::engine::{Replay, Window};
+use crate::events::Clock;
+use crate::host::{Attribution, Scheduler};
+use crate::paging::{AddressMap, Align};
 
 const COUNT: Kind = Kind::Integer {
     min: 1,
@@ -12,386 +19,203 @@ const MICROSECONDS: Kind = Kind::Number { min: 0.0, max: 1e9 };
 const DISKSIM: &str = "DiskSim 4.0 SSD extension, validation parameters";
 const OURS: &str = "ours";
 
-const fn row(
-    name: &'static str,
-    kind: Kind,
-    default: &'static str,
-    unit: &'static str,
-    about: &'static str,
-    source: &'static str,
-) -> Parameter {
-    Parameter {
-        name,
-        kind,
-        default,
-        unit,
-        about,
-        source,
+choices! {
+    /// How many bits cells hold.
+    pub enum CellMode {
+        /// All they can.
+        Native = "native",
+        /// One.
+        Pslc = "pslc",
     }
 }
 
-/// Device, host and run parameters, by their full dotted names.
-pub const PARAMETERS: &[Parameter] = &[
-    row(
-        "flash.dies",
-        COUNT,
-        "8",
-        "",
-        "Independently working flash packages.",
-        DISKSIM,
-    ),
-    row(
-        "flash.planes_per_die",
-        COUNT,
-        "8",
-        "",
-        "Planes in a die.",
-        DISKSIM,
-    ),
-    row(
-        "flash.blocks_per_plane",
-        COUNT,
-        "2048",
-        "",
-        "Blocks in a plane.",
-        DISKSIM,
-    ),
-    row(
-        "flash.pages_per_block",
-        Kind::Integer {
-            min: 1,
-            max: 1 << 15,
-        },
-        "64",
-        "pages",
-        "Pages in a block, the summary page included if there is one.",
-        DISKSIM,
-    ),
-    row(
-        "flash.page_bytes",
-        Kind::Bytes {
-            min: 512,
-            max: 1 << 24,
-        },
-        "4096",
-        "bytes",
-        "Bytes of data in a page: a multiple of 512. Also the page of the buffer.",
-        DISKSIM,
-    ),
-    row(
-        "flash.summary_page",
-        Kind::Flag,
-        "false",
-        "",
-        "The last page of each block holds metadata and no data.",
-        "true in DiskSim's SSD extension",
-    ),
-    row(
-        "flash.spare_bytes_per_sector",
-        Kind::Integer { min: 0, max: 512 },
-        "0",
-        "bytes",
-        "Bytes that cross the channel with each 512 bytes of data.",
-        "16 in DiskSim's SSD extension",
-    ),
-    row(
-        "flash.copy_back",
-        Kind::Flag,
-        "true",
-        "",
-        "Valid pages are moved inside their plane, without crossing the channel.",
-        DISKSIM,
-    ),
-    row(
-        "flash.parallel_units",
-        COUNT,
-        "1",
-        "",
-        "Groups of planes of a die that work side by side; divides the planes.",
-        DISKSIM,
-    ),
-    row(
-        "flash.read_us",
-        MICROSECONDS,
-        "25",
-        "us",
-        "Cells to page register.",
-        DISKSIM,
-    ),
-    row(
-        "flash.program_us",
-        MICROSECONDS,
-        "200",
-        "us",
-        "Page register to cells.",
-        DISKSIM,
-    ),
-    row(
-        "flash.erase_us",
-        MICROSECONDS,
-        "1500",
-        "us",
-        "Erase of a block.",
-        DISKSIM,
-    ),
-    row(
-        "flash.bits_per_cell",
-        Kind::Integer { min: 1, max: 8 },
-        "1",
-        "bits",
-        "Bits a cell holds; matters only for flash.cell_mode=pslc.",
-        OURS,
-    ),
-    row(
-        "flash.cell_mode",
-        Kind::Choice(&["native", "pslc"]),
-        "native",
-        "",
-        "Cells hold all their bits, or one (pSLC): a block then has pages_per_block / bits_per_cell pages, read and programmed in the pslc times.",
-        "data sheets of TLC and QLC flash",
-    ),
-    row(
-        "flash.pslc_read_us",
-        MICROSECONDS,
-        "25",
-        "us",
-        "Cells to page register with one bit a cell.",
-        "orders of magnitude",
-    ),
-    row(
-        "flash.pslc_program_us",
-        MICROSECONDS,
-        "200",
-        "us",
-        "Page register to cells with one bit a cell.",
-        "orders of magnitude",
-    ),
-    row(
-        "flash.transfer_ns_per_byte",
-        Kind::Number { min: 0.0, max: 1e6 },
-        "25",
-        "ns",
-        "Channel of a die, per byte.",
-        DISKSIM,
-    ),
-    row(
-        "flash.endurance",
-        COUNT,
-        "100000",
-        "erases",
-        "Erases a block survives.",
-        "SLC, BPLRU (FAST 2008)",
-    ),
-    row(
-        "flash.wearout",
-        Kind::Choice(&["ignore", "retire"]),
-        "ignore",
-        "",
-        "A block erased flash.endurance times is used on, or never used again.",
-        OURS,
-    ),
-    row(
-        "ftl.kind",
-        Kind::Text,
-        "page",
-        "",
-        "The translation layer; see `destage list ftls`.",
-        OURS,
-    ),
-    row(
-        "host.queue_depth",
-        COUNT,
-        "20",
-        "requests",
-        "Requests kept outstanding at the device.",
-        DISKSIM,
-    ),
-    row(
-        "host.scheduler",
-        Kind::Choice(&["clook", "fifo"]),
-        "fifo",
-        "",
-        "Which waiting request is sent next: cyclic ascending by address, or in arrival order.",
-        "clook: DiskSim",
-    ),
-    row(
-        "host.bus_ns_per_sector",
-        Kind::Number { min: 0.0, max: 1e9 },
-        "238.4",
-        "ns",
-        "Host bus, per 512-byte sector.",
-        DISKSIM,
-    ),
-    row(
-        "host.replay",
-        Kind::Choice(&["trace", "closed"]),
-        "trace",
-        "",
-        "Requests arrive by their timestamps, or each when an earlier one completes.",
-        OURS,
-    ),
-    row(
-        "host.time_scale",
-        Kind::Number { min: 0.0, max: 1e9 },
-        "1",
-        "",
-        "Factor on times of arrival.",
-        OURS,
-    ),
-    row(
-        "host.saturation",
-        Kind::Integer {
-            min: 0,
-            max: u64::MAX,
-        },
-        "0",
-        "requests",
-        "Outstanding requests at which the run stops, and says so; 0: never.",
-        "10000 in DiskSim",
-    ),
-    row(
-        "host.attribution",
-        Kind::Choice(&["request", "disksim"]),
-        "request",
-        "",
-        "Whose response time a completion ends: its own request's, or by DiskSim's look-up by address.",
-        OURS,
-    ),
-    row(
-        "device.vwc",
-        Kind::Choice(&["on", "off"]),
-        "on",
-        "",
-        "Volatile write cache: on, writes are answered from RAM; off, each is answered when it is durable, as if it had force unit access.",
-        "VWC of NVMe",
-    ),
-    row(
-        "device.trim",
-        Kind::Choice(&["default", "strict"]),
-        "default",
-        "",
-        "What a trim does: drops the pages it covers whole; strict: writes zeros there, so that a flushed trim survives a loss of power.",
-        OURS,
-    ),
-    row(
-        "buffer.kind",
-        Kind::Text,
-        "lru",
-        "",
-        "The scheme; see `destage list buffers`.",
-        OURS,
-    ),
-    row(
-        "buffer.capacity_bytes",
-        Kind::Bytes {
-            min: 0,
-            max: 1 << 44,
-        },
-        "8MiB",
-        "bytes",
-        "RAM for buffered pages; parts of a page are not used.",
-        "the prototype of BPLRU (FAST 2008)",
-    ),
-    row(
-        "trace.align",
-        Kind::Choice(&["cover", "nearest", "rmw"]),
-        "cover",
-        "",
-        "Requests off page boundaries: every touched page whole; as many pages as the size is nearest to; or cover, reading first what is partly written.",
-        "nearest: EPO (2011)",
-    ),
-    row(
-        "trace.addr_map",
-        Kind::Choice(&["error", "modulo", "shrink"]),
-        "error",
-        "",
-        "Requests beyond the device: an error, wrapped round, or all addresses shrunk evenly.",
-        "shrink: EPO (2011)",
-    ),
-    row(
-        "sim.costing",
-        Kind::Choice(&["event", "op_count"]),
-        "event",
-        "",
-        "Time by events on parallel dies, or as the serial sum of all operations.",
-        "op_count: BPLRU (FAST 2008)",
-    ),
-    row(
-        "sim.merge_time_reads",
-        Kind::Flag,
-        "false",
-        "",
-        "The reads of merges count in ftl.merge_time_ms.",
-        "not in BPAC (2012)",
-    ),
-    row(
-        "sim.merge_time_transfers",
-        Kind::Flag,
-        "false",
-        "",
-        "The transfers of merges count in ftl.merge_time_ms: out and in again, one page each.",
-        "not in BPAC (2012)",
-    ),
-    row(
-        "sim.drain",
-        Kind::Flag,
-        "false",
-        "",
-        "Destage what is left in the buffer after the last request.",
-        "BPLRU (FAST 2008), table 1",
-    ),
-    row(
-        "sim.seed",
-        Kind::Integer {
-            min: 0,
-            max: u64::MAX,
-        },
-        "1",
-        "",
-        "Fixes every random choice of workload, scheme and FTL.",
-        OURS,
-    ),
-    row(
-        "sim.precondition",
-        Kind::Text,
-        "sequential_fill",
-        "",
-        "Contents of the device before the first request: none; sequential_fill, every page written once in order; or random_fill:k, that and then k times as many overwrites as there are pages, of random pages.",
-        DISKSIM,
-    ),
-    row(
-        "sim.window",
-        Kind::Choice(&["complete", "last_arrival"]),
-        "complete",
-        "",
-        "When statistics close: when every request is complete, or when the last one arrives.",
-        "last_arrival: DiskSim",
-    ),
-    row(
-        "sim.exact_responses",
-        Kind::Integer {
-            min: 0,
-            max: u32::MAX as u64,
-        },
-        "16777216",
-        "",
-        "Response times kept one by one (30 bytes each at the end); with more, percentiles are exact to a thousandth.",
-        OURS,
-    ),
-    row(
-        "sim.clock",
-        Kind::Choice(&["exact", "double_ms"]),
-        "exact",
-        "",
-        "How times are added: in whole ticks of 0.1 ns, or in double-precision milliseconds with their drift.",
-        "double_ms: DiskSim",
-    ),
-    row(
-        "sim.write_order",
-        Kind::Choice(&["strict", "reference"]),
-        "strict",
-        "",
-        "Whether effects on one page happen in the order of their emission, always, or as in the reference simulator, where only padding waits for its reads and a repeated page of a batch is done at once.",
-        "reference: DiskSim",
-    ),
-];
+choices! {
+    /// What becomes of a block at the end of its endurance.
+    pub enum Wearout {
+        /// It is used on.
+        Ignore = "ignore",
+        /// It is never used again.
+        Retire = "retire",
+    }
+}
+
+choices! {
+    /// Whether writes are answered from RAM.
+    pub enum VolatileCache {
+        /// They are.
+        On = "on",
+        /// Each is answered when it is durable.
+        Off = "off",
+    }
+}
+
+choices! {
+    /// What a trim does.
+    pub enum Trim {
+        /// Drops the pages it covers whole.
+        Default = "default",
+        /// Writes zeros there.
+        Strict = "strict",
+    }
+}
+
+choices! {
+    /// How time passes.
+    pub enum Costing {
+        /// By events on parallel dies.
+        Event = "event",
+        /// As the serial sum of all operations.
+        OpCount = "op_count",
+    }
+}
+
+parameters! {
+    /// The flash and its channel.
+    pub struct Flash in "flash." {
+        /// Independently working flash packages.
+        dies: u32 = "8" in COUNT, "", DISKSIM;
+        /// Planes in a die.
+        planes_per_die: u32 = "8" in COUNT, "", DISKSIM;
+        /// Blocks in a plane.
+        blocks_per_plane: u32 = "2048" in COUNT, "", DISKSIM;
+        /// Pages in a block, the summary page included if there is one.
+        pages_per_block: u32 = "64" in Kind::Integer { min: 1, max: 1 << 15 }, "pages", DISKSIM;
+        /// Bytes of data in a page: a multiple of 512. Also the page of the buffer.
+        page_bytes: u64 = "4096" in Kind::Bytes { min: 512, max: 1 << 24 }, "bytes", DISKSIM;
+        /// The last page of each block holds metadata and no data.
+        summary_page: bool = "false", "", "true in DiskSim's SSD extension";
+        /// Bytes that cross the channel with each 512 bytes of data.
+        spare_bytes_per_sector: u32 = "0" in Kind::Integer { min: 0, max: 512 }, "bytes", "16 in DiskSim's SSD extension";
+        /// Valid pages are moved inside their plane, without crossing the channel.
+        copy_back: bool = "true", "", DISKSIM;
+        /// Groups of planes of a die that work side by side; divides the planes.
+        parallel_units: u32 = "1" in COUNT, "", DISKSIM;
+        /// Cells to page register.
+        read_us: f64 = "25" in MICROSECONDS, "us", DISKSIM;
+        /// Page register to cells.
+        program_us: f64 = "200" in MICROSECONDS, "us", DISKSIM;
+        /// Erase of a block.
+        erase_us: f64 = "1500" in MICROSECONDS, "us", DISKSIM;
+        /// Bits a cell holds; matters only for flash.cell_mode=pslc.
+        bits_per_cell: u32 = "1" in Kind::Integer { min: 1, max: 8 }, "bits", OURS;
+        /// Cells hold all their bits, or one (pSLC): a block then has pages_per_block / bits_per_cell pages, read and programmed in the pslc times.
+        cell_mode: CellMode = "native", "", "data sheets of TLC and QLC flash";
+        /// Cells to page register with one bit a cell.
+        pslc_read_us: f64 = "25" in MICROSECONDS, "us", "orders of magnitude";
+        /// Page register to cells with one bit a cell.
+        pslc_program_us: f64 = "200" in MICROSECONDS, "us", "orders of magnitude";
+        /// Channel of a die, per byte.
+        transfer_ns_per_byte: f64 = "25" in Kind::Number { min: 0.0, max: 1e6 }, "ns", DISKSIM;
+        /// Erases a block survives.
+        endurance: u32 = "100000" in COUNT, "erases", "SLC, BPLRU (FAST 2008)";
+        /// A block erased flash.endurance times is used on, or never used again.
+        wearout: Wearout = "ignore", "", OURS;
+    }
+}
+
+parameters! {
+    /// Which translation layer.
+    pub struct Layer in "ftl." {
+        /// The translation layer; see `destage list ftls`.
+        kind: String = "page", "", OURS;
+    }
+}
+
+parameters! {
+    /// The host.
+    pub struct Host in "host." {
+        /// Requests kept outstanding at the device.
+        queue_depth: u32 = "20" in COUNT, "requests", DISKSIM;
+        /// Which waiting request is sent next: cyclic ascending by address, or in arrival order.
+        scheduler: Scheduler = "fifo", "", "clook: DiskSim";
+        /// Host bus, per 512-byte sector.
+        bus_ns_per_sector: f64 = "238.4" in Kind::Number { min: 0.0, max: 1e9 }, "ns", DISKSIM;
+        /// Requests arrive by their timestamps, or each when an earlier one completes.
+        replay: Replay = "trace", "", OURS;
+        /// Factor on times of arrival.
+        time_scale: f64 = "1" in Kind::Number { min: 0.0, max: 1e9 }, "", OURS;
+        /// Outstanding requests at which the run stops, and says so; 0: never.
+        saturation: u64 = "0", "requests", "10000 in DiskSim";
+        /// Whose response time a completion ends: its own request's, or by DiskSim's look-up by address.
+        attribution: Attribution = "request", "", OURS;
+    }
+}
+
+parameters! {
+    /// What the device promises.
+    pub struct Promises in "device." {
+        /// Volatile write cache: on, writes are answered from RAM; off, each is answered when it is durable, as if it had force unit access.
+        vwc: VolatileCache = "on", "", "VWC of NVMe";
+        /// What a trim does: drops the pages it covers whole; strict: writes zeros there, so that a flushed trim survives a loss of power.
+        trim: Trim = "default", "", OURS;
+    }
+}
+
+parameters! {
+    /// Which buffer, and how large.
+    pub struct Ram in "buffer." {
+        /// The scheme; see `destage list buffers`.
+        kind: String = "lru", "", OURS;
+        /// RAM for buffered pages; parts of a page are not used.
+        capacity_bytes: u64 = "8MiB" in Kind::Bytes { min: 0, max: 1 << 44 }, "bytes", "the prototype of BPLRU (FAST 2008)";
+    }
+}
+
+parameters! {
+    /// How requests become pages.
+    pub struct Pages in "trace." {
+        /// Requests off page boundaries: every touched page whole; as many pages as the size is nearest to; or cover, reading first what is partly written.
+        align: Align = "cover", "", "nearest: EPO (2011)";
+        /// Requests beyond the device: an error, wrapped round, or all addresses shrunk evenly.
+        addr_map: AddressMap = "error", "", "shrink: EPO (2011)";
+    }
+}
+
+parameters! {
+    /// The run.
+    pub struct Run in "sim." {
+        /// Time by events on parallel dies, or as the serial sum of all operations.
+        costing: Costing = "event", "", "op_count: BPLRU (FAST 2008)";
+        /// The reads of merges count in ftl.merge_time_ms.
+        merge_time_reads: bool = "false", "", "not in BPAC (MSST 2010)";
+        /// The transfers of merges count in ftl.merge_time_ms: out and in again, one page each.
+        merge_time_transfers: bool = "false", "", "not in BPAC (MSST 2010)";
+        /// Destage what is left in the buffer after the last request.
+        drain: bool = "false", "", "BPLRU (FAST 2008), table 1";
+        /// Fixes every random choice of workload, scheme and FTL.
+        seed: u64 = "1", "", OURS;
+        /// Contents of the device before the first request: none; sequential_fill, every page written once in order; or random_fill:k, that and then k times as many overwrites as there are pages, of random pages.
+        precondition: String = "sequential_fill", "", DISKSIM;
+        /// When statistics close: when every request is complete, or when the last one arrives.
+        window: Window = "complete", "", "last_arrival: DiskSim";
+        /// Response times kept one by one (30 bytes each at the end); with more, percentiles are exact to a thousandth.
+        exact_responses: u32 = "16777216", "", OURS;
+        /// How times are added: in whole ticks of 0.1 ns, or in double-precision milliseconds with their drift.
+        clock: Clock = "exact", "", "double_ms: DiskSim";
+        /// Whether effects on one page happen in the order of their emission, always, or as in the reference simulator, where only padding waits for its reads and a repeated page of a batch is done at once.
+        write_order: Ordering = "strict", "", "reference: DiskSim";
+    }
+}
+
+parameters! {
+    /// Device, host and run parameters, by their full dotted names.
+    pub struct Parameters {
+        /// The flash and its channel.
+        flash: Flash;
+        /// Which translation layer.
+        ftl: Layer;
+        /// The host.
+        host: Host;
+        /// What the device promises.
+        device: Promises;
+        /// Which buffer, and how large.
+        buffer: Ram;
+        /// How requests become pages.
+        trace: Pages;
+        /// The run.
+        sim: Run;
+    }
+}
+
+/// The rows of [`Parameters`].
+pub const PARAMETERS: &[Parameter] = Parameters::ROWS;

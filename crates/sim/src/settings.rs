@@ -7,13 +7,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use destage_base::parameter::{Parameter, Value, Values};
-use destage_buffer::{SchemeConfig, SchemeRow};
+use destage_base::parameter::{Parameter, Values};
+use destage_buffer::SchemeRow;
 use destage_flash::ftl::FtlRow;
 
+pub use crate::config::Config;
 use crate::error::SimError;
 use crate::parameters::PARAMETERS;
-use crate::precondition::{self, Precondition};
 use crate::profiles;
 use crate::renamed;
 
@@ -50,21 +50,6 @@ pub struct Settings {
     entries: BTreeMap<String, Setting>,
     /// Schemes that are in no registry.
     schemes: Vec<&'static SchemeRow>,
-}
-
-/// A checked configuration: every parameter has one value that fits its row.
-#[derive(Clone)]
-pub struct Config {
-    /// Device, host, run and trace parameters, by dotted name.
-    pub global: Values,
-    /// The buffer's common parameters and those of its scheme, by their last name part.
-    pub buffer: Values,
-    /// The FTL's own parameters, by their last name part.
-    pub ftl: Values,
-    /// The scheme.
-    pub scheme: &'static SchemeRow,
-    /// The translation layer.
-    pub ftl_row: &'static FtlRow,
 }
 
 impl Settings {
@@ -283,13 +268,10 @@ impl Settings {
             scheme: self.scheme()?,
             ftl: self.ftl_row()?,
         };
-        let mut config = Config {
-            global: Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS)),
-            buffer: Values::defaults(destage_buffer::COMMON.iter().chain(rows.scheme.parameters)),
-            ftl: Values::defaults(rows.ftl.parameters),
-            scheme: rows.scheme,
-            ftl_row: rows.ftl,
-        };
+        let mut global = Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS));
+        let common = destage_buffer::COMMON.iter();
+        let mut buffer = Values::defaults(common.chain(rows.scheme.parameters));
+        let mut ftl = Values::defaults(rows.ftl.parameters);
         for (key, setting) in &self.entries {
             let Some((section, row)) = rows.find(key) else {
                 if matches!(setting.origin, Origin::Profile(_)) && owners_of(key).next().is_some() {
@@ -307,78 +289,14 @@ impl Settings {
                 })
             })?;
             match section {
-                Section::Global => config.global.set(row.name, value),
-                Section::Buffer => config.buffer.set(row.name, value),
-                Section::Ftl => config.ftl.set(row.name, value),
+                Section::Global => global.set(row.name, value),
+                Section::Buffer => buffer.set(row.name, value),
+                Section::Ftl => ftl.set(row.name, value),
             }
         }
+        let config = Config::new(rows.scheme, rows.ftl, global, buffer, ftl);
         config.check()?;
         Ok(config)
-    }
-}
-
-impl Config {
-    /// Every parameter by its full dotted name, in ascending order.
-    #[must_use]
-    pub fn parameters(&self) -> BTreeMap<String, Value> {
-        let global = self
-            .global
-            .iter()
-            .map(|(name, value)| (name.to_owned(), value.clone()));
-        let of = |section: &'static str, values: &Values| -> Vec<(String, Value)> {
-            values
-                .iter()
-                .map(|(name, value)| (format!("{section}.{name}"), value.clone()))
-                .collect()
-        };
-        global
-            .chain(of("buffer", &self.buffer))
-            .chain(of("ftl", &self.ftl))
-            .collect()
-    }
-
-    /// Whether the scheme buffers anything.
-    #[must_use]
-    pub fn keeps_pages(&self) -> bool {
-        let smallest = SchemeConfig {
-            capacity_pages: 0,
-            cluster_pages: 1,
-            dies: 1,
-            future: None,
-            seed: 0,
-            values: &self.buffer,
-        };
-        self.scheme.needs_future || (self.scheme.build)(&smallest).properties().keeps_pages
-    }
-
-    /// What no single row can see.
-    fn check(&self) -> Result<(), SimError> {
-        let page = self.global.integer("flash.page_bytes");
-        if !page.is_multiple_of(512) {
-            return Err(SimError::Config(format!(
-                "flash.page_bytes = {page}: expected a multiple of 512"
-            )));
-        }
-        let precondition = self.global.text("sim.precondition");
-        if Precondition::read(precondition).is_none() {
-            return Err(SimError::Config(format!(
-                "sim.precondition = {precondition:?}: expected {}",
-                precondition::EXPECTED
-            )));
-        }
-        let capacity = self.global.integer("buffer.capacity_bytes");
-        if capacity < page && self.keeps_pages() {
-            return Err(SimError::Config(format!(
-                "buffer.capacity_bytes = {capacity}: {} cannot hold a page of {page} bytes; expected at least {page}, or --buffer nocache for no buffer at all",
-                self.scheme.name
-            )));
-        }
-        if capacity / page > u64::from(u32::MAX / 2) {
-            return Err(SimError::Config(format!(
-                "buffer.capacity_bytes = {capacity}: expected at most 2^31 pages of {page} bytes"
-            )));
-        }
-        Ok(())
     }
 }
 
@@ -559,8 +477,8 @@ mod tests {
         settings.load_profile("disksim-ssd").unwrap();
         settings.set_pair("flash.dies=4").unwrap();
         let config = settings.resolve().unwrap();
-        assert_eq!(config.global.integer("flash.dies"), 4);
-        assert_eq!(config.global.integer("flash.endurance"), 50);
+        assert_eq!(config.typed.flash.dies, 4);
+        assert_eq!(config.typed.flash.endurance, 50);
         assert_eq!(config.scheme.name, "nocache");
     }
 }

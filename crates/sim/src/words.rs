@@ -151,3 +151,141 @@ pub fn shortage(shortage: &Shortage) -> String {
         Shortage::Requests { most } => format!("more than {most} requests are in flight at once"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    /// What is wrong with the device that `pairs` describe.
+    fn refusal(pairs: &str) -> String {
+        let mut settings = Settings::new();
+        for pair in pairs.split(' ') {
+            settings.set_pair(pair).unwrap();
+        }
+        match settings.resolve() {
+            Ok(config) => config.ftl().err().expect(pairs).to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn contradictions_name_both_keys_and_their_values() {
+        for (pairs, expected) in [
+            (
+                "buffer.bg_high=0.5",
+                "buffer.bg_low = 0.7 is above buffer.bg_high = 0.5; expected at most 0.5",
+            ),
+            (
+                "flash.summary_page=true flash.pages_per_block=1",
+                "flash.*: pages_per_block = 1 with a summary page leaves no data page, or is more than 32768",
+            ),
+            (
+                "flash.planes_per_die=65536 flash.blocks_per_plane=65536",
+                "flash.*: a die of 65536 planes x 65536 blocks x 64 pages has 2^32 pages or more; use more dies",
+            ),
+            (
+                "flash.dies=1000000",
+                "flash.*: the device has 891392000000 pages; at most 2^32 - 2 are supported",
+            ),
+            (
+                "ftl.kind=block flash.planes_per_die=1 flash.blocks_per_plane=2",
+                "a die has 2 blocks; ftl.spare_blocks = 2 leaves none of them for data",
+            ),
+            (
+                "ftl.kind=bast flash.planes_per_die=1 flash.blocks_per_plane=9",
+                "a die has 9 blocks; ftl.log_blocks = 7 and ftl.spare_blocks = 2 leave none of them for data",
+            ),
+            (
+                "flash.parallel_units=3",
+                "flash.parallel_units = 3 does not divide flash.planes_per_die = 8",
+            ),
+            (
+                "ftl.stride=1000000",
+                "ftl.stride = 1000000 is more than the 891392 logical pages of a die",
+            ),
+            (
+                "ftl.reserve_percent=0",
+                "ftl.reserve_percent = 0 of 2048 blocks per plane is less than one block; a page-mapped device needs one to write to",
+            ),
+            (
+                "ftl.gc_policy=wear_aware flash.copy_back=false",
+                "ftl.gc_policy = wear_aware needs flash.copy_back = true",
+            ),
+            (
+                "ftl.gc_low=1 ftl.separate_gc_block=true",
+                "ftl.gc_low = 1 leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, or a map in flash, it is at least 2",
+            ),
+            (
+                "ftl.gc_low=5 ftl.gc_high=4",
+                "ftl.gc_high = 4 is less than ftl.gc_low = 5: garbage collection would end before it starts",
+            ),
+            (
+                "ftl.min_free_percent=40",
+                "garbage collection keeps 820 blocks free (ftl.min_free_percent = 40, ftl.gc_low = 0, ftl.gc_high = 0), 1 open (ftl.separate_gc_block = false) and 0 for its map, but ftl.reserve_percent = 15 sets aside only 307 of 2048: garbage collection would never end",
+            ),
+            (
+                "ftl.placement=dynamic ftl.stride=2",
+                "ftl.placement = dynamic chooses a die for each write and cannot be joined with ftl.stride = 2",
+            ),
+            (
+                "ftl.placement=dynamic flash.parallel_units=2",
+                "ftl.placement = dynamic chooses a die for each write and cannot be joined with flash.parallel_units = 2",
+            ),
+            (
+                "ftl.placement=dynamic ftl.allocation_pool=plane",
+                "ftl.placement = dynamic chooses a die for each write and cannot be joined with ftl.allocation_pool = plane",
+            ),
+        ] {
+            assert_eq!(refusal(pairs), expected, "{pairs}");
+        }
+    }
+
+    #[test]
+    fn a_shortage_names_a_key_that_helps() {
+        let (blocks, endurance) = (20, 5);
+        for (short, expected) in [
+            (
+                Shortage::Pool {
+                    blocks,
+                    retired: 0,
+                    endurance,
+                },
+                "raise ftl.reserve_percent",
+            ),
+            (
+                Shortage::Pool {
+                    blocks,
+                    retired: 3,
+                    endurance,
+                },
+                "3 of 20 blocks were erased flash.endurance = 5 times",
+            ),
+            (
+                Shortage::Spare {
+                    blocks,
+                    retired: 0,
+                    endurance,
+                },
+                "raise ftl.spare_blocks",
+            ),
+            (
+                Shortage::Spare {
+                    blocks,
+                    retired: 3,
+                    endurance,
+                },
+                "3 of 20 blocks of a die were erased flash.endurance = 5 times",
+            ),
+            (Shortage::Log { logs: 7 }, "raise ftl.log_blocks"),
+            (
+                Shortage::OnlyCollects { die: 1, times: 96 },
+                "lower ftl.min_free_percent",
+            ),
+            (Shortage::Requests { most: 9 }, "more than 9 requests"),
+        ] {
+            let text = shortage(&short);
+            assert!(text.contains(expected), "{short:?}: {text}");
+        }
+    }
+}

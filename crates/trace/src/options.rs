@@ -5,162 +5,82 @@ pub use crate::columns::Columns;
 use crate::error::TraceError;
 use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::Operation;
-use destage_base::Ticks;
 use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::time::TICKS_PER_MS;
+use destage_base::{Ticks, choices, parameters};
+
+choices! {
+    /// Unit of the trace's times.
+    enum GivenUnit {
+        Auto = "auto",
+        Seconds = "s",
+        Milliseconds = "ms",
+        Microseconds = "us",
+        HundredNanoseconds = "100ns",
+        Nanoseconds = "ns",
+    }
+}
+
+choices! {
+    /// What a request does where the trace does not say.
+    enum MissingOperation {
+        Error = "error",
+        Read = "read",
+        Write = "write",
+    }
+}
+
+parameters! {
+    /// What can be set of reading a trace.
+    struct Parameters in "trace." {
+        /// Unit of the trace's times; auto is the format's own.
+        time_unit: GivenUnit = "auto", "", "some SSDSim traces count us where the format says ns";
+        /// Volumes share one address space as they are, get trace.volume_stride sectors each, or follow one another in ascending number.
+        volumes: Volumes = "ignore", "", "";
+        /// Distance between the starts of two volumes with trace.volumes=separate.
+        volume_stride: u64 = "4294967296" in Kind::Integer { min: 1, max: u64::MAX }, "sectors", "2 TiB, the most that 32-bit sector numbers reach";
+        /// Subtracted from every address before anything else; may be negative.
+        lba_shift: String = "0", "sectors", "63 undoes the offset of a classic first partition";
+        /// What a request of length 0 is: an error, or dropped and counted.
+        zero_len: ZeroLength = "error", "", "";
+        /// What a time that goes back is: an error, sorted within a window of 65536 requests, or set to the latest time seen and counted; auto sorts the formats known to be unsorted.
+        order: Order = "auto", "", "";
+        /// Which event of a block-layer trace (blkparse, blktrace) is the request: D, as the device gets it after merging; Q, as the file system asks for it; or C, when it is done. In logs of Windows (xperf, tracerpt), whose requests have a beginning and an end, issue and queue are the beginning.
+        event: Event = "issue", "", "blkparse(1), trace actions; Microsoft, DiskIo_TypeGroup1 and DiskIo_TypeGroup2";
+        /// What one address counts where a format leaves it open: a sector of the disk (srt), an object number (oraclegeneral).
+        block_bytes: u64 = "512" in Kind::Bytes { min: 1, max: 1 << 30 }, "bytes", "disks of 1992 have sectors of 256 bytes";
+        /// What a request does where the trace does not say (oraclegeneral, csv or parquet without such a column).
+        missing_op: MissingOperation = "error", "", "";
+        /// Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector or offset, sectors or bytes, fua, stream, and - for any other; what separates the names separates the columns. Nothing takes them from the first line.
+        columns: String = "", "", "";
+        /// A flush is added after every so many writes of a trace or workload; 0 adds none.
+        flush_every_writes: u64 = "0", "writes", "most traces lost their flushes";
+        /// A flush is added at every multiple of this time after the first request if something was written since the last one; 0 adds none.
+        flush_every_ms: u64 = "0" in Kind::Integer { min: 0, max: 1_000_000_000 }, "ms", "file systems commit every 5 s or so";
+        /// One of so many writes of a trace or workload is forced unit access; 0 leaves all as they are.
+        fua_every_writes: u64 = "0", "writes", "most traces lost the flag; journals force their commit records";
+        /// With every n-th write a trim is added: of the pages that the previous n-th write wrote, as if they were a temporary file. 0 adds no trims.
+        trim_every_writes: u64 = "0", "writes", "older traces have none";
+        /// The stream of a request: what the trace says, if it says anything; or its volume's number modulo 65535, plus 1.
+        streams: Streams = "trace", "", "data of one volume tends to die together";
+    }
+}
 
 /// The parameters of reading a trace.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "trace.time_unit",
-        kind: Kind::Choice(&["auto", "s", "ms", "us", "100ns", "ns"]),
-        default: "auto",
-        unit: "",
-        about: "Unit of the trace's times; auto is the format's own.",
-        source: "some SSDSim traces count us where the format says ns",
-    },
-    Parameter {
-        name: "trace.volumes",
-        kind: Kind::Choice(&["ignore", "separate", "concatenate"]),
-        default: "ignore",
-        unit: "",
-        about: "Volumes share one address space as they are, get trace.volume_stride sectors each, or follow one another in ascending number.",
-        source: "",
-    },
-    Parameter {
-        name: "trace.volume_stride",
-        kind: Kind::Integer {
-            min: 1,
-            max: u64::MAX,
-        },
-        default: "4294967296",
-        unit: "sectors",
-        about: "Distance between the starts of two volumes with trace.volumes=separate.",
-        source: "2 TiB, the most that 32-bit sector numbers reach",
-    },
-    Parameter {
-        name: "trace.lba_shift",
-        kind: Kind::Text,
-        default: "0",
-        unit: "sectors",
-        about: "Subtracted from every address before anything else; may be negative.",
-        source: "63 undoes the offset of a classic first partition",
-    },
-    Parameter {
-        name: "trace.zero_len",
-        kind: Kind::Choice(&["error", "drop"]),
-        default: "error",
-        unit: "",
-        about: "What a request of length 0 is: an error, or dropped and counted.",
-        source: "",
-    },
-    Parameter {
-        name: "trace.order",
-        kind: Kind::Choice(&["auto", "error", "sort", "clamp"]),
-        default: "auto",
-        unit: "",
-        about: "What a time that goes back is: an error, sorted within a window of 65536 requests, or set to the latest time seen and counted; auto sorts the formats known to be unsorted.",
-        source: "",
-    },
-    Parameter {
-        name: "trace.event",
-        kind: Kind::Choice(&["issue", "queue", "complete"]),
-        default: "issue",
-        unit: "",
-        about: "Which event of a block-layer trace (blkparse, blktrace) is the request: D, as the device gets it after merging; Q, as the file system asks for it; or C, when it is done. In logs of Windows (xperf, tracerpt), whose requests have a beginning and an end, issue and queue are the beginning.",
-        source: "blkparse(1), trace actions; Microsoft, DiskIo_TypeGroup1 and DiskIo_TypeGroup2",
-    },
-    Parameter {
-        name: "trace.block_bytes",
-        kind: Kind::Bytes {
-            min: 1,
-            max: 1 << 30,
-        },
-        default: "512",
-        unit: "bytes",
-        about: "What one address counts where a format leaves it open: a sector of the disk (srt), an object number (oraclegeneral).",
-        source: "disks of 1992 have sectors of 256 bytes",
-    },
-    Parameter {
-        name: "trace.missing_op",
-        kind: Kind::Choice(&["error", "read", "write"]),
-        default: "error",
-        unit: "",
-        about: "What a request does where the trace does not say (oraclegeneral, csv or parquet without such a column).",
-        source: "",
-    },
-    Parameter {
-        name: "trace.columns",
-        kind: Kind::Text,
-        default: "",
-        unit: "",
-        about: "Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector or offset, sectors or bytes, fua, stream, and - for any other; what separates the names separates the columns. Nothing takes them from the first line.",
-        source: "",
-    },
-    Parameter {
-        name: "trace.flush_every_writes",
-        kind: Kind::Integer {
-            min: 0,
-            max: u64::MAX,
-        },
-        default: "0",
-        unit: "writes",
-        about: "A flush is added after every so many writes of a trace or workload; 0 adds none.",
-        source: "most traces lost their flushes",
-    },
-    Parameter {
-        name: "trace.flush_every_ms",
-        kind: Kind::Integer {
-            min: 0,
-            max: 1_000_000_000,
-        },
-        default: "0",
-        unit: "ms",
-        about: "A flush is added at every multiple of this time after the first request if something was written since the last one; 0 adds none.",
-        source: "file systems commit every 5 s or so",
-    },
-    Parameter {
-        name: "trace.fua_every_writes",
-        kind: Kind::Integer {
-            min: 0,
-            max: u64::MAX,
-        },
-        default: "0",
-        unit: "writes",
-        about: "One of so many writes of a trace or workload is forced unit access; 0 leaves all as they are.",
-        source: "most traces lost the flag; journals force their commit records",
-    },
-    Parameter {
-        name: "trace.trim_every_writes",
-        kind: Kind::Integer {
-            min: 0,
-            max: u64::MAX,
-        },
-        default: "0",
-        unit: "writes",
-        about: "With every n-th write a trim is added: of the pages that the previous n-th write wrote, as if they were a temporary file. 0 adds no trims.",
-        source: "older traces have none",
-    },
-    Parameter {
-        name: "trace.streams",
-        kind: Kind::Choice(&["trace", "volume"]),
-        default: "trace",
-        unit: "",
-        about: "The stream of a request: what the trace says, if it says anything; or its volume's number modulo 65535, plus 1.",
-        source: "data of one volume tends to die together",
-    },
-];
+pub const PARAMETERS: &[Parameter] = Parameters::ROWS;
 
-/// Which event is the request, where a trace has several of each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Event {
-    /// It is given to the device, after merging.
-    #[default]
-    Issue,
-    /// It is asked for.
-    Queue,
-    /// It is done.
-    Complete,
+choices! {
+    /// Which event is the request, where a trace has several of each.
+    #[derive(Default)]
+    pub enum Event {
+        /// It is given to the device, after merging.
+        #[default]
+        Issue = "issue",
+        /// It is asked for.
+        Queue = "queue",
+        /// It is done.
+        Complete = "complete",
+    }
 }
 
 /// The user's choices for what some formats leave open.
@@ -187,41 +107,47 @@ impl Default for Choices {
     }
 }
 
-/// How volumes share the one address space downstream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Volumes {
-    /// The volume's number plays no part in addresses.
-    #[default]
-    Ignore,
-    /// Volume v starts at v times [`ReadOptions::volume_stride`].
-    Separate,
-    /// Volumes follow one another in ascending number, each as long as its largest end in the whole trace,
-    /// rounded up to 8 sectors. Reads the trace twice.
-    Concatenate,
+choices! {
+    /// How volumes share the one address space downstream.
+    #[derive(Default)]
+    pub enum Volumes {
+        /// The volume's number plays no part in addresses.
+        #[default]
+        Ignore = "ignore",
+        /// Volume v starts at v times [`ReadOptions::volume_stride`].
+        Separate = "separate",
+        /// Volumes follow one another in ascending number, each as long as its largest end in the whole trace,
+        /// rounded up to 8 sectors. Reads the trace twice.
+        Concatenate = "concatenate",
+    }
 }
 
-/// What becomes of a request without sectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum ZeroLength {
-    /// It is an error.
-    #[default]
-    Error,
-    /// It is dropped and counted.
-    Drop,
+choices! {
+    /// What becomes of a request without sectors.
+    #[derive(Default)]
+    pub enum ZeroLength {
+        /// It is an error.
+        #[default]
+        Error = "error",
+        /// It is dropped and counted.
+        Drop = "drop",
+    }
 }
 
-/// What becomes of a request that arrives before the one above it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Order {
-    /// [`Order::Sort`] for formats known to be unsorted, [`Order::Error`] for the others.
-    #[default]
-    Auto,
-    /// It is an error.
-    Error,
-    /// It moves up, if it is within the sort window, and is an error otherwise.
-    Sort,
-    /// It arrives with the latest above it, and is counted.
-    Clamp,
+choices! {
+    /// What becomes of a request that arrives before the one above it.
+    #[derive(Default)]
+    pub enum Order {
+        /// [`Order::Sort`] for formats known to be unsorted, [`Order::Error`] for the others.
+        #[default]
+        Auto = "auto",
+        /// It is an error.
+        Error = "error",
+        /// It moves up, if it is within the sort window, and is an error otherwise.
+        Sort = "sort",
+        /// It arrives with the latest above it, and is counted.
+        Clamp = "clamp",
+    }
 }
 
 /// What becomes of a line that no request can be made of.
@@ -234,14 +160,16 @@ pub enum BadLines {
     Skip,
 }
 
-/// Where the stream of a request comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Streams {
-    /// From the trace; 0 if that has none.
-    #[default]
-    Trace,
-    /// The volume's number modulo 65535, plus 1.
-    Volume,
+choices! {
+    /// Where the stream of a request comes from.
+    #[derive(Default)]
+    pub enum Streams {
+        /// From the trace; 0 if that has none.
+        #[default]
+        Trace = "trace",
+        /// The volume's number modulo 65535, plus 1.
+        Volume = "volume",
+    }
 }
 
 /// How a trace is to be read.
@@ -311,25 +239,20 @@ impl Default for ReadOptions {
 }
 
 impl ReadOptions {
-    /// The options that `values`, made from [`PARAMETERS`] (among others), ask for. Everything that is no
-    /// `trace.*` parameter stays at its default.
+    /// The options that `values` ask for by [`PARAMETERS`]. Everything that is no `trace.*` parameter stays at
+    /// its default.
     ///
     /// # Errors
     /// If `trace.lba_shift` is no whole number, or `trace.columns` names no table's columns.
-    ///
-    /// # Panics
-    /// If `values` lacks one of [`PARAMETERS`], which is a bug in the caller.
     pub fn from_values(values: &Values) -> Result<Self, TraceError> {
-        let shift = values.text("trace.lba_shift");
-        let lba_shift = shift
-            .replace('_', "")
-            .parse()
-            .map_err(|_| TraceError::Option {
-                name: "trace.lba_shift",
-                value: shift.to_owned(),
-                expected: "a whole number of sectors, negative to move addresses up".to_owned(),
-            })?;
-        let columns = match values.text("trace.columns") {
+        let own = Parameters::from_values(values);
+        let shift = own.lba_shift.replace('_', "").parse();
+        let lba_shift = shift.map_err(|_| TraceError::Option {
+            name: "trace.lba_shift",
+            value: own.lba_shift.clone(),
+            expected: "a whole number of sectors, negative to move addresses up".to_owned(),
+        })?;
+        let columns = match own.columns.as_str() {
             "" => None,
             text => Some(text.parse().map_err(|expected| TraceError::Option {
                 name: "trace.columns",
@@ -338,53 +261,34 @@ impl ReadOptions {
             })?),
         };
         Ok(Self {
-            time_unit: match values.text("trace.time_unit") {
-                "s" => Some(TimeUnit::Seconds),
-                "ms" => Some(TimeUnit::Milliseconds),
-                "us" => Some(TimeUnit::Microseconds),
-                "100ns" => Some(TimeUnit::HundredNanoseconds),
-                "ns" => Some(TimeUnit::Nanoseconds),
-                _ => None,
+            time_unit: match own.time_unit {
+                GivenUnit::Auto => None,
+                GivenUnit::Seconds => Some(TimeUnit::Seconds),
+                GivenUnit::Milliseconds => Some(TimeUnit::Milliseconds),
+                GivenUnit::Microseconds => Some(TimeUnit::Microseconds),
+                GivenUnit::HundredNanoseconds => Some(TimeUnit::HundredNanoseconds),
+                GivenUnit::Nanoseconds => Some(TimeUnit::Nanoseconds),
             },
-            volumes: match values.text("trace.volumes") {
-                "separate" => Volumes::Separate,
-                "concatenate" => Volumes::Concatenate,
-                _ => Volumes::Ignore,
-            },
-            volume_stride: values.integer("trace.volume_stride"),
+            volumes: own.volumes,
+            volume_stride: own.volume_stride,
             lba_shift,
-            zero_length: match values.text("trace.zero_len") {
-                "drop" => ZeroLength::Drop,
-                _ => ZeroLength::Error,
-            },
-            order: match values.text("trace.order") {
-                "error" => Order::Error,
-                "sort" => Order::Sort,
-                "clamp" => Order::Clamp,
-                _ => Order::Auto,
-            },
+            zero_length: own.zero_len,
+            order: own.order,
             choices: Choices {
-                event: match values.text("trace.event") {
-                    "queue" => Event::Queue,
-                    "complete" => Event::Complete,
-                    _ => Event::Issue,
-                },
-                block_bytes: values.integer("trace.block_bytes"),
-                missing_operation: match values.text("trace.missing_op") {
-                    "read" => Some(Operation::Read),
-                    "write" => Some(Operation::Write),
-                    _ => None,
+                event: own.event,
+                block_bytes: own.block_bytes,
+                missing_operation: match own.missing_op {
+                    MissingOperation::Error => None,
+                    MissingOperation::Read => Some(Operation::Read),
+                    MissingOperation::Write => Some(Operation::Write),
                 },
                 columns,
             },
-            flush_every_writes: values.integer("trace.flush_every_writes"),
-            flush_every: values.integer("trace.flush_every_ms") * TICKS_PER_MS,
-            fua_every_writes: values.integer("trace.fua_every_writes"),
-            trim_every_writes: values.integer("trace.trim_every_writes"),
-            streams: match values.text("trace.streams") {
-                "volume" => Streams::Volume,
-                _ => Streams::Trace,
-            },
+            flush_every_writes: own.flush_every_writes,
+            flush_every: own.flush_every_ms * TICKS_PER_MS,
+            fua_every_writes: own.fua_every_writes,
+            trim_every_writes: own.trim_every_writes,
+            streams: own.streams,
             ..Self::default()
         })
     }

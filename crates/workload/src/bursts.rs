@@ -5,49 +5,38 @@
 
 use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
-    PAGE_BYTES, REQUESTS, SKEW, Sizes, WRITE_PERCENT, check_span, page_sectors, write_or_read,
+    PAGE_BYTES, REQUESTS, SKEW, Sizes, WRITE_PERCENT, check_span, write_or_read,
 };
 use super::zipf_ranks::{Places, ZipfRanks};
 use super::{Requests, Workload};
 use crate::WorkloadError;
-use destage_base::Random;
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Kind, Values};
+use destage_base::{Random, parameters};
 use destage_trace::Request;
+
+parameters! {
+    /// What can be set of `bursts`.
+    struct Parameters {
+        requests: u64 as REQUESTS;
+        footprint_pages: u64 as FOOTPRINT_PAGES;
+        page_bytes: u64 as PAGE_BYTES;
+        write_percent: f64 as WRITE_PERCENT;
+        min_pages: u64 as MIN_PAGES;
+        max_pages: u64 as MAX_PAGES;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "0.05", about: "Mean of the exponentially distributed gaps within a burst; 0 lets a burst arrive at once." };
+        /// Mean length of a burst; lengths are geometrically distributed.
+        burst_requests: f64 = "512" in Kind::Number { min: 1.0, max: 1e9 }, "requests", "";
+        /// Mean of the exponentially distributed pauses between bursts.
+        mean_pause_ms: f64 = "500" in Kind::Number { min: 0.0, max: 1e9 }, "ms", "";
+        skew: f64 as SKEW;
+        cluster_pages: u64 as CLUSTER_PAGES;
+    }
+}
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "bursts",
     about: "Bursts of Zipf-distributed requests with pauses between: what a scheme may do in idle time decides how full the buffer is when the next burst comes.",
-    parameters: &[
-        REQUESTS,
-        FOOTPRINT_PAGES,
-        PAGE_BYTES,
-        WRITE_PERCENT,
-        MIN_PAGES,
-        MAX_PAGES,
-        Parameter {
-            default: "0.05",
-            about: "Mean of the exponentially distributed gaps within a burst; 0 lets a burst arrive at once.",
-            ..MEAN_INTERARRIVAL_MS
-        },
-        Parameter {
-            name: "burst_requests",
-            kind: Kind::Number { min: 1.0, max: 1e9 },
-            default: "512",
-            unit: "requests",
-            about: "Mean length of a burst; lengths are geometrically distributed.",
-            source: "",
-        },
-        Parameter {
-            name: "mean_pause_ms",
-            kind: Kind::Number { min: 0.0, max: 1e9 },
-            default: "500",
-            unit: "ms",
-            about: "Mean of the exponentially distributed pauses between bursts.",
-            source: "",
-        },
-        SKEW,
-        CLUSTER_PAGES,
-    ],
+    parameters: Parameters::ROWS,
     make,
 };
 
@@ -64,20 +53,31 @@ struct Bursts {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let footprint_pages = values.integer("footprint_pages");
-    let gap_ms = values.number("mean_interarrival_ms");
-    let pauses = 1.0 / values.number("burst_requests");
-    let arrivals = Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?;
-    check_span(WORKLOAD.name, "mean_pause_ms", values, (gap_ms, pauses))?;
+    let own = Parameters::from_values(values);
+    let footprint_pages = own.footprint_pages;
+    let sizes = (own.min_pages, own.max_pages);
+    let pauses = 1.0 / own.burst_requests;
+    let arrivals = Arrivals::new(
+        WORKLOAD.name,
+        own.requests,
+        own.mean_interarrival_ms,
+        own.page_bytes,
+    )?;
+    check_span(
+        WORKLOAD.name,
+        ("mean_pause_ms", own.mean_pause_ms),
+        own.requests,
+        (own.mean_interarrival_ms, pauses),
+    )?;
     Ok(Box::new(Bursts {
         random: Random::new(seed),
         arrivals,
-        begins: Chance::new(100.0 / values.number("burst_requests")),
-        mean_pause_ms: values.number("mean_pause_ms"),
-        writes: Chance::new(values.number("write_percent")),
-        sizes: Sizes::new(WORKLOAD.name, values, footprint_pages)?,
-        ranks: ZipfRanks::new(footprint_pages, values.number("skew")),
-        places: Places::new(footprint_pages, values.integer("cluster_pages")),
+        begins: Chance::new(100.0 / own.burst_requests),
+        mean_pause_ms: own.mean_pause_ms,
+        writes: Chance::new(own.write_percent),
+        sizes: Sizes::new(WORKLOAD.name, sizes, footprint_pages)?,
+        ranks: ZipfRanks::new(footprint_pages, own.skew),
+        places: Places::new(footprint_pages, own.cluster_pages),
         footprint_pages,
     }))
 }

@@ -31,7 +31,7 @@ mod zipf;
 mod zipf_pieces;
 mod zipf_ranks;
 
-use destage_base::parameter::{Parameter, Values};
+use destage_base::parameter::{Parameter, Values, field};
 use destage_trace::Request;
 
 /// A workload's parameters contradict each other.
@@ -99,6 +99,12 @@ pub const WORKLOADS: &[Workload] = &[
     standins::on_board_cache::WORKLOAD,
 ];
 
+/// How many requests `values` of any workload ask for.
+#[must_use]
+pub fn requests_of(values: &Values) -> u64 {
+    field(values, &shared::REQUESTS)
+}
+
 /// The workload called `name`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Workload> {
@@ -119,7 +125,10 @@ mod tests {
     #[test]
     fn every_workload_is_a_function_of_its_seed_and_keeps_to_its_footprint() {
         for workload in WORKLOADS {
-            let mut values = Values::defaults(workload.parameters);
+            let rows = workload.parameters;
+            let mut values = Values::defaults(rows);
+            let footprint = rows.iter().find(|row| row.name == "footprint_pages");
+            let footprint = footprint.unwrap();
             values.set("requests", Value::Integer(3000));
             let make = |seed| (workload.make)(&values, seed).unwrap().collect::<Vec<_>>();
             let requests = make(7);
@@ -130,7 +139,7 @@ mod tests {
                 requests.is_sorted_by_key(|request| request.arrival),
                 "{workload:?}"
             );
-            let end = values.integer("footprint_pages") * 8;
+            let end = field::<u64>(&values, footprint) * 8;
             for (index, request) in requests.iter().enumerate() {
                 assert!(
                     request.sectors > 0 && request.end() <= end,

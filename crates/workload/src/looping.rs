@@ -5,57 +5,35 @@
 
 use super::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, WRITE_PERCENT,
-    contradiction, page_sectors, pick, write_or_read,
+    contradiction, pick, write_or_read,
 };
 use super::{Requests, Workload};
 use crate::WorkloadError;
-use destage_base::Random;
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Kind, Values};
+use destage_base::{Random, parameters};
 use destage_trace::Request;
+
+parameters! {
+    /// What can be set of `looping`.
+    struct Parameters {
+        requests: u64 as REQUESTS;
+        footprint_pages: u64 as FOOTPRINT_PAGES;
+        page_bytes: u64 as PAGE_BYTES;
+        write_percent: f64 as WRITE_PERCENT;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
+        /// Length of the loop, which lies at the start of the footprint.
+        loop_pages: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 40 }, "pages", "";
+        /// Size of the loop's requests; the last one before the loop starts over may be shorter.
+        step_pages: u64 = "1" in Kind::Integer { min: 1, max: 1 << 16 }, "pages", "";
+        /// Share of requests that go on with the loop; all others are of one page, anywhere behind it.
+        loop_percent: f64 = "80" in Kind::Number { min: 0.0, max: 100.0 }, "%", "";
+    }
+}
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "looping",
     about: "A loop over a range with random pages between: recency keeps the wrong pages as soon as the loop is longer than the buffer.",
-    parameters: &[
-        REQUESTS,
-        FOOTPRINT_PAGES,
-        PAGE_BYTES,
-        WRITE_PERCENT,
-        MEAN_INTERARRIVAL_MS,
-        Parameter {
-            name: "loop_pages",
-            kind: Kind::Integer {
-                min: 1,
-                max: 1 << 40,
-            },
-            default: "10000",
-            unit: "pages",
-            about: "Length of the loop, which lies at the start of the footprint.",
-            source: "",
-        },
-        Parameter {
-            name: "step_pages",
-            kind: Kind::Integer {
-                min: 1,
-                max: 1 << 16,
-            },
-            default: "1",
-            unit: "pages",
-            about: "Size of the loop's requests; the last one before the loop starts over may be shorter.",
-            source: "",
-        },
-        Parameter {
-            name: "loop_percent",
-            kind: Kind::Number {
-                min: 0.0,
-                max: 100.0,
-            },
-            default: "80",
-            unit: "%",
-            about: "Share of requests that go on with the loop; all others are of one page, anywhere behind it.",
-            source: "",
-        },
-    ],
+    parameters: Parameters::ROWS,
     make,
 };
 
@@ -71,11 +49,9 @@ struct Looping {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let (footprint_pages, loop_pages) = (
-        values.integer("footprint_pages"),
-        values.integer("loop_pages"),
-    );
-    let loop_percent = values.number("loop_percent");
+    let own = Parameters::from_values(values);
+    let (footprint_pages, loop_pages) = (own.footprint_pages, own.loop_pages);
+    let loop_percent = own.loop_percent;
     let needed = u64::from(loop_percent < 100.0);
     if loop_pages + needed > footprint_pages {
         let expected = format!(
@@ -91,11 +67,16 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     }
     Ok(Box::new(Looping {
         random: Random::new(seed),
-        arrivals: Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?,
+        arrivals: Arrivals::new(
+            WORKLOAD.name,
+            own.requests,
+            own.mean_interarrival_ms,
+            own.page_bytes,
+        )?,
         goes_on: Chance::new(loop_percent),
-        writes: Chance::new(values.number("write_percent")),
+        writes: Chance::new(own.write_percent),
         loop_pages,
-        step_pages: values.integer("step_pages"),
+        step_pages: own.step_pages,
         other_pages: footprint_pages - loop_pages,
         offset: 0,
     }))

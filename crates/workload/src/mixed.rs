@@ -8,75 +8,41 @@
 use super::sequential::{STREAM_PAGES, Streams};
 use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
-    PAGE_BYTES, REQUESTS, SKEW, STREAMS, Sizes, contradiction, page_sectors, pick, write_or_read,
+    PAGE_BYTES, REQUESTS, SKEW, STREAMS, Sizes, contradiction, pick, write_or_read,
 };
 use super::zipf_ranks::{Places, ZipfRanks};
 use super::{Requests, Workload};
 use crate::WorkloadError;
-use destage_base::Random;
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Kind, Values};
+use destage_base::{Random, parameters};
 use destage_trace::{Operation, Request};
+
+parameters! {
+    /// What can be set of `mixed`.
+    struct Parameters {
+        requests: u64 as REQUESTS;
+        footprint_pages: u64 as FOOTPRINT_PAGES { default: "131072" };
+        page_bytes: u64 as PAGE_BYTES;
+        /// Share of requests that read.
+        read_percent: f64 = "30" in Kind::Number { min: 0.0, max: 100.0 }, "%", "";
+        /// Share of writes that belong to a stream.
+        stream_percent: f64 = "15" in Kind::Number { min: 0.0, max: 100.0 }, "%", "";
+        /// The part of the footprint, at its start, that small requests go to; the streams share the rest.
+        random_pages: u64 = "32768" in Kind::Integer { min: 1, max: 1 << 40 }, "pages", "";
+        min_pages: u64 as MIN_PAGES;
+        max_pages: u64 as MAX_PAGES { default: "2" };
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "1" };
+        skew: f64 as SKEW;
+        cluster_pages: u64 as CLUSTER_PAGES { default: "8" };
+        streams: u64 as STREAMS;
+        stream_pages: u64 as STREAM_PAGES;
+    }
+}
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "mixed",
     about: "Small rewrites of popular pages, sequential streams and reads together: what separates one buffer scheme from another.",
-    parameters: &[
-        REQUESTS,
-        Parameter {
-            default: "131072",
-            ..FOOTPRINT_PAGES
-        },
-        PAGE_BYTES,
-        Parameter {
-            name: "read_percent",
-            kind: Kind::Number {
-                min: 0.0,
-                max: 100.0,
-            },
-            default: "30",
-            unit: "%",
-            about: "Share of requests that read.",
-            source: "",
-        },
-        Parameter {
-            name: "stream_percent",
-            kind: Kind::Number {
-                min: 0.0,
-                max: 100.0,
-            },
-            default: "15",
-            unit: "%",
-            about: "Share of writes that belong to a stream.",
-            source: "",
-        },
-        Parameter {
-            name: "random_pages",
-            kind: Kind::Integer {
-                min: 1,
-                max: 1 << 40,
-            },
-            default: "32768",
-            unit: "pages",
-            about: "The part of the footprint, at its start, that small requests go to; the streams share the rest.",
-            source: "",
-        },
-        MIN_PAGES,
-        Parameter {
-            default: "2",
-            ..MAX_PAGES
-        },
-        Parameter {
-            default: "1",
-            ..MEAN_INTERARRIVAL_MS
-        },
-        SKEW,
-        Parameter {
-            default: "8",
-            ..CLUSTER_PAGES
-        },
-        STREAMS,
-        STREAM_PAGES,
-    ],
+    parameters: Parameters::ROWS,
     make,
 };
 
@@ -93,8 +59,10 @@ struct Mixed {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let footprint_pages = values.integer("footprint_pages");
-    let random_pages = values.integer("random_pages");
+    let own = Parameters::from_values(values);
+    let (footprint_pages, random_pages) = (own.footprint_pages, own.random_pages);
+    let sizes = (own.min_pages, own.max_pages);
+    let streams = (own.streams, own.stream_pages);
     let Some(stream_pages) = footprint_pages.checked_sub(random_pages) else {
         let expected = format!("at most footprint_pages, {footprint_pages}");
         return Err(contradiction(
@@ -106,14 +74,19 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     };
     Ok(Box::new(Mixed {
         random: Random::new(seed),
-        arrivals: Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?,
-        reads: Chance::new(values.number("read_percent")),
-        from_stream: Chance::new(values.number("stream_percent")),
+        arrivals: Arrivals::new(
+            WORKLOAD.name,
+            own.requests,
+            own.mean_interarrival_ms,
+            own.page_bytes,
+        )?,
+        reads: Chance::new(own.read_percent),
+        from_stream: Chance::new(own.stream_percent),
         random_pages,
-        sizes: Sizes::new(WORKLOAD.name, values, random_pages)?,
-        ranks: ZipfRanks::new(random_pages, values.number("skew")),
-        places: Places::new(random_pages, values.integer("cluster_pages")),
-        streams: Streams::new(WORKLOAD.name, values, random_pages, stream_pages)?,
+        sizes: Sizes::new(WORKLOAD.name, sizes, random_pages)?,
+        ranks: ZipfRanks::new(random_pages, own.skew),
+        places: Places::new(random_pages, own.cluster_pages),
+        streams: Streams::new(WORKLOAD.name, streams, random_pages, stream_pages)?,
     }))
 }
 

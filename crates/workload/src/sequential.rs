@@ -5,12 +5,12 @@
 
 use super::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, STREAMS,
-    WRITE_PERCENT, contradiction, page_sectors, write_or_read,
+    WRITE_PERCENT, contradiction, write_or_read,
 };
 use super::{Requests, Workload};
 use crate::WorkloadError;
-use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::{Random, parameters};
 use destage_trace::Request;
 
 pub(super) const STREAM_PAGES: Parameter = Parameter {
@@ -25,18 +25,23 @@ pub(super) const STREAM_PAGES: Parameter = Parameter {
     source: "",
 };
 
+parameters! {
+    /// What can be set of `sequential`.
+    struct Parameters {
+        requests: u64 as REQUESTS;
+        footprint_pages: u64 as FOOTPRINT_PAGES;
+        page_bytes: u64 as PAGE_BYTES;
+        write_percent: f64 as WRITE_PERCENT;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
+        streams: u64 as STREAMS;
+        stream_pages: u64 as STREAM_PAGES;
+    }
+}
+
 pub(super) const WORKLOAD: Workload = Workload {
     name: "sequential",
     about: "Streams in turn, each writing ahead: no page comes back soon, so a buffer can only help by grouping.",
-    parameters: &[
-        REQUESTS,
-        FOOTPRINT_PAGES,
-        PAGE_BYTES,
-        WRITE_PERCENT,
-        MEAN_INTERARRIVAL_MS,
-        STREAMS,
-        STREAM_PAGES,
-    ],
+    parameters: Parameters::ROWS,
     make,
 };
 
@@ -54,18 +59,17 @@ pub(super) struct Streams {
 impl Streams {
     pub fn new(
         workload: &'static str,
-        values: &Values,
+        (streams, stream_pages): (u64, u64),
         start: u64,
         pages: u64,
     ) -> Result<Self, WorkloadError> {
-        let (streams, stream_pages) = (values.integer("streams"), values.integer("stream_pages"));
         let part_pages = pages / streams;
         if part_pages < stream_pages {
             let expected = format!(
                 "at most {}, so that each has a request's {stream_pages} pages",
                 pages / stream_pages
             );
-            return Err(contradiction(workload, "streams", streams, expected));
+            return Err(contradiction(workload, STREAMS.name, streams, expected));
         }
         let offsets = (0..streams).map(|_| 0).collect();
         Ok(Self {
@@ -100,11 +104,18 @@ struct Sequential {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
+    let own = Parameters::from_values(values);
+    let streams = (own.streams, own.stream_pages);
     Ok(Box::new(Sequential {
         random: Random::new(seed),
-        arrivals: Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?,
-        writes: Chance::new(values.number("write_percent")),
-        streams: Streams::new(WORKLOAD.name, values, 0, values.integer("footprint_pages"))?,
+        arrivals: Arrivals::new(
+            WORKLOAD.name,
+            own.requests,
+            own.mean_interarrival_ms,
+            own.page_bytes,
+        )?,
+        writes: Chance::new(own.write_percent),
+        streams: Streams::new(WORKLOAD.name, streams, 0, own.footprint_pages)?,
         turn: 0,
     }))
 }

@@ -1,7 +1,7 @@
 //! Parameters and steps that several workloads have in common.
 
 use crate::WorkloadError;
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Kind, Parameter};
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS};
 use destage_base::{Random, Ticks};
 use destage_trace::request::SECTOR_BYTES;
@@ -131,15 +131,14 @@ pub(super) fn contradiction(
 }
 
 /// Sectors in a page.
-pub(super) fn page_sectors(workload: &'static str, values: &Values) -> Result<u64, WorkloadError> {
-    let bytes = values.integer("page_bytes");
-    if bytes.is_multiple_of(SECTOR_BYTES) {
-        return Ok(bytes / SECTOR_BYTES);
+pub(super) fn page_sectors(workload: &'static str, page_bytes: u64) -> Result<u64, WorkloadError> {
+    if page_bytes.is_multiple_of(SECTOR_BYTES) {
+        return Ok(page_bytes / SECTOR_BYTES);
     }
     Err(contradiction(
         workload,
-        "page_bytes",
-        bytes,
+        PAGE_BYTES.name,
+        page_bytes,
         "a multiple of 512",
     ))
 }
@@ -154,14 +153,13 @@ pub(super) struct Sizes {
 impl Sizes {
     pub fn new(
         workload: &'static str,
-        values: &Values,
+        (min, max): (u64, u64),
         space_pages: u64,
     ) -> Result<Self, WorkloadError> {
-        let (min, max) = (values.integer("min_pages"), values.integer("max_pages"));
         if max > space_pages {
             return Err(contradiction(
                 workload,
-                "max_pages",
+                MAX_PAGES.name,
                 max,
                 format!("at most the {space_pages} pages there are"),
             ));
@@ -169,7 +167,7 @@ impl Sizes {
         if min > max {
             return Err(contradiction(
                 workload,
-                "min_pages",
+                MIN_PAGES.name,
                 min,
                 format!("at most max_pages, {max}"),
             ));
@@ -216,16 +214,15 @@ pub(super) fn write_or_read(write: bool) -> Operation {
     }
 }
 
-/// Checks `parameter`, of which a request takes a `share` on average beside `other_ms`: all requests are to arrive
+/// Checks `value` of `parameter`, of which a request takes a `share` on average beside `other_ms`: all are to arrive
 /// within 2^63 ticks. Sums of random gaps are hardly ever twice their mean, so 64 bits hold every arrival.
 pub(super) fn check_span(
     workload: &'static str,
-    parameter: &'static str,
-    values: &Values,
+    (parameter, value): (&'static str, f64),
+    requests: u64,
     (other_ms, share): (f64, f64),
 ) -> Result<(), WorkloadError> {
     const SPAN_MS: f64 = (1u64 << 63) as f64 / TICKS_PER_MS as f64;
-    let (requests, value) = (values.integer("requests"), values.number(parameter));
     let most = (SPAN_MS / requests as f64 - other_ms) / share;
     if value <= most {
         return Ok(());
@@ -245,18 +242,31 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
+    /// Requests that are counted in pages of `page_bytes`.
     pub fn new(
         workload: &'static str,
-        values: &Values,
+        requests: u64,
+        mean_ms: f64,
+        page_bytes: u64,
+    ) -> Result<Self, WorkloadError> {
+        let page_sectors = page_sectors(workload, page_bytes)?;
+        Self::by_sectors(workload, requests, mean_ms, page_sectors)
+    }
+
+    /// The same, in units of `page_sectors` sectors.
+    pub fn by_sectors(
+        workload: &'static str,
+        requests: u64,
+        mean_ms: f64,
         page_sectors: u64,
     ) -> Result<Self, WorkloadError> {
-        let mean_ms = values.number("mean_interarrival_ms");
-        check_span(workload, "mean_interarrival_ms", values, (0.0, 1.0))?;
+        let mean = (MEAN_INTERARRIVAL_MS.name, mean_ms);
+        check_span(workload, mean, requests, (0.0, 1.0))?;
         Ok(Self {
             mean_ms,
             time_ms: 0.0,
             made: 0,
-            wanted: values.integer("requests"),
+            wanted: requests,
             page_sectors,
         })
     }

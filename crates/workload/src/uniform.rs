@@ -6,27 +6,31 @@
 
 use super::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES, PAGE_BYTES,
-    REQUESTS, Sizes, WRITE_PERCENT, page_sectors, pick, write_or_read,
+    REQUESTS, Sizes, WRITE_PERCENT, pick, write_or_read,
 };
 use super::{Requests, Workload};
 use crate::WorkloadError;
-use destage_base::Random;
-use destage_base::parameter::Values;
+use destage_base::{Random, parameters};
 use destage_trace::Request;
+
+parameters! {
+    /// What can be set of `uniform`.
+    pub(super) struct Parameters {
+        requests: u64 as REQUESTS;
+        footprint_pages: u64 as FOOTPRINT_PAGES;
+        page_bytes: u64 as PAGE_BYTES;
+        write_percent: f64 as WRITE_PERCENT;
+        min_pages: u64 as MIN_PAGES;
+        max_pages: u64 as MAX_PAGES;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
+    }
+}
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "uniform",
     about: "Pages uniformly at random: hardly any locality, so a buffer gains only what it holds of the footprint.",
-    parameters: &[
-        REQUESTS,
-        FOOTPRINT_PAGES,
-        PAGE_BYTES,
-        WRITE_PERCENT,
-        MIN_PAGES,
-        MAX_PAGES,
-        MEAN_INTERARRIVAL_MS,
-    ],
-    make: |values, seed| make_as("uniform", values, seed),
+    parameters: Parameters::ROWS,
+    make: |values, seed| make_as("uniform", &Parameters::from_values(values), seed),
 };
 
 struct Uniform {
@@ -40,15 +44,16 @@ struct Uniform {
 /// The requests, where errors name the workload `name`.
 pub(super) fn make_as(
     name: &'static str,
-    values: &Values,
+    own: &Parameters,
     seed: u64,
 ) -> Result<Requests, WorkloadError> {
-    let footprint_pages = values.integer("footprint_pages");
+    let footprint_pages = own.footprint_pages;
+    let sizes = (own.min_pages, own.max_pages);
     Ok(Box::new(Uniform {
         random: Random::new(seed),
-        arrivals: Arrivals::new(name, values, page_sectors(name, values)?)?,
-        writes: Chance::new(values.number("write_percent")),
-        sizes: Sizes::new(name, values, footprint_pages)?,
+        arrivals: Arrivals::new(name, own.requests, own.mean_interarrival_ms, own.page_bytes)?,
+        writes: Chance::new(own.write_percent),
+        sizes: Sizes::new(name, sizes, footprint_pages)?,
         footprint_pages,
     }))
 }

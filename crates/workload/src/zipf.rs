@@ -5,29 +5,34 @@
 
 use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
-    PAGE_BYTES, REQUESTS, SKEW, Sizes, WRITE_PERCENT, page_sectors, write_or_read,
+    PAGE_BYTES, REQUESTS, SKEW, Sizes, WRITE_PERCENT, write_or_read,
 };
 use super::zipf_ranks::{Places, ZipfRanks};
 use super::{Requests, Workload};
 use crate::WorkloadError;
-use destage_base::Random;
 use destage_base::parameter::Values;
+use destage_base::{Random, parameters};
 use destage_trace::Request;
+
+parameters! {
+    /// What can be set of `zipf`.
+    struct Parameters {
+        requests: u64 as REQUESTS;
+        footprint_pages: u64 as FOOTPRINT_PAGES;
+        page_bytes: u64 as PAGE_BYTES;
+        write_percent: f64 as WRITE_PERCENT;
+        min_pages: u64 as MIN_PAGES;
+        max_pages: u64 as MAX_PAGES;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
+        skew: f64 as SKEW;
+        cluster_pages: u64 as CLUSTER_PAGES;
+    }
+}
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "zipf",
     about: "Pages by the Zipf law, scattered over the footprint: temporal locality, spatial only as far as cluster_pages gives it.",
-    parameters: &[
-        REQUESTS,
-        FOOTPRINT_PAGES,
-        PAGE_BYTES,
-        WRITE_PERCENT,
-        MIN_PAGES,
-        MAX_PAGES,
-        MEAN_INTERARRIVAL_MS,
-        SKEW,
-        CLUSTER_PAGES,
-    ],
+    parameters: Parameters::ROWS,
     make,
 };
 
@@ -42,14 +47,21 @@ struct Zipf {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let footprint_pages = values.integer("footprint_pages");
+    let own = Parameters::from_values(values);
+    let footprint_pages = own.footprint_pages;
+    let sizes = (own.min_pages, own.max_pages);
     Ok(Box::new(Zipf {
         random: Random::new(seed),
-        arrivals: Arrivals::new(WORKLOAD.name, values, page_sectors(WORKLOAD.name, values)?)?,
-        writes: Chance::new(values.number("write_percent")),
-        sizes: Sizes::new(WORKLOAD.name, values, footprint_pages)?,
-        ranks: ZipfRanks::new(footprint_pages, values.number("skew")),
-        places: Places::new(footprint_pages, values.integer("cluster_pages")),
+        arrivals: Arrivals::new(
+            WORKLOAD.name,
+            own.requests,
+            own.mean_interarrival_ms,
+            own.page_bytes,
+        )?,
+        writes: Chance::new(own.write_percent),
+        sizes: Sizes::new(WORKLOAD.name, sizes, footprint_pages)?,
+        ranks: ZipfRanks::new(footprint_pages, own.skew),
+        places: Places::new(footprint_pages, own.cluster_pages),
         footprint_pages,
     }))
 }

@@ -139,6 +139,23 @@ pub const fn narrowed(natural: Kind, given: Kind) -> Kind {
     given
 }
 
+/// `row`, whose name has to be `name`.
+///
+/// # Panics
+/// When compiled, if it is another.
+#[must_use]
+pub const fn called(name: &str, row: Parameter) -> Parameter {
+    let (wanted, has) = (name.as_bytes(), row.name.as_bytes());
+    let mut same = wanted.len() == has.len();
+    let mut index = 0;
+    while same && index < has.len() {
+        same = wanted[index] == has[index];
+        index += 1;
+    }
+    assert!(same, "a shared row has the name of its field");
+    row
+}
+
 /// The text of a doc comment.
 #[must_use]
 pub const fn prose(doc: &'static str) -> &'static str {
@@ -232,7 +249,8 @@ macro_rules! choices {
 ///     field: Type = "default", "unit", "source";
 ///     /// What it does.
 ///     field: Type = "default" in KIND, "unit", "source";      more narrowly than the type
-///     field: Type as ROW;             a row that several declarations share
+///     field: Type as ROW;             a row that several declarations share; its name is the field's
+///     field: Type as ROW { default: "other" };                with other words
 ///     field: Struct;                  the parameters of another declaration, at this place
 /// }
 /// ```
@@ -253,7 +271,7 @@ macro_rules! parameters {
             $(
                 $(#[doc = $about:literal])*
                 $field:ident : $type:ty
-                $(as $row:path)?
+                $(as $row:path $({ $($key:ident : $value:expr),+ $(,)? })?)?
                 $(= $default:literal $(in $kind:expr)?, $unit:expr, $source:expr)?;
             )*
         }
@@ -270,7 +288,8 @@ macro_rules! parameters {
                 const LISTS: &[&[$crate::parameter::Parameter]] = &[
                     $( $crate::parameter_rows!(
                         $prefix [$($about)*] $field [$type]
-                        $(as $row)? $(= $default $(in $kind)?, $unit, $source)?
+                        $(as $row $({ $($key: $value),+ })?)?
+                        $(= $default $(in $kind)?, $unit, $source)?
                     ), )*
                 ];
                 const JOINED: [$crate::parameter::Parameter; $crate::parameter::count(LISTS)] =
@@ -284,7 +303,8 @@ macro_rules! parameters {
                 Self {
                     $( $field: $crate::parameter_value!(
                         values $prefix [$($about)*] $field [$type]
-                        $(as $row)? $(= $default $(in $kind)?, $unit, $source)?
+                        $(as $row $({ $($key: $value),+ })?)?
+                        $(= $default $(in $kind)?, $unit, $source)?
                     ), )*
                 }
             }
@@ -322,11 +342,14 @@ macro_rules! parameter_rows {
             source: $source,
         }]
     };
-    ($prefix:literal [$($about:literal)*] $field:ident [$type:ty] as $row:path) => {
-        &[$crate::parameter::Parameter {
-            name: ::core::concat!($prefix, ::core::stringify!($field)),
-            ..$row
-        }]
+    (
+        $prefix:literal [$($about:literal)*] $field:ident [$type:ty]
+        as $row:path $({ $($key:ident : $value:expr),+ })?
+    ) => {
+        &[$crate::parameter::called(
+            ::core::concat!($prefix, ::core::stringify!($field)),
+            $crate::parameter::Parameter { $($($key: $value,)+)? ..$row },
+        )]
     };
     ($prefix:literal [$($about:literal)*] $field:ident [$type:ty]) => {
         <$type>::ROWS
@@ -356,9 +379,9 @@ mod tests {
     use super::*;
 
     const SHARED: Parameter = Parameter {
-        name: "",
+        name: "share",
         kind: Kind::Number { min: 0.0, max: 1.0 },
-        default: "0.5",
+        default: "0.25",
         unit: "",
         about: "A share.",
         source: "ours",
@@ -378,7 +401,7 @@ mod tests {
             /// A count,
             /// in two lines.
             count: u32 = "3" in Kind::Integer { min: 1, max: 9 }, "pages", "ours";
-            share: f64 as SHARED;
+            share: f64 as SHARED { default: "0.5" };
         }
     }
 

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use destage_base::Ticks;
+use destage_base::{Ticks, choices};
 use destage_buffer::Buffer;
 use destage_buffer::destage::DestageCause;
 use destage_flash::Ftl;
@@ -27,14 +27,16 @@ use crate::slab::Slab;
 /// What a step of the device comes to. An error is final: the device is used no more.
 pub type Outcome = Result<(), NoSpace>;
 
-/// Whether effects on one page happen in the order of their emission.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Ordering {
-    /// Always.
-    #[default]
-    Strict,
-    /// As the reference simulator does: nothing waits but a record for its own padding reads. Never with data.
-    Reference,
+choices! {
+    /// Whether effects on one page happen in the order of their emission.
+    #[derive(Default)]
+    pub enum Ordering {
+        /// Always.
+        #[default]
+        Strict = "strict",
+        /// As the reference simulator does: nothing waits but a record for its own padding reads. Never with data.
+        Reference = "reference",
+    }
 }
 
 /// What a device promises, and how it takes requests in.

@@ -4,7 +4,7 @@
 //! neither knows who waits for what, nor what is durable when.
 #![allow(dead_code, reason = "every test program uses another part of the kit")]
 
-use destage_base::parameter::{Parameter, Values};
+use destage_base::parameter::{Parameter, Value, Values};
 use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::destage::Destage;
 use destage_buffer::{Buffer, BufferConfig, COMMON, Common, SchemeConfig, find};
@@ -164,8 +164,8 @@ impl<'a> Stack<'a> {
             page_bytes: (self.sectors * SECTOR_BYTES) as u64,
             ..self.geometry
         };
-        let has_order = row.parameters.iter().any(|row| row.name == "in_order");
-        let mut medium = Medium::new(&geometry, !has_order || values.flag("in_order"));
+        let in_order = values.get("in_order") != Some(&Value::Flag(false));
+        let mut medium = Medium::new(&geometry, in_order);
         if self.filled {
             medium.fill_from(&mut *ftl);
         }

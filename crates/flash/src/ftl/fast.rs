@@ -7,7 +7,6 @@
 
 use alloc::boxed::Box;
 
-use destage_base::parameter::Parameter;
 use destage_base::{choices, parameters};
 
 use super::blocks::data::Copies;
@@ -19,13 +18,6 @@ use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 const SOURCE: &str = "Lee et al., ACM TECS 6(3), 2007.";
-
-/// A page goes to its place in the data block if that is still free.
-const FIRST_WRITE: Parameter = Parameter {
-    default: "data",
-    source: SOURCE,
-    ..shared::FIRST_WRITE_LOG
-};
 
 choices! {
     /// The words of `sw_mismatch`.
@@ -44,7 +36,7 @@ parameters! {
         sw_mismatch: Mismatch = "merge", "", SOURCE;
         partial: bool as shared::PARTIAL_MERGES;
         merge_copies: Copies as shared::MERGE_COPIES;
-        first_write: FirstWrite as FIRST_WRITE;
+        first_write: FirstWrite as shared::FIRST_WRITE_LOG { default: "data", source: SOURCE };
         in_order: bool as shared::IN_ORDER;
         levelling: shared::Levelling;
     }

@@ -30,9 +30,9 @@ parameters! {
         /// Share of a die's log blocks for long writes, rounded down; there and for other writes one stays at least.
         seq_log_percent: u64 = "50" in Kind::Integer { min: 0, max: 100 }, "%", "ours";
         /// A request, or a run of destaged pages, of at least so many pages is a long write.
-        seq_pages: u32 = "2" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "pages", SOURCE;
+        seq_pages: u32 = "2" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", SOURCE;
         /// A page is hot if it is written again within so many other page writes, in percent of the pages of the log blocks these go to.
-        hot_window_percent: u64 = "100" in Kind::Integer { min: 0, max: 10_000, }, "%", SOURCE;
+        hot_window_percent: u64 = "100" in Kind::Integer { min: 0, max: 10_000 }, "%", SOURCE;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
         logs: shared::Logs;
     }

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use destage_base::lazy::LazyTable;
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameter::Kind;
 use destage_base::parameters;
 
 use super::blocks::data::{Copies, DataBlocks};
@@ -26,20 +26,14 @@ use crate::masks::{First, Masks};
 use crate::nand::BlockSlot;
 use crate::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
-/// Pages stand at their own offsets, whatever the order in which they come.
-const ANY_ORDER: Parameter = Parameter {
-    default: "false",
-    ..shared::IN_ORDER
-};
-
 parameters! {
     /// What can be set of `replacement`.
     struct Parameters {
         /// Blocks of a chain, the first included, before it is folded.
-        chain_blocks: u32 = "4" in Kind::Integer { min: 2, max: u32::MAX as u64, }, "blocks", "ours";
+        chain_blocks: u32 = "4" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "blocks", "ours";
         log_blocks: u32 as shared::LOG_BLOCKS;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
-        in_order: bool as ANY_ORDER;
+        in_order: bool as shared::IN_ORDER { default: "false" };
         levelling: shared::Levelling;
     }
 }

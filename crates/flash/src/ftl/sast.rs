@@ -36,9 +36,9 @@ parameters! {
     struct Parameters {
         log_blocks: u32 as shared::LOG_BLOCKS;
         /// Logical blocks of a die, one after the other, that share log blocks (N of N : N+K).
-        group_blocks: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "blocks", SOURCE;
+        group_blocks: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", SOURCE;
         /// Log blocks a group may have at a time (K of N : N+K).
-        group_log_blocks: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "blocks", SOURCE;
+        group_log_blocks: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", SOURCE;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
         /// Which log block of a group is reclaimed: with the fewest pages still needed (of equals the oldest), or the oldest.
         log_victim: Victim = "most_dead", "", OURS;

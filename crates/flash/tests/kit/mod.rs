@@ -8,7 +8,7 @@
 pub mod scenario;
 
 use destage_base::Lpn;
-use destage_base::parameter::{Kind as ParameterKind, Values};
+use destage_base::parameter::{Kind as ParameterKind, Value, Values};
 use destage_flash::batch::Batch;
 use destage_flash::ftl::{Built, FtlConfig, FtlRow, NoSpace, PageWrite, find};
 use destage_flash::medium::{Image, ImageKind, Medium};
@@ -216,16 +216,12 @@ impl Device {
             .build()
             .unwrap_or_else(|refusal| panic!("{refusal:?}"));
         let values = setup.values();
-        let has_order = setup
-            .row()
-            .parameters
-            .iter()
-            .any(|parameter| parameter.name == "in_order");
+        let in_order = values.get("in_order") != Some(&Value::Flag(false));
         let geometry = Geometry {
             page_bytes: 8,
             ..setup.geometry
         };
-        let mut medium = Medium::new(&geometry, !has_order || values.flag("in_order"));
+        let mut medium = Medium::new(&geometry, in_order);
         if setup.filled {
             medium.fill_from(&mut *ftl);
         }

@@ -1,27 +1,29 @@
 //! What an event-driven run needs to know besides its device.
 
-use destage_base::Ticks;
+use destage_base::{Ticks, choices};
 
 use crate::events::Clock;
 use crate::host::{Attribution, Scheduler};
 use crate::paging::Addressing;
 
-/// When statistics close.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Window {
-    /// When every request is complete.
-    Complete,
-    /// When the last request arrives; requests not complete by then are in no statistic.
-    LastArrival,
+choices! {
+    /// When statistics close.
+    pub enum Window {
+        /// When every request is complete.
+        Complete = "complete",
+        /// When the last request arrives; requests not complete by then are in no statistic.
+        LastArrival = "last_arrival",
+    }
 }
 
-/// When requests arrive.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Replay {
-    /// By their timestamps.
-    Trace,
-    /// Each when an earlier one completes, the queue depth outstanding.
-    Closed,
+choices! {
+    /// When requests arrive.
+    pub enum Replay {
+        /// By their timestamps.
+        Trace = "trace",
+        /// Each when an earlier one completes, the queue depth outstanding.
+        Closed = "closed",
+    }
 }
 
 /// Host and run parameters of the engine.

@@ -23,7 +23,7 @@ impl Config {
             let preparation = Preparation {
                 ftl: ftl.as_mut(),
                 blocks_per_die: self.geometry().blocks_per_die(),
-                seed: self.global.integer("sim.seed"),
+                seed: self.typed.sim.seed,
             };
             preparation.overwrite(passes, observer)?;
         }
@@ -118,7 +118,7 @@ impl<'a> Simulation<'a> {
     pub fn finish(self) -> Result<RunResult, SimError> {
         let measured = match self.kind {
             Kind::Timed(engine) => engine.finish()?,
-            Kind::Counted(count) => count.finish(self.config.global.flag("sim.drain"))?,
+            Kind::Counted(count) => count.finish(self.config.typed.sim.drain)?,
         };
         Ok(RunResult {
             parameters: self.config.parameters(),

@@ -15,14 +15,15 @@ pub(crate) use rows::{
     BROWSER_CACHE, KERNEL_COMPILE, OFFICE_INSTALL, PCMARK, POSTMARK, POSTMARK_READS,
 };
 
+use self::rows::{FileSystemKind, Parameters, SizeLaw};
 use super::parameters::FileSizes;
 use super::{Activity, requests};
 use crate::Requests;
 use crate::WorkloadError;
 use crate::files::{Disk, File, FileSystem, ext::Ext, fat::Fat, ntfs::Ntfs};
-use crate::shared::{contradiction, pick};
-use destage_base::Random;
-use destage_base::parameter::{Value, Values};
+use crate::shared::{Arrivals, FOOTPRINT_PAGES, contradiction, pick};
+use destage_base::parameter::Values;
+use destage_base::{Random, choices};
 use std::collections::VecDeque;
 
 struct FileMix {
@@ -43,59 +44,67 @@ struct FileMix {
     removed: Removed,
 }
 
-/// Which file is removed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Removed {
-    Random,
-    Oldest,
-    Latest,
+choices! {
+    /// Which file is removed.
+    enum Removed {
+        Random = "random",
+        Oldest = "oldest",
+        Latest = "latest",
+    }
 }
 
-fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let number = |name| values.integer(name);
-    let disk = Disk::new(number("max_request_pages"), number("max_read_pages"));
-    requests(name, values, seed, disk, file_mix(name, values)?)
+fn make(
+    name: &'static str,
+    law: SizeLaw,
+    values: &Values,
+    seed: u64,
+) -> Result<Requests, WorkloadError> {
+    let own = Parameters::from_values(values);
+    let arrivals = Arrivals::new(name, own.requests, own.mean_interarrival_ms, own.page_bytes)?;
+    let disk = Disk::new(own.max_request_pages, own.max_read_pages);
+    Ok(requests(arrivals, seed, disk, file_mix(name, law, &own)?))
 }
 
-fn file_mix(name: &'static str, values: &Values) -> Result<FileMix, WorkloadError> {
-    let number = |name| values.integer(name);
-    // One, for a workload that does not have it.
-    let optional = |name| values.get(name).map_or(1, |_| number(name));
-    let (pages, page_bytes) = (number("footprint_pages"), number("page_bytes"));
-    let (commit, checkpoint) = (number("commit_pages"), number("checkpoint_commits"));
-    let system = match values.get("file_system") {
-        Some(Value::Text(kind)) if kind == "fat" => Fat::new(pages, page_bytes, commit).map(boxed),
-        Some(Value::Text(kind)) if kind == "ext3" => {
-            Ext::new(pages, page_bytes, commit, checkpoint)
-                .map(|system| boxed(system.used_by(optional("processes"))))
-        }
-        _ => Ntfs::new(pages, page_bytes, commit, checkpoint)
-            .map(|system| boxed(system.waiting(optional("wait_commits")))),
+fn file_mix(name: &'static str, law: SizeLaw, own: &Parameters) -> Result<FileMix, WorkloadError> {
+    let (pages, page_bytes) = (own.footprint_pages, own.page_bytes);
+    let (commit, checkpoint) = (own.commit_pages, own.checkpoint_commits);
+    let system = match own.file_system {
+        FileSystemKind::Fat => Fat::new(pages, page_bytes, commit).map(boxed),
+        FileSystemKind::Ext3 => Ext::new(pages, page_bytes, commit, checkpoint)
+            .map(|system| boxed(system.used_by(own.processes))),
+        FileSystemKind::Ntfs => Ntfs::new(pages, page_bytes, commit, checkpoint)
+            .map(|system| boxed(system.waiting(own.wait_commits))),
     };
-    let sizes = FileSizes::new(name, values)?;
-    let hot_bytes = number("hot_file_bytes");
-    let hot_write_bytes = number("hot_write_bytes").min(hot_bytes);
-    let append_bytes = number("append_bytes");
+    let most = own.max_file_bytes;
+    let sizes = match law {
+        SizeLaw::LogNormal => {
+            FileSizes::log_normal(own.mean_file_bytes, own.median_file_bytes, most)
+        }
+        SizeLaw::Uniform => FileSizes::uniform(name, own.min_file_bytes, most)?,
+    };
+    let (hot_bytes, append_bytes) = (own.hot_file_bytes, own.append_bytes);
     // A file that grows while all room is taken needs as much again.
     let needed = hot_bytes + sizes.max + append_bytes + 8 * page_bytes.max(32 << 10);
     let Some(system) = system.filter(|system| system.fits(needed)) else {
         let expected = format!("room for the file system and files of {needed} bytes");
-        return Err(contradiction(name, "footprint_pages", pages, expected));
+        let footprint = FOOTPRINT_PAGES.name;
+        return Err(contradiction(name, footprint, pages, expected));
     };
     let mut until = [0.0; 4];
     let mut sum = 0.0;
-    for (until, name) in until.iter_mut().zip([
-        "hot_percent",
-        "read_percent",
-        "append_percent",
-        "remove_percent",
-    ]) {
-        sum += values.number(name);
+    let removed = own.remove_percent;
+    let steps = [
+        own.hot_percent,
+        own.read_percent,
+        own.append_percent,
+        removed,
+    ];
+    for (until, percent) in until.iter_mut().zip(steps) {
+        sum += percent;
         *until = sum / 100.0;
     }
     if sum >= 100.0 {
         let expected = "less than what hot_percent, read_percent and append_percent leave of 100";
-        let removed = values.number("remove_percent");
         return Err(contradiction(name, "remove_percent", removed, expected));
     }
     Ok(FileMix {
@@ -103,19 +112,15 @@ fn file_mix(name: &'static str, values: &Values) -> Result<FileMix, WorkloadErro
         sizes,
         until,
         hot_bytes,
-        hot_write_bytes,
+        hot_write_bytes: own.hot_write_bytes.min(hot_bytes),
         append_bytes,
-        live_files: number("live_files"),
-        directory_files: number("directory_files"),
+        live_files: own.live_files,
+        directory_files: own.directory_files,
         directories: Vec::new(),
         made: 0,
         hot: None,
         files: VecDeque::new(),
-        removed: match values.text("removed") {
-            "oldest" => Removed::Oldest,
-            "latest" => Removed::Latest,
-            _ => Removed::Random,
-        },
+        removed: own.removed,
     })
 }
 

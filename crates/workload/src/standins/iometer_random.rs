@@ -1,6 +1,9 @@
 //! `standin-iometer-random`: uniformly random writes over the whole device, in place of W4 of the BPLRU paper.
 
-use crate::shared::{FOOTPRINT_PAGES, REQUESTS};
+use crate::shared::{
+    FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES, PAGE_BYTES, REQUESTS,
+    WRITE_PERCENT,
+};
 use crate::{Workload, uniform};
 use destage_base::parameter::Parameter;
 
@@ -17,11 +20,14 @@ pub(crate) const WORKLOAD: Workload = Workload {
             source: "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take",
             ..FOOTPRINT_PAGES
         },
-        uniform::WORKLOAD.parameters[2],
-        uniform::WORKLOAD.parameters[3],
-        uniform::WORKLOAD.parameters[4],
-        uniform::WORKLOAD.parameters[5],
-        uniform::WORKLOAD.parameters[6],
+        PAGE_BYTES,
+        WRITE_PERCENT,
+        MIN_PAGES,
+        MAX_PAGES,
+        MEAN_INTERARRIVAL_MS,
     ],
-    make: |values, seed| uniform::make_as("standin-iometer-random", values, seed),
+    make: |values, seed| {
+        let own = uniform::Parameters::from_values(values);
+        uniform::make_as("standin-iometer-random", &own, seed)
+    },
 };

@@ -10,11 +10,13 @@
 use super::{Activity, requests};
 use crate::WorkloadError;
 use crate::files::Disk;
-use crate::shared::{FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, contradiction};
+use crate::shared::{
+    Arrivals, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, contradiction,
+};
 use crate::zipf_ranks::Scatter;
 use crate::{Requests, Workload};
-use destage_base::Random;
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Kind, Values};
+use destage_base::{Random, parameters};
 
 const PAGES: Kind = Kind::Integer {
     min: 1,
@@ -24,88 +26,34 @@ const COUNT: Kind = Kind::Integer { min: 0, max: 1000 };
 /// Pages behind the files that are written after every pass.
 const METADATA_PAGES: u64 = 2;
 
+parameters! {
+    /// What can be set of `standin-iozone`.
+    struct Parameters {
+        requests: u64 as REQUESTS { source: "trace ssd-iozone-aligned2-100K" };
+        footprint_pages: u64 as FOOTPRINT_PAGES { default: "271320", source: "trace ssd-iozone-aligned2-100K: different pages written" };
+        page_bytes: u64 as PAGE_BYTES;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "9.4", source: "trace ssd-iozone-aligned2-100K: 936 s" };
+        /// The first file; each next one is twice as large.
+        smallest_file_pages: u64 = "16" in Kind::Integer { min: 1, max: 1 << 32 }, "pages", "IOzone, option -a: 64 KiB";
+        /// No file is larger; after it the first size follows again.
+        largest_file_pages: u64 = "131072" in Kind::Integer { min: 1, max: 1 << 32 }, "pages", "IOzone, option -a: 512 MiB";
+        /// Record sizes tried with every file.
+        record_sizes: u64 = "9" in Kind::Integer { min: 1, max: 1000 }, "", "IOzone, option -a: 64 KiB to 16 MiB";
+        /// Passes over a file per record size that go to the disk directly; the third is in random order.
+        direct_passes: u64 = "4" in COUNT, "", "IOzone: write, rewrite, random write, record rewrite";
+        /// Passes over a file per record size that go through a cache.
+        cached_passes: u64 = "2" in COUNT, "", "IOzone: fwrite, frewrite";
+        /// Size of direct requests.
+        direct_request_pages: u64 = "64" in PAGES, "pages", "trace ssd-iozone-aligned2-100K: 83 % of requests are of 256 KiB";
+        /// Size of a cache's requests.
+        cached_request_pages: u64 = "1024" in PAGES, "pages", "trace ssd-iozone-aligned2-100K: the largest requests are of 4 MiB";
+    }
+}
+
 pub(crate) const WORKLOAD: Workload = Workload {
     name: "standin-iozone",
     about: "Stand-in for IOzone in automatic mode: files of growing size written from end to end again and again.",
-    parameters: &[
-        Parameter {
-            source: "trace ssd-iozone-aligned2-100K",
-            ..REQUESTS
-        },
-        Parameter {
-            default: "271320",
-            source: "trace ssd-iozone-aligned2-100K: different pages written",
-            ..FOOTPRINT_PAGES
-        },
-        PAGE_BYTES,
-        Parameter {
-            default: "9.4",
-            source: "trace ssd-iozone-aligned2-100K: 936 s",
-            ..MEAN_INTERARRIVAL_MS
-        },
-        Parameter {
-            name: "smallest_file_pages",
-            kind: Kind::Integer {
-                min: 1,
-                max: 1 << 32,
-            },
-            default: "16",
-            unit: "pages",
-            about: "The first file; each next one is twice as large.",
-            source: "IOzone, option -a: 64 KiB",
-        },
-        Parameter {
-            name: "largest_file_pages",
-            kind: Kind::Integer {
-                min: 1,
-                max: 1 << 32,
-            },
-            default: "131072",
-            unit: "pages",
-            about: "No file is larger; after it the first size follows again.",
-            source: "IOzone, option -a: 512 MiB",
-        },
-        Parameter {
-            name: "record_sizes",
-            kind: Kind::Integer { min: 1, max: 1000 },
-            default: "9",
-            unit: "",
-            about: "Record sizes tried with every file.",
-            source: "IOzone, option -a: 64 KiB to 16 MiB",
-        },
-        Parameter {
-            name: "direct_passes",
-            kind: COUNT,
-            default: "4",
-            unit: "",
-            about: "Passes over a file per record size that go to the disk directly; the third is in random order.",
-            source: "IOzone: write, rewrite, random write, record rewrite",
-        },
-        Parameter {
-            name: "cached_passes",
-            kind: COUNT,
-            default: "2",
-            unit: "",
-            about: "Passes over a file per record size that go through a cache.",
-            source: "IOzone: fwrite, frewrite",
-        },
-        Parameter {
-            name: "direct_request_pages",
-            kind: PAGES,
-            default: "64",
-            unit: "pages",
-            about: "Size of direct requests.",
-            source: "trace ssd-iozone-aligned2-100K: 83 % of requests are of 256 KiB",
-        },
-        Parameter {
-            name: "cached_request_pages",
-            kind: PAGES,
-            default: "1024",
-            unit: "pages",
-            about: "Size of a cache's requests.",
-            source: "trace ssd-iozone-aligned2-100K: the largest requests are of 4 MiB",
-        },
-    ],
+    parameters: Parameters::ROWS,
     make,
 };
 
@@ -127,9 +75,9 @@ struct Iozone {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let number = |name| values.integer(name);
-    let (smallest, largest) = (number("smallest_file_pages"), number("largest_file_pages"));
-    let footprint_pages = number("footprint_pages");
+    let own = Parameters::from_values(values);
+    let (smallest, largest) = (own.smallest_file_pages, own.largest_file_pages);
+    let footprint_pages = own.footprint_pages;
     let name = WORKLOAD.name;
     if smallest > largest {
         let expected = format!("at most largest_file_pages, {largest}");
@@ -149,7 +97,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
             expected,
         ));
     }
-    let passes = number("direct_passes") + number("cached_passes");
+    let passes = own.direct_passes + own.cached_passes;
     if passes == 0 {
         let expected = "at least 1 where there are no cached_passes";
         return Err(contradiction(name, "direct_passes", 0, expected));
@@ -158,11 +106,11 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
         space_pages: footprint_pages - METADATA_PAGES,
         smallest,
         largest,
-        record_sizes: number("record_sizes"),
-        direct_passes: number("direct_passes"),
+        record_sizes: own.record_sizes,
+        direct_passes: own.direct_passes,
         passes,
-        direct_pages: number("direct_request_pages"),
-        cached_pages: number("cached_request_pages"),
+        direct_pages: own.direct_request_pages,
+        cached_pages: own.cached_request_pages,
         first: 0,
         pages: smallest,
         record_size: 0,
@@ -170,7 +118,18 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
         done: 0,
     };
     let most = activity.direct_pages.max(activity.cached_pages);
-    requests(name, values, seed, Disk::new(most, most), activity)
+    let disk = Disk::new(most, most);
+    Ok(requests(
+        Arrivals::new(
+            WORKLOAD.name,
+            own.requests,
+            own.mean_interarrival_ms,
+            own.page_bytes,
+        )?,
+        seed,
+        disk,
+        activity,
+    ))
 }
 
 impl Iozone {

@@ -16,9 +16,8 @@ pub(super) mod untar_ext3;
 use crate::Requests;
 use crate::WorkloadError;
 use crate::files::{Disk, FileSystem};
-use crate::shared::{Arrivals, contradiction, page_sectors};
+use crate::shared::{Arrivals, FOOTPRINT_PAGES, contradiction};
 use destage_base::Random;
-use destage_base::parameter::Values;
 use destage_trace::Request;
 
 /// What somebody does with files, step by step.
@@ -54,38 +53,31 @@ impl<A: Activity> Iterator for FileRequests<A> {
 
 /// The requests that `activity` makes of `disk`.
 fn requests(
-    workload: &'static str,
-    values: &Values,
+    arrivals: Arrivals,
     seed: u64,
     disk: Disk,
     activity: impl Activity + 'static,
-) -> Result<Requests, WorkloadError> {
-    Ok(Box::new(FileRequests {
+) -> Requests {
+    Box::new(FileRequests {
         random: Random::new(seed),
-        arrivals: Arrivals::new(workload, values, page_sectors(workload, values)?)?,
+        arrivals,
         disk,
         activity,
-    }))
-}
-
-/// A disk whose requests are of `max_request_pages` at most.
-fn disk(values: &Values) -> Disk {
-    let most = values.integer("max_request_pages");
-    Disk::new(most, most)
+    })
 }
 
 /// A file system that holds a file of `bytes` bytes, or else the error that the footprint is too small.
 fn volume<F: FileSystem>(
     workload: &'static str,
-    values: &Values,
+    footprint_pages: u64,
     bytes: u64,
     made: Option<F>,
 ) -> Result<F, WorkloadError> {
     made.filter(|system| system.fits(bytes)).ok_or_else(|| {
         contradiction(
             workload,
-            "footprint_pages",
-            values.integer("footprint_pages"),
+            FOOTPRINT_PAGES.name,
+            footprint_pages,
             format!("room for the file system and a file of {bytes} bytes"),
         )
     })

@@ -8,51 +8,33 @@
 use super::parameters::{
     BLOCK_BYTES, COMMIT_PAGES, GAP_MS, MAX_REQUEST_PAGES, MEAN_FILE_BYTES, VOLUME_PAGES,
 };
-use super::{Activity, disk, requests, volume};
+use super::{Activity, requests, volume};
 use crate::WorkloadError;
 use crate::files::{Disk, File, FileSystem, fat::Fat};
-use crate::shared::{REQUESTS, pick};
+use crate::shared::{Arrivals, REQUESTS, pick};
 use crate::{Requests, Workload};
-use destage_base::Random;
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Kind, Values};
+use destage_base::{Random, parameters};
+
+parameters! {
+    /// What can be set of `standin-mp3-fat`.
+    struct Parameters {
+        requests: u64 as REQUESTS { default: "7900" };
+        footprint_pages: u64 as VOLUME_PAGES;
+        page_bytes: u64 as BLOCK_BYTES;
+        mean_interarrival_ms: f64 as GAP_MS;
+        /// Files in a folder.
+        folder_files: u64 = "90" in Kind::Integer { min: 1, max: 1 << 32 }, "files", "BPLRU (FAST 2008), W5";
+        mean_file_bytes: u64 as MEAN_FILE_BYTES { default: "4.8MB", about: "Mean size of a file; sizes are equally likely from half of it to one and a half.", source: "BPLRU (FAST 2008), W5" };
+        commit_pages: u64 as COMMIT_PAGES { about: "Data written between two write-backs of the allocation table and the directory." };
+        max_request_pages: u64 as MAX_REQUEST_PAGES { default: "16" };
+    }
+}
 
 pub(crate) const WORKLOAD: Workload = Workload {
     name: "standin-mp3-fat",
     about: "Stand-in for copying 90 MP3 files to FAT (BPLRU W5): long sequential runs, and the same few pages of the allocation table and a directory in between.",
-    parameters: &[
-        Parameter {
-            default: "7900",
-            ..REQUESTS
-        },
-        VOLUME_PAGES,
-        BLOCK_BYTES,
-        GAP_MS,
-        Parameter {
-            name: "folder_files",
-            kind: Kind::Integer {
-                min: 1,
-                max: 1 << 32,
-            },
-            default: "90",
-            unit: "files",
-            about: "Files in a folder.",
-            source: "BPLRU (FAST 2008), W5",
-        },
-        Parameter {
-            default: "4.8MB",
-            about: "Mean size of a file; sizes are equally likely from half of it to one and a half.",
-            source: "BPLRU (FAST 2008), W5",
-            ..MEAN_FILE_BYTES
-        },
-        Parameter {
-            about: "Data written between two write-backs of the allocation table and the directory.",
-            ..COMMIT_PAGES
-        },
-        Parameter {
-            default: "16",
-            ..MAX_REQUEST_PAGES
-        },
-    ],
+    parameters: Parameters::ROWS,
     make,
 };
 
@@ -69,30 +51,36 @@ struct Copy {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let mean_bytes = values.integer("mean_file_bytes");
-    let page_bytes = values.integer("page_bytes");
-    let made = Fat::new(
-        values.integer("footprint_pages"),
-        page_bytes,
-        values.integer("commit_pages"),
-    );
-    let system = volume(WORKLOAD.name, values, mean_bytes * 3 / 2 + 1, made)?;
-    requests(
+    let own = Parameters::from_values(values);
+    let mean_bytes = own.mean_file_bytes;
+    let page_bytes = own.page_bytes;
+    let made = Fat::new(own.footprint_pages, page_bytes, own.commit_pages);
+    let system = volume(
         WORKLOAD.name,
-        values,
+        own.footprint_pages,
+        mean_bytes * 3 / 2 + 1,
+        made,
+    )?;
+    Ok(requests(
+        Arrivals::new(
+            WORKLOAD.name,
+            own.requests,
+            own.mean_interarrival_ms,
+            own.page_bytes,
+        )?,
         seed,
-        disk(values),
+        Disk::new(own.max_request_pages, own.max_request_pages),
         Copy {
             system,
             mean_bytes,
-            piece_bytes: values.integer("max_request_pages") * page_bytes,
-            folder_files: values.integer("folder_files"),
+            piece_bytes: own.max_request_pages * page_bytes,
+            folder_files: own.folder_files,
             directory: 0,
             copied: 0,
             file: File::default(),
             left: 0,
         },
-    )
+    ))
 }
 
 impl Activity for Copy {

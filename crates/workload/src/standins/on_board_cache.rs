@@ -8,44 +8,28 @@ use crate::shared::{
     page_sectors, pick,
 };
 use crate::{Requests, Workload};
-use destage_base::Random;
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Kind, Values};
+use destage_base::{Random, parameters};
 use destage_trace::{Operation, Request};
 
 const SOURCE: &str = "on-board cache paper, section II.A";
 
+parameters! {
+    /// What can be set of `standin-on-board-cache`.
+    struct Parameters {
+        requests: u64 as REQUESTS { default: "20000", source: SOURCE };
+        footprint_pages: u64 as FOOTPRINT_PAGES { default: "67108864", source: SOURCE };
+        page_bytes: u64 as PAGE_BYTES;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "50", source: "not stated there: about the time that programming 2 MB takes with 8 packages" };
+        /// Largest request; sizes from one sector on are equally likely.
+        max_request_sectors: u64 = "8192" in Kind::Integer { min: 1, max: 1 << 24 }, "sectors", SOURCE;
+    }
+}
+
 pub(crate) const WORKLOAD: Workload = Workload {
     name: "standin-on-board-cache",
     about: "Stand-in for the microbenchmark of the on-board-cache paper: random writes of any size to 4 MiB over a device of 256 GB.",
-    parameters: &[
-        Parameter {
-            default: "20000",
-            source: SOURCE,
-            ..REQUESTS
-        },
-        Parameter {
-            default: "67108864",
-            source: SOURCE,
-            ..FOOTPRINT_PAGES
-        },
-        PAGE_BYTES,
-        Parameter {
-            default: "50",
-            source: "not stated there: about the time that programming 2 MB takes with 8 packages",
-            ..MEAN_INTERARRIVAL_MS
-        },
-        Parameter {
-            name: "max_request_sectors",
-            kind: Kind::Integer {
-                min: 1,
-                max: 1 << 24,
-            },
-            default: "8192",
-            unit: "sectors",
-            about: "Largest request; sizes from one sector on are equally likely.",
-            source: SOURCE,
-        },
-    ],
+    parameters: Parameters::ROWS,
     make,
 };
 
@@ -57,11 +41,10 @@ struct RandomSizes {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let page_sectors = page_sectors(WORKLOAD.name, values)?;
-    let sectors = values
-        .integer("footprint_pages")
-        .saturating_mul(page_sectors);
-    let max_sectors = values.integer("max_request_sectors");
+    let own = Parameters::from_values(values);
+    let page_sectors = page_sectors(WORKLOAD.name, own.page_bytes)?;
+    let sectors = own.footprint_pages.saturating_mul(page_sectors);
+    let max_sectors = own.max_request_sectors;
     if max_sectors > sectors {
         let expected = format!("at most the {sectors} sectors there are");
         return Err(contradiction(
@@ -74,7 +57,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     Ok(Box::new(RandomSizes {
         random: Random::new(seed),
         // Requests are counted in sectors here.
-        arrivals: Arrivals::new(WORKLOAD.name, values, 1)?,
+        arrivals: Arrivals::by_sectors(WORKLOAD.name, own.requests, own.mean_interarrival_ms, 1)?,
         max_sectors,
         sectors,
     }))

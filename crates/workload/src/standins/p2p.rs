@@ -8,85 +8,45 @@
 //! Draws, per chunk and in this order: the peer, the part if it begins one; and per request the gap.
 
 use super::parameters::{BLOCK_BYTES, COMMIT_PAGES, GAP_MS, MAX_REQUEST_PAGES, VOLUME_PAGES};
-use super::{Activity, disk, requests, volume};
+use super::{Activity, requests, volume};
 use crate::WorkloadError;
 use crate::files::{Disk, File, FileSystem, fat::Fat};
-use crate::shared::{REQUESTS, contradiction, pick};
+use crate::shared::{Arrivals, REQUESTS, contradiction, pick};
 use crate::{Requests, Workload};
-use destage_base::Random;
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Kind, Values};
+use destage_base::{Random, parameters};
 
 const BYTES: Kind = Kind::Bytes {
     min: 1,
     max: 1 << 40,
 };
 
+parameters! {
+    /// What can be set of `standin-p2p`.
+    struct Parameters {
+        requests: u64 as REQUESTS { default: "11500" };
+        footprint_pages: u64 as VOLUME_PAGES;
+        page_bytes: u64 as BLOCK_BYTES;
+        mean_interarrival_ms: f64 as GAP_MS;
+        /// Size of the file.
+        file_bytes: u64 = "634MB" in BYTES, "bytes", "BPLRU (FAST 2008), W6";
+        /// Size of a part: 9.28 MB there, of 1024 x 1024 bytes.
+        part_bytes: u64 = "9728000" in BYTES, "bytes", "BPLRU (FAST 2008), W6";
+        /// Size of a chunk.
+        chunk_bytes: u64 = "180KiB" in BYTES, "bytes", "BPLRU (FAST 2008), W6";
+        /// Peers that send at the same time.
+        peers: u64 = "8" in Kind::Integer { min: 1, max: 1 << 16 }, "peers", "";
+        /// Chunks after which the file that says which are there is written again.
+        status_chunks: u64 = "8" in Kind::Integer { min: 1, max: 1 << 32 }, "chunks", "";
+        commit_pages: u64 as COMMIT_PAGES { about: "Data written between two write-backs of the allocation table and the directory." };
+        max_request_pages: u64 as MAX_REQUEST_PAGES { default: "16" };
+    }
+}
+
 pub(crate) const WORKLOAD: Workload = Workload {
     name: "standin-p2p",
     about: "Stand-in for a peer-to-peer download to FAT (BPLRU W6): chunks of a large file in random order of its parts, so that blocks fill slowly and all at once.",
-    parameters: &[
-        Parameter {
-            default: "11500",
-            ..REQUESTS
-        },
-        VOLUME_PAGES,
-        BLOCK_BYTES,
-        GAP_MS,
-        Parameter {
-            name: "file_bytes",
-            kind: BYTES,
-            default: "634MB",
-            unit: "bytes",
-            about: "Size of the file.",
-            source: "BPLRU (FAST 2008), W6",
-        },
-        Parameter {
-            name: "part_bytes",
-            kind: BYTES,
-            default: "9728000",
-            unit: "bytes",
-            about: "Size of a part: 9.28 MB there, of 1024 x 1024 bytes.",
-            source: "BPLRU (FAST 2008), W6",
-        },
-        Parameter {
-            name: "chunk_bytes",
-            kind: BYTES,
-            default: "180KiB",
-            unit: "bytes",
-            about: "Size of a chunk.",
-            source: "BPLRU (FAST 2008), W6",
-        },
-        Parameter {
-            name: "peers",
-            kind: Kind::Integer {
-                min: 1,
-                max: 1 << 16,
-            },
-            default: "8",
-            unit: "peers",
-            about: "Peers that send at the same time.",
-            source: "",
-        },
-        Parameter {
-            name: "status_chunks",
-            kind: Kind::Integer {
-                min: 1,
-                max: 1 << 32,
-            },
-            default: "8",
-            unit: "chunks",
-            about: "Chunks after which the file that says which are there is written again.",
-            source: "",
-        },
-        Parameter {
-            about: "Data written between two write-backs of the allocation table and the directory.",
-            ..COMMIT_PAGES
-        },
-        Parameter {
-            default: "16",
-            ..MAX_REQUEST_PAGES
-        },
-    ],
+    parameters: Parameters::ROWS,
     make,
 };
 
@@ -114,12 +74,8 @@ struct Download {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let bytes = |name| values.integer(name);
-    let (file_bytes, part_bytes, chunk_bytes) = (
-        bytes("file_bytes"),
-        bytes("part_bytes"),
-        bytes("chunk_bytes"),
-    );
+    let own = Parameters::from_values(values);
+    let (file_bytes, part_bytes, chunk_bytes) = (own.file_bytes, own.part_bytes, own.chunk_bytes);
     for (name, inner, outer_name, outer) in [
         ("part_bytes", part_bytes, "file_bytes", file_bytes),
         ("chunk_bytes", chunk_bytes, "part_bytes", part_bytes),
@@ -129,27 +85,38 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
             return Err(contradiction(WORKLOAD.name, name, inner, expected));
         }
     }
-    let page_bytes = bytes("page_bytes");
+    let page_bytes = own.page_bytes;
     // A header, and the checksum of every part.
     let status_bytes = 512 + 16 * file_bytes.div_ceil(part_bytes);
-    let made = Fat::new(bytes("footprint_pages"), page_bytes, bytes("commit_pages"));
+    let made = Fat::new(own.footprint_pages, page_bytes, own.commit_pages);
     let needed = file_bytes + status_bytes + 8 * page_bytes.max(32 << 10);
-    let system = volume(WORKLOAD.name, values, needed, made)?;
+    let system = volume(WORKLOAD.name, own.footprint_pages, needed, made)?;
     let download = Download {
         system,
         file_bytes,
         part_bytes,
         chunk_bytes,
-        status_chunks: bytes("status_chunks"),
+        status_chunks: own.status_chunks,
         status_bytes,
-        peer_count: bytes("peers"),
+        peer_count: own.peers,
         file: File::default(),
         status: File::default(),
         parts: Vec::new(),
         peers: Vec::new(),
         chunks: 0,
     };
-    requests(WORKLOAD.name, values, seed, disk(values), download)
+    let disk = Disk::new(own.max_request_pages, own.max_request_pages);
+    Ok(requests(
+        Arrivals::new(
+            WORKLOAD.name,
+            own.requests,
+            own.mean_interarrival_ms,
+            own.page_bytes,
+        )?,
+        seed,
+        disk,
+        download,
+    ))
 }
 
 impl Download {

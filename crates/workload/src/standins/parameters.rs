@@ -3,7 +3,7 @@
 use crate::WorkloadError;
 use crate::shared::{FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, contradiction, pick};
 use destage_base::Random;
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Kind, Parameter};
 
 /// A volume that fills the device of the BPLRU paper.
 pub(super) const VOLUME_PAGES: Parameter = Parameter {
@@ -112,25 +112,25 @@ enum Law {
 }
 
 impl FileSizes {
-    /// Equally likely from `min_file_bytes` to `max_file_bytes` where a workload has these, or else log-normal by
-    /// `mean_file_bytes` and `median_file_bytes` and cut to `max_file_bytes`.
-    pub fn new(workload: &'static str, values: &Values) -> Result<Self, WorkloadError> {
-        let max = values.integer("max_file_bytes");
-        let law = if values.get("min_file_bytes").is_some() {
-            let min = values.integer("min_file_bytes");
-            if min > max {
-                let expected = format!("at most max_file_bytes, {max}");
-                return Err(contradiction(workload, "min_file_bytes", min, expected));
-            }
-            Law::Uniform { min }
-        } else {
-            let mean = values.integer("mean_file_bytes") as f64;
-            let median = (values.integer("median_file_bytes") as f64).min(mean);
-            // The mean of the law is median * e^(sigma^2 / 2).
-            let sigma = (2.0 * libm::log(mean / median)).sqrt();
-            Law::LogNormal { median, sigma }
-        };
+    /// Equally likely from `min` to `max` bytes.
+    pub fn uniform(workload: &'static str, min: u64, max: u64) -> Result<Self, WorkloadError> {
+        if min > max {
+            let expected = format!("at most max_file_bytes, {max}");
+            let name = MIN_FILE_BYTES.name;
+            return Err(contradiction(workload, name, min, expected));
+        }
+        let law = Law::Uniform { min };
         Ok(Self { law, max })
+    }
+
+    /// Log-normal with this mean and median, cut to `max`.
+    pub fn log_normal(mean: u64, median: u64, max: u64) -> Self {
+        let mean = mean as f64;
+        let median = (median as f64).min(mean);
+        // The mean of the law is median * e^(sigma^2 / 2).
+        let sigma = (2.0 * libm::log(mean / median)).sqrt();
+        let law = Law::LogNormal { median, sigma };
+        Self { law, max }
     }
 
     pub fn draw(&self, random: &mut Random) -> u64 {
@@ -150,26 +150,20 @@ impl FileSizes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use destage_base::parameter::Value;
 
     #[test]
     fn sizes_have_the_mean_and_the_median_asked_for() {
-        let rows = [MEAN_FILE_BYTES, MEDIAN_FILE_BYTES, MAX_FILE_BYTES];
-        let mut values = Values::defaults(&rows);
-        values.set("max_file_bytes", Value::Integer(1 << 40));
-        let (sizes, mut random) = (FileSizes::new("a", &values).unwrap(), Random::new(4));
+        let sizes = FileSizes::log_normal(11_400, 4500, 1 << 40);
+        let mut random = Random::new(4);
         let drawn: Vec<u64> = (0..400_000).map(|_| sizes.draw(&mut random)).collect();
         let mean = drawn.iter().sum::<u64>() as f64 / drawn.len() as f64;
         let below = drawn.iter().filter(|size| **size < 4500).count() as f64;
         // Five standard deviations of either.
         assert!((mean - 11_400.0).abs() < 5.0 * 42.0, "{mean}");
         assert!((below - 200_000.0).abs() < 5.0 * 317.0, "{below}");
-        values.set("max_file_bytes", Value::Integer(100));
-        let sizes = FileSizes::new("a", &values).unwrap();
+        let sizes = FileSizes::log_normal(11_400, 4500, 100);
         assert!((0..1000).all(|_| (1..=100).contains(&sizes.draw(&mut random))));
-        values.set("median_file_bytes", Value::Integer(1 << 20));
-        values.set("max_file_bytes", Value::Integer(1 << 20));
-        let sizes = FileSizes::new("a", &values).unwrap();
+        let sizes = FileSizes::log_normal(11_400, 1 << 20, 1 << 20);
         assert!((0..10).all(|_| sizes.draw(&mut random) == 11_400));
     }
 }

@@ -16,8 +16,8 @@ use crate::shared::{
 };
 use crate::zipf_ranks::ZipfRanks;
 use crate::{Requests, Workload};
-use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::{Random, parameters};
 use destage_trace::Request;
 
 /// Requests are cut to this.
@@ -86,6 +86,23 @@ const SEQUENTIAL_PERCENT: Parameter = Parameter {
     about: "Share of the other requests that go on where the last of them ended.",
     source: "",
 };
+
+parameters! {
+    /// What every row of this machine has.
+    struct Parameters {
+        page_bytes: u64 as PAGE_BYTES;
+        requests: u64 as REQUESTS;
+        footprint_pages: u64 as FOOTPRINT_PAGES;
+        write_percent: f64 as WRITE_PERCENT;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
+        mean_request_sectors: f64 as MEAN_REQUEST_SECTORS;
+        align_sectors: u64 as ALIGN_SECTORS;
+        rewrite_percent: f64 as REWRITE_PERCENT;
+        recent_requests: u64 as RECENT_REQUESTS;
+        recency_skew: f64 as RECENCY_SKEW;
+        sequential_percent: f64 as SEQUENTIAL_PERCENT;
+    }
+}
 
 /// A stand-in's row: where it differs from its fellows.
 macro_rules! row {
@@ -224,35 +241,35 @@ impl Steps {
 }
 
 fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let page_sectors = page_sectors(name, values)?;
-    let footprint_pages = values.integer("footprint_pages");
-    let align = values.integer("align_sectors");
+    let own = Parameters::from_values(values);
+    let page_sectors = page_sectors(name, own.page_bytes)?;
+    let (footprint_pages, align) = (own.footprint_pages, own.align_sectors);
     let steps = footprint_pages.saturating_mul(page_sectors) / align;
     let most = (MOST_SECTORS / align).max(1).min(steps);
     if steps == 0 {
         let expected = format!("room for a request of {align} sectors");
         return Err(contradiction(
             name,
-            "footprint_pages",
+            FOOTPRINT_PAGES.name,
             footprint_pages,
             expected,
         ));
     }
-    let more = (values.number("mean_request_sectors") / align as f64 - 1.0).max(0.0);
+    let more = (own.mean_request_sectors / align as f64 - 1.0).max(0.0);
     let mean = if more > 0.0 {
         1.0 / libm::log1p(1.0 / more)
     } else {
         0.0
     };
-    let recent_requests = values.integer("recent_requests");
+    let recent_requests = own.recent_requests;
     Ok(Box::new(Recency {
         random: Random::new(seed),
         // Requests are counted in sectors here.
-        arrivals: Arrivals::new(name, values, 1)?,
-        writes: Chance::new(values.number("write_percent")),
-        comes_back: Chance::new(values.number("rewrite_percent")),
-        goes_on: Chance::new(values.number("sequential_percent")),
-        lags: ZipfRanks::new(recent_requests, values.number("recency_skew")),
+        arrivals: Arrivals::by_sectors(name, own.requests, own.mean_interarrival_ms, 1)?,
+        writes: Chance::new(own.write_percent),
+        comes_back: Chance::new(own.rewrite_percent),
+        goes_on: Chance::new(own.sequential_percent),
+        lags: ZipfRanks::new(recent_requests, own.recency_skew),
         recent: Vec::new(),
         capacity: recent_requests as usize,
         oldest: 0,

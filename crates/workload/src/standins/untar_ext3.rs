@@ -9,47 +9,36 @@ use super::parameters::{
     BLOCK_BYTES, CHECKPOINT_COMMITS, COMMIT_PAGES, FileSizes, GAP_MS, MAX_FILE_BYTES,
     MAX_REQUEST_PAGES, MEAN_FILE_BYTES, MEDIAN_FILE_BYTES, VOLUME_PAGES,
 };
-use super::{Activity, disk, requests, volume};
+use super::{Activity, requests, volume};
 use crate::WorkloadError;
 use crate::files::{Disk, FileSystem, ext::Ext};
-use crate::shared::{Chance, REQUESTS};
+use crate::shared::{Arrivals, Chance, REQUESTS};
 use crate::{Requests, Workload};
-use destage_base::Random;
-use destage_base::parameter::{Kind, Parameter, Values};
+use destage_base::parameter::{Kind, Values};
+use destage_base::{Random, parameters};
+
+parameters! {
+    /// What can be set of `standin-untar-ext3`.
+    struct Parameters {
+        requests: u64 as REQUESTS { default: "5800" };
+        footprint_pages: u64 as VOLUME_PAGES;
+        page_bytes: u64 as BLOCK_BYTES;
+        mean_interarrival_ms: f64 as GAP_MS;
+        mean_file_bytes: u64 as MEAN_FILE_BYTES { source: "Linux 2.6.20: 8.1 million lines of about 30 bytes in 21280 files" };
+        median_file_bytes: u64 as MEDIAN_FILE_BYTES;
+        max_file_bytes: u64 as MAX_FILE_BYTES;
+        /// Mean number of files in a directory, geometrically distributed.
+        directory_files: f64 = "16" in Kind::Number { min: 1.0, max: 1e9 }, "files", "Linux 2.6.20: 21280 files in some 1300 directories";
+        commit_pages: u64 as COMMIT_PAGES { default: "5500", source: "estimate: a trace is recorded on a disk; trees of sources were copied to ext3 at some 4.5 MB/s" };
+        checkpoint_commits: u64 as CHECKPOINT_COMMITS;
+        max_request_pages: u64 as MAX_REQUEST_PAGES;
+    }
+}
 
 pub(crate) const WORKLOAD: Workload = Workload {
     name: "standin-untar-ext3",
     about: "Stand-in for unpacking the Linux sources to ext3 (BPLRU W7): runs of small files, a journal, and inode tables and bitmaps rewritten between.",
-    parameters: &[
-        Parameter {
-            default: "5800",
-            ..REQUESTS
-        },
-        VOLUME_PAGES,
-        BLOCK_BYTES,
-        GAP_MS,
-        Parameter {
-            source: "Linux 2.6.20: 8.1 million lines of about 30 bytes in 21280 files",
-            ..MEAN_FILE_BYTES
-        },
-        MEDIAN_FILE_BYTES,
-        MAX_FILE_BYTES,
-        Parameter {
-            name: "directory_files",
-            kind: Kind::Number { min: 1.0, max: 1e9 },
-            default: "16",
-            unit: "files",
-            about: "Mean number of files in a directory, geometrically distributed.",
-            source: "Linux 2.6.20: 21280 files in some 1300 directories",
-        },
-        Parameter {
-            default: "5500",
-            source: "estimate: a trace is recorded on a disk; trees of sources were copied to ext3 at some 4.5 MB/s",
-            ..COMMIT_PAGES
-        },
-        CHECKPOINT_COMMITS,
-        MAX_REQUEST_PAGES,
-    ],
+    parameters: Parameters::ROWS,
     make,
 };
 
@@ -61,28 +50,37 @@ struct Untar {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let sizes = FileSizes::new(WORKLOAD.name, values)?;
-    let made = Ext::new(
-        values.integer("footprint_pages"),
-        values.integer("page_bytes"),
-        values.integer("commit_pages"),
-        values.integer("checkpoint_commits"),
+    let own = Parameters::from_values(values);
+    let sizes = FileSizes::log_normal(
+        own.mean_file_bytes,
+        own.median_file_bytes,
+        own.max_file_bytes,
     );
-    let mut system = volume(WORKLOAD.name, values, sizes.max, made)?;
+    let made = Ext::new(
+        own.footprint_pages,
+        own.page_bytes,
+        own.commit_pages,
+        own.checkpoint_commits,
+    );
+    let mut system = volume(WORKLOAD.name, own.footprint_pages, sizes.max, made)?;
     let directory = system.make_directory();
-    let ends = Chance::new(100.0 / values.number("directory_files"));
-    requests(
-        WORKLOAD.name,
-        values,
+    let ends = Chance::new(100.0 / own.directory_files);
+    Ok(requests(
+        Arrivals::new(
+            WORKLOAD.name,
+            own.requests,
+            own.mean_interarrival_ms,
+            own.page_bytes,
+        )?,
         seed,
-        disk(values),
+        Disk::new(own.max_request_pages, own.max_request_pages),
         Untar {
             system,
             sizes,
             ends,
             directory,
         },
-    )
+    ))
 }
 
 impl Activity for Untar {

@@ -17,7 +17,7 @@ parameters! {
     /// What can be set of `bp-ref`.
     struct Parameters {
         choice: recently_evicted::Parameters;
-        pad: bool as super::PADS;
+        pad: bool as super::PAD { default: "true" };
     }
 }
 

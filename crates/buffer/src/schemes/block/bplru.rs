@@ -42,7 +42,7 @@ choices! {
 parameters! {
     /// What can be set of `bplru`.
     struct Parameters {
-        pad: bool as super::PADS;
+        pad: bool as super::PAD { default: "true" };
         /// Whether a block just written in full, in sequence, becomes the next victim.
         comp: bool = "true", "", "BPLRU (FAST 2008), section 3.3, LRU compensation.";
         /// When a block counts as just written in full: pages in order, all pages there, or all by consecutive writes.

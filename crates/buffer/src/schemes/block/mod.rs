@@ -21,9 +21,3 @@ const PAD: Parameter = Parameter {
     about: "Whether a victim is completed to a whole block with pages read from flash.",
     source: "BPLRU (FAST 2008), section 3.2, pads; the other schemes do not.",
 };
-
-/// The same, for schemes that do so unless told otherwise.
-const PADS: Parameter = Parameter {
-    default: "true",
-    ..PAD
-};

@@ -35,7 +35,7 @@ parameters! {
     /// What can be set of `pud-lru`.
     struct Parameters {
         /// How often the mean of all predicted update distances is taken anew; before, it is 0.
-        pud_period: u64 = "1000" in Kind::Integer { min: 1, max: u64::MAX, }, "page writes", "Ours.";
+        pud_period: u64 = "1000" in Kind::Integer { min: 1, max: u64::MAX }, "page writes", "Ours.";
         pad: bool as super::PAD;
     }
 }

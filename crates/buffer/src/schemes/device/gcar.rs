@@ -42,7 +42,7 @@ parameters! {
         /// The scheme whose order of victims is followed.
         gcar_base: Base = "lru", "", "GCaR (2016) builds on both.";
         /// How many of the next victims are looked at for one whose die is not reclaiming space.
-        gcar_window: u64 = "64" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "pages", "Ours.";
+        gcar_window: u64 = "64" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", "Ours.";
         cflru: cflru::Parameters;
     }
 }

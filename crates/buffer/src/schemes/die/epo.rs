@@ -28,7 +28,7 @@ parameters! {
     /// What can be set of `epo`.
     struct Parameters {
         /// Consecutive logical pages on one die before the next die's turn.
-        stride: u64 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "pages", "Ours: EPO (2011) asks the translation layer, which cannot know where a page will be programmed.";
+        stride: u64 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", "Ours: EPO (2011) asks the translation layer, which cannot know where a page will be programmed.";
         /// The most pages of a batch, which are then those of the longest queues; 0: no limit.
         epo_batch_max: u32 = "0", "pages", "Ours; EPO (2011) takes one page of every queue.";
     }

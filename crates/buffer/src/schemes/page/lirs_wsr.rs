@@ -40,7 +40,7 @@ parameters! {
         /// Share of the buffer that pages with far uses pass through, rounded down; at least 1 page.
         hir_frac: f64 = "0.01" in Kind::Number { min: 0.0, max: 1.0 }, "", "LIRS (2002), section 3.";
         /// How many pages that left are remembered at most, in buffer capacities.
-        lirs_history: f64 = "2" in Kind::Number { min: 0.0, max: 1024.0, }, "", "Ours; LIRS sets no bound, its authors find small multiples to be enough.";
+        lirs_history: f64 = "2" in Kind::Number { min: 0.0, max: 1024.0 }, "", "Ours; LIRS sets no bound, its authors find small multiples to be enough.";
     }
 }
 

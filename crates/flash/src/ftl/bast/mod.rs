@@ -23,7 +23,7 @@ use crate::list::List;
 use crate::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 const SOURCE: &str =
-    "Kim et al., IEEE TCE 48(2), 2002, as used by BPLRU (FAST 2008) and BPAC (2012).";
+    "Kim et al., IEEE TCE 48(2), 2002, as used by BPLRU (FAST 2008) and BPAC (MSST 2010).";
 const OURS: &str = "ours";
 
 choices! {

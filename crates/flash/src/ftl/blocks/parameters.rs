@@ -49,7 +49,7 @@ pub const LOG_BLOCKS: Parameter = Parameter {
     default: "7",
     unit: "blocks",
     about: "Log blocks of each die: a merge occupies the die its blocks are on, so they are not lent.",
-    source: "7: BPLRU (FAST 2008); 50 in BPAC (2012)",
+    source: "7: BPLRU (FAST 2008); 50 in BPAC (MSST 2010)",
 };
 
 /// Log blocks of each die, one of them for sequential writes and at least one for others.
@@ -118,9 +118,9 @@ parameters! {
         /// Wear levelling: none; the least worn free block first; and also cold data moved into worn blocks.
         wl: Leveller = "none", "", "ours";
         /// Erases of a die between two looks of static wear levelling.
-        wl_period: u32 = "1000" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1, }, "erases", "ours";
+        wl_period: u32 = "1000" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours";
         /// Static wear levelling moves data only if erases of two blocks differ by more.
-        wl_gap: u32 = "32" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1, }, "erases", "ours";
+        wl_gap: u32 = "32" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours";
     }
 }
 

@@ -34,13 +34,13 @@ parameters! {
     /// What can be set of `dftl`.
     struct Parameters {
         /// Mappings in RAM, spread evenly over the dies; each die has one at least.
-        cmt_entries: u32 = "8192" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "mappings", OURS;
+        cmt_entries: u32 = "8192" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "mappings", OURS;
         /// Which mapping leaves: the one used longest ago, of those used once first (half of RAM is kept for the others); or of all.
         cmt_policy: CachePolicy = "slru", "", SOURCE;
         /// With a changed mapping that leaves, all changed mappings of the same map page are written.
         batch_update: bool = "true", "", SOURCE;
         /// Mappings in a page of the map; 0: as many of 4 bytes as fit.
-        mappings_per_page: u32 = "0" in Kind::Integer { min: 0, max: 1 << 20, }, "mappings", SOURCE;
+        mappings_per_page: u32 = "0" in Kind::Integer { min: 0, max: 1 << 20 }, "mappings", SOURCE;
         greedy: Greedy;
     }
 }

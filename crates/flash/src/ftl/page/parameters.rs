@@ -81,9 +81,9 @@ parameters! {
     /// What is kept free, and where a write may go.
     pub(in crate::ftl) struct Reserve {
         /// Share of each plane's blocks that is not offered to the host.
-        reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0, }, "%", SOURCE;
+        reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", SOURCE;
         /// Share of free blocks at or under which garbage collection starts.
-        min_free_percent: f64 = "5" in Kind::Number { min: 0.0, max: 99.0, }, "%", SOURCE;
+        min_free_percent: f64 = "5" in Kind::Number { min: 0.0, max: 99.0 }, "%", SOURCE;
         /// Planes a write may choose from: all of its die, or only that of the page's present copy.
         allocation_pool: AllocationPool = "die", "", SOURCE;
     }
@@ -122,7 +122,7 @@ parameters! {
         /// Which block is cleaned: fewest valid pages; the same with worn blocks given cold data; best age, gain and cost; closed first; fewest valid pages of some drawn; fewest valid pages with worn blocks passed over.
         gc_policy: Policy = "greedy", "", "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013";
         /// How many blocks gc_policy=d_choices draws, each from all.
-        d: u32 = "10" in Kind::Integer { min: 1, max: u32::MAX as u64, }, "blocks", "Van Houdt, SIGMETRICS 2013";
+        d: u32 = "10" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", "Van Houdt, SIGMETRICS 2013";
         /// Of blocks with equally few valid pages gc_policy=greedy takes the one closed first, or as the reference simulator does the one with the highest number (without copy-back the lowest, in the order of counts when garbage collection began).
         victim_ties: Ties = "oldest", "", "oldest: ours; reference: as released for DiskSim 4.0";
         marks: Marks;

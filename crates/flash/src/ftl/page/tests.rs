@@ -273,7 +273,8 @@ fn worn_blocks_receive_cold_data() {
 #[test]
 fn contradictions_are_refused() {
     let base = config(1, true, Policy::Greedy);
-    let cases: [(PageConfig, fn(BuildError) -> bool); 4] = [
+    type Check = fn(BuildError) -> bool;
+    let cases: [(PageConfig, Check); 4] = [
         (
             PageConfig {
                 min_free_percent: 40.0,

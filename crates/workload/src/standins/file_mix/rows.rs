@@ -1,6 +1,6 @@
 //! The mixes of files there are: a row of the registry each, and the parameters they share.
 
-use super::make;
+use super::{Removed, make};
 use crate::Workload;
 use crate::files::ext;
 use crate::shared::REQUESTS;
@@ -8,16 +8,26 @@ use crate::standins::parameters::{
     BLOCK_BYTES, CHECKPOINT_COMMITS, COMMIT_PAGES, GAP_MS, MAX_FILE_BYTES, MAX_REQUEST_PAGES,
     MEAN_FILE_BYTES, MEDIAN_FILE_BYTES, MIN_FILE_BYTES, VOLUME_PAGES,
 };
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameter::{Field, Kind, Parameter};
+use destage_base::{choices, parameters};
 
 const PERCENT: Kind = Kind::Number {
     min: 0.0,
     max: 100.0,
 };
 
+choices! {
+    /// Which file system.
+    pub(super) enum FileSystemKind {
+        Fat = "fat",
+        Ext3 = "ext3",
+        Ntfs = "ntfs",
+    }
+}
+
 const FILE_SYSTEM: Parameter = Parameter {
     name: "file_system",
-    kind: Kind::Choice(&["fat", "ext3", "ntfs"]),
+    kind: FileSystemKind::KIND,
     default: "ntfs",
     unit: "",
     about: "The file system; checkpoint_commits has no meaning for fat.",
@@ -79,7 +89,7 @@ const REMOVE_PERCENT: Parameter = Parameter {
 };
 const REMOVED: Parameter = Parameter {
     name: "removed",
-    kind: Kind::Choice(&["random", "oldest", "latest"]),
+    kind: Removed::KIND,
     default: "random",
     unit: "",
     about: "Which file is removed. Where room is needed, latest means a random one.",
@@ -152,9 +162,47 @@ const APPEND_BYTES: Parameter = Parameter {
     source: "",
 };
 
+parameters! {
+    /// What every row of this machine may have.
+    pub(super) struct Parameters {
+        requests: u64 as REQUESTS;
+        page_bytes: u64 as BLOCK_BYTES;
+        footprint_pages: u64 as VOLUME_PAGES;
+        mean_interarrival_ms: f64 as GAP_MS;
+        file_system: FileSystemKind as FILE_SYSTEM;
+        mean_file_bytes: u64 as MEAN_FILE_BYTES;
+        median_file_bytes: u64 as MEDIAN_FILE_BYTES;
+        min_file_bytes: u64 as MIN_FILE_BYTES;
+        max_file_bytes: u64 as MAX_FILE_BYTES;
+        live_files: u64 as LIVE_FILES;
+        directory_files: u64 as DIRECTORY_FILES;
+        hot_percent: f64 as HOT_PERCENT;
+        read_percent: f64 as READ_PERCENT;
+        append_percent: f64 as APPEND_PERCENT;
+        remove_percent: f64 as REMOVE_PERCENT;
+        removed: Removed as REMOVED;
+        processes: u64 as PROCESSES;
+        hot_file_bytes: u64 as HOT_FILE_BYTES;
+        hot_write_bytes: u64 as HOT_WRITE_BYTES;
+        append_bytes: u64 as APPEND_BYTES;
+        commit_pages: u64 as COMMIT_PAGES;
+        wait_commits: u64 as WAIT_COMMITS;
+        checkpoint_commits: u64 as CHECKPOINT_COMMITS;
+        max_request_pages: u64 as MAX_REQUEST_PAGES;
+        max_read_pages: u64 as MAX_READ_PAGES;
+    }
+}
+
+/// How sizes of new files are distributed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum SizeLaw {
+    LogNormal,
+    Uniform,
+}
+
 /// A stand-in's row: where it differs from its fellows.
 macro_rules! row {
-    ($row:ident, $name:literal, $about:literal, $($parameter:ident = $default:literal, $source:literal;)*) => {
+    ($row:ident, $name:literal, $law:ident, $about:literal, $($parameter:ident = $default:literal, $source:literal;)*) => {
         pub(crate) const $row: Workload = Workload {
             name: $name,
             about: $about,
@@ -164,13 +212,13 @@ macro_rules! row {
                 HOT_FILE_BYTES,
                 $(Parameter { default: $default, source: $source, ..$parameter }),*
             ],
-            make: |values, seed| make($name, values, seed),
+            make: |values, seed| make($name, SizeLaw::$law, values, seed),
         };
     };
 }
 
 row! {
-    OFFICE_INSTALL, "standin-office-install",
+    OFFICE_INSTALL, "standin-office-install", LogNormal,
     "Stand-in for installing an office package to NTFS (BPLRU W1): large files once, and a registry, a log and the file table again and again.",
     REQUESTS = "20000", "";
     VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
@@ -194,7 +242,7 @@ row! {
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
 }
 row! {
-    BROWSER_CACHE, "standin-browser-cache",
+    BROWSER_CACHE, "standin-browser-cache", LogNormal,
     "Stand-in for a browser's cache on NTFS (BPLRU W2): many small files made and removed, and an index rewritten each time.",
     REQUESTS = "50000", "";
     VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
@@ -218,7 +266,7 @@ row! {
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
 }
 row! {
-    PCMARK, "standin-pcmark",
+    PCMARK, "standin-pcmark", LogNormal,
     "Stand-in for PCMark05's disk tests on NTFS (BPLRU W3): files of all sizes made, changed and removed, and small writes to one large file.",
     REQUESTS = "30000", "";
     VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
@@ -242,7 +290,7 @@ row! {
     MAX_READ_PAGES = "16", "Windows XP: 64 KiB";
 }
 row! {
-    KERNEL_COMPILE, "standin-kernel-compile-ext3",
+    KERNEL_COMPILE, "standin-kernel-compile-ext3", LogNormal,
     "Stand-in for compiling Linux on ext3 (BPLRU W8): object files and lists of what they depend on, many of them temporary, with commits between few files.",
     REQUESTS = "20000", "";
     VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
@@ -266,7 +314,7 @@ row! {
     MAX_READ_PAGES = "32", "Linux 2.6: 128 KiB";
 }
 row! {
-    POSTMARK, "standin-postmark",
+    POSTMARK, "standin-postmark", Uniform,
     "Stand-in for PostMark on FAT, ext3 or NTFS (BPLRU W9): a pool of small files that come, grow and go.",
     REQUESTS = "50000", "";
     VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
@@ -288,7 +336,7 @@ row! {
     MAX_READ_PAGES = "16", "";
 }
 row! {
-    POSTMARK_READS, "standin-postmark-reads",
+    POSTMARK_READS, "standin-postmark-reads", LogNormal,
     "Stand-in for the PostMark trace that comes with the SSD extension of DiskSim: large files, four reads in five requests, hardly a rewrite.",
     REQUESTS = "62257", "trace ssd-postmark-aligned2";
     VOLUME_PAGES = "1760000", "from the trace's 1532457 different pages written: what the file table's zone leaves free";

@@ -1,6 +1,7 @@
 //! Which file goes.
 
 use super::*;
+use destage_base::parameter::Value;
 
 /// Five files of the mix; the slots they have, in the order they were made, and the mix.
 fn five(removed: &str) -> (Vec<u64>, FileMix, Random, Disk) {
@@ -9,7 +10,12 @@ fn five(removed: &str) -> (Vec<u64>, FileMix, Random, Disk) {
     // Every step puts a piece at the end of a file, of which there are enough that can grow.
     values.set("hot_percent", Value::Number(0.0));
     values.set("append_percent", Value::Number(94.0));
-    let mut mix = file_mix(BROWSER_CACHE.name, &values).unwrap();
+    let mut mix = file_mix(
+        BROWSER_CACHE.name,
+        SizeLaw::LogNormal,
+        &Parameters::from_values(&values),
+    )
+    .unwrap();
     let (mut random, mut disk) = (Random::new(1), Disk::new(1, 1));
     mix.begin(&mut disk);
     for _ in 0..5 {

@@ -52,15 +52,15 @@ parameters! {
         /// Within how many page writes accesses of a page count together; 0: as many as the buffer has pages.
         co_window: u32 = "0", "page writes", OURS;
         /// Accesses within the window that make a page hot, the one with which it enters included.
-        co_hot: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64, }, "accesses", OURS;
+        co_hot: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "accesses", OURS;
         /// Pages written back per period if writes come evenly; 0: a sixteenth of the buffer, at least one.
         co_cap_pages: u32 = "0", "pages", OURS;
         /// Length of the periods in which writes and write-backs are counted.
-        co_period_us: u64 = "100000" in Kind::Integer { min: 1, max: u64::MAX / TICKS_PER_US, }, "us", OURS;
+        co_period_us: u64 = "100000" in Kind::Integer { min: 1, max: u64::MAX / TICKS_PER_US }, "us", OURS;
         /// How many past periods tell how bursty writes are: the cap grows by their peak over their mean.
         co_periods: u32 = "8" in Kind::Integer { min: 1, max: 1024 }, "periods", OURS;
         /// How long no host request for a die's pages may have been queued or in service before.
-        co_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US, }, "us", OURS;
+        co_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", OURS;
         /// Whether a read hit counts as an access, for recency and for being hot.
         read_touch: bool = "false", "", OURS;
     }

@@ -46,7 +46,7 @@ parameters! {
     /// What can be set of `bpac`.
     pub struct Parameters {
         /// How long distances are sampled before the thresholds are set anew.
-        bpac_period: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 30, }, "page writes", "BPAC (MSST 2010).";
+        bpac_period: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 30 }, "page writes", "BPAC (MSST 2010).";
         /// Share of the sampled distances that a threshold covers.
         bpac_cover: f64 = "0.9" in SHARE, "", "Ours; the paper says that it covers most of the distribution.";
         /// A period with fewer samples leaves the threshold as it is.

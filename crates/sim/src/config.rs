@@ -1,0 +1,324 @@
+//! A checked configuration, and what is made of it.
+//!
+//! Code reads the typed structs. The maps beside them are for results, and for schemes and layers, which read
+//! their own structs from them.
+
+use std::collections::BTreeMap;
+
+use destage_base::parameter::{Value, Values};
+use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
+use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig, SchemeRow};
+use destage_device::{Device, DeviceConfig};
+use destage_flash::ftl::{FtlConfig, FtlRow};
+use destage_flash::{Ftl, Geometry, Timing};
+use destage_trace::{ReadOptions, TraceError};
+
+use crate::engine::EngineConfig;
+use crate::error::SimError;
+use crate::host::Scheduler;
+use crate::metrics::MergeCost;
+use crate::paging::{AddressMap, Addressing, Align};
+use crate::parameters::{CellMode, Costing, Parameters, Trim, VolatileCache, Wearout};
+use crate::precondition::{self, Precondition};
+use crate::prepass::Prepass;
+
+/// A checked configuration: every parameter has one value that fits its row.
+#[derive(Clone)]
+pub struct Config {
+    /// Device, host and run parameters.
+    pub typed: Parameters,
+    /// The parameters every buffer has.
+    common: Common,
+    /// Device, host, run and trace parameters, by dotted name.
+    global: Values,
+    /// The buffer's common parameters and those of its scheme, by their last name part.
+    buffer: Values,
+    /// The FTL's own parameters, by their last name part.
+    ftl: Values,
+    /// The scheme.
+    pub scheme: &'static SchemeRow,
+    /// The translation layer.
+    pub ftl_row: &'static FtlRow,
+}
+
+impl Config {
+    pub(crate) fn new(
+        scheme: &'static SchemeRow,
+        ftl_row: &'static FtlRow,
+        global: Values,
+        buffer: Values,
+        ftl: Values,
+    ) -> Self {
+        Self {
+            typed: Parameters::from_values(&global),
+            common: Common::from_values(&buffer),
+            global,
+            buffer,
+            ftl,
+            scheme,
+            ftl_row,
+        }
+    }
+
+    /// Gives the device, host or run parameter `name` another value, without a check.
+    ///
+    /// # Panics
+    /// If `value` is of another kind than the parameter's, which is a bug in the caller.
+    pub fn set(&mut self, name: &'static str, value: Value) {
+        self.global.set(name, value);
+        self.typed = Parameters::from_values(&self.global);
+    }
+
+    /// The value of the scheme's parameter `name`, or of one every buffer has; if there is such a one.
+    #[must_use]
+    pub fn buffer_parameter(&self, name: &str) -> Option<&Value> {
+        self.buffer.get(name)
+    }
+
+    /// Every parameter by its full dotted name, in ascending order.
+    #[must_use]
+    pub fn parameters(&self) -> BTreeMap<String, Value> {
+        let global = self
+            .global
+            .iter()
+            .map(|(name, value)| (name.to_owned(), value.clone()));
+        let of = |section: &'static str, values: &Values| -> Vec<(String, Value)> {
+            values
+                .iter()
+                .map(|(name, value)| (format!("{section}.{name}"), value.clone()))
+                .collect()
+        };
+        global
+            .chain(of("buffer", &self.buffer))
+            .chain(of("ftl", &self.ftl))
+            .collect()
+    }
+
+    /// Whether the scheme buffers anything.
+    #[must_use]
+    pub fn keeps_pages(&self) -> bool {
+        let smallest = SchemeConfig {
+            capacity_pages: 0,
+            cluster_pages: 1,
+            dies: 1,
+            future: None,
+            seed: 0,
+            values: &self.buffer,
+        };
+        self.scheme.needs_future || (self.scheme.build)(&smallest).properties().keeps_pages
+    }
+
+    /// What no single row can see.
+    pub(crate) fn check(&self) -> Result<(), SimError> {
+        let page = self.typed.flash.page_bytes;
+        if !page.is_multiple_of(512) {
+            return Err(SimError::Config(format!(
+                "flash.page_bytes = {page}: expected a multiple of 512"
+            )));
+        }
+        let precondition = &self.typed.sim.precondition;
+        if Precondition::read(precondition).is_none() {
+            return Err(SimError::Config(format!(
+                "sim.precondition = {precondition:?}: expected {}",
+                precondition::EXPECTED
+            )));
+        }
+        self.common.check().map_err(SimError::Buffer)?;
+        let capacity = self.typed.buffer.capacity_bytes;
+        if capacity < page && self.keeps_pages() {
+            return Err(SimError::Config(format!(
+                "buffer.capacity_bytes = {capacity}: {} cannot hold a page of {page} bytes; expected at least {page}, or --buffer nocache for no buffer at all",
+                self.scheme.name
+            )));
+        }
+        if capacity / page > u64::from(u32::MAX / 2) {
+            return Err(SimError::Config(format!(
+                "buffer.capacity_bytes = {capacity}: expected at most 2^31 pages of {page} bytes"
+            )));
+        }
+        Ok(())
+    }
+
+    /// How traces are to be read.
+    ///
+    /// # Errors
+    /// If a `trace.*` parameter is not usable.
+    pub fn read_options(&self) -> Result<ReadOptions, TraceError> {
+        ReadOptions::from_values(&self.global)
+    }
+
+    pub(crate) fn geometry(&self) -> Geometry {
+        let flash = &self.typed.flash;
+        Geometry {
+            dies: flash.dies,
+            planes: flash.planes_per_die,
+            blocks_per_plane: flash.blocks_per_plane,
+            pages_per_block: match flash.cell_mode {
+                CellMode::Native => flash.pages_per_block,
+                // A block of one page stays a block of one page.
+                CellMode::Pslc => (flash.pages_per_block / flash.bits_per_cell).max(1),
+            },
+            summary_page: flash.summary_page,
+            page_bytes: flash.page_bytes,
+        }
+    }
+
+    pub(crate) fn timing(&self) -> Timing {
+        let flash = &self.typed.flash;
+        let ticks = |microseconds| from_units(microseconds, TICKS_PER_US);
+        let (read, program) = match flash.cell_mode {
+            CellMode::Native => (flash.read_us, flash.program_us),
+            CellMode::Pslc => (flash.pslc_read_us, flash.pslc_program_us),
+        };
+        let sector_bytes = 512 + u64::from(flash.spare_bytes_per_sector);
+        let sectors = flash.page_bytes / 512;
+        let per_byte = flash.transfer_ns_per_byte;
+        let transfer =
+            |sectors: u64| from_units(per_byte * (sectors * sector_bytes) as f64, TICKS_PER_NS);
+        Timing {
+            read: ticks(read),
+            program: ticks(program),
+            erase: ticks(flash.erase_us),
+            page_transfer: transfer(sectors),
+            sector_transfer: transfer(1),
+        }
+    }
+
+    /// What a merge is charged for each page it copies and each block it erases.
+    pub(crate) fn merge_cost(&self) -> MergeCost {
+        let timing = self.timing();
+        let mut copy = timing.program;
+        if self.typed.sim.merge_time_reads {
+            copy += timing.read;
+        }
+        if self.typed.sim.merge_time_transfers {
+            copy += 2 * timing.page_transfer;
+        }
+        MergeCost {
+            copy,
+            erase: timing.erase,
+        }
+    }
+
+    pub(crate) fn ftl(&self) -> Result<Box<dyn Ftl>, SimError> {
+        let (geometry, flash) = (self.geometry(), &self.typed.flash);
+        geometry.check().map_err(SimError::Geometry)?;
+        let built = (self.ftl_row.build)(&FtlConfig {
+            geometry,
+            erase_dates: self.timing(),
+            copy_back: flash.copy_back,
+            parallel_units: flash.parallel_units,
+            endurance: flash.endurance,
+            retire: flash.wearout == Wearout::Retire,
+            filled: self.precondition().fills(),
+            seed: self.typed.sim.seed,
+            values: &self.ftl,
+        });
+        built.map_err(SimError::Layer)
+    }
+
+    /// Whether a trim writes zeros.
+    pub(crate) fn has_strict_trim(&self) -> bool {
+        self.typed.device.trim == Trim::Strict
+    }
+
+    /// Whether there is flash, and not only a count of what is destaged.
+    #[must_use]
+    pub fn has_flash(&self) -> bool {
+        self.ftl_row.has_flash
+    }
+
+    pub(crate) fn precondition(&self) -> Precondition {
+        Precondition::read(&self.typed.sim.precondition).unwrap_or(Precondition::None)
+    }
+
+    /// The buffer; one of no page keeps nothing.
+    pub(crate) fn buffer(&self, timed: bool, prepass: &Prepass) -> Result<Buffer, SimError> {
+        let page_bytes = self.typed.flash.page_bytes;
+        let capacity = (self.typed.buffer.capacity_bytes / page_bytes) as u32;
+        if self.scheme.needs_future && capacity > 0 {
+            self.check_order(timed)?;
+        }
+        let block_pages = self.geometry().data_pages();
+        let mut config = BufferConfig::from_parameters(capacity, block_pages, &self.common);
+        config.unbounded_admission = true;
+        if !timed {
+            // Nothing is ever in flight.
+            config.release = Release::Issue;
+        }
+        let scheme = (self.scheme.build)(&SchemeConfig {
+            capacity_pages: capacity,
+            cluster_pages: config.cluster_pages,
+            dies: self.geometry().dies,
+            future: prepass.writes.as_deref(),
+            seed: self.typed.sim.seed,
+            values: &self.buffer,
+        });
+        Ok(Buffer::new(config, scheme))
+    }
+
+    /// The device, with `buffer` over `ftl`.
+    pub(crate) fn device(&self, timed: bool, buffer: Buffer, ftl: Box<dyn Ftl>) -> Device {
+        let geometry = self.geometry();
+        let config = DeviceConfig {
+            reads_partial: self.typed.trace.align == Align::ReadModifyWrite,
+            ordering: self.typed.sim.write_order,
+            volatile_cache: self.typed.device.vwc == VolatileCache::On,
+            strict_trim: self.has_strict_trim(),
+            batches: timed,
+            ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
+        };
+        Device::new(config, buffer, ftl)
+    }
+
+    /// A scheme that knows the future must see the writes in the order of the trace.
+    fn check_order(&self, timed: bool) -> Result<(), SimError> {
+        let scheduler = self.typed.host.scheduler;
+        if timed && scheduler != Scheduler::Fifo {
+            return Err(SimError::Config(format!(
+                "buffer.kind = {}: knows the writes to come in the order of the trace, and host.scheduler = {scheduler} may change it; expected host.scheduler=fifo, or ftl.kind=none",
+                self.scheme.name
+            )));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn addressing(&self, span_pages: u64) -> Addressing {
+        Addressing {
+            align: self.typed.trace.align,
+            map: self.typed.trace.addr_map,
+            sectors_per_page: self.typed.flash.page_bytes / 512,
+            span_pages,
+        }
+    }
+
+    /// Whether a run needs to know the requests before it begins; see [`Prepass::of`].
+    #[must_use]
+    pub fn needs_prepass(&self) -> bool {
+        self.typed.trace.addr_map == AddressMap::Shrink || self.scheme.needs_future
+    }
+
+    /// Whether the run has a clock.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
+        self.typed.sim.costing == Costing::Event && self.has_flash()
+    }
+
+    pub(crate) fn engine(&self, span_pages: u64) -> EngineConfig {
+        let (host, sim) = (&self.typed.host, &self.typed.sim);
+        EngineConfig {
+            queue_depth: host.queue_depth,
+            scheduler: host.scheduler,
+            bus_per_sector: from_units(host.bus_ns_per_sector, TICKS_PER_NS),
+            clock: sim.clock,
+            replay: host.replay,
+            time_scale: host.time_scale,
+            attribution: host.attribution,
+            saturation: host.saturation,
+            window: sim.window,
+            drain: sim.drain,
+            addressing: self.addressing(span_pages),
+            exact_responses: sim.exact_responses as usize,
+        }
+    }
+}

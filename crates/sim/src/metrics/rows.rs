@@ -1,0 +1,164 @@
+//! The metrics: each has its name here and nowhere else.
+
+use destage_base::parameter::prose;
+
+/// A metric's row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MetricRow {
+    /// Dotted name; `*` stands for each of `mean std p50 p95 p99 p999 max`, or for a scheme's own word.
+    pub name: &'static str,
+    /// Unit, or nothing for counts and ratios.
+    pub unit: &'static str,
+    /// One sentence.
+    pub about: &'static str,
+}
+
+impl MetricRow {
+    /// The name with `word` for the star.
+    #[must_use]
+    pub fn of(&self, word: &str) -> String {
+        self.name.replace('*', word)
+    }
+}
+
+/// Declares rows and the list of all of them, so that none is left out.
+macro_rules! metrics {
+    ($( $(#[doc = $about:literal])+ $constant:ident = $name:literal, $unit:literal; )+) => {
+        $(
+            $(#[doc = $about])+
+            pub const $constant: &MetricRow = &MetricRow {
+                name: $name,
+                unit: $unit,
+                about: prose(concat!($($about),+)),
+            };
+        )+
+
+        /// All metrics, in the order of results.
+        pub const METRICS: &[&MetricRow] = &[$($constant),+];
+    };
+}
+
+metrics! {
+    /// Requests that arrived.
+    HOST_REQUESTS = "host.requests", "";
+    /// Requests that completed before statistics closed.
+    HOST_COMPLETED = "host.completed", "";
+    /// 1 if the run stopped because host.saturation requests were outstanding.
+    HOST_SATURATED = "host.saturated", "";
+    /// Pages read by the host.
+    HOST_PAGE_READS = "host.page_reads", "";
+    /// Pages written by the host.
+    HOST_PAGE_WRITES = "host.page_writes", "";
+    /// Bytes written by the host.
+    HOST_BYTES_WRITTEN = "host.bytes_written", "bytes";
+    /// Host response time: arrival to completion.
+    RESPONSE = "response.*_ms", "ms";
+    /// The same, of reads.
+    RESPONSE_READ = "response.read.*_ms", "ms";
+    /// The same, of writes, flushes and trims.
+    RESPONSE_WRITE = "response.write.*_ms", "ms";
+    /// From being sent to the device to completion.
+    DEVICE_RESPONSE = "device_response.*_ms", "ms";
+    /// Of destaged records: from issue to the end of the last program.
+    DESTAGE_RESPONSE = "destage_response.*_ms", "ms";
+    /// Completed requests over the makespan.
+    THROUGHPUT_IOPS = "throughput.iops", "1/s";
+    /// Host bytes written over the makespan; MB is 10^6 bytes.
+    THROUGHPUT_MB_PER_S = "throughput.mb_per_s", "MB/s";
+    /// Host bytes written over the serial sum of all flash operation times.
+    THROUGHPUT_OP_MODEL_MB_PER_S = "throughput.op_model_mb_per_s", "MB/s";
+    /// Page writes that found their page in the buffer.
+    BUFFER_WRITE_HITS = "buffer.write_hits", "";
+    /// Page reads served from the buffer.
+    BUFFER_READ_HITS = "buffer.read_hits", "";
+    /// Destage records because room was needed.
+    BUFFER_EVICTIONS = "buffer.evictions", "";
+    /// Dirty pages destaged, padding excluded.
+    BUFFER_DESTAGED_PAGES = "buffer.destaged_pages", "";
+    /// Dirty pages per destage record.
+    BUFFER_MEAN_DESTAGE_PAGES = "buffer.mean_destage_pages", "pages";
+    /// Dirty pages destaged because room was needed.
+    BUFFER_ON_DEMAND_UPDATES = "buffer.on_demand_updates", "";
+    /// Pages read to complete a cluster.
+    BUFFER_PAD_READS = "buffer.pad_reads", "";
+    /// Never-written pages programmed to complete a cluster.
+    BUFFER_PAD_FILLS = "buffer.pad_fills", "";
+    /// Dirty pages in the buffer when statistics closed.
+    BUFFER_DIRTY_AT_END = "buffer.dirty_at_end", "";
+    /// Most bytes of dirty pages in the buffer at one moment; never more than its capacity.
+    BUFFER_DIRTY_BYTES_MAX = "buffer.dirty_bytes_max", "bytes";
+    /// Longest time a page stayed dirty.
+    BUFFER_OLDEST_DIRTY_MS_MAX = "buffer.oldest_dirty_ms_max", "ms";
+    /// Most bytes that a loss of power would have lost: resident dirty, leaving, held and bypassed, until their program has ended.
+    DEVICE_AT_RISK_BYTES_MAX = "device.at_risk_bytes_max", "bytes";
+    /// Figures only the chosen scheme has, such as thresholds it learnt; see its page in docs/schemes.
+    SCHEME = "scheme.*", "";
+    /// Page writes that made the device's contents before the first request; nothing else counts them.
+    SIM_PRECONDITION_PAGES = "sim.precondition_pages", "pages";
+    /// Page reads.
+    FLASH_READS = "flash.reads", "";
+    /// Page programs.
+    FLASH_PROGRAMS = "flash.programs", "";
+    /// Block erases.
+    FLASH_ERASES = "flash.erases", "";
+    /// Valid pages moved by garbage collection or merging.
+    FLASH_PAGES_MOVED = "flash.pages_moved", "";
+    /// Programs of pages the buffer or host wrote.
+    FLASH_PROGRAMS_HOST = "flash.programs.host", "";
+    /// Programs that complete a cluster.
+    FLASH_PROGRAMS_PAD = "flash.programs.pad", "";
+    /// Programs by garbage collection or merging.
+    FLASH_PROGRAMS_COPY = "flash.programs.copy", "";
+    /// Programs of summary or translation pages.
+    FLASH_PROGRAMS_MAP = "flash.programs.map", "";
+    /// Programs by wear levelling.
+    FLASH_PROGRAMS_WEAR = "flash.programs.wear", "";
+    /// Busy share, mean over dies.
+    FLASH_UTILIZATION_MEAN = "flash.utilization_mean", "";
+    /// Busy share of the least busy die.
+    FLASH_UTILIZATION_MIN = "flash.utilization_min", "";
+    /// Busy share of the busiest die.
+    FLASH_UTILIZATION_MAX = "flash.utilization_max", "";
+    /// Mean number of busy dies while any is busy.
+    FLASH_PARALLELISM_MEAN = "flash.parallelism_mean", "";
+    /// Garbage collections, each of one or several blocks.
+    FTL_GC_RUNS = "ftl.gc_runs", "";
+    /// Time of garbage collections, summed over dies.
+    FTL_GC_TIME_MS = "ftl.gc_time_ms", "ms";
+    /// Merges in which the log block became the data block as it was.
+    FTL_MERGES_SWITCH = "ftl.merges.switch", "";
+    /// Merges in which it did after the rest of its pages was copied.
+    FTL_MERGES_PARTIAL = "ftl.merges.partial", "";
+    /// Merges in which all pages were copied to a new block.
+    FTL_MERGES_FULL = "ftl.merges.full", "";
+    /// Merges because a block's own log block could not take a page.
+    FTL_MERGE_CAUSES_OWN_LOG = "ftl.merge_causes.own_log", "";
+    /// Merges because another block needed room in the log.
+    FTL_MERGE_CAUSES_ROOM = "ftl.merge_causes.room", "";
+    /// Merges before they were needed.
+    FTL_MERGE_CAUSES_EAGER = "ftl.merge_causes.eager", "";
+    /// Pages copied by merges.
+    FTL_MERGE_COPIES = "ftl.merge_copies", "pages";
+    /// Blocks erased by merges.
+    FTL_MERGE_ERASES = "ftl.merge_erases", "blocks";
+    /// Programs and erases of merges; with sim.merge_time_* also their reads and transfers.
+    FTL_MERGE_TIME_MS = "ftl.merge_time_ms", "ms";
+    /// RAM of the mapping tables.
+    FTL_MAP_BYTES = "ftl.map_bytes", "bytes";
+    /// Figures only the chosen FTL has, such as a hit ratio of its map; see its page in docs/ftls.
+    FTL = "ftl.*", "";
+    /// Bytes of data programmed per byte the host wrote.
+    WAF_BYTES = "waf.bytes", "";
+    /// Flash programs per page the host wrote.
+    WAF_HOST = "waf.host", "";
+    /// Flash programs per page given to the FTL.
+    WAF_FTL = "waf.ftl", "";
+    /// Fewest erases of a block.
+    WEAR_ERASE_MIN = "wear.erase_min", "";
+    /// Most erases of a block.
+    WEAR_ERASE_MAX = "wear.erase_max", "";
+    /// Mean erases of a block.
+    WEAR_ERASE_MEAN = "wear.erase_mean", "";
+    /// Standard deviation of the erases of a block.
+    WEAR_ERASE_STD = "wear.erase_std", "";
+}
