@@ -47,6 +47,8 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	$(CARGO) build --release --locked --quiet -p destage-benches
 	$(TARGET)/release/destage-benches $(DESTAGE)
 	@echo
+	$(TARGET)/release/sweep $(DESTAGE)
+	@echo
 	$(TARGET)/release/buffers rates
 	@echo
 	$(TARGET)/release/buffers sizes $(TARGET)/cost-over-size.svg

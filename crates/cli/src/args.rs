@@ -78,7 +78,7 @@ pub(crate) struct Common {
     /// Translation layer: `page`, or with parameters `page:gc_policy=greedy`
     #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "ftl")]
     pub(crate) ftl: Option<String>,
-    /// Worker threads of a cross product; all cores if not given
+    /// Worker threads of a cross product, never more than it has runs; all cores if not given. A run is one thread
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
@@ -244,7 +244,7 @@ pub(crate) struct DemoArguments {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Worker threads; all cores if not given
+    /// Worker threads, never more than there are runs; all cores if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]

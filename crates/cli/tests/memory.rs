@@ -29,10 +29,15 @@ fn peak_kib(child: &Child) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// A run of the buffer alone, and one with a clock over a small device, all of whose blocks are used in any case.
-const RUNS: [&[&str]; 2] = [
-    &["--ftl", "none"],
+/// A run of the buffer alone, one with a clock over a small device, all of whose blocks are used in any case, and a
+/// comparison, whose runs are fed by one decoder.
+const RUNS: [&[&str]; 3] = [
+    &["run", "-", "--size", "4MiB", "--ftl", "none"],
     &[
+        "run",
+        "-",
+        "--size",
+        "4MiB",
         "--set",
         "sim.exact_responses=1000",
         "--set",
@@ -41,6 +46,16 @@ const RUNS: [&[&str]; 2] = [
         "flash.planes_per_die=2",
         "--set",
         "flash.blocks_per_plane=64",
+    ],
+    &[
+        "compare",
+        "-",
+        "--buffers",
+        "fifo,lru,bplru",
+        "--sizes",
+        "2MiB,4MiB",
+        "--ftl",
+        "none",
     ],
 ];
 
@@ -65,12 +80,7 @@ fn peaks(requests: u64, run: &[&str]) -> [u64; 2] {
         .spawn()
         .unwrap();
     let text = writer.stdout.take().unwrap();
-    let arguments = [
-        &["run", "-", "--format", "disksim", "--json"][..],
-        &["--size", "4MiB"],
-        run,
-    ]
-    .concat();
+    let arguments = [run, &["--format", "disksim", "--json"]].concat();
     let output = place.path("results.json");
     let mut reader = place
         .command(&arguments)
@@ -89,7 +99,10 @@ fn peaks(requests: u64, run: &[&str]) -> [u64; 2] {
         std::thread::sleep(Duration::from_millis(5));
     };
     assert!(status.success() && writer.wait().unwrap().success());
-    let results = json(&place.read("results.json"));
+    let mut results = json(&place.read("results.json"));
+    if run[0] == "compare" {
+        results = results["runs"][5].take();
+    }
     assert_eq!(results["metrics"]["host.requests"], requests);
     peaks
 }

@@ -15,11 +15,9 @@ fn main() -> Result<(), Error> {
     };
     let mut settings = Settings::new();
     settings.load_profile("disksim-ssd")?;
-    settings.set_pair("trace.addr_map=shrink")?;
+    settings.set_pair("buffer.capacity_bytes=8MiB")?;
 
-    let grid = Grid::new(settings)
-        .buffers(["lru", "bplru"])
-        .sizes(["8MiB"]);
+    let grid = Grid::new(settings).buffers(["lru", "bplru"]);
     let results = compare(&[input], &grid.combinations()?, &Effort::default())?;
     for run in &results.runs {
         match (&run.error, run.metric("response.p99_ms")) {

@@ -107,8 +107,8 @@ impl<'a> Engine<'a> {
             };
             self.begin(Some(*first)).map_err(|error| *error)?;
         }
-        while !coming.as_slice().is_empty() && !self.has_ended {
-            self.step(&mut coming).map_err(|error| *error)?;
+        if !self.has_ended {
+            self.work_off(&mut coming, false).map_err(|error| *error)?;
         }
         Ok(!self.has_ended)
     }
@@ -140,8 +140,8 @@ impl<'a> Engine<'a> {
         if !self.has_begun {
             self.begin(None)?;
         }
-        while !self.has_ended {
-            self.step(&mut [].iter())?;
+        if !self.has_ended {
+            self.work_off(&mut [].iter(), true)?;
         }
         if !self.measured.saturated && self.config.drain && !self.link.closed {
             self.drain()?;
@@ -158,18 +158,24 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
-    /// Handles one event, and sees whether it was the last.
-    #[inline]
-    fn step(&mut self, coming: &mut Coming<'_>) -> Outcome {
-        let Some(event) = self.link.events.take() else {
-            self.has_ended = true;
-            return Ok(());
-        };
-        self.handle(event, coming)?;
-        let finished = self.link.active.is_empty() && self.next.is_none();
-        self.has_ended = self.measured.saturated
-            || (finished && self.device.is_settled())
-            || (self.link.closed && !self.link.observer.wants_responses());
+    /// Handles events for as long as it knows what comes after the next to arrive, or, of the `last` requests, until
+    /// every one is complete or the run stops early.
+    fn work_off(&mut self, coming: &mut Coming<'_>, last: bool) -> Outcome {
+        while last || !coming.as_slice().is_empty() {
+            let Some(event) = self.link.events.take() else {
+                self.has_ended = true;
+                break;
+            };
+            self.handle(event, coming)?;
+            let finished = self.link.active.is_empty() && self.next.is_none();
+            if self.measured.saturated
+                || (finished && self.device.is_settled())
+                || (self.link.closed && !self.link.observer.wants_responses())
+            {
+                self.has_ended = true;
+                break;
+            }
+        }
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! A run that goes on as requests come: it is fed batches, stands still between them, and then finishes.
+//! A run that goes on as requests come.
 
 use destage_flash::Ftl;
 use destage_trace::Request;
@@ -48,7 +48,7 @@ impl Config {
     }
 }
 
-/// One run. See the [module](self).
+/// One run that is fed batches of requests, stands still between them, and then finishes.
 pub struct Simulation<'a> {
     kind: Kind<'a>,
     scope: Scope,
