@@ -5,6 +5,7 @@
 
 mod pages;
 mod rows;
+mod runs;
 mod shape;
 
 pub use rows::{Number, Row, Statistics};
