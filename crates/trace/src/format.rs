@@ -31,6 +31,8 @@ pub struct Format {
     /// Whether a request is several lines or records, of which `trace.event` names the one that counts. A trace may
     /// then be without a single request.
     pub filters_events: bool,
+    /// Whether a format of its own that fits as well is the one that is meant.
+    pub general: bool,
     pub(crate) encoding: Encoding,
 }
 

@@ -152,7 +152,16 @@ impl Reader {
             cause,
         })?;
         let mut blocks = Blocks::new(source, options.digest);
-        let Some(format) = first_block(&file, compression, &mut blocks, options)? else {
+        let mut faults = Faults {
+            policy: options.bad_lines,
+            skipped: 0,
+            first: None,
+            pending: None,
+        };
+        let long_line = |error| {
+            faults.note(|| error);
+        };
+        let Some(format) = first_block(&file, compression, &mut blocks, options, long_line)? else {
             return Err(TraceError::Empty {
                 file,
                 lines: 0,
@@ -170,7 +179,9 @@ impl Reader {
             placement,
         };
         let unit = options.time_unit_of(&file, format)?;
-        let state = State::new(unit.exponent()).with(&options.choices);
+        let mut state = State::new(unit.exponent()).with(&options.choices);
+        // First lines that were too long are done.
+        state.line += faults.skipped;
         let rows = match format.encoding {
             Encoding::Text(_) | Encoding::Binary(_) => None,
             Encoding::Table(table) => {
@@ -181,12 +192,6 @@ impl Reader {
                 };
                 Some(table.open(path, through, format.name, &state)?)
             }
-        };
-        let faults = Faults {
-            policy: options.bad_lines,
-            skipped: 0,
-            first: None,
-            pending: None,
         };
         Ok(Self {
             file,
@@ -320,7 +325,7 @@ impl Reader {
             }
             self.decode(batch)?;
         }
-        if self.format.epoch {
+        if self.format.epoch || self.state.is_calendar {
             self.make_relative(batch);
         }
         self.cut(batch);
@@ -354,6 +359,20 @@ impl Reader {
                             file: self.file.clone(),
                             offset: self.blocks.offset(),
                         });
+                    }
+                    return Ok(());
+                }
+                Err(BlockError::LongLine) if self.faults.policy == BadLines::Skip => {
+                    let error = self.no_more_bytes(BlockError::LongLine);
+                    self.faults.note(|| error);
+                    self.state.line += 1;
+                    match self.blocks.pass_line() {
+                        // The next line may be as long, and is met again.
+                        Ok(_) | Err(BlockError::LongLine) => {}
+                        Err(error) => {
+                            self.faults.pending = Some(self.no_more_bytes(error));
+                            self.admission.finish();
+                        }
                     }
                     return Ok(());
                 }

@@ -26,6 +26,7 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: false,
     filters_events: true,
+    general: false,
     encoding: Encoding::Text(decode::<BlkParse>),
 };
 

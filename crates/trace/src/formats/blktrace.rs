@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: false,
     filters_events: true,
+    general: false,
     encoding: Encoding::Binary(Binary::of::<BlkTrace>(begins)),
 };
 

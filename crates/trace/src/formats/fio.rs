@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: false,
     filters_events: false,
+    general: false,
     encoding: Encoding::Text(decode::<Fio>),
 };
 

@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: true,
     filters_events: false,
+    general: false,
     encoding: Encoding::Text(decode::<Msr>),
 };
 

@@ -22,6 +22,7 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: true,
     filters_events: false,
+    general: false,
     encoding: Encoding::Binary(Binary::of::<OracleGeneral>(begins)),
 };
 

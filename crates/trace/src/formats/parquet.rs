@@ -39,6 +39,7 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: false,
     filters_events: false,
+    general: false,
     encoding: Encoding::Table(Table {
         begins: |bytes| bytes.starts_with(MARK),
         open_file: open,

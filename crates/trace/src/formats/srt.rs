@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: false,
     filters_events: false,
+    general: false,
     encoding: Encoding::Binary(Binary::of::<Srt>(begins)),
 };
 

@@ -17,6 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: false,
     filters_events: false,
+    general: false,
     encoding: Encoding::Text(decode::<SsdSim>),
 };
 

@@ -17,6 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: true,
     filters_events: false,
+    general: false,
     encoding: Encoding::Text(decode::<Systor>),
 };
 

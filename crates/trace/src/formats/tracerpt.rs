@@ -32,6 +32,7 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: true,
     filters_events: false,
+    general: false,
     encoding: Encoding::Text(decode::<Tracerpt>),
 };
 

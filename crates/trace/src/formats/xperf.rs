@@ -39,6 +39,7 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: false,
     filters_events: false,
+    general: false,
     encoding: Encoding::Text(decode::<Xperf>),
 };
 
