@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::InfoArguments;
 use crate::choices;
-use crate::errors::Failure;
+use crate::errors::{Failure, harmless};
 use crate::input::{self, Facts};
 use crate::interrupt;
 use crate::manifest::Manifest;
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         .unwrap_or_default();
     output::print(&format!(
         "{}: {}, times in {}\n{digest}\n{}",
-        name,
+        harmless(&name),
         format.name,
         options.time_unit.unwrap_or(format.time_unit).name(),
         table.text()

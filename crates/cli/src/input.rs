@@ -9,6 +9,7 @@ use destage_sim::settings::{Config, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
     BadLines, FORMATS, Operation, ReadOptions, Reader, Request, Volumes, format, injected,
+    require_second_pass,
 };
 use destage_workload::{WORKLOADS, Workload};
 
@@ -131,10 +132,12 @@ impl Input {
         options: &ReadOptions,
     ) -> Result<(Source<'static>, Prepass), Failure> {
         let prepass = if config.needs_prepass() {
-            if matches!(self, Self::Trace(path) if path.as_os_str() == "-") {
-                return Err(Failure::input(
-                    "-: trace.addr_map=shrink and belady read the trace twice; expected a file in place of standard input",
-                ));
+            if let Self::Trace(path) = self {
+                let what = match config.scheme.needs_future {
+                    true => "a scheme that knows the future",
+                    false => "trace.addr_map=shrink",
+                };
+                require_second_pass(path, what, "")?;
             }
             let options = ReadOptions {
                 digest: false,

@@ -236,13 +236,15 @@ pub enum TraceError {
         /// Which, and what to do.
         reason: &'static str,
     },
-    /// Volumes cannot be concatenated on standard input, because that reads the trace twice.
-    #[error(
-        "{file}: trace.volumes=concatenate reads the trace twice; expected a file, or trace.volumes=separate"
-    )]
+    /// What is asked for reads the trace twice, and this can be read once only.
+    #[error("{file}: {what} reads the trace twice; expected a regular file{instead}")]
     SecondPass {
         /// The path as given.
         file: String,
+        /// What reads it twice.
+        what: &'static str,
+        /// What does not, or nothing.
+        instead: &'static str,
     },
     /// An option's value is not usable.
     #[error("{name}: \"{value}\" is not usable; expected {expected}")]

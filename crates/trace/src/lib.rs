@@ -49,7 +49,7 @@ pub use injection::injected;
 pub use options::{
     BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, Streams, Volumes, ZeroLength,
 };
-pub use reader::{ReadReport, Reader};
+pub use reader::{ReadReport, Reader, can_be_read_again, require_second_pass};
 pub use request::{Operation, Request};
 pub use statistics::{Collector, Statistics};
 pub use trace::{Trace, read_all};

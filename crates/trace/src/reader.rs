@@ -112,6 +112,34 @@ impl Faults {
     }
 }
 
+/// Whether the trace at `path` can be read more than once: what comes through a pipe is gone after the first time.
+#[must_use]
+pub fn can_be_read_again(path: &Path) -> bool {
+    let is_kept = |data: std::fs::Metadata| data.is_file() || data.is_dir();
+    // What does not exist is reported by who opens it.
+    path.as_os_str() != "-" && path.metadata().map_or(true, is_kept)
+}
+
+/// Refuses a trace that can be read once only, for the sake of `what`, which reads it twice. What to do `instead` ends the
+/// message.
+///
+/// # Errors
+/// If the trace at `path` comes through a pipe.
+pub fn require_second_pass(
+    path: &Path,
+    what: &'static str,
+    instead: &'static str,
+) -> Result<(), TraceError> {
+    if can_be_read_again(path) {
+        return Ok(());
+    }
+    Err(TraceError::SecondPass {
+        file: path.display().to_string(),
+        what,
+        instead,
+    })
+}
+
 impl Reader {
     /// Opens the trace at `path`, or standard input for `-`, and finds its format.
     ///
@@ -124,11 +152,11 @@ impl Reader {
         let placement = match options.volumes {
             Volumes::Ignore => Placement::Ignore,
             Volumes::Separate => Placement::Separate(options.volume_stride),
-            // What can be read once only must not lose its content to the first pass.
-            Volumes::Concatenate if stdin || path.metadata().is_ok_and(|data| !data.is_file()) => {
-                return Err(TraceError::SecondPass { file });
+            Volumes::Concatenate => {
+                let what = "trace.volumes=concatenate";
+                require_second_pass(path, what, ", or trace.volumes=separate")?;
+                first_pass(path, options)?
             }
-            Volumes::Concatenate => first_pass(path, options)?,
         };
         let bytes_read = Arc::new(AtomicU64::new(0));
         let mut bytes_total = None;
