@@ -1,15 +1,16 @@
 //! `destage trace info`: what a trace is like.
 
+use std::cmp::Reverse;
 use std::time::Instant;
 
 use destage_sim::settings::{Config, Origin};
 use destage_trace::statistics::{Number, Shape};
-use destage_trace::{Collector, Reader};
+use destage_trace::{Collector, Reader, Statistics};
 use serde_json::{Map, Value, json};
 
 use crate::args::InfoArguments;
 use crate::choices;
-use crate::errors::{Failure, harmless};
+use crate::errors::{Failure, harmless, warn};
 use crate::input::{self, Facts};
 use crate::interrupt;
 use crate::manifest::Manifest;
@@ -52,7 +53,18 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     drop(progress);
     let facts = Facts::of_reader(&arguments.trace.display().to_string(), &reader);
     facts.warn();
+    facts.warn_of_times();
     let statistics = collector.finish();
+    if let (Some((shift, then)), Some(now)) =
+        (statistics.better_shift(), statistics.aligned_4kib_share)
+    {
+        let [now, then] = [now, then].map(|share| (100.0 * share).round());
+        warn(format!(
+            "{}: {now} % of reads and writes begin on a multiple of 4 KiB; with trace.lba_shift={} it would be {then} %",
+            facts.name,
+            options.lba_shift.saturating_add(shift)
+        ));
+    }
     let rows = statistics.rows();
     let format = reader.format();
     let digest = facts.digest.clone();
@@ -71,7 +83,17 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
             (row.name.to_owned(), value)
         });
         let values: Map<String, Value> = values.collect();
-        let document = json!({ "manifest": manifest.single(), "statistics": values });
+        let volumes = statistics.by_volume.iter().map(|volume| {
+            json!({
+                "volume": volume.volume,
+                "requests": volume.requests,
+                "bytes_read": volume.bytes_read,
+                "bytes_written": volume.bytes_written,
+            })
+        });
+        let volumes: Vec<Value> = volumes.collect();
+        let document =
+            json!({ "manifest": manifest.single(), "statistics": values, "volumes": volumes });
         return output::print(&json::text(&document));
     }
     let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left, Side::Left]);
@@ -83,12 +105,35 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         .map(|digest| format!("sha256 {digest}\n"))
         .unwrap_or_default();
     output::print(&format!(
-        "{}: {}, times in {}\n{digest}\n{}",
+        "{}: {}, times in {}\n{digest}\n{}{}",
         harmless(&name),
         format.name,
         options.time_unit.unwrap_or(format.time_unit).name(),
-        table.text()
+        table.text(),
+        by_volume(&statistics)
     ))
+}
+
+/// The busiest volumes as a table; nothing where there is only one.
+fn by_volume(statistics: &Statistics) -> String {
+    const SHOWN: usize = 10;
+    let mut volumes = statistics.by_volume.clone();
+    if volumes.len() < 2 {
+        return String::new();
+    }
+    volumes.sort_by_key(|volume| (Reverse(volume.requests), volume.volume));
+    let mut table = Table::new(vec![Side::Right; 4]);
+    table.row(["volume", "requests", "bytes_read", "bytes_written"]);
+    for volume in volumes.iter().take(SHOWN) {
+        let counts = [volume.requests, volume.bytes_read, volume.bytes_written];
+        let [requests, read, written] = counts.map(numbers::whole);
+        table.row([&volume.volume.to_string(), &requests, &read, &written]);
+    }
+    let left = match volumes.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        left => format!("and {left} with no more requests each\n"),
+    };
+    format!("\n{}{left}", table.text())
 }
 
 /// Pages of a block that hold data.

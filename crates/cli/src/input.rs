@@ -7,6 +7,7 @@ use destage_base::parameter::{Value, Values};
 use destage_sim::prepass::Prepass;
 use destage_sim::settings::{Config, split_kind};
 use destage_sim::source::Source;
+use destage_trace::plausibility::Doubt;
 use destage_trace::{
     BadLines, FORMATS, Operation, ReadOptions, Reader, Request, Volumes, format, injected,
     require_second_pass,
@@ -49,6 +50,8 @@ pub(crate) struct Facts {
     /// Requests whose time was moved up.
     pub(crate) clamped_requests: u64,
     first_skipped: Option<String>,
+    /// What is odd about its times.
+    doubts: Vec<Doubt>,
     /// Whether there are requests of several volumes.
     has_volumes: bool,
     /// Whether the requested slice of the trace is empty.
@@ -264,6 +267,7 @@ impl Facts {
             dropped_requests: report.zero_length,
             clamped_requests: report.clamped,
             first_skipped: reader.first_skipped().map(str::to_owned),
+            doubts: reader.doubts(),
             has_volumes: reader.has_volumes(),
             is_empty: report.requests == 0,
         }
@@ -279,6 +283,7 @@ impl Facts {
             dropped_requests: 0,
             clamped_requests: 0,
             first_skipped: None,
+            doubts: Vec::new(),
             has_volumes: false,
             is_empty: false,
         }
@@ -295,11 +300,19 @@ impl Facts {
     /// The warnings of [`Facts::warn`], and one if volumes share addresses.
     pub(crate) fn warn_of_simulation(&self, options: &ReadOptions) {
         self.warn();
+        self.warn_of_times();
         if self.has_volumes && options.volumes == Volumes::Ignore {
             warn(format!(
                 "{}: several volumes lie over one another; trace.volumes=separate or concatenate lays them apart",
                 self.name
             ));
+        }
+    }
+
+    /// Tells the user what is odd about the trace's times.
+    pub(crate) fn warn_of_times(&self) {
+        for doubt in &self.doubts {
+            warn(format!("{}: {doubt}", self.name));
         }
     }
 

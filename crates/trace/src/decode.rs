@@ -46,6 +46,8 @@ pub(crate) struct State {
     pub exponent: u32,
     /// For times that count from an epoch: what is subtracted, in whole units.
     base: Option<u64>,
+    /// Times of a table with digits below the tick.
+    pub rounded: u64,
     /// Whether the times of a table turned out to count from a day of the calendar.
     pub is_calendar: bool,
     /// The first of the blank lines that were the last seen.
@@ -86,6 +88,7 @@ impl State {
             ticks_per_unit,
             exponent,
             base: None,
+            rounded: 0,
             is_calendar: false,
             blank: None,
             bad_blank: 0,

@@ -6,6 +6,7 @@
 //! | [`options`] | how a trace is to be read: the `trace.*` parameters |
 //! | [`reader`] | [`Reader`], one pass over a file in bounded memory |
 //! | [`trace`] | [`Trace`], a whole file in memory |
+//! | [`plausibility`] | whether its times can be right |
 //! | [`error`] | [`TraceError`], one line a user can act on |
 //! | [`statistics`] | what a trace is like |
 //! | [`transform`] | traces cut, scaled, merged, anonymised |
@@ -32,6 +33,7 @@ mod formats;
 mod injection;
 pub mod options;
 mod order;
+pub mod plausibility;
 pub mod reader;
 mod records;
 mod report;

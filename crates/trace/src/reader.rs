@@ -8,9 +8,10 @@ use crate::cursor::{Problem, next_line};
 use crate::decode::State;
 use crate::detect::first_block;
 use crate::error::{Excerpt, Fault, TraceError};
-use crate::format::{Encoding, Format};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::injection::Injection;
 use crate::options::{BadLines, Order, ReadOptions, Volumes};
+use crate::plausibility::{Doubt, Pace};
 use crate::report::{block_error, line_text, offending, offending_bytes};
 use crate::request::{Operation, Request};
 use crate::rows::{Rows, Step, shown};
@@ -65,6 +66,8 @@ pub struct Reader {
     injection: Option<Injection>,
     handed_out: u64,
     volumes: Seen,
+    unit: TimeUnit,
+    pace: Pace,
     stage: Stage,
     /// No complete record is in sight.
     starved: bool,
@@ -237,6 +240,8 @@ impl Reader {
             injection: Injection::new(options),
             handed_out: 0,
             volumes: Seen::default(),
+            unit,
+            pace: Pace::default(),
             stage: if options.limit == Some(0) {
                 Stage::Stopped
             } else {
@@ -265,6 +270,7 @@ impl Reader {
             if !batch.is_empty() {
                 self.handed_out += batch.len() as u64;
                 self.volumes.see(batch);
+                self.pace.see(batch);
                 return Ok(true);
             }
         }
@@ -294,6 +300,20 @@ impl Reader {
     #[must_use]
     pub fn has_volumes(&self) -> bool {
         self.volumes.several
+    }
+
+    /// What is odd about the times handed out so far: each a sentence for the user, without the file's name.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<Doubt> {
+        let mut pace = self.pace;
+        pace.rounded = self.state.rounded;
+        pace.doubts(self.unit)
+    }
+
+    /// The unit that times were taken for.
+    #[must_use]
+    pub fn time_unit(&self) -> TimeUnit {
+        self.unit
     }
 
     /// What was met so far.

@@ -250,6 +250,7 @@ impl Row {
                 place.leave(cursor, &TIME)?;
                 let time = state.table_time(whole, rest, false);
                 self.arrival = time.ok_or_else(|| wrong_time(cursor, state, whole))?;
+                state.rounded += u64::from(cursor.rounded);
                 return Ok(());
             }
             Field::Volume => {
