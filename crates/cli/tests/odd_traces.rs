@@ -47,6 +47,26 @@ fn times_in_the_wrong_unit_are_told_by_info_and_run() {
 }
 
 #[test]
+fn times_of_a_clock_in_the_wrong_unit_are_told() {
+    let place = Place::new();
+    for (first, unit) in [
+        (1_704_067_200_000_000u64, "us"),
+        (128_166_372_003_061_629, "100ns"),
+    ] {
+        let time = |index: u64| (first + 10_000 * index).to_string();
+        place.write("t.csv", table(20, time, |index| 8 * index));
+        let errors = place.run(&["trace", "info", "t.csv"]).errors;
+        let told = format!(" in {unit}, and was taken for ns; trace.time_unit={unit} says so");
+        assert!(errors.contains(&told), "{errors}");
+        let set = format!("trace.time_unit={unit}");
+        assert_eq!(
+            place.run(&["trace", "info", "t.csv", "--set", &set]).errors,
+            ""
+        );
+    }
+}
+
+#[test]
 fn times_that_most_requests_share_are_told() {
     let place = Place::new();
     let coarse = |index: u64| format!("{}000000000", index / 20);

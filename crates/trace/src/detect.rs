@@ -13,6 +13,7 @@ use crate::format::{Encoding, FORMATS, Format, PARQUET_LEFT_OUT, names};
 use crate::formats;
 use crate::options::{BadLines, Choices, ReadOptions};
 use crate::report::block_error;
+use crate::variant::variant;
 
 /// What some programs begin a file of UTF-8 with.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -194,7 +195,13 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
             file: file.to_owned(),
             line,
             text: Excerpt::new(text),
-            known: names(FORMATS),
+            known: match variant(lines) {
+                Some((typed, name)) => format!(
+                    "{typed}, which reads it as a table like {name}, one of {}",
+                    names(FORMATS)
+                ),
+                None => format!("one of {}", names(FORMATS)),
+            },
         });
     }
     decide(file, &candidates, line, || Excerpt::new(text))

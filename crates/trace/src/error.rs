@@ -96,7 +96,7 @@ pub enum TraceError {
     },
     /// No format fits the first lines.
     #[error(
-        "{file}:{line}: no known format fits: \"{text}\"; expected one of {known}, or --format csv with trace.columns for a table of your own"
+        "{file}:{line}: no known format fits: \"{text}\"; expected {known}, or --format csv with trace.columns for a table of your own"
     )]
     UnknownFormat {
         /// The path as given.
@@ -105,7 +105,7 @@ pub enum TraceError {
         line: u64,
         /// That line.
         text: Excerpt,
-        /// Names of all formats.
+        /// What reads the file, if it is nearly in a format; and names of all formats.
         known: String,
     },
     /// Several formats fit, and the file's name does not decide.

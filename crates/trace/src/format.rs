@@ -33,6 +33,8 @@ pub struct Format {
     pub filters_events: bool,
     /// Whether a format of its own that fits as well is the one that is meant.
     pub general: bool,
+    /// Its columns as those of a table, if they are: for files that differ from it in separators or letters.
+    pub as_table: Option<&'static str>,
     pub(crate) encoding: Encoding,
 }
 

@@ -42,6 +42,7 @@ mod rows;
 pub mod statistics;
 pub mod trace;
 pub mod transform;
+mod variant;
 mod volumes;
 pub mod writers;
 

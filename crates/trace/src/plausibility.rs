@@ -20,6 +20,23 @@ const REQUESTS_PER_SECOND_BUSY: f64 = 5e4;
 /// Fewer requests may be one burst.
 const REQUESTS_MIN: u64 = 16;
 
+/// Clocks whose times, taken for ns, are no beginning of a trace: what they are, their unit, and their first ticks from one
+/// year to another. Unix times in ms or s are, and those in ns are known.
+const CLOCKS: [(&str, TimeUnit, std::ops::Range<Ticks>); 2] = [
+    // 2001 to 2200.
+    (
+        "Unix",
+        TimeUnit::Microseconds,
+        10_000_000_000_000_000..72_580_000_000_000_000,
+    ),
+    // 1990 to 2100.
+    (
+        "Windows",
+        TimeUnit::HundredNanoseconds,
+        1_222_000_000_000_000_000..1_574_000_000_000_000_000,
+    ),
+];
+
 /// What is counted of requests in order of arrival, to judge their times.
 ///
 /// ```
@@ -48,6 +65,8 @@ pub struct Pace {
 /// Something about the times of a trace that a user should know, as a sentence without the trace's name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doubt {
+    /// The first time, which was taken for ns, is one of this clock in this unit.
+    Clock(&'static str, TimeUnit),
     /// No device is as fast or as slow as this.
     Rate(Rate),
     /// The times have digits that the unit has no room for.
@@ -93,6 +112,13 @@ impl Pace {
     #[must_use]
     pub fn doubts(&self, unit: TimeUnit) -> Vec<Doubt> {
         let mut doubts = Vec::new();
+        let first = self.first.filter(|_| unit == TimeUnit::Nanoseconds);
+        let clock = CLOCKS
+            .iter()
+            .find(|(_, _, times)| first.is_some_and(|first| times.contains(&first)));
+        if let Some((name, unit, _)) = clock {
+            doubts.push(Doubt::Clock(name, *unit));
+        }
         let span = self.last - self.first.unwrap_or(self.last);
         if span > 0 {
             let seconds = span as f64 / TICKS_PER_SECOND as f64;
@@ -203,6 +229,11 @@ impl fmt::Display for Rate {
 impl fmt::Display for Doubt {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Clock(name, unit) => write!(
+                out,
+                "its first time looks like one of {name} in {0}, and was taken for ns; trace.time_unit={0} says so",
+                unit.name()
+            ),
             Self::Rate(rate) => write!(
                 out,
                 "{} requests in {} s are {}, which is no device's pace, so {} may not be the unit of its times; {rate}",

@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: true,
     filters_events: false,
     general: false,
+    as_table: Some("volume,op,offset,bytes,time"),
     encoding: Encoding::Text(decode::<Alibaba>),
 };
 

@@ -27,6 +27,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: false,
     filters_events: true,
     general: false,
+    as_table: None,
     encoding: Encoding::Text(decode::<BlkParse>),
 };
 

@@ -24,6 +24,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: false,
     filters_events: true,
     general: false,
+    as_table: None,
     encoding: Encoding::Binary(Binary::of::<BlkTrace>(begins)),
 };
 

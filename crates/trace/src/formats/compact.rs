@@ -35,6 +35,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: false,
     filters_events: false,
     general: false,
+    as_table: None,
     encoding: Encoding::Binary(Binary {
         ended: |state| state.kind == ENDED,
         ..Binary::of::<Compact>(begins)

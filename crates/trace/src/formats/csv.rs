@@ -25,6 +25,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: false,
     filters_events: false,
     general: true,
+    as_table: None,
     encoding: Encoding::Text(decode::<Csv>),
 };
 
@@ -89,7 +90,7 @@ const NAMES: Column = Column {
     expected: "names of columns such as time,op,offset,bytes, or trace.columns",
 };
 
-struct Csv;
+pub(crate) struct Csv;
 
 /// A row was read: what follows is no header. As the other marks it is kept in [`State::kind`].
 const BEGUN: u32 = 1;

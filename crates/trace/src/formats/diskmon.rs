@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: false,
     filters_events: false,
     general: false,
+    as_table: Some("-,time,-,volume,op,sector,sectors"),
     encoding: Encoding::Text(decode::<DiskMon>),
 };
 

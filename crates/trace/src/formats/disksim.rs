@@ -17,6 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: false,
     filters_events: false,
     general: false,
+    as_table: Some("time,volume,sector,sectors,read"),
     encoding: Encoding::Text(decode::<DiskSim>),
 };
 

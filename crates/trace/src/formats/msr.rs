@@ -19,6 +19,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: true,
     filters_events: false,
     general: false,
+    as_table: Some("time,-,volume,op,offset,bytes,-"),
     encoding: Encoding::Text(decode::<Msr>),
 };
 

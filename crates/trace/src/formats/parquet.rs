@@ -40,6 +40,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: false,
     filters_events: false,
     general: false,
+    as_table: None,
     encoding: Encoding::Table(Table {
         begins: |bytes| bytes.starts_with(MARK),
         open_file: open,

@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: false,
     filters_events: false,
     general: false,
+    as_table: Some("volume,sector,bytes,op,time"),
     encoding: Encoding::Text(decode::<Spc>),
 };
 

@@ -26,6 +26,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: false,
     filters_events: false,
     general: false,
+    as_table: None,
     encoding: Encoding::Binary(Binary::of::<Srt>(begins)),
 };
 

@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: true,
     filters_events: false,
     general: false,
+    as_table: Some("time,-,op,volume,offset,bytes"),
     encoding: Encoding::Text(decode::<Systor>),
 };
 

@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: true,
     filters_events: false,
     general: false,
+    as_table: Some("time,sector,sectors,write,volume"),
     encoding: Encoding::Text(decode::<Tencent>),
 };
 

@@ -33,6 +33,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: true,
     filters_events: false,
     general: false,
+    as_table: None,
     encoding: Encoding::Text(decode::<Tracerpt>),
 };
 

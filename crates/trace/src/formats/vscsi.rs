@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: true,
     filters_events: false,
     general: false,
+    as_table: None,
     encoding: Encoding::Binary(Binary::of::<Vscsi>(begins)),
 };
 

@@ -40,6 +40,7 @@ pub(crate) const FORMAT: Format = Format {
     epoch: false,
     filters_events: false,
     general: false,
+    as_table: None,
     encoding: Encoding::Text(decode::<Xperf>),
 };
 
