@@ -146,7 +146,11 @@ impl Input {
                 digest: false,
                 ..options.clone()
             };
-            Prepass::of(config, &mut self.source(config, &options)?)?
+            let prepass = Prepass::of(config, &mut self.source(config, &options)?)?;
+            if let Some(merged) = prepass.merged.filter(|merged| merged.pages > 0) {
+                warn(format!("{}: {merged}", self.name()));
+            }
+            prepass
         } else {
             Prepass::default()
         };

@@ -147,3 +147,31 @@ fn volumes_are_listed_by_the_number_of_their_requests() {
     assert_eq!(told["volumes"].as_array().map(Vec::len), Some(12));
     assert_eq!(told["volumes"][3]["requests"], 42);
 }
+
+#[test]
+fn pages_that_fall_together_when_addresses_are_shrunk_are_told() {
+    let place = Place::new();
+    let far = "0.0 0 0 32 0\n1.0 0 2000000000 32 0\n";
+    place.write("far.disksim", far);
+    place.write("near.disksim", format!("{far}2.0 0 32 32 0\n"));
+    for (file, hits, warning) in [
+        ("far.disksim", 0, ""),
+        (
+            "near.disksim",
+            4,
+            "destage: warning: near.disksim: trace.addr_map=shrink lets several pages of the trace fall together on 4 pages of the device, so hits and rewrites are not the trace's own; a larger device keeps them apart\n",
+        ),
+    ] {
+        // A buffer alone has no device to shrink to.
+        for (ftl, hits, warning) in [("page", hits, warning), ("none", 0, "")] {
+            let arguments = [
+                "run", file, "--buffer", "lru", "--size", "1MiB", "--ftl", ftl,
+            ];
+            let shrunk = ["--set", "trace.addr_map=shrink", "--json"];
+            let outcome = place.run(&[&arguments[..], &shrunk].concat());
+            assert_eq!(outcome.errors, warning, "{file}");
+            let metrics = &common::json(&outcome.output)["metrics"];
+            assert_eq!(metrics["buffer.write_hits"], hits, "{file}");
+        }
+    }
+}

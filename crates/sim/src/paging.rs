@@ -72,17 +72,25 @@ impl Addressing {
             }
         }
         if self.map == AddressMap::Shrink && self.span_pages > device_pages {
-            let shrunk =
-                u128::from(span.first) * u128::from(device_pages) / u128::from(self.span_pages);
-            // A request keeps its length, and stays within the device.
-            let last_first = device_pages.saturating_sub(u64::from(span.pages));
-            span.first = (shrunk as u64).min(last_first);
+            span.first = self.shrunk(span.first, span.pages, device_pages);
         }
         Ok(destage_device::Request {
             kind,
             span,
             fua: request.fua,
         })
+    }
+
+    /// Whether addresses are shrunk where they span more than the device.
+    pub(crate) fn shrinks(&self) -> bool {
+        self.map == AddressMap::Shrink
+    }
+
+    /// Where a span of `pages` from page `first` of the trace on begins on a device onto which the trace is shrunk. A request
+    /// keeps its length, and stays within the device.
+    pub(crate) fn shrunk(&self, first: u64, pages: u32, device_pages: u64) -> u64 {
+        let shrunk = u128::from(first) * u128::from(device_pages) / u128::from(self.span_pages);
+        (shrunk as u64).min(device_pages.saturating_sub(u64::from(pages)))
     }
 
     #[cold]

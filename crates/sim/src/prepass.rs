@@ -4,6 +4,7 @@ use destage_base::Lpn;
 use destage_trace::Operation;
 
 use crate::error::SimError;
+use crate::merging::{Merged, Spans};
 use crate::settings::Config;
 use crate::source::Source;
 
@@ -12,6 +13,8 @@ use crate::source::Source;
 pub struct Prepass {
     /// Pages the trace reaches, from page 0; for `trace.addr_map = shrink`.
     pub span_pages: u64,
+    /// What becomes one page by `trace.addr_map = shrink`, if anything is shrunk.
+    pub merged: Option<Merged>,
     /// Every page write in order, for schemes that need the future.
     pub writes: Option<Vec<Lpn>>,
 }
@@ -27,6 +30,7 @@ impl Prepass {
             return Ok(prepass);
         }
         let in_trace = config.addressing(0);
+        let mut spans = in_trace.shrinks().then(Spans::default);
         let mut writes = Vec::new();
         while let Some(request) = source.take()? {
             let span = in_trace.span(&request);
@@ -34,10 +38,19 @@ impl Prepass {
                 let end = span.first + u64::from(span.pages);
                 prepass.span_pages = prepass.span_pages.max(end);
             }
+            if let (Some(spans), Operation::Read | Operation::Write) =
+                (&mut spans, request.operation)
+            {
+                spans.add(span);
+            }
             let is_write = matches!(request.operation, Operation::Write | Operation::Trim);
             if is_write && config.scheme.needs_future {
                 writes.push(request);
             }
+        }
+        if let Some(spans) = spans {
+            let device_pages = config.ftl()?.pages();
+            prepass.merged = spans.merged(&config.addressing(prepass.span_pages), device_pages);
         }
         if config.scheme.needs_future {
             let device_pages = config.ftl()?.pages();

@@ -9,6 +9,7 @@
 //! | [`plausibility`] | whether its times can be right |
 //! | [`error`] | [`TraceError`], one line a user can act on |
 //! | [`statistics`] | what a trace is like |
+//! | [`runs`] | what is known of pages, held for many at once |
 //! | [`transform`] | traces cut, scaled, merged, anonymised |
 //! | [`writers`] | requests into files |
 //! | `containment` | in builds with Parquet: panics of its decoder, which are errors |
@@ -39,6 +40,7 @@ mod records;
 mod report;
 pub mod request;
 mod rows;
+pub mod runs;
 pub mod statistics;
 pub mod trace;
 pub mod transform;

@@ -6,7 +6,6 @@
 mod pages;
 mod rates;
 mod rows;
-mod runs;
 mod shape;
 mod sizes;
 

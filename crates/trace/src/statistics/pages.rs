@@ -1,6 +1,6 @@
 //! A set of pages of several volumes, small where pages stand together.
 
-use super::runs::Runs;
+use crate::runs::Runs;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 

@@ -4,8 +4,8 @@
 //! page writes, v2 - v1 - 1; of a block likewise, with every page write in it. BPAC measures them of what is
 //! buffered, so its own figures depend on the buffer; these are the trace's.
 
-use super::runs::{Along, Runs};
 use crate::request::{Operation, Request, SECTOR_BYTES};
+use crate::runs::{Along, Runs};
 use destage_base::Ticks;
 use std::cmp::Reverse;
 

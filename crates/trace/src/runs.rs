@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 /// What is known of the first of a run of neighbours, and so of all.
-pub(super) trait Along: Copy + PartialEq {
+pub trait Along: Copy + PartialEq {
     /// The same of the neighbour `distance` further on.
     fn along(self, distance: u64) -> Self;
 }
@@ -23,8 +23,16 @@ struct Run<V> {
 }
 
 /// Runs of places in several volumes, none of which lies over another. Places are below 2^64 - 1.
+///
+/// ```
+/// use destage_trace::runs::Runs;
+/// let mut pages = Runs::<()>::default();
+/// pages.update(0, 10, 1_000_000, |_, _, _| ());
+/// pages.update(0, 5, 20, |_, _, _| ());
+/// assert_eq!(pages.iter().collect::<Vec<_>>(), [((0, 5), 999_996, ())]);
+/// ```
 #[derive(Debug)]
-pub(super) struct Runs<V> {
+pub struct Runs<V> {
     runs: BTreeMap<(u32, u64), Run<V>>,
     /// Places and lengths of runs that are new, while an update looks at the others.
     gaps: Vec<(u64, u64)>,
@@ -80,11 +88,13 @@ impl<V: Along> Runs<V> {
     }
 
     /// Whether there is none.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
     /// How many of the places `first` to `last` of `volume` lie in a run.
+    #[must_use]
     pub fn covered(&self, volume: u32, first: u64, last: u64) -> u64 {
         let part = |((_, start), run): (&(u32, u64), &Run<V>)| {
             let (from, to) = ((*start).max(first), (start + run.length).min(last + 1));
