@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use destage_sim::settings::{Config, Origin};
 use destage_trace::statistics::{Number, Shape};
-use destage_trace::{Collector, Reader, Statistics};
+use destage_trace::{Collector, Reader};
 use serde_json::{Map, Value, json};
 
 use crate::args::InfoArguments;
@@ -83,7 +83,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
             (row.name.to_owned(), value)
         });
         let values: Map<String, Value> = values.collect();
-        let volumes = statistics.by_volume.iter().map(|volume| {
+        let volumes = collector.by_volume().map(|volume| {
             json!({
                 "volume": volume.volume,
                 "requests": volume.requests,
@@ -110,14 +110,14 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         format.name,
         options.time_unit.unwrap_or(format.time_unit).name(),
         table.text(),
-        by_volume(&statistics)
+        by_volume(&collector)
     ))
 }
 
 /// The busiest volumes as a table; nothing where there is only one.
-fn by_volume(statistics: &Statistics) -> String {
+fn by_volume(collector: &Collector) -> String {
     const SHOWN: usize = 10;
-    let mut volumes = statistics.by_volume.clone();
+    let mut volumes: Vec<_> = collector.by_volume().collect();
     if volumes.len() < 2 {
         return String::new();
     }

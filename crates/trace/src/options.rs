@@ -78,7 +78,7 @@ pub const PARAMETERS: &[Parameter] = &[
         },
         default: "512",
         unit: "bytes",
-        about: "What one address counts where a format leaves it open: a sector of the disk (srt), an object number (oraclegeneral).",
+        about: "What one address counts where a format leaves it open: a sector of the disk (srt), an object number (oraclegeneral), a block (csv).",
         source: "disks of 1992 have sectors of 256 bytes",
     },
     Parameter {
@@ -94,7 +94,7 @@ pub const PARAMETERS: &[Parameter] = &[
         kind: Kind::Text,
         default: "",
         unit: "",
-        about: "Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector or offset, sectors or bytes, fua, stream, and - for any other; what separates the names separates the columns. Nothing takes them from the first line.",
+        about: "Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector, offset, offset_kib or block, sectors, bytes, kib or blocks, fua, stream, and - for any other; what separates the names separates the columns. Nothing takes them from the first line.",
         source: "",
     },
     Parameter {

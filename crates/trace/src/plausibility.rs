@@ -42,9 +42,9 @@ const CLOCKS: [(&str, TimeUnit, std::ops::Range<Ticks>); 2] = [
 /// ```
 /// use destage_trace::{Operation, Request, TimeUnit, plausibility::Pace};
 /// let mut pace = Pace::default();
-/// for arrival in 0..100 {
+/// for ns in 0..100 {
 ///     let operation = Operation::Write;
-///     pace.see(&[Request { arrival, sector: 0, sectors: 8, volume: 0, line: 1, operation, fua: false, stream: 0 }]);
+///     pace.see(&[Request { arrival: 10 * ns, sector: 0, sectors: 8, volume: 0, line: 1, operation, fua: false, stream: 0 }]);
 /// }
 /// let doubts = pace.doubts(TimeUnit::Nanoseconds);
 /// assert!(doubts[0].to_string().contains("trace.time_unit=us"));

@@ -204,16 +204,6 @@ impl Collector {
             requests_per_s_peak: (requests > 0).then_some(requests_per_s_peak),
             mb_per_s: per_second(mb((bytes[0] + bytes[1]) as f64)),
             mb_per_s_peak: (requests > 0).then(|| mb((sectors_peak * SECTOR_BYTES) as f64)),
-            by_volume: self
-                .volumes
-                .iter()
-                .map(|(number, volume)| VolumeStatistics {
-                    volume: *number,
-                    requests: volume.requests,
-                    bytes_read: volume.sectors[0] * SECTOR_BYTES,
-                    bytes_written: volume.sectors[1] * SECTOR_BYTES,
-                })
-                .collect(),
             span,
             interarrival_mean_ms: (requests > 1).then(|| to_ms(span) / (requests - 1) as f64),
         }
@@ -221,6 +211,18 @@ impl Collector {
 }
 
 impl Collector {
+    /// Each volume by itself, in ascending number.
+    pub fn by_volume(&self) -> impl Iterator<Item = VolumeStatistics> {
+        self.volumes
+            .iter()
+            .map(|(number, volume)| VolumeStatistics {
+                volume: *number,
+                requests: volume.requests,
+                bytes_read: volume.sectors[0] * SECTOR_BYTES,
+                bytes_written: volume.sectors[1] * SECTOR_BYTES,
+            })
+    }
+
     /// The share of reads and writes that begin on a multiple of `sectors`.
     fn aligned(&self, sectors: usize) -> Option<f64> {
         let aligned: u64 = self.starts.iter().step_by(sectors).sum();

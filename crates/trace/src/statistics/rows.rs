@@ -84,8 +84,6 @@ pub struct Statistics {
     pub mb_per_s: Option<f64>,
     /// Most bytes read and written in a second, in 10^6.
     pub mb_per_s_peak: Option<f64>,
-    /// Each volume by itself, in ascending number.
-    pub by_volume: Vec<VolumeStatistics>,
     /// From the first arrival to the last, in ticks.
     pub span: Ticks,
     /// The same over the number of gaps, in milliseconds.
