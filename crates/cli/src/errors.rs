@@ -1,5 +1,6 @@
 //! Messages about what is wrong, and the exit status.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 
 use destage_sim::error::SimError;
@@ -99,7 +100,20 @@ impl From<WorkloadError> for Failure {
 /// One line on standard error. If that is closed, the line is dropped.
 pub(crate) fn report_line(line: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", harmless(line));
+}
+
+/// `text` with its control characters written out. Names of files hold what they like, and must not steer a terminal.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let steers = |letter: char| letter.is_control() && letter != '\n';
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    let written = |letter: char| match steers(letter) {
+        true => letter.escape_default().to_string(),
+        false => letter.to_string(),
+    };
+    Cow::Owned(text.chars().map(written).collect())
 }
 
 /// Something the user should know, though the command goes on.

@@ -1,5 +1,6 @@
 //! `destage trace info`: what a trace is like.
 
+use std::cmp::Reverse;
 use std::time::Instant;
 
 use destage::{Config, Facts, Manifest, Origin};
@@ -9,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::InfoArguments;
 use crate::choices;
-use crate::errors::{Failure, command, warn};
+use crate::errors::{Failure, command, harmless, warn};
 use crate::interrupt;
 use crate::output::plot::Plot;
 use crate::output::table::{Side, Table};
@@ -51,7 +52,18 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let name = arguments.trace.display().to_string();
     let facts = Facts::of_reader(&name, &reader, &options);
     facts.warnings().iter().for_each(warn);
+    facts.warnings_of_times().iter().for_each(warn);
     let statistics = collector.finish();
+    if let (Some((shift, then)), Some(now)) =
+        (statistics.better_shift(), statistics.aligned_4kib_share)
+    {
+        let [now, then] = [now, then].map(|share| (100.0 * share).round());
+        warn(format!(
+            "{}: {now} % of reads and writes begin on a multiple of 4 KiB; with trace.lba_shift={} it would be {then} %",
+            facts.name,
+            options.lba_shift.saturating_add(shift)
+        ));
+    }
     let rows = statistics.rows();
     let format = reader.format();
     let digest = facts.digest.clone();
@@ -74,7 +86,17 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
             (row.name.to_owned(), value)
         });
         let values: Map<String, Value> = values.collect();
-        let document = json!({ "manifest": manifest.single(), "statistics": values });
+        let volumes = collector.by_volume().map(|volume| {
+            json!({
+                "volume": volume.volume,
+                "requests": volume.requests,
+                "bytes_read": volume.bytes_read,
+                "bytes_written": volume.bytes_written,
+            })
+        });
+        let volumes: Vec<Value> = volumes.collect();
+        let document =
+            json!({ "manifest": manifest.single(), "statistics": values, "volumes": volumes });
         return output::print(&json::text(&document));
     }
     let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left, Side::Left]);
@@ -86,12 +108,35 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         .map(|digest| format!("sha256 {digest}\n"))
         .unwrap_or_default();
     output::print(&format!(
-        "{}: {}, times in {}\n{digest}\n{}",
-        name,
+        "{}: {}, times in {}\n{digest}\n{}{}",
+        harmless(&name),
         format.name,
         options.time_unit.unwrap_or(format.time_unit).name(),
-        table.text()
+        table.text(),
+        by_volume(&collector)
     ))
+}
+
+/// The busiest volumes as a table; nothing where there is only one.
+fn by_volume(collector: &Collector) -> String {
+    const SHOWN: usize = 10;
+    let mut volumes: Vec<_> = collector.by_volume().collect();
+    if volumes.len() < 2 {
+        return String::new();
+    }
+    volumes.sort_by_key(|volume| (Reverse(volume.requests), volume.volume));
+    let mut table = Table::new(vec![Side::Right; 4]);
+    table.row(["volume", "requests", "bytes_read", "bytes_written"]);
+    for volume in volumes.iter().take(SHOWN) {
+        let counts = [volume.requests, volume.bytes_read, volume.bytes_written];
+        let [requests, read, written] = counts.map(numbers::whole);
+        table.row([&volume.volume.to_string(), &requests, &read, &written]);
+    }
+    let left = match volumes.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        left => format!("and {left} with no more requests each\n"),
+    };
+    format!("\n{}{left}", table.text())
 }
 
 /// Pages of a block that hold data.

@@ -7,7 +7,7 @@ use destage_base::Ticks;
 use destage_base::parameter::{Kind, Parameter, Value};
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::transform::{Clocks, Cut, Merge, Ratio, Regions, Scale, Volumes};
-use destage_trace::{ReadOptions, Reader, Request};
+use destage_trace::{ReadOptions, Reader, Request, require_second_pass};
 
 use crate::args::{
     AnonymizeArguments, ConvertArguments, CutArguments, GenerateArguments, MergeArguments, Reading,
@@ -89,11 +89,7 @@ pub(crate) fn scale(arguments: &ScaleArguments) -> Result<(), Failure> {
 /// Runs `trace anonymize`.
 pub(crate) fn anonymize(arguments: &AnonymizeArguments) -> Result<(), Failure> {
     let config = config(&arguments.settings)?;
-    if arguments.trace.as_os_str() == "-" {
-        return Err(Failure::input(
-            "-: the trace is read twice; expected a file in place of standard input",
-        ));
-    }
+    require_second_pass(&arguments.trace, "anonymize", "")?;
     let sectors = region_sectors(&arguments.region_bytes)?;
     let mut regions = Regions::new(sectors);
     let mut stream = Stream::open(&arguments.trace, &config, &arguments.reading)?;

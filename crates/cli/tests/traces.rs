@@ -237,7 +237,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
         ),
         (
             &["anonymize", "-", "-o", "c.csv"],
-            "-: the trace is read twice",
+            "-: anonymize reads the trace twice",
         ),
         (
             &[

@@ -1,6 +1,8 @@
 //! What is known of an input once it was read.
 
+use destage_sim::merging::Merged;
 use destage_sim::source::Source;
+use destage_trace::plausibility::Doubt;
 use destage_trace::{ReadOptions, Reader, Volumes};
 
 /// What is known of an input once it was read.
@@ -19,6 +21,10 @@ pub struct Facts {
     /// Requests whose time was moved up.
     pub clamped_requests: u64,
     first_skipped: Option<String>,
+    /// What is odd about its times.
+    doubts: Vec<Doubt>,
+    /// What becomes of its addresses, if that has to be known.
+    addresses: Vec<String>,
     /// Whether there are requests of several volumes, on the same addresses.
     volumes_overlap: bool,
     /// Whether the requested slice of the trace is empty.
@@ -38,6 +44,8 @@ impl Facts {
             dropped_requests: report.zero_length,
             clamped_requests: report.clamped,
             first_skipped: reader.first_skipped().map(str::to_owned),
+            doubts: reader.doubts(),
+            addresses: Vec::new(),
             volumes_overlap: reader.has_volumes() && options.volumes == Volumes::Ignore,
             is_empty: report.requests == 0,
         }
@@ -54,6 +62,8 @@ impl Facts {
             dropped_requests: 0,
             clamped_requests: 0,
             first_skipped: None,
+            doubts: Vec::new(),
+            addresses: Vec::new(),
             volumes_overlap: false,
             is_empty: false,
         }
@@ -68,10 +78,35 @@ impl Facts {
         }
     }
 
-    /// What the user of a simulation should know: the [`Facts::warnings`], and whether volumes share addresses.
+    /// Adds that pages fall together, if some do and it is not known.
+    pub(crate) fn add_merged(&mut self, merged: &Merged) {
+        let told = format!("{}: {merged}", self.name);
+        if merged.pages > 0 && !self.addresses.contains(&told) {
+            self.addresses.push(told);
+        }
+    }
+
+    /// Its times played no part.
+    pub(crate) fn forget_times(&mut self) {
+        self.doubts.clear();
+    }
+
+    /// What is odd about the trace's times; a sentence each.
+    #[must_use]
+    pub fn warnings_of_times(&self) -> Vec<String> {
+        let doubts = self.doubts.iter();
+        doubts
+            .map(|doubt| format!("{}: {doubt}", self.name))
+            .collect()
+    }
+
+    /// What the user of a simulation should know: the [`Facts::warnings`], what is odd about the times, and whether pages
+    /// fall together or volumes share addresses.
     #[must_use]
     pub fn warnings_of_simulation(&self) -> Vec<String> {
         let mut warnings = self.warnings();
+        warnings.extend(self.warnings_of_times());
+        warnings.extend_from_slice(&self.addresses);
         if self.volumes_overlap {
             warnings.push(format!(
                 "{}: several volumes lie over one another; trace.volumes=separate or concatenate lays them apart",

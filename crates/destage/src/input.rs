@@ -9,6 +9,7 @@ use destage_sim::settings::{Config, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
     BadLines, FORMATS, Operation, ReadOptions, Reader, Request, TraceError, format, injected,
+    require_second_pass,
 };
 use destage_workload::{WORKLOADS, Workload};
 
@@ -202,10 +203,12 @@ impl Input {
 
     /// The requests one after the other, in bounded memory, for a pass before the one that counts.
     pub(crate) fn open_first(&self, config: &Config) -> Result<Source<'static>, Error> {
-        if matches!(&self.kind, Kind::Trace(path) if path.as_os_str() == "-") {
-            return Err(Error::Input(
-                "-: trace.addr_map=shrink and belady read the trace twice; expected a file in place of standard input".to_owned(),
-            ));
+        if let Kind::Trace(path) = &self.kind {
+            let what = match config.scheme.needs_future {
+                true => "a scheme that knows the future",
+                false => "trace.addr_map=shrink",
+            };
+            require_second_pass(path, what, "")?;
         }
         let options = ReadOptions {
             digest: false,

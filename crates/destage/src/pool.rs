@@ -10,9 +10,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use destage_sim::merging::Merged;
 use destage_sim::observer::{Observer, Silent};
 use destage_sim::prepass::Prepass;
 use destage_sim::run::{RunResult, Simulation};
+use destage_sim::settings::Config;
 use destage_sim::source::Source;
 use destage_trace::Request;
 
@@ -60,6 +62,8 @@ struct Feed<'a> {
     batches: VecDeque<Batch>,
     /// The number of the first of them.
     first: usize,
+    /// What the pass before found to fall together.
+    merged: Vec<Merged>,
     /// What is known of the input, once it has ended.
     facts: Option<Facts>,
     runs: Vec<Run<'a>>,
@@ -241,9 +245,10 @@ impl<'a> Pool<'a> {
     /// Opens `input`, after the pass before it that some of the runs need.
     fn open(&self, input: &'a Input) -> Result<Feed<'a>, Error> {
         let configs: Vec<_> = self.combinations.iter().map(|each| &each.config).collect();
-        let prepasses: Vec<_> = if configs.iter().any(|config| config.needs_prepass()) {
+        let needing = configs.iter().find(|config| config.needs_prepass());
+        let prepasses: Vec<_> = if let Some(config) = needing {
             let expected = input.expected_requests();
-            let mut source = input.open_first(configs[0])?;
+            let mut source = input.open_first(config)?;
             Prepass::of_all(&configs, &mut source, |read| {
                 self.counter.report(Stage::FirstPass, read, expected)
             })?
@@ -254,10 +259,12 @@ impl<'a> Pool<'a> {
             position: 0,
             phase: Phase::New(Box::new(prepass.map_err(Error::from))),
         };
+        let known = prepasses.iter().filter_map(|prepass| prepass.as_ref().ok());
         Ok(Feed {
             source: Some(input.open(configs[0])?),
             batches: VecDeque::new(),
             first: 0,
+            merged: known.filter_map(|prepass| prepass.merged).collect(),
             facts: None,
             runs: prepasses.into_iter().map(run).collect(),
         })
@@ -283,16 +290,24 @@ impl<'a> Pool<'a> {
         }
         // Where every run has failed, nobody reads on.
         if has_ended || of.have_all_failed() {
-            of.facts = Some(self.facts(feed, &source)?);
+            self.end(feed, of, &source)?;
         } else {
             of.source = Some(source);
         }
         Ok(())
     }
 
-    fn facts(&self, feed: usize, source: &Source<'_>) -> Result<Facts, Error> {
+    /// Nothing more is read of `source`.
+    fn end(&self, feed: usize, of: &mut Feed<'a>, source: &Source<'_>) -> Result<(), Error> {
         let options = self.inputs[feed].options(&self.combinations[0].config)?;
-        Ok(Facts::of_source(source, &options))
+        let mut facts = Facts::of_source(source, &options);
+        let mut configs = self.combinations.iter().map(|each| &each.config);
+        if !configs.any(Config::follows_arrivals) {
+            facts.forget_times();
+        }
+        of.merged.iter().for_each(|merged| facts.add_merged(merged));
+        of.facts = Some(facts);
+        Ok(())
     }
 
     /// Estimates from what was decoded so far how many requests there will be.
@@ -354,7 +369,7 @@ impl<'a> Pool<'a> {
         if of.have_all_failed()
             && let Some(source) = of.source.take()
         {
-            of.facts = Some(self.facts(feed, &source)?);
+            self.end(feed, of, &source)?;
         }
         Ok(())
     }

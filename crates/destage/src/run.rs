@@ -43,7 +43,13 @@ pub fn run(
     let source = input.open(config)?;
     let mut watch = Watch::new(&counter, observer);
     let (result, source) = simulate(config, source, &prepass, &mut watch)?;
-    let facts = Facts::of_source(&source, &options);
+    let mut facts = Facts::of_source(&source, &options);
+    if !config.follows_arrivals() {
+        facts.forget_times();
+    }
+    if let Some(merged) = &prepass.merged {
+        facts.add_merged(merged);
+    }
     Ok(Outcome {
         manifest: Manifest {
             command: Vec::new(),

@@ -13,7 +13,7 @@ use destage_flash::ftl::{FtlConfig, FtlRow};
 use destage_flash::{Ftl, Geometry, Timing};
 use destage_trace::{ReadOptions, TraceError};
 
-use crate::engine::EngineConfig;
+use crate::engine::{EngineConfig, Replay};
 use crate::error::SimError;
 use crate::host::Scheduler;
 use crate::metrics::MergeCost;
@@ -302,6 +302,12 @@ impl Config {
     #[must_use]
     pub fn is_timed(&self) -> bool {
         self.typed.sim.costing == Costing::Event && self.has_flash()
+    }
+
+    /// Whether requests arrive at the times of the trace.
+    #[must_use]
+    pub fn follows_arrivals(&self) -> bool {
+        self.is_timed() && self.typed.host.replay == Replay::Trace
     }
 
     pub(crate) fn engine(&self, span_pages: u64) -> EngineConfig {

@@ -45,6 +45,20 @@ pub enum SimError {
         /// Pages of the device.
         device_pages: u64,
     },
+    /// A request is longer than the device, so that no map of addresses keeps its pages apart.
+    #[error(
+        "{origin}:{line}: a request of {sectors} sectors is longer than the device, which has {device_sectors} sectors; expected requests that fit the device, or a larger one (flash.blocks_per_plane)"
+    )]
+    LongerThanDevice {
+        /// The trace.
+        origin: String,
+        /// Line of the request, from 1.
+        line: u32,
+        /// Sectors of the request.
+        sectors: u32,
+        /// Sectors of the device.
+        device_sectors: u64,
+    },
     /// The device is too small for what the trace writes.
     #[error("{origin}:{line}: the device is full: {}", words::shortage(.shortage))]
     DeviceFull {

@@ -22,6 +22,7 @@ pub mod events;
 pub mod host;
 pub mod latencies;
 pub mod measured;
+pub mod merging;
 pub mod meter;
 pub mod metrics;
 pub mod observer;

@@ -47,7 +47,8 @@ impl Addressing {
     /// `request` as a request for a device of `device_pages`; `origin` names the trace in an error.
     ///
     /// # Errors
-    /// [`SimError::BeyondDevice`] for a request that ends beyond the device where that is refused.
+    /// [`SimError::BeyondDevice`] for a request that ends beyond the device where that is refused, and
+    /// [`SimError::LongerThanDevice`] for one that would lie over itself.
     #[inline]
     pub fn request(
         &self,
@@ -66,22 +67,33 @@ impl Addressing {
             if self.map == AddressMap::Refuse {
                 return Err(self.beyond(request, device_pages, origin()));
             }
+            if u64::from(span.pages) > device_pages {
+                return Err(self.longer(request, device_pages, origin()));
+            }
             if self.map == AddressMap::Modulo {
                 span.first %= device_pages;
             }
         }
         if self.map == AddressMap::Shrink && self.span_pages > device_pages {
-            let shrunk =
-                u128::from(span.first) * u128::from(device_pages) / u128::from(self.span_pages);
-            // A request keeps its length, and stays within the device.
-            let last_first = device_pages.saturating_sub(u64::from(span.pages));
-            span.first = (shrunk as u64).min(last_first);
+            span.first = self.shrunk(span.first, span.pages, device_pages);
         }
         Ok(destage_device::Request {
             kind,
             span,
             fua: request.fua,
         })
+    }
+
+    /// Whether addresses are shrunk where they span more than the device.
+    pub(crate) fn shrinks(&self) -> bool {
+        self.map == AddressMap::Shrink
+    }
+
+    /// Where a span of `pages` from page `first` of the trace on begins on a device onto which the trace is shrunk. A request
+    /// keeps its length, and stays within the device.
+    pub(crate) fn shrunk(&self, first: u64, pages: u32, device_pages: u64) -> u64 {
+        let shrunk = u128::from(first) * u128::from(device_pages) / u128::from(self.span_pages);
+        (shrunk as u64).min(device_pages.saturating_sub(u64::from(pages)))
     }
 
     #[cold]
@@ -93,6 +105,16 @@ impl Addressing {
             sectors: request.sectors,
             device_sectors: device_pages * self.sectors_per_page,
             device_pages,
+        }
+    }
+
+    #[cold]
+    fn longer(&self, request: &Request, device_pages: u64, origin: String) -> SimError {
+        SimError::LongerThanDevice {
+            origin,
+            line: request.line,
+            sectors: request.sectors,
+            device_sectors: device_pages * self.sectors_per_page,
         }
     }
 
@@ -196,5 +218,20 @@ mod tests {
             String::new,
         );
         assert_eq!(last.map(|asked| asked.span.first).ok(), Some(7));
+    }
+
+    #[test]
+    fn a_request_longer_than_the_device_is_refused_and_one_as_long_is_not() {
+        for map in [AddressMap::Modulo, AddressMap::Shrink] {
+            let asked = |sectors| {
+                addressing(Align::Cover, map).request(&request(16, sectors), 10, || "t".to_owned())
+            };
+            assert_eq!(asked(80).map(|asked| asked.span.pages).ok(), Some(10));
+            assert_eq!(
+                asked(u32::MAX).unwrap_err().to_string(),
+                "t:1: a request of 4294967295 sectors is longer than the device, which has 80 sectors; expected requests that fit the device, or a larger one (flash.blocks_per_plane)"
+            );
+            assert!(asked(81).is_err());
+        }
     }
 }

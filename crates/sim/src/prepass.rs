@@ -6,6 +6,7 @@ use destage_base::Lpn;
 use destage_trace::{Operation, Request};
 
 use crate::error::SimError;
+use crate::merging::{Merged, Spans};
 use crate::paging::Addressing;
 use crate::settings::Config;
 use crate::source::Source;
@@ -15,6 +16,8 @@ use crate::source::Source;
 pub struct Prepass {
     /// Pages the trace reaches, from page 0; for `trace.addr_map = shrink`.
     pub span_pages: u64,
+    /// What becomes one page by `trace.addr_map = shrink`, if anything is shrunk.
+    pub merged: Option<Merged>,
     /// Every page write in order, for schemes that need the future.
     pub writes: Option<Arc<[Lpn]>>,
 }
@@ -42,11 +45,15 @@ impl Prepass {
         let needed = configs.iter().filter(|config| config.needs_prepass());
         let needs_future = needed.clone().any(|config| config.scheme.needs_future);
         // Configurations differ in little that matters here.
-        let mut ends: Vec<(Addressing, u64)> = Vec::new();
+        let mut ends: Vec<Reach> = Vec::new();
         for config in needed {
             let in_trace = config.addressing(0);
-            if ends.iter().all(|(other, _)| *other != in_trace) {
-                ends.push((in_trace, 0));
+            if ends.iter().all(|reach| reach.in_trace != in_trace) {
+                ends.push(Reach {
+                    in_trace,
+                    end: 0,
+                    spans: in_trace.shrinks().then(Spans::default),
+                });
             }
         }
         if ends.is_empty() {
@@ -59,9 +66,7 @@ impl Prepass {
             if !progress(read) {
                 return Err(SimError::Interrupted);
             }
-            for (in_trace, end) in &mut ends {
-                *end = (*end).max(span_of(in_trace, &batch));
-            }
+            ends.iter_mut().for_each(|reach| reach.add(&batch));
             if needs_future {
                 writes.extend(batch.iter().filter(|request| is_write(request)));
             }
@@ -72,8 +77,12 @@ impl Prepass {
                 return Ok(Self::default());
             }
             let in_trace = config.addressing(0);
-            let end = ends.iter().find(|(other, _)| *other == in_trace);
-            let span_pages = end.map_or(0, |(_, end)| *end);
+            let reach = ends.iter().find(|reach| reach.in_trace == in_trace);
+            let span_pages = reach.map_or(0, |reach| reach.end);
+            let mut merged = None;
+            if let Some(spans) = reach.and_then(|reach| reach.spans.as_ref()) {
+                merged = spans.merged(&config.addressing(span_pages), config.ftl()?.pages());
+            }
             let mut writes_of = None;
             if config.scheme.needs_future {
                 let key = Target {
@@ -93,6 +102,7 @@ impl Prepass {
             }
             Ok(Self {
                 span_pages,
+                merged,
                 writes: writes_of,
             })
         };
@@ -100,15 +110,29 @@ impl Prepass {
     }
 }
 
-/// Where the requests of `batch` end, in pages of the trace.
-fn span_of(in_trace: &Addressing, batch: &[Request]) -> u64 {
-    let requests = batch.iter();
-    let addressed = requests.filter(|request| request.operation != Operation::Flush);
-    let ends = addressed.map(|request| {
-        let span = in_trace.span(request);
-        span.first + u64::from(span.pages)
-    });
-    ends.max().unwrap_or(0)
+/// Where the requests of a trace reach, in its own pages.
+struct Reach {
+    in_trace: Addressing,
+    /// Behind the last page.
+    end: u64,
+    /// What they read and write, if that is to be shrunk.
+    spans: Option<Spans>,
+}
+
+impl Reach {
+    fn add(&mut self, batch: &[Request]) {
+        for request in batch {
+            if request.operation == Operation::Flush {
+                continue;
+            }
+            let span = self.in_trace.span(request);
+            self.end = self.end.max(span.first + u64::from(span.pages));
+            let moves = matches!(request.operation, Operation::Read | Operation::Write);
+            if let (Some(spans), true) = (&mut self.spans, moves) {
+                spans.add(span);
+            }
+        }
+    }
 }
 
 fn is_write(request: &Request) -> bool {

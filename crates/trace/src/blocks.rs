@@ -112,16 +112,8 @@ impl Blocks {
             }
             return Ok(false);
         }
-        self.buffer.copy_within(self.start..self.filled, 0);
-        self.filled -= self.start;
-        self.start = 0;
-        self.end = 0;
-        let before = self.filled;
-        self.read_full();
-        if let Some(digest) = &mut self.digest {
-            digest.update(&self.buffer[before..self.filled]);
-        }
-        self.total += (self.filled - before) as u64;
+        let before = self.filled - self.start;
+        self.read_on();
         if self.records {
             self.end = self.filled;
             if self.filled > before {
@@ -133,16 +125,22 @@ impl Blocks {
             );
             return self.refill();
         }
-        if self.ended && self.filled > 0 && self.buffer[self.filled - 1] != b'\n' {
+        self.show()
+    }
+
+    /// Shows all complete lines.
+    fn show(&mut self) -> Result<bool, BlockError> {
+        if self.ended && self.start < self.filled && self.buffer[self.filled - 1] != b'\n' {
             self.buffer[self.filled] = b'\n';
             self.filled += 1;
             self.completed = true;
         }
-        self.end = memchr::memrchr(b'\n', &self.buffer[..self.filled]).map_or(0, |last| last + 1);
-        if self.end > 0 {
+        let length = memchr::memrchr(b'\n', self.in_sight()).map_or(0, |last| last + 1);
+        self.end = self.start + length;
+        if length > 0 {
             return Ok(true);
         }
-        if self.filled > LINE_BYTES_MAX {
+        if self.in_sight().len() > LINE_BYTES_MAX {
             return Err(BlockError::LongLine);
         }
         if self.failed.is_some() {
@@ -152,10 +150,39 @@ impl Blocks {
         }
     }
 
+    /// Passes over the line at the front, which was too long, and shows what follows it. `false` if nothing does.
+    pub fn pass_line(&mut self) -> Result<bool, BlockError> {
+        loop {
+            let newline = memchr::memchr(b'\n', self.in_sight());
+            self.start = newline.map_or(self.filled, |length| self.start + length + 1);
+            let over = self.ended || self.failed.is_some();
+            if !over {
+                self.read_on();
+            }
+            if over || newline.is_some() {
+                return self.show();
+            }
+        }
+    }
+
     /// The SHA-256 of the uncompressed bytes read so far, in hexadecimal, if it was asked for.
     pub fn digest(&self) -> Option<String> {
         let digest = self.digest.clone()?.finalize();
         Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// Moves what is in sight to the front of the buffer, and fills the rest of it.
+    fn read_on(&mut self) {
+        self.buffer.copy_within(self.start..self.filled, 0);
+        self.filled -= self.start;
+        self.start = 0;
+        self.end = 0;
+        let before = self.filled;
+        self.read_full();
+        if let Some(digest) = &mut self.digest {
+            digest.update(&self.buffer[before..self.filled]);
+        }
+        self.total += (self.filled - before) as u64;
     }
 
     fn read_full(&mut self) {

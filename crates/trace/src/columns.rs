@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use crate::decode::State;
+
 /// What a column of such a table holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
@@ -14,14 +16,37 @@ pub(crate) enum Field {
     IsRead,
     Sector,
     Sectors,
-    Offset,
-    Bytes,
+    /// Where a request begins, in bytes or a multiple of them.
+    Offset(Unit),
+    /// How long a request is, in bytes or a multiple of them.
+    Bytes(Unit),
     Fua,
     Stream,
     Ignored,
 }
 
-const NAMES: [(&str, Field); 12] = [
+/// What an offset or a length counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Byte,
+    Kibibyte,
+    /// As many bytes as `trace.block_bytes` says.
+    Block,
+}
+
+impl Unit {
+    /// Bytes in one.
+    #[inline(always)]
+    pub fn bytes(self, state: &State) -> u64 {
+        match self {
+            Self::Byte => 1,
+            Self::Kibibyte => 1024,
+            Self::Block => state.choices.block_bytes,
+        }
+    }
+}
+
+const NAMES: [(&str, Field); 16] = [
     ("time", Field::Time),
     ("volume", Field::Volume),
     ("op", Field::Operation),
@@ -29,12 +54,61 @@ const NAMES: [(&str, Field); 12] = [
     ("read", Field::IsRead),
     ("sector", Field::Sector),
     ("sectors", Field::Sectors),
-    ("offset", Field::Offset),
-    ("bytes", Field::Bytes),
+    ("offset", Field::Offset(Unit::Byte)),
+    ("bytes", Field::Bytes(Unit::Byte)),
+    ("offset_kib", Field::Offset(Unit::Kibibyte)),
+    ("kib", Field::Bytes(Unit::Kibibyte)),
+    ("block", Field::Offset(Unit::Block)),
+    ("blocks", Field::Bytes(Unit::Block)),
     ("fua", Field::Fua),
     ("stream", Field::Stream),
     ("-", Field::Ignored),
 ];
+
+/// What others call these columns, by the name used here.
+const OTHER_NAMES: [(&str, &[&str]); 9] = [
+    ("time", &["timestamp", "ts", "arrival", "arrival_time"]),
+    (
+        "volume",
+        &[
+            "device",
+            "dev",
+            "disk",
+            "lun",
+            "asu",
+            "device_id",
+            "disk_id",
+            "volume_id",
+            "disknumber",
+        ],
+    ),
+    (
+        "op",
+        &[
+            "rw",
+            "r/w",
+            "operation",
+            "opcode",
+            "type",
+            "io_type",
+            "iotype",
+            "command",
+            "cmd",
+        ],
+    ),
+    ("sector", &["lba", "lbn", "start_sector", "first_sector"]),
+    ("sectors", &["sector_count", "num_sectors", "nsectors"]),
+    ("offset", &["byte_offset", "offset_bytes"]),
+    (
+        "bytes",
+        &["size", "size_bytes", "length_bytes", "nbytes", "io_size"],
+    ),
+    ("kib", &["size_kib", "length_kib"]),
+    ("stream", &["stream_id"]),
+];
+
+/// A length in whatever unit the address has.
+const LENGTHS: [&str; 3] = ["len", "length", "count"];
 
 /// The columns of a table, in order, and what stands between them.
 ///
@@ -58,38 +132,65 @@ impl FromStr for Columns {
     type Err = String;
 
     /// From the names of the columns: `time`, `volume`, `op` (read, write, flush, trim or their first letter), `write`
-    /// or `read` (1 or 0), `sector` or `offset` (in bytes), `sectors` or `bytes`, `fua` (1 or 0), `stream`, `-` for a column that
-    /// plays no part. What stands between the names stands between the columns: a comma, a semicolon, a tab, a bar or blanks.
+    /// or `read` (1 or 0), `sector` or `offset` (in bytes, or `offset_kib`, or `block`, of which `trace.block_bytes` says how large they
+    /// are), `sectors` or `bytes` (`kib`, `blocks`), `fua` (1 or 0), `stream`, `-` for a column that plays no part; also by the
+    /// names that other programs give them (`timestamp`, `rw`, `lba`, `size`). What stands between the names stands between the columns: a comma, a semicolon, a tab, a bar or blanks.
     fn from_str(text: &str) -> Result<Self, String> {
+        Self::named(text, |_| {
+            let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
+            Err(format!("columns out of {}", known.join(", ")))
+        })
+    }
+}
+
+impl Columns {
+    /// From the first line of a table. Its columns by other names play no part.
+    pub(crate) fn of_header(text: &str) -> Result<Self, String> {
+        Self::named(text, |_| Ok(Field::Ignored))
+    }
+
+    /// From names, of which `other` says what the unknown ones hold.
+    fn named(text: &str, other: impl Fn(&str) -> Result<Field, String>) -> Result<Self, String> {
         let text = text.trim_matches([' ', '\r', '\n']);
         let separator = [',', ';', '\t', '|']
             .into_iter()
             .find(|separator| text.contains(*separator))
             .unwrap_or(' ');
+        let names: Vec<String> = text
+            .split(separator)
+            .map(|name| name.trim().trim_matches('"').trim().to_ascii_lowercase())
+            .filter(|name| !name.is_empty() || separator != ' ')
+            .collect();
+        let in_sectors = names.iter().any(|name| known(name) == Some(Field::Sector));
         let mut fields = Vec::new();
-        for name in text.split(separator) {
-            let name = name.trim().to_ascii_lowercase();
-            if name.is_empty() && separator == ' ' {
-                continue;
-            }
-            let Some((_, field)) = NAMES.iter().find(|(known, _)| *known == name) else {
-                let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-                return Err(format!("columns out of {}", known.join(", ")));
-            };
-            fields.push(*field);
+        for name in &names {
+            fields.push(match known(name) {
+                Some(field) => field,
+                None if !LENGTHS.contains(&name.as_str()) => other(name)?,
+                None if in_sectors => Field::Sectors,
+                None => Field::Bytes(Unit::Byte),
+            });
         }
-        let count = |wanted: &[Field]| fields.iter().filter(|field| wanted.contains(field)).count();
-        let exactly = |wanted: &[Field], names: &str| {
+        let count =
+            |wanted: &dyn Fn(&Field) -> bool| fields.iter().filter(|field| wanted(field)).count();
+        let once = |wanted: &dyn Fn(&Field) -> bool, names: &str| {
             (count(wanted) == 1)
                 .then_some(())
                 .ok_or(format!("one of {names}, once, among the columns"))
         };
-        exactly(&[Field::Sector, Field::Offset], "sector and offset")?;
-        exactly(&[Field::Sectors, Field::Bytes], "sectors and bytes")?;
-        exactly(&[Field::Time], "time")?;
-        let operations = count(&[Field::Operation, Field::IsWrite, Field::IsRead]);
-        let once = [Field::Volume, Field::Fua, Field::Stream];
-        if operations > 1 || once.iter().any(|field| count(&[*field]) > 1) {
+        once(
+            &|field| matches!(field, Field::Sector | Field::Offset(_)),
+            "sector and offset (or offset_kib, block)",
+        )?;
+        once(
+            &|field| matches!(field, Field::Sectors | Field::Bytes(_)),
+            "sectors and bytes (or kib, blocks)",
+        )?;
+        once(&|field| *field == Field::Time, "time")?;
+        let operations =
+            count(&|field| matches!(field, Field::Operation | Field::IsWrite | Field::IsRead));
+        let single = [Field::Volume, Field::Fua, Field::Stream];
+        if operations > 1 || single.iter().any(|one| count(&|field| field == one) > 1) {
             return Err(
                 "at most one of op, write and read, one volume, one fua and one stream".to_owned(),
             );
@@ -100,4 +201,16 @@ impl FromStr for Columns {
             has_operation: operations == 1,
         })
     }
+}
+
+/// What a column called `name` holds.
+fn known(name: &str) -> Option<Field> {
+    let own = OTHER_NAMES
+        .iter()
+        .find(|(_, others)| others.contains(&name))
+        .map_or(name, |(own, _)| own);
+    NAMES
+        .iter()
+        .find(|(known, _)| *known == own)
+        .map(|(_, field)| *field)
 }

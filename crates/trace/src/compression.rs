@@ -4,7 +4,8 @@
 //! compressors and concatenation make them, are read to their end. A stream that stops in the middle is an
 //! error of the decoder, which nothing here turns into an end of file.
 
-use std::io::{self, BufReader, Chain, Cursor, Read};
+use flate2::bufread::GzDecoder;
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -47,11 +48,58 @@ pub(crate) fn plain(
     let whole = BufReader::with_capacity(READ_BYTES, whole);
     let source: Source = match name {
         "zst" => Box::new(zstd::stream::read::Decoder::with_buffer(whole)?),
-        "gz" => Box::new(flate2::bufread::MultiGzDecoder::new(whole)),
+        "gz" => Box::new(Members::new(whole)),
         "bz2" => Box::new(bzip2::bufread::MultiBzDecoder::new(whole)),
         _ => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(whole)),
     };
     Ok((source, compression))
+}
+
+/// The members of a gzip file, one after the other. Zeros after the last one are padding, as tapes and some file systems add
+/// it, and gzip passes over it as well.
+struct Members<R> {
+    /// Nothing at the end.
+    member: Option<GzDecoder<R>>,
+}
+
+impl<R: BufRead> Members<R> {
+    fn new(file: R) -> Self {
+        Self {
+            member: Some(GzDecoder::new(file)),
+        }
+    }
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let length = member.read(buffer)?;
+            if length > 0 || buffer.is_empty() {
+                return Ok(length);
+            }
+            let Some(mut file) = self.member.take().map(GzDecoder::into_inner) else {
+                break;
+            };
+            let mut padded = false;
+            loop {
+                let ahead = file.fill_buf()?;
+                let zeros = ahead.iter().take_while(|byte| **byte == 0).count();
+                padded |= zeros > 0;
+                match ahead.get(zeros) {
+                    Some(_) if padded => {
+                        return Err(io::Error::other("data after the padding of zeros"));
+                    }
+                    Some(_) => {
+                        self.member = Some(GzDecoder::new(file));
+                        break;
+                    }
+                    None if zeros == 0 => return Ok(0),
+                    None => file.consume(zeros),
+                }
+            }
+        }
+        Ok(0)
+    }
 }
 
 fn recognise(head: &[u8]) -> Compression {

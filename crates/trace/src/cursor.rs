@@ -47,6 +47,8 @@ pub(crate) struct Cursor<'a> {
     pub at: usize,
     /// Where the field read last starts.
     field: usize,
+    /// Whether a decimal number was rounded.
+    pub rounded: bool,
 }
 
 impl<'a> Cursor<'a> {
@@ -57,6 +59,7 @@ impl<'a> Cursor<'a> {
             bytes,
             at,
             field: at,
+            rounded: false,
         }
     }
 
@@ -154,6 +157,7 @@ impl<'a> Cursor<'a> {
             )
         };
         let unit = POWERS_OF_TEN[digits - exponent];
+        self.rounded |= !value.is_multiple_of(unit);
         Ok((whole, value / unit + u64::from(value % unit >= unit / 2)))
     }
 

@@ -8,10 +8,14 @@ use crate::error::Fault;
 use crate::options::Choices;
 use crate::request::{Operation, Request, SECTORS_MAX};
 use destage_base::Ticks;
+use destage_base::time::TICKS_PER_SECOND;
 use std::collections::HashMap;
 
 /// How far before the first time of an epoch times are told apart.
 const EPOCH_MARGIN: Ticks = 1 << 60;
+
+/// Times that begin this late count from a day of the calendar, not from the beginning of a trace: ten years.
+const CALENDAR: Ticks = 3650 * 86_400 * TICKS_PER_SECOND;
 
 /// What a time is that 64 bits cannot hold.
 pub(crate) const TIME_MAX: &str = "a time below 2^64 ticks of 0.1 ns, 58 years";
@@ -42,6 +46,10 @@ pub(crate) struct State {
     pub exponent: u32,
     /// For times that count from an epoch: what is subtracted, in whole units.
     base: Option<u64>,
+    /// Times of a table with digits below the tick.
+    pub rounded: u64,
+    /// Whether the times of a table turned out to count from a day of the calendar.
+    pub is_calendar: bool,
     /// The first of the blank lines that were the last seen.
     blank: Option<u64>,
     /// The blank line that the latest [`Fault::BlankLine`] is about.
@@ -80,6 +88,8 @@ impl State {
             ticks_per_unit,
             exponent,
             base: None,
+            rounded: 0,
+            is_calendar: false,
             blank: None,
             bad_blank: 0,
             names: HashMap::new(),
@@ -139,6 +149,27 @@ impl State {
                     "a time within 54 years of the first request's",
                 )
             })
+    }
+
+    /// A time of a table, whose first time says whether all count from a day of the calendar: it `is_date`, or is ten years
+    /// or more. Given in whole units and ticks. `None` where it goes too far back or is too large.
+    #[inline(always)]
+    pub fn table_time(&mut self, whole: u64, rest: u64, is_date: bool) -> Option<Ticks> {
+        if self.base.is_none() {
+            self.is_calendar = is_date || whole >= CALENDAR / self.ticks_per_unit;
+            let margin = EPOCH_MARGIN / self.ticks_per_unit;
+            self.base = Some(match self.is_calendar {
+                true => whole.saturating_sub(margin),
+                false => 0,
+            });
+        }
+        let whole = whole.checked_sub(self.base?)?;
+        whole.checked_mul(self.ticks_per_unit)?.checked_add(rest)
+    }
+
+    /// Whether `whole` units are before everything that this trace's times count from.
+    pub fn is_before_base(&self, whole: u64) -> bool {
+        self.base.is_some_and(|base| whole < base)
     }
 
     /// What [`State::epoch_time`] counts from, in ticks since the epoch.

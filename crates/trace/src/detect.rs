@@ -10,8 +10,13 @@ use crate::cursor::next_line;
 use crate::decode::State;
 use crate::error::{Excerpt, Fault, TraceError};
 use crate::format::{Encoding, FORMATS, Format, PARQUET_LEFT_OUT, names};
-use crate::options::{Choices, ReadOptions};
+use crate::formats;
+use crate::options::{BadLines, Choices, ReadOptions};
 use crate::report::block_error;
+use crate::variant::variant;
+
+/// What some programs begin a file of UTF-8 with.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Lines looked at.
 const SAMPLE_LINES: usize = 64;
@@ -22,16 +27,20 @@ fn fits(matched: usize, sampled: usize) -> bool {
 }
 
 /// Finds the format from the beginning of the stream; `None` if the stream is empty. Makes sure that text is
-/// text.
+/// text. First lines that are too long to be any go to `long_line`, if such lines are to be skipped.
 pub(crate) fn first_block(
     file: &str,
     compression: Compression,
     blocks: &mut Blocks,
     options: &ReadOptions,
+    mut long_line: impl FnMut(TraceError),
 ) -> Result<Option<&'static Format>, TraceError> {
-    let refilled = blocks.refill();
+    let mut refilled = blocks.refill();
     let head = &blocks.in_sight()[..blocks.in_sight().len().min(LINE_BYTES_MAX)];
-    let binary = match (options.format, not_text(head)) {
+    let mark = head.strip_prefix(BYTE_ORDER_MARK).map(not_text);
+    let is_marked = mark == Some(None);
+    let odd = if is_marked { None } else { not_text(head) };
+    let binary = match (options.format, odd) {
         (Some(format), _) if !format.is_text() => Some(format),
         (_, None) => None,
         (given, Some((offset, byte))) => {
@@ -49,11 +58,27 @@ pub(crate) fn first_block(
             found
         }
     };
+    let mut line = 1;
+    let skips = binary.is_none() && options.bad_lines == BadLines::Skip;
+    while let (Err(BlockError::LongLine), true) = (&refilled, skips) {
+        long_line(block_error(
+            file,
+            compression,
+            line,
+            blocks,
+            BlockError::LongLine,
+        ));
+        refilled = blocks.pass_line();
+        line += 1;
+    }
     match refilled {
         Err(BlockError::LongLine) if binary.is_some() => {}
-        Err(error) => return Err(block_error(file, compression, 1, blocks, error)),
+        Err(error) => return Err(block_error(file, compression, line, blocks, error)),
         Ok(false) => return Ok(None),
         Ok(true) => {}
+    }
+    if binary.is_none() && is_marked {
+        blocks.consume(BYTE_ORDER_MARK.len());
     }
     match (binary, options.format) {
         (Some(format), _) => {
@@ -61,17 +86,22 @@ pub(crate) fn first_block(
             Ok(Some(format))
         }
         (None, Some(format)) => Ok(Some(format)),
+        // Who names columns has a table in mind, and they would fit lines of many formats.
+        (None, None) if options.choices.columns.is_some() => Ok(Some(&formats::csv::FORMAT)),
         (None, None) => detect(file, blocks.lines(), &options.choices).map(Some),
     }
 }
 
-/// The first byte that text does not contain, and where.
+/// The first byte that text, which is UTF-8, does not contain, and where. A character that is cut off at the end is none.
 fn not_text(bytes: &[u8]) -> Option<(usize, u8)> {
-    let odd = |byte: &u8| !matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~');
-    bytes
-        .iter()
-        .position(odd)
-        .map(|offset| (offset, bytes[offset]))
+    let odd = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
+    let control = bytes.iter().position(odd);
+    let broken = std::str::from_utf8(bytes).err();
+    let broken = broken
+        .filter(|error| error.error_len().is_some())
+        .map(|error| error.valid_up_to());
+    let first = control.into_iter().chain(broken).min()?;
+    Some((first, bytes[first]))
 }
 
 /// The format of a binary trace that begins with `bytes`; `None` if none fits.
@@ -119,6 +149,14 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
         }
         at = next;
         if says_nothing(line) {
+            // Unless it names the columns of a table.
+            let is_comment = line.trim_ascii_start().starts_with(b"#");
+            for (format, state) in FORMATS.iter().zip(&mut states) {
+                let may_name = is_comment && format.general;
+                if let (Encoding::Text(decode), true) = (format.encoding, may_name) {
+                    decode(line, state, &mut Vec::new(), 1);
+                }
+            }
             continue;
         }
         first.get_or_insert((number, line));
@@ -144,17 +182,26 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
         });
     };
     let best = matched.iter().copied().max().unwrap_or(0);
-    let candidates: Vec<&'static Format> = FORMATS
+    let mut candidates: Vec<&'static Format> = FORMATS
         .iter()
         .zip(matched)
         .filter_map(|(format, count)| (count == best && fits(count, sampled)).then_some(format))
         .collect();
+    if candidates.iter().any(|format| !format.general) {
+        candidates.retain(|format| !format.general);
+    }
     if candidates.is_empty() {
         return Err(TraceError::UnknownFormat {
             file: file.to_owned(),
             line,
             text: Excerpt::new(text),
-            known: names(FORMATS),
+            known: match variant(lines) {
+                Some((typed, name)) => format!(
+                    "{typed}, which reads it as a table like {name}, one of {}",
+                    names(FORMATS)
+                ),
+                None => format!("one of {}", names(FORMATS)),
+            },
         });
     }
     decide(file, &candidates, line, || Excerpt::new(text))

@@ -70,7 +70,7 @@ pub enum TraceError {
     },
     /// The file is not text, and in no known binary format.
     #[error(
-        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text, in ASCII and without a byte order mark, or a known binary format, plain or compressed with gz, zst, bz2 or xz"
+        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text, in ASCII or UTF-8 (`iconv -t UTF-8` makes it of others), or a known binary format, plain or compressed with gz, zst, bz2 or xz"
     )]
     NotText {
         /// The path as given.
@@ -96,7 +96,7 @@ pub enum TraceError {
     },
     /// No format fits the first lines.
     #[error(
-        "{file}:{line}: no known format fits: \"{text}\"; expected one of {known}, or --format csv with trace.columns for a table of your own"
+        "{file}:{line}: no known format fits: \"{text}\"; expected {known}, or --format csv with trace.columns for a table of your own"
     )]
     UnknownFormat {
         /// The path as given.
@@ -105,7 +105,7 @@ pub enum TraceError {
         line: u64,
         /// That line.
         text: Excerpt,
-        /// Names of all formats.
+        /// What reads the file, if it is nearly in a format; and names of all formats.
         known: String,
     },
     /// Several formats fit, and the file's name does not decide.
@@ -236,13 +236,15 @@ pub enum TraceError {
         /// Which, and what to do.
         reason: &'static str,
     },
-    /// Volumes cannot be concatenated on standard input, because that reads the trace twice.
-    #[error(
-        "{file}: trace.volumes=concatenate reads the trace twice; expected a file, or trace.volumes=separate"
-    )]
+    /// What is asked for reads the trace twice, and this can be read once only.
+    #[error("{file}: {what} reads the trace twice; expected a regular file{instead}")]
     SecondPass {
         /// The path as given.
         file: String,
+        /// What reads it twice.
+        what: &'static str,
+        /// What does not, or nothing.
+        instead: &'static str,
     },
     /// An option's value is not usable.
     #[error("{name}: \"{value}\" is not usable; expected {expected}")]

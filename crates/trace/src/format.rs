@@ -31,6 +31,10 @@ pub struct Format {
     /// Whether a request is several lines or records, of which `trace.event` names the one that counts. A trace may
     /// then be without a single request.
     pub filters_events: bool,
+    /// Whether a format of its own that fits as well is the one that is meant.
+    pub general: bool,
+    /// Its columns as those of a table, if they are: for files that differ from it in separators or letters.
+    pub as_table: Option<&'static str>,
     pub(crate) encoding: Encoding,
 }
 

@@ -25,9 +25,10 @@ pub(crate) mod xperf;
 
 use crate::cursor::{Column, Cursor, Problem};
 use crate::error::Fault;
-use crate::request::{Operation, sectors_touched};
+use crate::request::{Operation, SECTORS_MAX, sectors_touched};
 
-/// Sectors touched by a byte range whose length was the field read last, in the column `column`.
+/// Sectors touched by a byte range whose length was the field read last, in the column `column`. One that ends beyond the
+/// last byte begins where `request` refuses it as that, once the line is known to be whole.
 #[inline(always)]
 fn byte_range(
     cursor: &Cursor<'_>,
@@ -35,8 +36,21 @@ fn byte_range(
     bytes: u64,
     column: &'static Column,
 ) -> Result<(u64, u32), Problem> {
-    sectors_touched(offset, bytes)
-        .ok_or_else(|| cursor.bad_field(Fault::TooLarge(column.name), column))
+    sectors_touched(offset, bytes).map_or_else(|| outside(cursor, offset, bytes, column), Ok)
+}
+
+/// What is wrong with a byte range that no request has: its end, or its length alone.
+#[cold]
+fn outside(
+    cursor: &Cursor<'_>,
+    offset: u64,
+    bytes: u64,
+    column: &'static Column,
+) -> Result<(u64, u32), Problem> {
+    if offset.checked_add(bytes - 1).is_none() && sectors_touched(0, bytes).is_some() {
+        return Ok((SECTORS_MAX, 1));
+    }
+    Err(cursor.bad_field(Fault::TooLarge(column.name), column))
 }
 
 /// `Read` or `Write`, followed by `separator`, which is passed as well.

@@ -6,8 +6,10 @@
 //! | [`options`] | how a trace is to be read: the `trace.*` parameters |
 //! | [`reader`] | [`Reader`], one pass over a file in bounded memory |
 //! | [`trace`] | [`Trace`], a whole file in memory |
+//! | [`plausibility`] | whether its times can be right |
 //! | [`error`] | [`TraceError`], one line a user can act on |
 //! | [`statistics`] | what a trace is like |
+//! | [`runs`] | what is known of pages, held for many at once |
 //! | [`transform`] | traces cut, scaled, merged, anonymised |
 //! | [`writers`] | requests into files |
 //! | `containment` | in builds with Parquet: panics of its decoder, which are errors |
@@ -32,14 +34,17 @@ mod formats;
 mod injection;
 pub mod options;
 mod order;
+pub mod plausibility;
 pub mod reader;
 mod records;
 mod report;
 pub mod request;
 mod rows;
+pub mod runs;
 pub mod statistics;
 pub mod trace;
 pub mod transform;
+mod variant;
 mod volumes;
 pub mod writers;
 
@@ -49,7 +54,7 @@ pub use injection::injected;
 pub use options::{
     BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, Streams, Volumes, ZeroLength,
 };
-pub use reader::{ReadReport, Reader};
+pub use reader::{ReadReport, Reader, can_be_read_again, require_second_pass};
 pub use request::{Operation, Request};
 pub use statistics::{Collector, Statistics};
 pub use trace::{Trace, read_all};

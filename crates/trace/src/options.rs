@@ -47,11 +47,11 @@ parameters! {
         order: Order = "auto", "", "";
         /// Which event of a block-layer trace (blkparse, blktrace) is the request: D, as the device gets it after merging; Q, as the file system asks for it; or C, when it is done. In logs of Windows (xperf, tracerpt), whose requests have a beginning and an end, issue and queue are the beginning.
         event: Event = "issue", "", "blkparse(1), trace actions; Microsoft, DiskIo_TypeGroup1 and DiskIo_TypeGroup2";
-        /// What one address counts where a format leaves it open: a sector of the disk (srt), an object number (oraclegeneral).
+        /// What one address counts where a format leaves it open: a sector of the disk (srt), an object number (oraclegeneral), a block (csv).
         block_bytes: u64 = "512" in Kind::Bytes { min: 1, max: 1 << 30 }, "bytes", "disks of 1992 have sectors of 256 bytes";
         /// What a request does where the trace does not say (oraclegeneral, csv or parquet without such a column).
         missing_op: MissingOperation = "error", "", "";
-        /// Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector or offset, sectors or bytes, fua, stream, and - for any other; what separates the names separates the columns. Nothing takes them from the first line.
+        /// Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector, offset, offset_kib or block, sectors, bytes, kib or blocks, fua, stream, and - for any other; what separates the names separates the columns. Nothing takes them from the first line.
         columns: String = "", "", "";
         /// A flush is added after every so many writes of a trace or workload; 0 adds none.
         flush_every_writes: u64 = "0", "writes", "most traces lost their flushes";

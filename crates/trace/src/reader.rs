@@ -8,9 +8,10 @@ use crate::cursor::{Problem, next_line};
 use crate::decode::State;
 use crate::detect::first_block;
 use crate::error::{Excerpt, Fault, TraceError};
-use crate::format::{Encoding, Format};
+use crate::format::{Encoding, Format, TimeUnit};
 use crate::injection::Injection;
 use crate::options::{BadLines, Order, ReadOptions, Volumes};
+use crate::plausibility::{Doubt, Pace};
 use crate::report::{block_error, line_text, offending, offending_bytes};
 use crate::request::{Operation, Request};
 use crate::rows::{Rows, Step, shown};
@@ -65,6 +66,8 @@ pub struct Reader {
     injection: Option<Injection>,
     handed_out: u64,
     volumes: Seen,
+    unit: TimeUnit,
+    pace: Pace,
     stage: Stage,
     /// No complete record is in sight.
     starved: bool,
@@ -112,6 +115,34 @@ impl Faults {
     }
 }
 
+/// Whether the trace at `path` can be read more than once: what comes through a pipe is gone after the first time.
+#[must_use]
+pub fn can_be_read_again(path: &Path) -> bool {
+    let is_kept = |data: std::fs::Metadata| data.is_file() || data.is_dir();
+    // What does not exist is reported by who opens it.
+    path.as_os_str() != "-" && path.metadata().map_or(true, is_kept)
+}
+
+/// Refuses a trace that can be read once only, for the sake of `what`, which reads it twice. What to do `instead` ends the
+/// message.
+///
+/// # Errors
+/// If the trace at `path` comes through a pipe.
+pub fn require_second_pass(
+    path: &Path,
+    what: &'static str,
+    instead: &'static str,
+) -> Result<(), TraceError> {
+    if can_be_read_again(path) {
+        return Ok(());
+    }
+    Err(TraceError::SecondPass {
+        file: path.display().to_string(),
+        what,
+        instead,
+    })
+}
+
 impl Reader {
     /// Opens the trace at `path`, or standard input for `-`, and finds its format.
     ///
@@ -124,11 +155,11 @@ impl Reader {
         let placement = match options.volumes {
             Volumes::Ignore => Placement::Ignore,
             Volumes::Separate => Placement::Separate(options.volume_stride),
-            // What can be read once only must not lose its content to the first pass.
-            Volumes::Concatenate if stdin || path.metadata().is_ok_and(|data| !data.is_file()) => {
-                return Err(TraceError::SecondPass { file });
+            Volumes::Concatenate => {
+                let what = "trace.volumes=concatenate";
+                require_second_pass(path, what, ", or trace.volumes=separate")?;
+                first_pass(path, options)?
             }
-            Volumes::Concatenate => first_pass(path, options)?,
         };
         let bytes_read = Arc::new(AtomicU64::new(0));
         let mut bytes_total = None;
@@ -152,7 +183,16 @@ impl Reader {
             cause,
         })?;
         let mut blocks = Blocks::new(source, options.digest);
-        let Some(format) = first_block(&file, compression, &mut blocks, options)? else {
+        let mut faults = Faults {
+            policy: options.bad_lines,
+            skipped: 0,
+            first: None,
+            pending: None,
+        };
+        let long_line = |error| {
+            faults.note(|| error);
+        };
+        let Some(format) = first_block(&file, compression, &mut blocks, options, long_line)? else {
             return Err(TraceError::Empty {
                 file,
                 lines: 0,
@@ -170,7 +210,9 @@ impl Reader {
             placement,
         };
         let unit = options.time_unit_of(&file, format)?;
-        let state = State::new(unit.exponent()).with(&options.choices);
+        let mut state = State::new(unit.exponent()).with(&options.choices);
+        // First lines that were too long are done.
+        state.line += faults.skipped;
         let rows = match format.encoding {
             Encoding::Text(_) | Encoding::Binary(_) => None,
             Encoding::Table(table) => {
@@ -181,12 +223,6 @@ impl Reader {
                 };
                 Some(table.open(path, through, format.name, &state)?)
             }
-        };
-        let faults = Faults {
-            policy: options.bad_lines,
-            skipped: 0,
-            first: None,
-            pending: None,
         };
         Ok(Self {
             file,
@@ -204,6 +240,8 @@ impl Reader {
             injection: Injection::new(options),
             handed_out: 0,
             volumes: Seen::default(),
+            unit,
+            pace: Pace::default(),
             stage: if options.limit == Some(0) {
                 Stage::Stopped
             } else {
@@ -232,6 +270,7 @@ impl Reader {
             if !batch.is_empty() {
                 self.handed_out += batch.len() as u64;
                 self.volumes.see(batch);
+                self.pace.see(batch);
                 return Ok(true);
             }
         }
@@ -261,6 +300,20 @@ impl Reader {
     #[must_use]
     pub fn has_volumes(&self) -> bool {
         self.volumes.several
+    }
+
+    /// What is odd about the times handed out so far: each a sentence for the user, without the file's name.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<Doubt> {
+        let mut pace = self.pace;
+        pace.rounded = self.state.rounded;
+        pace.doubts(self.unit)
+    }
+
+    /// The unit that times were taken for.
+    #[must_use]
+    pub fn time_unit(&self) -> TimeUnit {
+        self.unit
     }
 
     /// What was met so far.
@@ -320,7 +373,7 @@ impl Reader {
             }
             self.decode(batch)?;
         }
-        if self.format.epoch {
+        if self.format.epoch || self.state.is_calendar {
             self.make_relative(batch);
         }
         self.cut(batch);
@@ -354,6 +407,20 @@ impl Reader {
                             file: self.file.clone(),
                             offset: self.blocks.offset(),
                         });
+                    }
+                    return Ok(());
+                }
+                Err(BlockError::LongLine) if self.faults.policy == BadLines::Skip => {
+                    let error = self.no_more_bytes(BlockError::LongLine);
+                    self.faults.note(|| error);
+                    self.state.line += 1;
+                    match self.blocks.pass_line() {
+                        // The next line may be as long, and is met again.
+                        Ok(_) | Err(BlockError::LongLine) => {}
+                        Err(error) => {
+                            self.faults.pending = Some(self.no_more_bytes(error));
+                            self.admission.finish();
+                        }
                     }
                     return Ok(());
                 }

@@ -4,16 +4,20 @@
 //! their addresses are equal.
 
 mod pages;
+mod rates;
 mod rows;
 mod shape;
+mod sizes;
 
-pub use rows::{Number, Row, Statistics};
+pub use rows::{Number, Row, Statistics, VolumeStatistics};
 pub use shape::{Grid, Histogram, HotPages, Shape};
 
 use crate::request::{Operation, Request, SECTOR_BYTES};
 use destage_base::Ticks;
-use destage_base::time::to_ms;
+use destage_base::time::{TICKS_PER_SECOND, to_ms};
 use pages::PageSet;
+use rates::Rates;
+use sizes::Sizes;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Collects the statistics of a trace, request by request.
@@ -41,17 +45,27 @@ pub struct Collector {
     volumes: BTreeMap<u32, Volume>,
     sequential: u64,
     sequential_writes: u64,
+    /// Reads and writes by the place of their first sector among 32.
+    starts: [u64; ALIGNED_SECTORS],
+    sizes: [Sizes; 2],
+    rates: Rates,
     first: Option<Ticks>,
     last: Ticks,
     sector_min: u64,
     sector_end: u64,
 }
 
-/// What is remembered of a volume, for sequentiality.
+/// Sectors in the largest unit that alignment is told of, 16 KiB.
+const ALIGNED_SECTORS: usize = 32;
+
+/// What is remembered of a volume: where its last requests ended, and its counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Volume {
     end: Option<u64>,
     write_end: Option<u64>,
+    requests: u64,
+    /// Of reads and of writes.
+    sectors: [u64; 2],
 }
 
 impl Collector {
@@ -77,6 +91,9 @@ impl Collector {
             volumes: BTreeMap::new(),
             sequential: 0,
             sequential_writes: 0,
+            starts: [0; ALIGNED_SECTORS],
+            sizes: [Sizes::default(), Sizes::default()],
+            rates: Rates::default(),
             first: None,
             last: 0,
             sector_min: u64::MAX,
@@ -95,7 +112,15 @@ impl Collector {
         }
         self.first.get_or_insert(request.arrival);
         self.last = self.last.max(request.arrival);
+        let is_data = matches!(request.operation, Operation::Read | Operation::Write);
+        let moved = if is_data {
+            u64::from(request.sectors)
+        } else {
+            0
+        };
+        self.rates.add(request.arrival, moved);
         let volume = self.volumes.entry(request.volume).or_default();
+        volume.requests += 1;
         if request.operation == Operation::Flush || request.sectors == 0 {
             return;
         }
@@ -104,6 +129,9 @@ impl Collector {
         if request.operation == Operation::Trim {
             return;
         }
+        volume.sectors[kind] += moved;
+        self.starts[request.sector as usize % ALIGNED_SECTORS] += 1;
+        self.sizes[kind].add(request.sectors);
         let page_sectors = self.page_bytes / SECTOR_BYTES;
         let first = request.sector / page_sectors;
         let last = (request.end() - 1) / page_sectors;
@@ -126,6 +154,14 @@ impl Collector {
         let span = self.last - self.first.unwrap_or(self.last);
         let addressed = requests > flushes;
         let unique_written = self.unique_written.len();
+        let size = |kind: usize, percent| {
+            let sectors = self.sizes[kind].percentile(percent)?;
+            Some(u64::from(sectors) * SECTOR_BYTES)
+        };
+        let [requests_per_s_peak, sectors_peak] = self.rates.peaks();
+        let seconds = span as f64 / TICKS_PER_SECOND as f64;
+        let per_second = |amount: f64| (span > 0).then(|| amount / seconds);
+        let mb = |bytes: f64| bytes / 1e6;
         Statistics {
             page_bytes: self.page_bytes,
             requests,
@@ -151,9 +187,57 @@ impl Collector {
             rewrite_share: share(self.pages[1] - unique_written, self.pages[1]),
             sequential_share: share(self.sequential, reads + writes),
             sequential_write_share: share(self.sequential_writes, writes),
+            aligned_4kib_share: self.aligned(8),
+            aligned_8kib_share: self.aligned(16),
+            aligned_16kib_share: self.aligned(32),
+            common_offset_sectors: self.common_offset().map(|(offset, _)| offset),
+            common_offset_share: self
+                .common_offset()
+                .and_then(|(_, count)| share(count, reads + writes)),
+            read_p50_bytes: size(0, 50),
+            read_p99_bytes: size(0, 99),
+            read_max_bytes: size(0, 100),
+            write_p50_bytes: size(1, 50),
+            write_p99_bytes: size(1, 99),
+            write_max_bytes: size(1, 100),
+            requests_per_s: per_second(requests as f64),
+            requests_per_s_peak: (requests > 0).then_some(requests_per_s_peak),
+            mb_per_s: per_second(mb((bytes[0] + bytes[1]) as f64)),
+            mb_per_s_peak: (requests > 0).then(|| mb((sectors_peak * SECTOR_BYTES) as f64)),
             span,
             interarrival_mean_ms: (requests > 1).then(|| to_ms(span) / (requests - 1) as f64),
         }
+    }
+}
+
+impl Collector {
+    /// Each volume by itself, in ascending number.
+    pub fn by_volume(&self) -> impl Iterator<Item = VolumeStatistics> {
+        self.volumes
+            .iter()
+            .map(|(number, volume)| VolumeStatistics {
+                volume: *number,
+                requests: volume.requests,
+                bytes_read: volume.sectors[0] * SECTOR_BYTES,
+                bytes_written: volume.sectors[1] * SECTOR_BYTES,
+            })
+    }
+
+    /// The share of reads and writes that begin on a multiple of `sectors`.
+    fn aligned(&self, sectors: usize) -> Option<f64> {
+        let aligned: u64 = self.starts.iter().step_by(sectors).sum();
+        share(aligned, self.starts.iter().sum())
+    }
+
+    /// By how many sectors most reads and writes begin past a multiple of 4 KiB, and how many do.
+    fn common_offset(&self) -> Option<(u64, u64)> {
+        let count = |offset: usize| self.starts.iter().skip(offset).step_by(8).sum::<u64>();
+        // Of equals the smallest: 0 is no offset.
+        let (offset, most) = (0..8)
+            .map(|offset| (offset, count(offset)))
+            .rev()
+            .max_by_key(|(_, count)| *count)?;
+        (most > 0).then_some((offset as u64, most))
     }
 }
 

@@ -390,3 +390,44 @@ fn a_last_line_may_lack_its_end_and_line_ends_may_be_of_windows() {
     .unwrap();
     assert_eq!((commented.requests.len(), commented.report.lines), (1, 3));
 }
+
+#[test]
+fn endless_lines_are_skipped_as_other_bad_lines_are() {
+    let skipping = ReadOptions {
+        bad_lines: BadLines::Skip,
+        ..disksim()
+    };
+    let good = |time: u64| format!("{time}.5 0 8 8 0\n");
+    for bytes in [70_000, 300_000, 1_000_000] {
+        let long = format!("{}\n", "7".repeat(bytes));
+        let many: String = (1..20_000).map(good).collect();
+        for (content, requests, skipped) in [
+            (format!("{long}{}", good(1)), 1, 1),
+            (format!("{}{long}{}", good(1), good(2)), 2, 1),
+            (
+                format!("{long}{long}{}{long}{long}{}", good(1), good(2)),
+                2,
+                4,
+            ),
+            (format!("{many}{long}{}", good(30_000)), 20_000, 1),
+            (format!("{}{}", good(1), long.trim_end()), 1, 1),
+        ] {
+            let trace = read_as("t.disksim", &content, &skipping).unwrap();
+            assert_eq!(
+                (trace.requests.len(), trace.report.skipped),
+                (requests, skipped),
+                "{bytes}"
+            );
+            let first = trace.first_skipped.unwrap();
+            let line = content
+                .lines()
+                .position(|line| line.len() >= bytes)
+                .unwrap()
+                + 1;
+            assert!(first.contains(&format!("t.disksim:{line}: ")), "{first}");
+            let last = trace.requests.last().unwrap();
+            let lines = content.lines().collect::<Vec<_>>();
+            assert!(lines[last.line as usize - 1].ends_with(" 0 8 8 0"));
+        }
+    }
+}

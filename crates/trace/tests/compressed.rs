@@ -138,3 +138,28 @@ fn progress_is_in_bytes_of_the_file() {
         read_all(&path, &ReadOptions::default()).unwrap().digest
     );
 }
+
+#[test]
+fn zeros_after_a_gzip_file_are_padding_and_nothing_else_is() {
+    let folder = Folder::new();
+    let (first, second) = ("0.5 0 8 8 0\n", "0.7 0 8 8 0\n");
+    let packed = |text: &str| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text.as_bytes()).unwrap();
+        encoder.finish().unwrap()
+    };
+    let both = [packed(first), packed(second)].concat();
+    for zeros in [0, 1, 7, 512, 1_000_000] {
+        let content = [both.clone(), vec![0; zeros]].concat();
+        let path = folder.file("t.disksim.gz", content);
+        let trace = read_all(&path, &ReadOptions::default());
+        assert_eq!(trace.unwrap().requests.len(), 2, "{zeros}");
+    }
+    for rest in [&b"x"[..], b"\0\0x", b"\0\x1f\x8b"] {
+        let content = [both.clone(), rest.to_vec()].concat();
+        let path = folder.file("t.disksim.gz", content);
+        let trace = read_all(&path, &ReadOptions::default());
+        let text = trace.unwrap_err().to_string();
+        assert!(text.contains("the gz stream is"), "{text}");
+    }
+}

@@ -19,12 +19,9 @@ fn told_what_requests_do() -> ReadOptions {
 #[test]
 fn text_with_odd_bytes_is_no_binary_format() {
     for (content, byte) in [
+        (&b"\xff\xfe0\x00,\x002\x000\x00"[..], "0xff at offset 0"),
         (
-            &b"\xef\xbb\xbf0,20941264,8192,W,0.551706\n"[..],
-            "0xef at offset 0",
-        ),
-        (
-            b"\xef\xbb\xbftime,op,offset,bytes\n0,write,0,4096\n",
+            b"\xef\xbbtime,op,offset,bytes\n0,write,0,4096\n",
             "0xef at offset 0",
         ),
         (
@@ -32,7 +29,7 @@ fn text_with_odd_bytes_is_no_binary_format() {
             "0x00 at offset 33",
         ),
         (
-            b"time,op,offset,bytes\n0,write,0,40\xc3\xa996\n",
+            b"time,op,offset,bytes\n0,write,0,40\xc3a96\n",
             "0xc3 at offset 33",
         ),
         (
@@ -48,7 +45,7 @@ fn text_with_odd_bytes_is_no_binary_format() {
                 )),
                 "{text}"
             );
-            assert!(text.contains("byte order mark"), "{text}");
+            assert!(text.contains("in ASCII or UTF-8"), "{text}");
         }
     }
 }

@@ -17,6 +17,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: true,
     filters_events: false,
+    general: false,
+    as_table: Some("volume,op,offset,bytes,time"),
     encoding: Encoding::Text(decode::<Alibaba>),
 };
 

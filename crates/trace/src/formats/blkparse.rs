@@ -26,6 +26,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: false,
     filters_events: true,
+    general: false,
+    as_table: None,
     encoding: Encoding::Text(decode::<BlkParse>),
 };
 

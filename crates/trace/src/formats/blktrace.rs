@@ -23,6 +23,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: false,
     filters_events: true,
+    general: false,
+    as_table: None,
     encoding: Encoding::Binary(Binary::of::<BlkTrace>(begins)),
 };
 

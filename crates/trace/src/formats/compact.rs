@@ -34,6 +34,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: false,
     filters_events: false,
+    general: false,
+    as_table: None,
     encoding: Encoding::Binary(Binary {
         ended: |state| state.kind == ENDED,
         ..Binary::of::<Compact>(begins)

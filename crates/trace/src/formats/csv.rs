@@ -1,19 +1,22 @@
 //! `csv`: any table, whose columns its first line or `trace.columns` names.
 //!
-//! Written by this project with all columns and times in ns with one decimal, which holds every tick.
+//! Written by this project with all columns and times in ns with one decimal, which holds every tick. Tables of others write
+//! many things in other ways: fields that the plain reading refuses are looked at once more, by [`odd`].
+
+mod odd;
 
 use super::byte_range;
-use crate::columns::{Columns, Field};
+use crate::columns::{Columns, Field, Unit};
 use crate::cursor::{Column, Cursor, Problem};
-use crate::decode::{Layout, State, decode, request};
+use crate::decode::{Layout, State, TIME_MAX, decode, request, too_late};
 use crate::error::Fault;
 use crate::format::{Encoding, Format, TimeUnit};
-use crate::request::{Operation, Request};
+use crate::request::{Operation, Request, SECTOR_BYTES};
 
 pub(crate) const FORMAT: Format = Format {
     name: "csv",
     extensions: &["csv"],
-    about: "Any table: trace.columns or its first line names the columns and what separates them; times in ns unless trace.time_unit says otherwise.",
+    about: "Any table: trace.columns or its first line names the columns and what separates them; times in ns unless trace.time_unit says otherwise, or dates; times of the calendar are made relative to the first request.",
     columns: "as many fields as there are columns",
     header: Some("time,volume,op,sector,sectors,fua,stream"),
     example: "5265313000.0,0,write,6357144,8,0,0",
@@ -21,20 +24,22 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: false,
     filters_events: false,
+    general: true,
+    as_table: None,
     encoding: Encoding::Text(decode::<Csv>),
 };
 
 const TIME: Column = Column {
     name: "time",
-    expected: "a decimal number",
+    expected: "a decimal number, or a date such as 2024-01-31T12:00:00.5Z",
 };
 const VOLUME: Column = Column {
     name: "volume",
-    expected: "a whole number below 2^32",
+    expected: "a whole number below 2^32, or names in all lines",
 };
 const OPERATION: Column = Column {
     name: "op",
-    expected: "read, write, flush or trim, or the first letter",
+    expected: "read, write, flush or trim (discard, unmap), or the first letter",
 };
 const FLAG: Column = Column {
     name: "flag",
@@ -60,6 +65,22 @@ const BYTES: Column = Column {
     name: "bytes",
     expected: "a whole number of bytes below 2^41",
 };
+const OFFSET_KIB: Column = Column {
+    name: "offset_kib",
+    expected: "a number of KiB",
+};
+const KIB: Column = Column {
+    name: "kib",
+    expected: "a number of KiB below 2^31",
+};
+const BLOCK: Column = Column {
+    name: "block",
+    expected: "a whole number of blocks of trace.block_bytes",
+};
+const BLOCKS: Column = Column {
+    name: "blocks",
+    expected: "a whole number of blocks of trace.block_bytes, below 2^41 bytes",
+};
 const IGNORED: Column = Column {
     name: "ignored field",
     expected: "a field",
@@ -69,65 +90,113 @@ const NAMES: Column = Column {
     expected: "names of columns such as time,op,offset,bytes, or trace.columns",
 };
 
-struct Csv;
+pub(crate) struct Csv;
+
+/// A row was read: what follows is no header. As the other marks it is kept in [`State::kind`].
+const BEGUN: u32 = 1;
+/// Volumes are numbers.
+const NUMBERS: u32 = 2;
+/// Volumes are names, numbered in the order in which they appear.
+const NAMED: u32 = 4;
 
 impl Layout for Csv {
     const COMMENTS: bool = true;
 
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
-        if state.line == 1 && first_line(cursor, state)? {
+        if state.kind & BEGUN == 0 && header(cursor, state)? {
             return Ok(None);
         }
-        let Some(columns) = &state.choices.columns else {
+        // Taken out, since reading changes the rest of the state.
+        let Some(columns) = state.choices.columns.take() else {
             return Err(Problem::line(Fault::NoColumns));
         };
-        let mut row = Row {
-            operation: state.choices.missing_operation,
-            ..Row::default()
+        let made = row(&columns, cursor, state);
+        state.choices.columns = Some(columns);
+        made
+    }
+}
+
+#[inline(always)]
+fn row(
+    columns: &Columns,
+    cursor: &mut Cursor<'_>,
+    state: &mut State,
+) -> Result<Option<Request>, Problem> {
+    let mut row = Row {
+        operation: state.choices.missing_operation,
+        ..Row::default()
+    };
+    let last = columns.fields.len() - 1;
+    for (index, field) in columns.fields.iter().enumerate() {
+        let place = Place {
+            field: *field,
+            separator: columns.separator,
+            is_last: index == last,
         };
-        let last = columns.fields.len() - 1;
-        for (index, field) in columns.fields.iter().enumerate() {
-            let column = row.read(*field, columns.separator, cursor, state)?;
-            if index == last {
-                cursor.end(column)?;
-            } else if columns.separator == b' ' {
-                cursor.blanks(column)?;
-            } else {
-                cursor.separator(columns.separator, column)?;
-            }
+        // Tables made by hand have blanks around their fields.
+        cursor.skip_spaces();
+        let start = cursor.at;
+        if let Err(problem) = row.read(&place, cursor, state) {
+            cursor.at = start;
+            row.read_odd(&place, cursor, state, problem)?;
         }
-        let Some(operation) = row.operation else {
-            return Err(Problem::line(Fault::NoOperation));
-        };
-        if operation == Operation::Flush {
-            return request(state, row.arrival, row.volume, (0, 0), operation);
+    }
+    state.kind |= row.marks;
+    let Some(operation) = row.operation else {
+        return Err(Problem::line(Fault::NoOperation));
+    };
+    if operation == Operation::Flush {
+        return request(state, row.arrival, row.volume, (0, 0), operation);
+    }
+    let range = match (row.sector, row.sectors) {
+        (Position::Sectors(sector), Position::Sectors(sectors)) => {
+            let sectors = u32::try_from(sectors)
+                .map_err(|_| cursor.bad_field(Fault::TooLarge(SECTORS.name), &SECTORS))?;
+            (sector, sectors)
         }
-        let range = match (row.sector, row.sectors) {
-            (Position::Sectors(sector), Position::Sectors(sectors)) => {
-                let sectors = u32::try_from(sectors)
-                    .map_err(|_| cursor.bad_field(Fault::TooLarge(SECTORS.name), &SECTORS))?;
-                (sector, sectors)
-            }
-            (Position::Sectors(sector), Position::Bytes(bytes)) => {
-                (sector, byte_range(cursor, 0, bytes, &BYTES)?.1)
-            }
-            (Position::Bytes(offset), Position::Bytes(bytes)) => {
-                byte_range(cursor, offset, bytes, &BYTES)?
-            }
-            (Position::Bytes(offset), Position::Sectors(sectors)) => {
-                let bytes = sectors
-                    .checked_mul(512)
-                    .ok_or_else(|| cursor.bad_field(Fault::TooLarge(SECTORS.name), &SECTORS))?;
-                byte_range(cursor, offset, bytes, &SECTORS)?
-            }
-        };
-        let mut made = request(state, row.arrival, row.volume, range, operation)?;
-        if let Some(request) = &mut made {
-            request.fua = row.fua;
-            request.stream = row.stream;
+        (Position::Sectors(sector), Position::Bytes(bytes)) => {
+            (sector, byte_range(cursor, 0, bytes, &BYTES)?.1)
         }
-        Ok(made)
+        (Position::Bytes(offset), Position::Bytes(bytes)) => {
+            byte_range(cursor, offset, bytes, &BYTES)?
+        }
+        (Position::Bytes(offset), Position::Sectors(sectors)) => {
+            let bytes = sectors
+                .checked_mul(SECTOR_BYTES)
+                .ok_or_else(|| cursor.bad_field(Fault::TooLarge(SECTORS.name), &SECTORS))?;
+            byte_range(cursor, offset, bytes, &SECTORS)?
+        }
+    };
+    let mut made = request(state, row.arrival, row.volume, range, operation)?;
+    if let Some(request) = &mut made {
+        request.fua = row.fua;
+        request.stream = row.stream;
+    }
+    Ok(made)
+}
+
+/// Where a field stands.
+struct Place {
+    field: Field,
+    separator: u8,
+    is_last: bool,
+}
+
+impl Place {
+    /// Steps from the end of the field onto the next one, or the next line.
+    #[inline(always)]
+    fn leave(&self, cursor: &mut Cursor<'_>, column: &'static Column) -> Result<(), Problem> {
+        if self.separator != b' ' {
+            cursor.skip_spaces();
+        }
+        if self.is_last {
+            cursor.end(column)
+        } else if self.separator == b' ' {
+            cursor.blanks(column)
+        } else {
+            cursor.separator(self.separator, column)
+        }
     }
 }
 
@@ -147,6 +216,8 @@ struct Row {
     sectors: Position,
     fua: bool,
     stream: u16,
+    /// What the row says of all others, as in [`State::kind`].
+    marks: u32,
 }
 
 impl Default for Row {
@@ -159,39 +230,47 @@ impl Default for Row {
             sectors: Position::Sectors(0),
             fua: false,
             stream: 0,
+            marks: BEGUN,
         }
     }
 }
 
 impl Row {
-    /// Reads one field, and says what it is called.
+    /// Reads one field as this project writes it, and steps onto the next.
     #[inline(always)]
     fn read(
         &mut self,
-        field: Field,
-        separator: u8,
+        place: &Place,
         cursor: &mut Cursor<'_>,
-        state: &State,
-    ) -> Result<&'static Column, Problem> {
-        // Tables made by hand have blanks around their fields.
-        cursor.skip_spaces();
-        let column = match field {
+        state: &mut State,
+    ) -> Result<(), Problem> {
+        let column = match place.field {
             Field::Time => {
-                self.arrival = state.time(cursor, &TIME)?;
-                &TIME
+                let (whole, rest) = cursor.decimal(state.exponent, &TIME)?;
+                // The first time decides what all count from, so it must be whole.
+                place.leave(cursor, &TIME)?;
+                let time = state.table_time(whole, rest, false);
+                self.arrival = time.ok_or_else(|| wrong_time(cursor, state, whole))?;
+                state.rounded += u64::from(cursor.rounded);
+                return Ok(());
             }
             Field::Volume => {
+                if state.kind & NAMED != 0 {
+                    cursor.word(place.separator);
+                    return Err(cursor.unknown_word(&VOLUME));
+                }
                 self.volume = cursor.number32(&VOLUME)?;
+                self.marks |= NUMBERS;
                 &VOLUME
             }
             Field::Operation => {
-                let word = cursor.word(separator).trim_ascii_end();
+                let word = cursor.word(place.separator).trim_ascii_end();
                 self.operation =
                     Some(operation(word).ok_or_else(|| cursor.unknown_word(&OPERATION))?);
                 &OPERATION
             }
             Field::IsWrite | Field::IsRead => {
-                let is_write = flag(cursor)? == (field == Field::IsWrite);
+                let is_write = flag(cursor)? == (place.field == Field::IsWrite);
                 self.operation = Some(if is_write {
                     Operation::Write
                 } else {
@@ -212,28 +291,157 @@ impl Row {
                 self.sector = Position::Sectors(cursor.number(&SECTOR)?);
                 &SECTOR
             }
-            Field::Offset => {
-                self.sector = Position::Bytes(cursor.number(&OFFSET)?);
-                &OFFSET
-            }
             Field::Sectors => {
                 self.sectors = Position::Sectors(cursor.number(&SECTORS)?);
                 &SECTORS
             }
-            Field::Bytes => {
-                self.sectors = Position::Bytes(cursor.number(&BYTES)?);
-                &BYTES
+            Field::Offset(unit) => {
+                let column = offset_column(unit);
+                self.sector = Position::Bytes(bytes(cursor, unit.bytes(state), column)?);
+                column
+            }
+            Field::Bytes(unit) => {
+                let column = length_column(unit);
+                self.sectors = Position::Bytes(bytes(cursor, unit.bytes(state), column)?);
+                column
             }
             Field::Ignored => {
-                cursor.word(separator);
+                let is_quoted = cursor.peek() == b'"';
+                cursor.word(place.separator);
+                if is_quoted {
+                    return Err(cursor.unknown_word(&IGNORED));
+                }
                 &IGNORED
             }
         };
-        if separator != b' ' {
-            cursor.skip_spaces();
-        }
-        Ok(column)
+        place.leave(cursor, column)
     }
+
+    /// Reads one field in whatever form others write it, and steps onto the next. `problem` is what is wrong if it has none
+    /// of them.
+    #[cold]
+    #[inline(never)]
+    fn read_odd(
+        &mut self,
+        place: &Place,
+        cursor: &mut Cursor<'_>,
+        state: &mut State,
+        problem: Problem,
+    ) -> Result<(), Problem> {
+        let Some((text, end)) = odd::field(cursor.bytes, cursor.at, place.separator) else {
+            return Err(problem);
+        };
+        // What is not UTF-8 is none of the words and numbers below.
+        let text = std::str::from_utf8(&text).unwrap_or("\u{fffd}");
+        let whole = odd::whole(text);
+        let column = match place.field {
+            Field::Time => {
+                let (whole, rest, is_date) = odd::time(text, state.exponent).ok_or(problem)?;
+                cursor.word(place.separator);
+                self.arrival = state
+                    .table_time(whole, rest, is_date)
+                    .ok_or_else(|| wrong_time(cursor, state, whole))?;
+                &TIME
+            }
+            Field::Volume => {
+                self.marks = BEGUN;
+                self.volume = volume(text, state).ok_or(problem)?;
+                &VOLUME
+            }
+            Field::Operation => {
+                self.operation = Some(odd::operation(text).ok_or(problem)?);
+                &OPERATION
+            }
+            Field::IsWrite | Field::IsRead => {
+                let is_write = odd::flag(text).ok_or(problem)? == (place.field == Field::IsWrite);
+                self.operation = Some(if is_write {
+                    Operation::Write
+                } else {
+                    Operation::Read
+                });
+                &FLAG
+            }
+            Field::Fua => {
+                self.fua = odd::flag(text).ok_or(problem)?;
+                &FLAG
+            }
+            Field::Stream => {
+                let stream = whole.and_then(|stream| u16::try_from(stream).ok());
+                self.stream = stream.ok_or(problem)?;
+                &STREAM
+            }
+            Field::Sector => {
+                self.sector = Position::Sectors(whole.ok_or(problem)?);
+                &SECTOR
+            }
+            Field::Sectors => {
+                self.sectors = Position::Sectors(whole.ok_or(problem)?);
+                &SECTORS
+            }
+            Field::Offset(unit) => {
+                let offset = odd::bytes(text, unit.bytes(state)).ok_or(problem)?;
+                self.sector = Position::Bytes(offset);
+                offset_column(unit)
+            }
+            Field::Bytes(unit) => {
+                let bytes = odd::bytes(text, unit.bytes(state)).ok_or(problem)?;
+                self.sectors = Position::Bytes(bytes);
+                length_column(unit)
+            }
+            Field::Ignored => &IGNORED,
+        };
+        cursor.at = end;
+        place.leave(cursor, column).map_err(|_| problem)
+    }
+}
+
+fn offset_column(unit: Unit) -> &'static Column {
+    match unit {
+        Unit::Byte => &OFFSET,
+        Unit::Kibibyte => &OFFSET_KIB,
+        Unit::Block => &BLOCK,
+    }
+}
+
+fn length_column(unit: Unit) -> &'static Column {
+    match unit {
+        Unit::Byte => &BYTES,
+        Unit::Kibibyte => &KIB,
+        Unit::Block => &BLOCKS,
+    }
+}
+
+/// A number of bytes, in units of `unit`.
+#[inline(always)]
+fn bytes(cursor: &mut Cursor<'_>, unit: u64, column: &'static Column) -> Result<u64, Problem> {
+    let number = cursor.number(column)?;
+    number
+        .checked_mul(unit)
+        .ok_or_else(|| cursor.bad_field(Fault::TooLarge(column.name), column))
+}
+
+/// The volume called `text`. The first one says whether volumes are numbers or names.
+fn volume(text: &str, state: &mut State) -> Option<u32> {
+    if text.is_empty() || text.starts_with('-') {
+        return None;
+    }
+    if state.kind & (NUMBERS | NAMED) == 0 {
+        let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
+        state.kind |= if is_number { NUMBERS } else { NAMED };
+    }
+    if state.kind & NAMED != 0 {
+        return state.number_of_name(text.as_bytes());
+    }
+    u32::try_from(odd::whole(text)?).ok()
+}
+
+/// What is wrong with a time of `whole` units, just read.
+#[cold]
+fn wrong_time(cursor: &Cursor<'_>, state: &State, whole: u64) -> Problem {
+    if state.is_before_base(whole) {
+        return cursor.bad_field(Fault::BackInTime, &TIME);
+    }
+    too_late(cursor, &TIME, TIME_MAX)
 }
 
 #[inline(always)]
@@ -256,27 +464,35 @@ fn flag(cursor: &mut Cursor<'_>) -> Result<bool, Problem> {
     }
 }
 
-/// Takes the names of the columns from the first line, or passes over names that `trace.columns` replaces.
+/// Takes the names of the columns from the line above the first row, or passes over names that `trace.columns` replaces.
 #[cold]
-fn first_line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<bool, Problem> {
+fn header(cursor: &mut Cursor<'_>, state: &mut State) -> Result<bool, Problem> {
     let start = cursor.at;
     let line = cursor.word(b'\n');
     let text = std::str::from_utf8(line).unwrap_or_default();
-    // Every row has a time, which begins with a digit; no name does.
-    let is_row = text.split([',', ';', '\t', '|', ' ']).any(|field| {
-        field
-            .trim()
-            .starts_with(|first: char| first.is_ascii_digit())
-    });
-    if is_row || text.trim_start().starts_with('#') {
-        cursor.at = start;
-        return Ok(false);
-    }
-    if state.choices.columns.is_none() {
-        let columns: Columns = text
-            .parse()
-            .map_err(|_| cursor.bad_field(Fault::NoColumns, &NAMES))?;
-        state.choices.columns = Some(columns);
+    let is_comment = text.trim_start().starts_with('#');
+    // Every row has a field that begins with a digit; names hardly ever do.
+    let is_number = |field: &str| {
+        let field = field.trim_matches([' ', '"']);
+        let digits = field.strip_prefix('.').unwrap_or(field);
+        digits.starts_with(|first: char| first.is_ascii_digit())
+    };
+    let is_row = text.split([',', ';', '\t', '|', ' ']).any(is_number);
+    if state.choices.columns.is_some() {
+        if is_row || is_comment {
+            cursor.at = start;
+            return Ok(false);
+        }
+    } else {
+        let names = text.trim_start().trim_start_matches('#');
+        match Columns::of_header(names) {
+            Ok(columns) => state.choices.columns = Some(columns),
+            Err(_) if is_row || is_comment => {
+                cursor.at = start;
+                return Ok(false);
+            }
+            Err(_) => return Err(cursor.bad_field(Fault::NoColumns, &NAMES)),
+        }
     }
     cursor.rest_of_line();
     Ok(true)

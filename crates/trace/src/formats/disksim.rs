@@ -16,6 +16,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: false,
     filters_events: false,
+    general: false,
+    as_table: Some("time,volume,sector,sectors,read"),
     encoding: Encoding::Text(decode::<DiskSim>),
 };
 

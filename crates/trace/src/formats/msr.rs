@@ -18,6 +18,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: true,
     filters_events: false,
+    general: false,
+    as_table: Some("time,-,volume,op,offset,bytes,-"),
     encoding: Encoding::Text(decode::<Msr>),
 };
 

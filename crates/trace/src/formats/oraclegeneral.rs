@@ -22,6 +22,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: true,
     filters_events: false,
+    general: false,
+    as_table: None,
     encoding: Encoding::Binary(Binary::of::<OracleGeneral>(begins)),
 };
 

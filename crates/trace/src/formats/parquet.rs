@@ -39,6 +39,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: false,
     filters_events: false,
+    general: false,
+    as_table: None,
     encoding: Encoding::Table(Table {
         begins: |bytes| bytes.starts_with(MARK),
         open_file: open,

@@ -17,6 +17,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: false,
     filters_events: false,
+    general: false,
+    as_table: Some("volume,sector,bytes,op,time"),
     encoding: Encoding::Text(decode::<Spc>),
 };
 

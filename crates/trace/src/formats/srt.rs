@@ -25,6 +25,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: false,
     filters_events: false,
+    general: false,
+    as_table: None,
     encoding: Encoding::Binary(Binary::of::<Srt>(begins)),
 };
 

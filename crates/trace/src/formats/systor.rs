@@ -17,6 +17,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: true,
     filters_events: false,
+    general: false,
+    as_table: Some("time,-,op,volume,offset,bytes"),
     encoding: Encoding::Text(decode::<Systor>),
 };
 

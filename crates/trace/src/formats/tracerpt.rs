@@ -32,6 +32,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: true,
     filters_events: false,
+    general: false,
+    as_table: None,
     encoding: Encoding::Text(decode::<Tracerpt>),
 };
 

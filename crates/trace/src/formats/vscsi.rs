@@ -22,6 +22,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: true,
     filters_events: false,
+    general: false,
+    as_table: None,
     encoding: Encoding::Binary(Binary::of::<Vscsi>(begins)),
 };
 

@@ -17,6 +17,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: true,
     epoch: false,
     filters_events: false,
+    general: false,
+    as_table: None,
     encoding: Encoding::Text(decode::<WiscSee>),
 };
 

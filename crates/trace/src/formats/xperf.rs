@@ -39,6 +39,8 @@ pub(crate) const FORMAT: Format = Format {
     sorted: false,
     epoch: false,
     filters_events: false,
+    general: false,
+    as_table: None,
     encoding: Encoding::Text(decode::<Xperf>),
 };
 

@@ -1,34 +1,61 @@
 //! A set of pages of several volumes, small where pages stand together.
 
+use crate::runs::Runs;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// Pages in one entry: one word of bits.
 const WORD: u64 = 64;
 
-/// A set of pages. Nothing ever walks it, so its hash order cannot show.
+/// More words than this at once are kept as a run, which is then smaller.
+const WORDS_MAX: u64 = 8;
+
+/// A set of pages. What its hash order could touch is a sum.
 #[derive(Debug, Default)]
 pub(super) struct PageSet {
     words: HashMap<(u32, u64), u64, BuildHasherDefault<Mix>>,
-    len: u64,
+    /// Pages of long requests. Some of them may have a bit in a word as well.
+    long: Runs<()>,
 }
 
 impl PageSet {
     /// Adds pages `first` to `last` of `volume`.
     pub fn insert(&mut self, volume: u32, first: u64, last: u64) {
+        if last / WORD - first / WORD > WORDS_MAX {
+            return self.long.update(volume, first, last, |_, _, _| ());
+        }
         for word in first / WORD..=last / WORD {
             let low = first.saturating_sub(word * WORD).min(WORD - 1);
             let high = (last - word * WORD).min(WORD - 1);
             let mask = (u64::MAX << low) & (u64::MAX >> (WORD - 1 - high));
-            let bits = self.words.entry((volume, word)).or_insert(0);
-            self.len += u64::from((mask & !*bits).count_ones());
-            *bits |= mask;
+            *self.words.entry((volume, word)).or_insert(0) |= mask;
         }
     }
 
     /// How many pages there are.
     pub fn len(&self) -> u64 {
-        self.len
+        let long: u64 = self.long.iter().map(|(_, length, ())| length).sum();
+        let alone = self.words.iter().map(|((volume, word), bits)| {
+            u64::from(bits.count_ones()) - self.shared(*volume, *word, *bits)
+        });
+        long + alone.sum::<u64>()
+    }
+
+    /// How many of the pages in `bits` of a word are also in a run.
+    fn shared(&self, volume: u32, word: u64, bits: u64) -> u64 {
+        if self.long.is_empty() {
+            return 0;
+        }
+        let start = word * WORD;
+        let covered = |from: u64, to: u64| self.long.covered(volume, start + from, start + to);
+        match covered(0, WORD - 1) {
+            0 => 0,
+            WORD => u64::from(bits.count_ones()),
+            _ => (0..WORD)
+                .filter(|bit| bits >> bit & 1 == 1)
+                .map(|bit| covered(bit, bit))
+                .sum(),
+        }
     }
 }
 
@@ -66,14 +93,30 @@ mod tests {
     fn agrees_with_a_plain_set() {
         let mut random = Random::new(1);
         let (mut pages, mut plain) = (PageSet::default(), BTreeSet::new());
-        for _ in 0..2000 {
+        for step in 0..2000 {
             let (volume, first) = (random.below(3) as u32, random.below(5000));
             let last = first + random.below(200);
             pages.insert(volume, first, last);
             plain.extend((first..=last).map(|page| (volume, page)));
             assert_eq!(pages.len(), plain.len() as u64);
+            if step % 200 == 100 {
+                let (first, last) = (random.below(5000), 5000 + random.below(1000));
+                pages.insert(volume, first, last);
+                plain.extend((first..=last).map(|page| (volume, page)));
+                assert_eq!(pages.len(), plain.len() as u64);
+            }
         }
         pages.insert(9, u64::MAX, u64::MAX);
         assert_eq!(pages.len(), plain.len() as u64 + 1);
+    }
+
+    #[test]
+    fn long_requests_take_as_little_as_short_ones() {
+        let mut pages = PageSet::default();
+        for start in 0..100 {
+            pages.insert(0, start, start + (1 << 32));
+        }
+        assert_eq!(pages.len(), (1 << 32) + 100);
+        assert_eq!((pages.words.len(), pages.long.iter().count()), (0, 1));
     }
 }

@@ -4,14 +4,10 @@
 //! page writes, v2 - v1 - 1; of a block likewise, with every page write in it. BPAC measures them of what is
 //! buffered, so its own figures depend on the buffer; these are the trace's.
 
-use super::pages::Mix;
 use crate::request::{Operation, Request, SECTOR_BYTES};
+use crate::runs::{Along, Runs};
 use destage_base::Ticks;
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
-use std::hash::BuildHasherDefault;
-
-type Table<V> = HashMap<(u32, u64), V, BuildHasherDefault<Mix>>;
 
 /// Counts by powers of two: of 0, of 1, of 2 to 3, of 4 to 7 and so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +24,12 @@ impl Default for Histogram {
 impl Histogram {
     /// Counts `value`.
     pub fn add(&mut self, value: u64) {
-        self.counts[(u64::BITS - value.leading_zeros()) as usize] += 1;
+        self.add_times(value, 1);
+    }
+
+    /// Counts `value`, `times` times.
+    fn add_times(&mut self, value: u64, times: u64) {
+        self.counts[(u64::BITS - value.leading_zeros()) as usize] += times;
     }
 
     /// How many values there are.
@@ -114,12 +115,39 @@ impl Grid {
     }
 }
 
-/// The writes of one page, by the clock of page writes.
-#[derive(Clone, Copy, Debug)]
+/// The writes of one page, by the clock of page writes. That goes on by 1 from page to page of a request.
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Writes {
     first: u64,
     last: u64,
     count: u64,
+}
+
+impl Along for Writes {
+    fn along(self, distance: u64) -> Self {
+        Self {
+            first: self.first + distance,
+            last: self.last + distance,
+            count: self.count,
+        }
+    }
+}
+
+/// The last page write in a block, by the same clock. In blocks that a request covers it is `pages` later from block to
+/// block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct LastWrite {
+    clock: u64,
+    pages: u64,
+}
+
+impl Along for LastWrite {
+    fn along(self, distance: u64) -> Self {
+        Self {
+            clock: self.clock + distance * self.pages,
+            pages: self.pages,
+        }
+    }
 }
 
 /// The pages written most often, and those before them.
@@ -153,8 +181,10 @@ pub struct Shape {
     pub places: [Grid; 2],
     /// Page writes so far.
     clock: u64,
-    pages: Table<Writes>,
-    blocks: Table<u64>,
+    /// Different pages written.
+    written: u64,
+    pages: Runs<Writes>,
+    blocks: Runs<LastWrite>,
     last: Option<Ticks>,
     first: Ticks,
     growth: Vec<(u64, u64)>,
@@ -182,8 +212,9 @@ impl Shape {
             block_distances: Histogram::default(),
             places: [Grid::new(), Grid::new()],
             clock: 0,
-            pages: Table::default(),
-            blocks: Table::default(),
+            written: 0,
+            pages: Runs::default(),
+            blocks: Runs::default(),
             last: None,
             first: 0,
             growth: Vec::new(),
@@ -213,32 +244,84 @@ impl Shape {
         let time = request.arrival.saturating_sub(self.first) / TICKS_PER_MICROSECOND;
         self.places[kind].add([time, first]);
         if request.operation == Operation::Write {
-            for page in first..=(request.end() - 1) / self.page_sectors {
-                self.page_write(request.volume, page);
-            }
+            let last = (request.end() - 1) / self.page_sectors;
+            self.write_blocks(request.volume, first, last);
+            self.write_pages(request.volume, first, last);
         }
     }
 
-    fn page_write(&mut self, volume: u32, page: u64) {
-        self.clock += 1;
-        let clock = self.clock;
-        let block = (volume, page / self.block_pages);
-        if let Some(last) = self.blocks.insert(block, clock) {
-            self.block_distances.add(clock - last - 1);
+    /// Takes the distances of pages `first` to `last` within their blocks, which are written next.
+    fn write_blocks(&mut self, volume: u32, first: u64, last: u64) {
+        let pages = self.block_pages;
+        let (first_block, last_block) = (first / pages, last / pages);
+        // The first block and the last may be written in part, those between them are written whole.
+        let between = (first_block + 1, last_block.saturating_sub(1));
+        let parts = [
+            Some((first_block, first_block)),
+            (between.0 <= between.1).then_some(between),
+            (last_block > first_block).then_some((last_block, last_block)),
+        ];
+        for (from, to) in parts.into_iter().flatten() {
+            let begin = first.max(from * pages);
+            let written = (last + 1).min((from + 1) * pages) - begin;
+            // The clock at the first page write in the first of these blocks.
+            let clock = self.clock + 1 + (begin - first);
+            let distances = &mut self.block_distances;
+            distances.add_times(0, (written - 1) * (to - from + 1));
+            self.blocks
+                .update(volume, from, to, |offset, length, before| {
+                    let clock = clock + offset * pages;
+                    if let Some(before) = before {
+                        distances.add_times(clock - before.clock - 1, length);
+                    }
+                    LastWrite {
+                        clock: clock + written - 1,
+                        pages,
+                    }
+                });
         }
-        let writes = self.pages.entry((volume, page)).or_insert(Writes {
-            first: clock,
-            last: clock,
-            count: 0,
-        });
-        if writes.count > 0 {
-            self.page_distances.add(clock - writes.last - 1);
+    }
+
+    /// Writes pages `first` to `last`, one after the other.
+    fn write_pages(&mut self, volume: u32, first: u64, last: u64) {
+        let (clock, count) = (self.clock, last - first + 1);
+        let distances = &mut self.page_distances;
+        // Where pages are new: how many of this request's pages come before, and how many of them there are.
+        let mut new: Vec<(u64, u64)> = Vec::new();
+        self.pages
+            .update(volume, first, last, |offset, length, before| {
+                let clock = clock + 1 + offset;
+                match before {
+                    Some(writes) => {
+                        distances.add_times(clock - writes.last - 1, length);
+                        Writes {
+                            last: clock,
+                            count: writes.count + 1,
+                            ..writes
+                        }
+                    }
+                    None => {
+                        new.push((offset, length));
+                        Writes {
+                            first: clock,
+                            last: clock,
+                            count: 1,
+                        }
+                    }
+                }
+            });
+        let mut power = (clock + 1).next_power_of_two();
+        while power <= clock + count {
+            let done = power - clock;
+            let before = new
+                .iter()
+                .map(|(offset, length)| done.saturating_sub(*offset).min(*length));
+            self.growth
+                .push((power, self.written + before.sum::<u64>()));
+            power *= 2;
         }
-        writes.last = clock;
-        writes.count += 1;
-        if clock.is_power_of_two() {
-            self.growth.push((clock, self.pages.len() as u64));
-        }
+        self.written += new.iter().map(|(_, length)| length).sum::<u64>();
+        self.clock += count;
     }
 
     /// After 1, 2, 4 and so on page writes, and after all: how many different pages were written.
@@ -246,7 +329,7 @@ impl Shape {
     pub fn footprint(&self) -> Vec<(u64, u64)> {
         let mut rows = self.growth.clone();
         if self.clock > 0 && !self.clock.is_power_of_two() {
-            rows.push((self.clock, self.pages.len() as u64));
+            rows.push((self.clock, self.written));
         }
         rows
     }
@@ -256,23 +339,37 @@ impl Shape {
     #[must_use]
     pub fn hot_pages(&self) -> Vec<HotPages> {
         let mut ranked: Vec<_> = self.pages.iter().collect();
-        ranked.sort_unstable_by_key(|(page, writes)| (Reverse(writes.count), **page));
-        let (mut blocks, mut rows, mut sum) = (BTreeSet::new(), Vec::new(), 0);
-        let (mut distances, mut rewrites) = (0, 0);
-        for (rank, ((volume, page), writes)) in (1..).zip(&ranked) {
-            blocks.insert((*volume, page / self.block_pages));
-            sum += writes.count;
-            rewrites += writes.count - 1;
-            // What lies between its first and its last write, less its own writes.
-            distances += writes.last - writes.first - (writes.count - 1);
-            if u64::is_power_of_two(rank) || rank == ranked.len() as u64 {
-                rows.push(HotPages {
-                    pages: rank,
-                    blocks: blocks.len() as u64,
-                    writes: sum,
-                    mean_distance: (rewrites > 0).then(|| distances as f64 / rewrites as f64),
+        ranked.sort_unstable_by_key(|(page, _, writes)| (Reverse(writes.count), *page));
+        let (mut blocks, mut rows) = (Runs::<()>::default(), Vec::new());
+        let (mut rank, mut block_count, mut sum) = (0u64, 0, 0);
+        let (mut distances, mut rewrites) = (0u128, 0);
+        for ((volume, mut page), mut length, writes) in ranked {
+            while length > 0 {
+                // A row stands at each power of two, and one at the end.
+                let row = (rank + 1).next_power_of_two();
+                let part = length.min(row - rank);
+                let (from, to) = (
+                    page / self.block_pages,
+                    (page + part - 1) / self.block_pages,
+                );
+                blocks.update(volume, from, to, |_, length, known| {
+                    block_count += if known.is_none() { length } else { 0 };
                 });
-                (distances, rewrites) = (0, 0);
+                sum += writes.count * part;
+                rewrites += (writes.count - 1) * part;
+                // What lies between a page's first and last write, less its own writes.
+                let between = writes.last - writes.first - (writes.count - 1);
+                distances += u128::from(between) * u128::from(part);
+                (rank, page, length) = (rank + part, page + part, length - part);
+                if rank == row || rank == self.written {
+                    rows.push(HotPages {
+                        pages: rank,
+                        blocks: block_count,
+                        writes: sum,
+                        mean_distance: (rewrites > 0).then(|| distances as f64 / rewrites as f64),
+                    });
+                    (distances, rewrites) = (0, 0);
+                }
             }
         }
         rows
@@ -370,5 +467,40 @@ mod tests {
             (grid.count(0, 0), grid.count(64, 32), grid.count(0, 32)),
             (3, 1, 1)
         );
+    }
+
+    #[test]
+    fn long_requests_count_as_their_pages_one_by_one() {
+        let mut random = destage_base::Random::new(3);
+        let (mut whole, mut single) = (Shape::new(512, 4), Shape::new(512, 4));
+        for _ in 0..500 {
+            let mut request = write(random.below(200), 1 + random.below(40) as u32);
+            request.volume = random.below(2) as u32;
+            whole.add(&request);
+            for sector in request.sector..request.end() {
+                single.add(&Request {
+                    sector,
+                    sectors: 1,
+                    ..request
+                });
+            }
+        }
+        assert_eq!(whole.page_distances, single.page_distances);
+        assert_eq!(whole.block_distances, single.block_distances);
+        assert_eq!(whole.footprint(), single.footprint());
+        assert_eq!(whole.hot_pages(), single.hot_pages());
+    }
+
+    #[test]
+    fn one_request_of_any_length_is_one_entry() {
+        let mut shape = Shape::new(512, 64);
+        shape.add(&write(5, u32::MAX));
+        shape.add(&write(5, u32::MAX));
+        assert_eq!(
+            (shape.pages.iter().count(), shape.written),
+            (1, u64::from(u32::MAX))
+        );
+        assert_eq!(shape.hot_pages().len(), 33);
+        assert!(shape.blocks.iter().count() <= 3);
     }
 }

@@ -7,15 +7,14 @@
 
 use crate::request::{Operation, Request, SECTORS_MAX};
 use destage_base::{Random, Ticks};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// First pass: which regions occur, and which belong together.
 #[derive(Debug)]
 pub struct Regions {
     sectors: u64,
-    touched: BTreeSet<(u32, u64)>,
-    /// Regions that a request spans together with the next one.
-    joined: BTreeSet<(u32, u64)>,
+    /// Regions that requests span together: volume and first one, and the last one. No two have a region in common.
+    chains: BTreeMap<(u32, u64), u64>,
     /// Volumes, numbered in the order they appear.
     volumes: BTreeMap<u32, u32>,
     first: Option<Ticks>,
@@ -25,7 +24,8 @@ pub struct Regions {
 #[derive(Debug)]
 pub struct Anonymizer {
     sectors: u64,
-    places: BTreeMap<(u32, u64), u64>,
+    /// Chains by volume and first region: the sector where each now begins, and its last region.
+    places: BTreeMap<(u32, u64), (u64, u64)>,
     volumes: BTreeMap<u32, u32>,
     first: Ticks,
 }
@@ -40,8 +40,7 @@ impl Regions {
         assert!(sectors > 0, "regions without sectors");
         Self {
             sectors,
-            touched: BTreeSet::new(),
-            joined: BTreeSet::new(),
+            chains: BTreeMap::new(),
             volumes: BTreeMap::new(),
             first: None,
         }
@@ -57,26 +56,36 @@ impl Regions {
         }
         let first = request.sector / self.sectors;
         let last = (request.end() - 1) / self.sectors;
-        for region in first..=last {
-            self.touched.insert((request.volume, region));
-            if region < last {
-                self.joined.insert((request.volume, region));
-            }
+        self.join(request.volume, first, last);
+    }
+
+    /// Makes one chain of `first` to `last` and of all chains that have a region in common with them.
+    fn join(&mut self, volume: u32, mut first: u64, mut last: u64) {
+        let touching = |chains: &BTreeMap<(u32, u64), u64>, first: u64, last: u64| {
+            let before = chains.range((volume, 0)..=(volume, last)).next_back();
+            before
+                .filter(|(_, end)| **end >= first)
+                .map(|((_, start), end)| (*start, *end))
+        };
+        if touching(&self.chains, first, last)
+            .is_some_and(|(start, end)| start <= first && last <= end)
+        {
+            return;
         }
+        while let Some((start, end)) = touching(&self.chains, first, last) {
+            self.chains.remove(&(volume, start));
+            first = first.min(start);
+            last = last.max(end);
+        }
+        self.chains.insert((volume, first), last);
     }
 
     /// Lays the regions out anew; equal seeds give equal layouts. Nothing if they do not fit in the address space.
     #[must_use]
     pub fn shuffled(self, seed: u64) -> Option<Anonymizer> {
-        let mut chains: BTreeMap<u32, Vec<Vec<u64>>> = BTreeMap::new();
-        let mut chained = false;
-        for (volume, region) in &self.touched {
-            let chains = chains.entry(*volume).or_default();
-            match chains.last_mut() {
-                Some(chain) if chained => chain.push(*region),
-                _ => chains.push(vec![*region]),
-            }
-            chained = self.joined.contains(&(*volume, *region));
+        let mut chains: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
+        for ((volume, first), last) in self.chains {
+            chains.entry(volume).or_default().push((first, last));
         }
         let mut random = Random::new(seed);
         let mut places = BTreeMap::new();
@@ -85,12 +94,14 @@ impl Regions {
                 let other = random.below(index as u64 + 1);
                 chains.swap(index, usize::try_from(other).expect("an index"));
             }
-            for (place, region) in (0..).zip(chains.into_iter().flatten()) {
-                let start = self.sectors.checked_mul(place)?;
-                start
-                    .checked_add(self.sectors)
-                    .filter(|end| *end <= SECTORS_MAX)?;
-                places.insert((volume, region), start);
+            let mut start = 0u64;
+            for (first, last) in chains {
+                places.insert((volume, first), (start, last));
+                let length = self.sectors.checked_mul(last - first + 1)?;
+                start = start.checked_add(length)?;
+                if start > SECTORS_MAX {
+                    return None;
+                }
             }
         }
         Some(Anonymizer {
@@ -110,8 +121,15 @@ impl Anonymizer {
         moved.arrival = request.arrival.checked_sub(self.first)?;
         moved.volume = *self.volumes.get(&request.volume)?;
         if request.operation != Operation::Flush {
-            let region = (request.volume, request.sector / self.sectors);
-            moved.sector = self.places.get(&region)? + request.sector % self.sectors;
+            let region = request.sector / self.sectors;
+            let mut chains = self
+                .places
+                .range((request.volume, 0)..=(request.volume, region));
+            let ((_, first), (start, last)) = chains.next_back()?;
+            if region > *last {
+                return None;
+            }
+            moved.sector = start + (request.sector - first * self.sectors);
         }
         Some(moved)
     }

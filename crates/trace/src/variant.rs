@@ -1,0 +1,93 @@
+//! Files that are in no known format, and yet nearly: other separators, words in lower case.
+//!
+//! Nothing is guessed. The user is told how to have such a file read as the table that it is.
+
+use crate::cursor::next_line;
+use crate::decode::{State, decode};
+use crate::format::{FORMATS, Format};
+use crate::formats::csv::Csv;
+use crate::options::{Choices, Columns};
+
+/// Lines looked at.
+const SAMPLE_LINES: usize = 64;
+
+/// What to type so that a file that begins with `lines` is read, and the format it is nearly in. Nothing if it is like none.
+pub(crate) fn variant(lines: &[u8]) -> Option<(String, &'static str)> {
+    let mut best = (0, None);
+    for format in FORMATS {
+        let Some(columns) = format.as_table else {
+            continue;
+        };
+        // A blank stands for tabs as well.
+        for separator in [",", ";", "|", " "] {
+            let columns = columns.replace(',', separator);
+            let (fitting, lines) = fitting(lines, format, &columns);
+            // A first line may be a header, and a last one cut off.
+            if fitting > best.0 && fitting + 1 >= lines {
+                best = (fitting, Some((columns, format)));
+            }
+        }
+    }
+    let (columns, format) = best.1?;
+    let unit = format.time_unit.name();
+    let order = if format.sorted {
+        ""
+    } else {
+        " --set trace.order=sort"
+    };
+    let typed = format!(
+        "--format csv --set \"trace.columns={columns}\" --set trace.time_unit={unit}{order}"
+    );
+    Some((typed, format.name))
+}
+
+/// How many of the first lines are requests of a table with `columns`, and how many there are.
+fn fitting(lines: &[u8], format: &Format, columns: &str) -> (usize, usize) {
+    let columns: Columns = columns.parse().expect("columns of a row of the registry");
+    let choices = Choices {
+        columns: Some(columns),
+        ..Choices::default()
+    };
+    let mut state = State::new(format.time_unit.exponent()).with(&choices);
+    let (mut at, mut fitting, mut all) = (0, 0, 0);
+    let mut batch = Vec::new();
+    while at < lines.len() && all < SAMPLE_LINES {
+        let next = next_line(lines, at);
+        let line = &lines[at..next];
+        at = next;
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        all += 1;
+        batch.clear();
+        let sound = decode::<Csv>(line, &mut state, &mut batch, 1)
+            .problem
+            .is_none();
+        fitting += usize::from(sound && !batch.is_empty());
+    }
+    (fitting, all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::Field;
+
+    #[test]
+    fn every_row_that_is_a_table_reads_its_example_as_one() {
+        for format in FORMATS {
+            let Some(columns) = format.as_table else {
+                continue;
+            };
+            let columns: Columns = columns.parse().unwrap();
+            assert!(columns.fields.contains(&Field::Time));
+            let example = format.example.replace(['\t', ' '], ",") + "\n";
+            let columns = format.as_table.unwrap();
+            assert_eq!(
+                fitting(example.as_bytes(), format, columns),
+                (1, 1),
+                "{format:?}"
+            );
+        }
+    }
+}
