@@ -156,8 +156,14 @@ impl Columns {
             .into_iter()
             .find(|separator| text.contains(*separator))
             .unwrap_or(' ');
+        // A name in quotes may hold a separator.
+        let mut is_quoted = false;
+        let ends_name = |letter: char| {
+            is_quoted ^= letter == '"';
+            letter == separator && !is_quoted
+        };
         let names: Vec<String> = text
-            .split(separator)
+            .split(ends_name)
             .map(|name| name.trim().trim_matches('"').trim().to_ascii_lowercase())
             .filter(|name| !name.is_empty() || separator != ' ')
             .collect();

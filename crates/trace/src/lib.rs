@@ -19,6 +19,7 @@
 
 mod address;
 mod admission;
+mod again;
 mod blocks;
 mod columns;
 mod compression;
@@ -29,6 +30,7 @@ mod decode;
 mod detect;
 mod digits;
 pub mod error;
+mod faults;
 pub mod format;
 mod formats;
 mod injection;
@@ -48,13 +50,15 @@ mod variant;
 mod volumes;
 pub mod writers;
 
+pub use again::{can_be_read_again, require_second_pass};
 pub use error::{Excerpt, Fault, TraceError};
 pub use format::{FORMATS, Format, TimeUnit};
 pub use injection::injected;
 pub use options::{
     BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, Streams, Volumes, ZeroLength,
 };
-pub use reader::{ReadReport, Reader, can_be_read_again, require_second_pass};
+pub use reader::Reader;
+pub use report::ReadReport;
 pub use request::{Operation, Request};
 pub use statistics::{Collector, Statistics};
 pub use trace::{Trace, read_all};

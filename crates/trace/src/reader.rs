@@ -2,17 +2,19 @@
 
 use crate::address::{Addresses, Placement};
 use crate::admission::Admission;
+use crate::again::require_second_pass;
 use crate::blocks::{BlockError, Blocks};
 use crate::compression::{self, Compression};
 use crate::cursor::{Problem, next_line};
 use crate::decode::State;
 use crate::detect::first_block;
 use crate::error::{Excerpt, Fault, TraceError};
+use crate::faults::Faults;
 use crate::format::{Encoding, Format, TimeUnit};
 use crate::injection::Injection;
 use crate::options::{BadLines, Order, ReadOptions, Volumes};
 use crate::plausibility::{Doubt, Pace};
-use crate::report::{block_error, line_text, offending, offending_bytes};
+use crate::report::{ReadReport, block_error, line_text, offending, offending_bytes};
 use crate::request::{Operation, Request};
 use crate::rows::{Rows, Step, shown};
 use crate::volumes::{Seen, first_pass};
@@ -24,24 +26,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Requests in a batch, at most: 128 KiB of them.
 const BATCH: usize = 4096;
-
-/// What a reader met on its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct ReadReport {
-    /// Lines or records read, whatever they held.
-    pub lines: u64,
-    /// Requests handed out.
-    pub requests: u64,
-    /// Bad lines skipped, with [`BadLines::Skip`].
-    pub skipped: u64,
-    /// Requests without sectors dropped, with [`crate::ZeroLength::Drop`].
-    pub zero_length: u64,
-    /// Requests whose time was set to the latest seen, with [`Order::Clamp`].
-    pub clamped: u64,
-    /// Flushes and trims added, with [`ReadOptions::flush_every_writes`], [`ReadOptions::flush_every`] or
-    /// [`ReadOptions::trim_every_writes`].
-    pub added: u64,
-}
 
 /// One pass over a trace.
 ///
@@ -87,62 +71,6 @@ enum Stage {
     Stopped,
 }
 
-/// What became of bad lines.
-struct Faults {
-    policy: BadLines,
-    skipped: u64,
-    first: Option<String>,
-    /// Handed out after the requests of the lines above.
-    pending: Option<TraceError>,
-}
-
-impl Faults {
-    /// Notes an error. It is only made if it will be shown, because its text takes a walk through the block.
-    /// Whether reading goes on with the next line.
-    #[cold]
-    fn note(&mut self, error: impl FnOnce() -> TraceError) -> bool {
-        match self.policy {
-            BadLines::Stop => {
-                self.pending = Some(error());
-                false
-            }
-            BadLines::Skip => {
-                self.skipped += 1;
-                self.first.get_or_insert_with(|| error().to_string());
-                true
-            }
-        }
-    }
-}
-
-/// Whether the trace at `path` can be read more than once: what comes through a pipe is gone after the first time.
-#[must_use]
-pub fn can_be_read_again(path: &Path) -> bool {
-    let is_kept = |data: std::fs::Metadata| data.is_file() || data.is_dir();
-    // What does not exist is reported by who opens it.
-    path.as_os_str() != "-" && path.metadata().map_or(true, is_kept)
-}
-
-/// Refuses a trace that can be read once only, for the sake of `what`, which reads it twice. What to do `instead` ends the
-/// message.
-///
-/// # Errors
-/// If the trace at `path` comes through a pipe.
-pub fn require_second_pass(
-    path: &Path,
-    what: &'static str,
-    instead: &'static str,
-) -> Result<(), TraceError> {
-    if can_be_read_again(path) {
-        return Ok(());
-    }
-    Err(TraceError::SecondPass {
-        file: path.display().to_string(),
-        what,
-        instead,
-    })
-}
-
 impl Reader {
     /// Opens the trace at `path`, or standard input for `-`, and finds its format.
     ///
@@ -183,12 +111,7 @@ impl Reader {
             cause,
         })?;
         let mut blocks = Blocks::new(source, options.digest);
-        let mut faults = Faults {
-            policy: options.bad_lines,
-            skipped: 0,
-            first: None,
-            pending: None,
-        };
+        let mut faults = Faults::new(options.bad_lines);
         let long_line = |error| {
             faults.note(|| error);
         };

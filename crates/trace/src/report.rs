@@ -1,9 +1,27 @@
-//! What the reader knows of an error, put into words: the cold side of reading.
+//! What the reader tells: what it met, and what it knows of an error, put into words. The cold side of reading.
 
 use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
 use crate::compression::Compression;
 use crate::cursor::{Problem, next_line};
 use crate::error::{Excerpt, TraceError};
+
+/// What a reader met on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ReadReport {
+    /// Lines or records read, whatever they held.
+    pub lines: u64,
+    /// Requests handed out.
+    pub requests: u64,
+    /// Bad lines skipped, with [`crate::BadLines::Skip`].
+    pub skipped: u64,
+    /// Requests without sectors dropped, with [`crate::ZeroLength::Drop`].
+    pub zero_length: u64,
+    /// Requests whose time was set to the latest seen, with [`crate::Order::Clamp`].
+    pub clamped: u64,
+    /// Flushes and trims added, with [`crate::ReadOptions::flush_every_writes`], [`crate::ReadOptions::flush_every`] or
+    /// [`crate::ReadOptions::trim_every_writes`].
+    pub added: u64,
+}
 
 /// The error of a stream that gives no further lines, of which `line` would have been the next.
 pub(crate) fn block_error(

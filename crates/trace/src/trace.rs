@@ -3,7 +3,8 @@
 use crate::error::TraceError;
 use crate::format::Format;
 use crate::options::ReadOptions;
-use crate::reader::{ReadReport, Reader};
+use crate::reader::Reader;
+use crate::report::ReadReport;
 use crate::request::Request;
 use std::path::Path;
 

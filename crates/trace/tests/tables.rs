@@ -167,6 +167,7 @@ fn columns_may_have_their_usual_names_and_others_play_no_part() {
         "# made by hand\n# time dev op sector sectors\n7 2 w 8 16\n",
         "time,volume,op,offset_kib,kib\n7,2,w,4,8\n",
         "time,volume,op,offset_kib,kib\n7,2,w,4,8KiB\n",
+        "time,\"who, why\",volume,op,offset,bytes\n7,\"a,b\",2,w,4096,8192\n",
         "note,time,volume,op,offset,bytes\n\"Z\u{fc}rich, \"\"main\"\"\",7,2,w,4096,8192\n",
         "\u{feff}time,volume,op,offset,bytes,who\n7,2,w,4096,8192,J\u{f6}rg\n",
     ] {

@@ -1,0 +1,32 @@
+//! Traces that can be read once only: what comes through a pipe.
+
+use crate::error::TraceError;
+use std::path::Path;
+
+/// Whether the trace at `path` can be read more than once: what comes through a pipe is gone after the first time.
+#[must_use]
+pub fn can_be_read_again(path: &Path) -> bool {
+    let is_kept = |data: std::fs::Metadata| data.is_file() || data.is_dir();
+    // What does not exist is reported by who opens it.
+    path.as_os_str() != "-" && path.metadata().map_or(true, is_kept)
+}
+
+/// Refuses a trace that can be read once only, for the sake of `what`, which reads it twice. What to do `instead` ends the
+/// message.
+///
+/// # Errors
+/// If the trace at `path` comes through a pipe.
+pub fn require_second_pass(
+    path: &Path,
+    what: &'static str,
+    instead: &'static str,
+) -> Result<(), TraceError> {
+    if can_be_read_again(path) {
+        return Ok(());
+    }
+    Err(TraceError::SecondPass {
+        file: path.display().to_string(),
+        what,
+        instead,
+    })
+}
