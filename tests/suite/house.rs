@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use destage_tests::root;
 
 /// Which crates of the project each crate may use.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("base", &[]),
+    ("memory", &[]),
     ("buffer", &["base"]),
     ("flash", &["base"]),
     ("device", &["base", "buffer", "flash"]),
@@ -28,8 +29,10 @@ const BELOW_SERVE: &[&str] = &[
     "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage",
 ];
 const BELOW_ALL: &[&str] = &[
-    "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage", "serve",
+    "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage", "serve", "memory",
 ];
+/// The one crate with unsafe code, for a reason its manifest gives. All others have the lints of the workspace.
+const UNSAFE: &str = "memory";
 /// Crates that have to run without an operating system.
 const NO_STD: [&str; 4] = ["base", "buffer", "flash", "device"];
 /// Crates that `NO_STD` crates may use from elsewhere.
@@ -77,6 +80,23 @@ fn crates_use_only_what_stands_below_them() {
             assert!(allowed.contains(&used), "{name} may not use {used}");
         }
     }
+}
+
+#[test]
+fn unsafe_code_stands_in_one_crate() {
+    let lints = manifests()
+        .into_iter()
+        .map(|(name, manifest)| {
+            let of_workspace = manifest["lints"]
+                .get("workspace")
+                .and_then(toml::Value::as_bool);
+            (name, of_workspace == Some(true))
+        })
+        .filter(|(_, of_workspace)| !of_workspace);
+    let own: Vec<String> = lints.map(|(name, _)| name).collect();
+    assert_eq!(own, [UNSAFE]);
+    let workspace = std::fs::read_to_string(root().join("Cargo.toml")).expect("a manifest");
+    assert!(workspace.contains("unsafe_code = \"forbid\""));
 }
 
 #[test]

@@ -20,6 +20,10 @@ pub(crate) use crate::trace_args::{
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Memory the whole command may use, such as 8GiB: half of the machine's if not given. Beyond it the command ends
+    /// with an error that says what asked for it
+    #[arg(long, value_name = "BYTES", global = true)]
+    pub(crate) memory_limit: Option<String>,
 }
 
 #[derive(Subcommand)]

@@ -18,7 +18,7 @@ use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::output::{self, html, json, summary};
 use crate::progress::Progress;
 use crate::record::Record;
-use crate::watch::Watch;
+use crate::watch::{self, Watch};
 
 /// One column of the cross product, to be run on every trace.
 pub(crate) struct Combination {
@@ -141,9 +141,15 @@ pub(crate) fn run_combinations(
         .collect();
     let total = jobs.iter().map(|job| job.requests.len() as u64).sum();
     let progress = Progress::new(noise, Some(total));
-    let watch = |_| Watch::new(&progress, Logs::default());
+    let watch = |index: usize| {
+        let (_, loaded, combination) = pairs[index];
+        let (buffer, ftl) = (&combination.buffer, &combination.ftl);
+        destage_memory::doing(watch::run_of(buffer, ftl, &loaded.facts.name));
+        Watch::new(&progress, Logs::default())
+    };
     let results = run_all(&jobs, threads, watch, |_| {})?;
     drop(progress);
+    destage_memory::doing("writing results");
     let record = |((input, loaded, combination), result): (&(&Input, &Loaded, &Combination), _)| {
         let name = &loaded.facts.name;
         Record::new(

@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         .map(|path| Plot::create(path, &arguments.trace))
         .transpose()?;
     let mut shape = plot.as_ref().map(|_| Shape::new(page_bytes, block_pages));
+    destage_memory::doing(format!("reading {}", arguments.trace.display()));
     let mut reader = Reader::open(&arguments.trace, &options)?;
     let mut collector = Collector::new(page_bytes);
     let mut batch = Vec::new();
@@ -59,6 +60,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let name = facts.name.clone();
     let manifest = Manifest::new(vec![facts], config.global.integer("sim.seed"), started);
     if let (Some(plot), Some(shape)) = (plot, shape) {
+        destage_memory::doing(format!("drawing {}", arguments.trace.display()));
         plot.draw(&manifest, &statistics, &shape, block_pages)?;
     }
 

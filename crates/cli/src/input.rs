@@ -130,6 +130,7 @@ impl Input {
         config: &Config,
         options: &ReadOptions,
     ) -> Result<(Source<'static>, Prepass), Failure> {
+        destage_memory::doing(format!("reading {}", self.name()));
         let prepass = if config.needs_prepass() {
             if matches!(self, Self::Trace(path) if path.as_os_str() == "-") {
                 return Err(Failure::input(
@@ -160,6 +161,7 @@ impl Input {
 
     /// All requests.
     pub(crate) fn load(&self, config: &Config, options: &ReadOptions) -> Result<Loaded, Failure> {
+        destage_memory::doing(format!("reading {}", self.name()));
         let mut requests = Vec::new();
         match self {
             Self::Trace(path) => {

@@ -13,6 +13,7 @@
 //! | `output` | results as JSON, CSV, Parquet, tables and HTML; charts; files that appear whole or not at all |
 //! | `logs` | logs of responses, destages and erases |
 //! | `watch` `progress` `interrupt` | what happens while a run goes on |
+//! | `budget` | memory: how much a command may use, and its end if that is not enough |
 //! | `manifest` | what a result says about how it came to be |
 //! | `errors` | messages about what is wrong, and the exit status |
 //!
@@ -25,6 +26,7 @@
 )]
 
 mod args;
+mod budget;
 mod catalogue;
 mod choices;
 mod compare;
@@ -58,6 +60,7 @@ use crate::errors::Failure;
 /// Takes over the process: it installs a panic hook and an interrupt handler.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     errors::report_panics();
+    budget::install();
     interrupt::install();
     match command(arguments) {
         Ok(()) => 0,
@@ -80,6 +83,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
             };
         }
     };
+    budget::set(arguments.memory_limit.as_deref())?;
     // What was typed in which order is known only to the matches of the subcommand.
     let typed = matches.subcommand().map_or(&matches, |(_, inner)| inner);
     match &arguments.command {

@@ -184,6 +184,7 @@ impl<'a> Stream<'a> {
             digest: false,
             ..input::read_options(config, reading)?
         };
+        destage_memory::doing(format!("reading {}", path.display()));
         Ok(Self {
             path,
             name: path.display().to_string(),

@@ -18,7 +18,7 @@ use crate::output::table::{Side, Table};
 use crate::output::{self, html, json, numbers, summary};
 use crate::progress::Progress;
 use crate::record::Record;
-use crate::watch::Watch;
+use crate::watch::{self, Watch};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Failure> {
@@ -61,6 +61,8 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     let (source, prepass) = input.stream(&config, &options)?;
     let progress = Progress::new(common.noise, input.expected_requests(&options));
     let mut watch = Watch::new(&progress, logs);
+    let (buffer, ftl) = (config.scheme.name, config.ftl_row.name);
+    destage_memory::doing(watch::run_of(buffer, ftl, &input.name()));
     let outcome = simulate(&config, source, &prepass, &mut watch)
         .map(|(result, source)| (result, Facts::of_source(&source)));
     let logs = watch.logs;
@@ -70,7 +72,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     let (result, facts) = outcome?;
 
     facts.warn_of_simulation(&options);
-    let (buffer, ftl) = (config.scheme.name, config.ftl_row.name);
+    destage_memory::doing("writing results");
     let record = Record::new(&input.name(), buffer, ftl, result, input.parameters());
     summary::notes(std::slice::from_ref(&record))
         .iter()

@@ -8,6 +8,11 @@ use crate::interrupt;
 use crate::logs::Logs;
 use crate::progress::Progress;
 
+/// What a run does, in words.
+pub(crate) fn run_of(buffer: &str, ftl: &str, trace: &str) -> String {
+    format!("{buffer} over {ftl} for {trace}")
+}
+
 /// Watches one run.
 pub(crate) struct Watch<'a> {
     progress: &'a Progress,

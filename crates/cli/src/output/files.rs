@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
@@ -12,6 +13,10 @@ use crate::errors::Failure;
 /// Temporary files that exist now. They are removed when the process ends. Renaming one takes the lock.
 static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// How often, and after which time, the files of a program that ends are asked for again.
+const ATTEMPTS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(10);
+
 fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -19,7 +24,18 @@ fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
 /// Removes all files that are not complete. The process is about to end: the lock is kept, so that no file
 /// is renamed into place any more.
 pub(crate) fn abandon() {
-    let mut paths = pending();
+    let held = (0..ATTEMPTS).find_map(|attempt| {
+        if attempt > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        match PENDING.try_lock() {
+            Ok(paths) => Some(paths),
+            Err(TryLockError::Poisoned(paths)) => Some(paths.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    });
+    // This thread itself ran out of memory while it held the list.
+    let Some(mut paths) = held else { return };
     for path in paths.drain(..) {
         // What cannot be removed now cannot be removed later either.
         let _ = std::fs::remove_file(path);
