@@ -5,13 +5,12 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use alloc::format;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::view::View;
 use destage_flash::batch::Batch;
-use destage_flash::ftl::{NoSpace, PageWrite};
+use destage_flash::ftl::{NoSpace, PageWrite, Shortage};
 use destage_flash::{Ftl, Operations};
 
 use crate::batching::BatchLists;
@@ -78,12 +77,7 @@ pub fn gc_limit(blocks: u32) -> u32 {
 /// The error of a die beyond its [`gc_limit`].
 #[must_use]
 pub fn only_collects(die: u32, times: u32) -> NoSpace {
-    let explanation = format!(
-        "die {die} collected garbage {times} times in a row without serving a request: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device"
-    );
-    NoSpace {
-        explanation: explanation.into(),
-    }
+    Shortage::OnlyCollects { die, times }.into()
 }
 
 impl Dies {

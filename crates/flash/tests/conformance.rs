@@ -31,7 +31,7 @@ fn exercise(device: &mut Device, seed: u64, operations: u32) {
             3 => device.trim(page),
             4 => device
                 .write_for(page, Cause::Pad)
-                .unwrap_or_else(|full| panic!("{}", full.explanation)),
+                .unwrap_or_else(|full| panic!("{full:?}")),
             5..9 => device.write_long(page),
             _ => device.write(page),
         }

@@ -4,7 +4,7 @@ mod kit;
 
 use destage_base::{Lpn, Random};
 use destage_flash::Operations;
-use destage_flash::ftl::{FtlConfig, PageWrite};
+use destage_flash::ftl::{FtlConfig, PageWrite, Shortage};
 
 use kit::{Setup, TIMING};
 
@@ -54,10 +54,12 @@ fn a_device_whose_blocks_retire_ends_by_saying_so() {
             }
         };
         assert!(
-            full.explanation.contains("flash.endurance = 5"),
-            "{layer}: {}",
-            full.explanation
+            matches!(*full, Shortage::Spare { blocks: 20, retired, endurance: 5 } if retired > 0),
+            "{layer}: {full:?}"
         );
+        let mut worn = 0;
+        ftl.erases(&mut |_, _, erases| worn += u64::from(erases == 5));
+        assert_eq!(ftl.retired(), worn, "{layer}");
         assert!(ftl.wear().max <= 5, "{layer}: {:?}", ftl.wear());
         for page in 0..ftl.pages() {
             operations.clear();

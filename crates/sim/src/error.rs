@@ -2,7 +2,7 @@
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
-use destage_flash::ftl::NoSpace;
+use destage_flash::ftl::{NoSpace, Shortage};
 use destage_trace::TraceError;
 
 use crate::source::Source;
@@ -35,14 +35,28 @@ pub enum SimError {
         device_pages: u64,
     },
     /// The device is too small for what the trace writes.
-    #[error("{origin}:{line}: the device is full: {explanation}")]
+    #[error("{origin}:{line}: the device is full: {}", in_words(.shortage))]
     DeviceFull {
         /// The trace.
         origin: String,
         /// Line of the latest request, from 1.
         line: u32,
-        /// What ran out, and which parameter helps.
-        explanation: String,
+        /// What ran out.
+        shortage: NoSpace,
+    },
+    /// The device is too small for its contents before the first request.
+    #[error(
+        "sim.precondition = random_fill:{passes}: the device is full after {done} of {total} page writes: {}", in_words(.shortage)
+    )]
+    FullBefore {
+        /// How many times as many overwrites as there are pages.
+        passes: u64,
+        /// Page writes done.
+        done: u64,
+        /// Page writes wanted.
+        total: u64,
+        /// What ran out.
+        shortage: NoSpace,
     },
     /// A request arrives when no time is left.
     #[error(
@@ -78,11 +92,11 @@ pub enum SimError {
 impl SimError {
     /// The device has no room left for what line `line` of `source` brings.
     #[cold]
-    pub(crate) fn full(source: &Source<'_>, line: u32, full: NoSpace) -> Self {
+    pub(crate) fn full(source: &Source<'_>, line: u32, shortage: NoSpace) -> Self {
         Self::DeviceFull {
             origin: source.origin().to_owned(),
             line,
-            explanation: full.explanation.into(),
+            shortage,
         }
     }
 }
@@ -90,4 +104,41 @@ impl SimError {
 /// `time` in milliseconds, to the tick.
 fn exact_ms(time: Ticks) -> String {
     format!("{}.{:07} ms", time / TICKS_PER_MS, time % TICKS_PER_MS)
+}
+
+/// What ran out, and which parameter helps.
+fn in_words(shortage: &Shortage) -> String {
+    match *shortage {
+        Shortage::Pool {
+            blocks, retired: 0, ..
+        } => format!(
+            "no free block is left among {blocks} blocks; the data does not fit with garbage collection at this reserve: raise ftl.reserve_percent or use a larger device"
+        ),
+        Shortage::Pool {
+            blocks,
+            retired,
+            endurance,
+        } => format!(
+            "no free block is left: {retired} of {blocks} blocks were erased flash.endurance = {endurance} times and retired; use flash.wearout=ignore, a higher endurance, or a larger ftl.reserve_percent"
+        ),
+        Shortage::Spare {
+            blocks, retired: 0, ..
+        } => format!(
+            "no free block is left among {blocks} blocks of a die; raise ftl.spare_blocks or use a larger device"
+        ),
+        Shortage::Spare {
+            blocks,
+            retired,
+            endurance,
+        } => format!(
+            "no free block is left: {retired} of {blocks} blocks of a die were erased flash.endurance = {endurance} times and retired; use flash.wearout=ignore, a higher endurance, or more ftl.spare_blocks"
+        ),
+        Shortage::Log { logs } => {
+            format!("none of {logs} log blocks of a die is unused; raise ftl.log_blocks")
+        }
+        Shortage::OnlyCollects { die, times } => format!(
+            "die {die} collected garbage {times} times in a row without serving a request: it holds almost only valid data; raise ftl.reserve_percent, lower ftl.min_free_percent or use a larger device"
+        ),
+        Shortage::Requests { most } => format!("more than {most} requests are in flight at once"),
+    }
 }

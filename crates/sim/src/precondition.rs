@@ -1,7 +1,7 @@
 //! What the device holds before the first request.
 
 use destage_base::{Lpn, Random};
-use destage_flash::ftl::PageWrite;
+use destage_flash::ftl::{NoSpace, PageWrite};
 use destage_flash::{Ftl, Operations};
 
 use crate::error::SimError;
@@ -88,10 +88,11 @@ impl Preparation<'_> {
             }
             let page = Lpn(random.below(pages));
             self.write(page, &mut operations)
-                .map_err(|explanation| {
-                    SimError::Config(format!(
-                        "sim.precondition = random_fill:{passes}: the device is full after {done} of {total} page writes: {explanation}"
-                    ))
+                .map_err(|shortage| SimError::FullBefore {
+                    passes,
+                    done,
+                    total,
+                    shortage,
                 })?;
         }
         self.ftl.reset_counters();
@@ -103,20 +104,18 @@ impl Preparation<'_> {
     }
 
     /// Collects garbage that is due, then writes `page`, at time 0.
-    fn write(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), Box<str>> {
+    fn write(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let die = self.ftl.place(page, &|_| 0);
         for collected in 0.. {
             operations.clear();
-            let due = self.ftl.collect_garbage(die, 0, operations);
-            if !due.map_err(|full| full.explanation)? {
+            if !self.ftl.collect_garbage(die, 0, operations)? {
                 break;
             }
             if collected > gc_limit(self.blocks_per_die) {
-                return Err(only_collects(die, collected).explanation);
+                return Err(only_collects(die, collected));
             }
         }
         operations.clear();
-        let written = self.ftl.write(PageWrite::host(page), operations);
-        written.map_err(|full| full.explanation)
+        self.ftl.write(PageWrite::host(page), operations)
     }
 }

@@ -13,7 +13,7 @@ use destage_base::Ticks;
 use destage_buffer::Buffer;
 use destage_buffer::destage::DestageCause;
 use destage_flash::Ftl;
-use destage_flash::ftl::NoSpace;
+use destage_flash::ftl::{NoSpace, Shortage};
 
 use crate::dies::Dies;
 use crate::driver::Driver;
@@ -228,13 +228,8 @@ impl Device {
     #[cold]
     fn make_place_for(&mut self, token: u32) -> Outcome {
         if token > PageOperation::LARGEST_NUMBER {
-            let explanation = alloc::format!(
-                "more than {} requests are in flight at once",
-                PageOperation::LARGEST_NUMBER
-            );
-            return Err(NoSpace {
-                explanation: explanation.into(),
-            });
+            let most = PageOperation::LARGEST_NUMBER;
+            return Err(Shortage::Requests { most }.into());
         }
         self.remaining.resize(token as usize + 1, 0);
         Ok(())

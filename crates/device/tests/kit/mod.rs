@@ -330,7 +330,7 @@ impl Rig {
         self.flash.submitting = token;
         self.device
             .submit(token, request, self.now, &mut self.flash)
-            .unwrap_or_else(|full| panic!("{request:?}: {}", full.explanation));
+            .unwrap_or_else(|full| panic!("{request:?}: {full:?}"));
         version
     }
 
@@ -344,13 +344,13 @@ impl Rig {
             Command::Batch(positions) => 0..positions,
             Command::Serve(_) | Command::Collect { .. } => {
                 let ended = self.device.complete(die, self.now, &mut self.flash);
-                return ended.unwrap_or_else(|full| panic!("{}", full.explanation));
+                return ended.unwrap_or_else(|full| panic!("{full:?}"));
             }
         };
         for position in positions {
             self.device
                 .complete_batched(die, position, self.now, &mut self.flash)
-                .unwrap_or_else(|full| panic!("{}", full.explanation));
+                .unwrap_or_else(|full| panic!("{full:?}"));
         }
     }
 
@@ -375,7 +375,7 @@ impl Rig {
         self.now += 1_000;
         self.device
             .wake(alarm, self.now, &mut self.flash)
-            .unwrap_or_else(|full| panic!("{}", full.explanation));
+            .unwrap_or_else(|full| panic!("{full:?}"));
     }
 
     /// Writes back all that is dirty.
@@ -383,7 +383,7 @@ impl Rig {
         self.now += 1_000;
         self.device
             .drain(self.now, &mut self.flash)
-            .unwrap_or_else(|full| panic!("{}", full.explanation));
+            .unwrap_or_else(|full| panic!("{full:?}"));
     }
 }
 

@@ -121,6 +121,10 @@ impl Ftl for Hat {
         self.data.wear()
     }
 
+    fn retired(&self) -> u64 {
+        self.data.retired()
+    }
+
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
         self.data.erases(emit);
     }

@@ -20,19 +20,14 @@ mod fast;
 mod hat;
 mod hybrid;
 mod last;
+mod no_space;
 mod none;
 mod page;
 mod replacement;
 mod sast;
 mod superblock;
 
-/// The device has no free block where one is needed, and garbage collection cannot make one.
-/// Two words wide, because every page operation may return it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoSpace {
-    /// Where, and what the user can change.
-    pub explanation: Box<str>,
-}
+pub use no_space::{NoSpace, Shortage};
 
 /// What stays the same for a layer's whole life.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -159,6 +154,11 @@ pub trait Ftl: Send {
 
     /// Erase counts over all blocks.
     fn wear(&self) -> Wear;
+
+    /// Blocks that are not used any more, because they were erased as often as they survive. Default: none.
+    fn retired(&self) -> u64 {
+        0
+    }
 
     /// Emits die, block and erases of every block.
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));

@@ -194,7 +194,7 @@ impl Medium {
             let die = ftl.die_of(page);
             operations.clear();
             if let Err(full) = ftl.read(page, &mut operations) {
-                panic!("page {} cannot be read: {}", page.0, full.explanation);
+                panic!("page {} cannot be read: {full:?}", page.0);
             }
             let is_place =
                 |(_, _, detail): &(u32, &Operation, &Detail)| detail.content == Content::Host(page);

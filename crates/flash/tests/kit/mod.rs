@@ -247,7 +247,7 @@ impl Device {
     /// Reads `page` and checks that it gives the last write, or nothing if there is none.
     pub fn read(&mut self, page: u64) {
         self.try_read(page)
-            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
+            .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
     /// The same where the layer may have no room.
@@ -358,7 +358,7 @@ impl Device {
         self.now += 1;
         for rounds in 0.. {
             let collected = self.collect_once(die);
-            if !collected.unwrap_or_else(|full| panic!("{}", full.explanation)) {
+            if !collected.unwrap_or_else(|full| panic!("{full:?}")) {
                 break;
             }
             assert!(rounds < 1_000, "garbage collection without end");
@@ -368,7 +368,7 @@ impl Device {
         let mut batch = Batch::default();
         let taken = batched
             .serve(die, reads, writes, &mut batch, &mut self.operations)
-            .unwrap_or_else(|full| panic!("{}", full.explanation));
+            .unwrap_or_else(|full| panic!("{full:?}"));
         assert_eq!(batch.entries.len(), reads.len() + taken);
         let written = &writes[..taken];
         let versions = self.versions + 1..;
@@ -402,7 +402,7 @@ impl Device {
     /// Writes `page` for the host; the device has to have room.
     pub fn write(&mut self, page: u64) {
         self.write_for(page, Cause::Host)
-            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
+            .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
     /// The same as part of a long write.
@@ -412,13 +412,13 @@ impl Device {
             ..PageWrite::host(Lpn(page))
         };
         self.write_as(write)
-            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
+            .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
     /// Trims `page`.
     pub fn trim(&mut self, page: u64) {
         self.try_trim(page)
-            .unwrap_or_else(|full| panic!("page {page}: {}", full.explanation));
+            .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
     /// The same where the layer may have no room.

@@ -112,7 +112,7 @@ pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64)
                     ..PageWrite::host(Lpn(page))
                 };
                 let written = ftl.write(write, &mut out);
-                written.unwrap_or_else(|full| panic!("{setup:?}: {}", full.explanation));
+                written.unwrap_or_else(|full| panic!("{setup:?}: {full:?}"));
             }
         }
         tally.add(&out);
@@ -134,5 +134,5 @@ pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64)
 
 fn clean(ftl: &mut dyn Ftl, die: u32, now: u64, out: &mut Operations) -> bool {
     ftl.collect_garbage(die, now, out)
-        .unwrap_or_else(|full| panic!("{}", full.explanation))
+        .unwrap_or_else(|full| panic!("{full:?}"))
 }

@@ -7,7 +7,6 @@
 mod merge;
 
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::vec::Vec;
 
 use destage_base::Random;
@@ -20,7 +19,7 @@ use super::blocks::log_block::LogBlock;
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
-use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
+use super::{FtlConfig, FtlRow, NoSpace, PageWrite, Shortage};
 use crate::list::List;
 use crate::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
@@ -192,9 +191,8 @@ impl Bast {
             self.merge(victim, MergeCause::Room, operations)?;
         }
         let Some(log) = self.unused.pop() else {
-            return Err(NoSpace {
-                explanation: format!("none of {} log blocks is unused", self.logs.len()).into(),
-            });
+            let logs = self.logs.len() as u32;
+            return Err(Shortage::Log { logs }.into());
         };
         let block = self.blocks.allocate(page.block, operations)?;
         self.logs[log as usize].bind(page.block, block);

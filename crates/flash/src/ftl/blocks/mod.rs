@@ -9,12 +9,10 @@ pub(super) mod page_log;
 pub(super) mod parameters;
 pub(super) mod striped;
 
-use alloc::format;
-
 use destage_base::lazy::Initial;
 
 use self::free::FreePool;
-use crate::ftl::{FtlConfig, NoSpace};
+use crate::ftl::{FtlConfig, NoSpace, Shortage};
 use crate::geometry::Geometry;
 use crate::nand::{BlockSlot, Nand, Ppn, Wear};
 use crate::operation::{Cause, Operations, Purpose, Transfer};
@@ -180,25 +178,18 @@ impl Blocks {
 
     #[cold]
     fn exhausted(&self) -> NoSpace {
-        let worn = self
-            .nand
-            .erases()
-            .filter(|erases| *erases >= self.retire_at)
-            .count();
-        let blocks = self.geometry.blocks_per_die();
-        let explanation = if worn > 0 {
-            format!(
-                "no free block is left: {worn} of {blocks} blocks of a die were erased flash.endurance = {} times and retired; use flash.wearout=ignore, a higher endurance, or more ftl.spare_blocks",
-                self.retire_at
-            )
-        } else {
-            format!(
-                "no free block is left among {blocks} blocks of a die; raise ftl.spare_blocks or use a larger device"
-            )
-        };
-        NoSpace {
-            explanation: explanation.into(),
+        Shortage::Spare {
+            blocks: self.geometry.blocks_per_die(),
+            retired: self.retired(),
+            endurance: self.retire_at,
         }
+        .into()
+    }
+
+    /// Blocks that are not used any more.
+    pub fn retired(&self) -> u32 {
+        let erases = self.nand.erases();
+        erases.filter(|erases| *erases >= self.retire_at).count() as u32
     }
 
     /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), for its holder.

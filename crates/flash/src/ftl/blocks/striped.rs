@@ -195,6 +195,11 @@ impl<E: Die> Ftl for Striped<E> {
             .fold(Wear::default(), Wear::and)
     }
 
+    fn retired(&self) -> u64 {
+        let of_dies = self.dies.iter().map(|die| die.blocks().retired());
+        of_dies.map(u64::from).sum()
+    }
+
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
         for (die, state) in self.dies.iter().enumerate() {
             for (block, erases) in state.blocks().nand.erases().enumerate() {

@@ -355,6 +355,10 @@ impl Ftl for Dftl {
         self.data.wear()
     }
 
+    fn retired(&self) -> u64 {
+        self.data.retired()
+    }
+
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
         self.data.erases(emit);
     }

@@ -307,6 +307,10 @@ impl Ftl for PageFtl {
             .fold(Wear::default(), Wear::and)
     }
 
+    fn retired(&self) -> u64 {
+        self.dies.iter().map(|die| u64::from(die.retired())).sum()
+    }
+
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
         for (die, state) in self.dies.iter().enumerate() {
             for (block, erases) in state.nand.erases().enumerate() {

@@ -1,9 +1,7 @@
 //! Whether there is room, asked before anything is changed.
 
-use alloc::format;
-
-use super::{Die, Stream};
-use crate::ftl::NoSpace;
+use super::{Die, Pool, Stream};
+use crate::ftl::{NoSpace, Shortage};
 
 impl Die {
     /// Whether the valid pages of `block` find room in `pool`.
@@ -52,12 +50,27 @@ impl Die {
 
     #[cold]
     pub fn exhausted(&self, pool: usize) -> NoSpace {
-        NoSpace {
-            explanation: format!(
-                "no free block is left among {} blocks; the data does not fit with garbage collection at this reserve: raise ftl.reserve_percent or use a larger device",
-                self.pools[pool].blocks
-            )
-            .into(),
+        let Pool {
+            first_block,
+            blocks,
+            ..
+        } = self.pools[pool];
+        let erases = self.nand.erases().skip(first_block as usize);
+        let retired = self.count_retired(erases.take(blocks as usize));
+        Shortage::Pool {
+            blocks,
+            retired,
+            endurance: self.retire_at,
         }
+        .into()
+    }
+
+    /// Blocks that are not used any more.
+    pub fn retired(&self) -> u32 {
+        self.count_retired(self.nand.erases())
+    }
+
+    fn count_retired(&self, erases: impl Iterator<Item = u32>) -> u32 {
+        erases.filter(|erases| *erases >= self.retire_at).count() as u32
     }
 }

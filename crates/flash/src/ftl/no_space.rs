@@ -1,0 +1,64 @@
+//! Why there is no room, in numbers. Whoever tells the user finds the words, and knows what can be set.
+
+use alloc::boxed::Box;
+use core::ops::Deref;
+
+/// Something ran out on the device, and garbage collection cannot help.
+/// One word wide, because every page operation may return it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoSpace(Box<Shortage>);
+
+/// What ran out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shortage {
+    /// A layer that maps by page has no free block where one is needed, and cannot make one.
+    Pool {
+        /// Blocks among which one was looked for.
+        blocks: u32,
+        /// Those of them that were erased as often as they survive, and are not used any more.
+        retired: u32,
+        /// How often a block may be erased until it retires; `u32::MAX` if none does.
+        endurance: u32,
+    },
+    /// A layer that maps by block has no free block where one is needed.
+    Spare {
+        /// Blocks of the die.
+        blocks: u32,
+        /// Those of them that were erased as often as they survive, and are not used any more.
+        retired: u32,
+        /// How often a block may be erased until it retires; `u32::MAX` if none does.
+        endurance: u32,
+    },
+    /// No log block is unused.
+    Log {
+        /// Log blocks of the die.
+        logs: u32,
+    },
+    /// A die does nothing but collect garbage.
+    OnlyCollects {
+        /// The die.
+        die: u32,
+        /// Garbage collections in a row.
+        times: u32,
+    },
+    /// More requests are in flight than can be numbered.
+    Requests {
+        /// The most there may be.
+        most: u32,
+    },
+}
+
+impl From<Shortage> for NoSpace {
+    #[cold]
+    fn from(shortage: Shortage) -> Self {
+        Self(Box::new(shortage))
+    }
+}
+
+impl Deref for NoSpace {
+    type Target = Shortage;
+
+    fn deref(&self) -> &Shortage {
+        &self.0
+    }
+}
