@@ -173,6 +173,12 @@ pub const METRICS: &[MetricRow] = &[
         "pages",
         "Page writes that made the device's contents before the first request; nothing else counts them.",
     ),
+    row(
+        "device.worn_out",
+        "",
+        "1 if the run ended because so many blocks had retired that none was left to write to; only with flash.wearout = retire.",
+    ),
+    row("device.worn_out_ms", "ms", "First arrival to that end."),
     row("flash.reads", "", "Page reads."),
     row("flash.programs", "", "Page programs."),
     row("flash.erases", "", "Block erases."),
@@ -278,6 +284,11 @@ pub const METRICS: &[MetricRow] = &[
     ),
     row("waf.host", "", "Flash programs per page the host wrote."),
     row("waf.ftl", "", "Flash programs per page given to the FTL."),
+    row(
+        "wear.blocks_retired",
+        "blocks",
+        "Blocks erased flash.endurance times, and not used any more; only with flash.wearout = retire.",
+    ),
     row("wear.erase_min", "", "Fewest erases of a block."),
     row("wear.erase_max", "", "Most erases of a block."),
     row("wear.erase_mean", "", "Mean erases of a block."),
@@ -362,6 +373,8 @@ pub struct Scope {
     pub merges: Option<MergeCost>,
     /// Bytes of a page.
     pub page_bytes: u64,
+    /// Blocks retire when they are worn out.
+    pub retires: bool,
 }
 
 /// Computes all metrics that have a meaning.
@@ -453,6 +466,12 @@ fn device(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
 fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     let totals = &measured.totals;
     let programs: u64 = totals.tally.programs.iter().sum();
+    if scope.retires {
+        metrics.count("device.worn_out", u64::from(measured.worn_out));
+    }
+    if scope.timed && measured.worn_out {
+        metrics.real("device.worn_out_ms", to_ms(measured.makespan));
+    }
     if scope.prepared_pages > 0 {
         metrics.count("sim.precondition_pages", scope.prepared_pages);
     }
@@ -505,6 +524,9 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
 
     let wear = &measured.wear;
     let blocks = wear.blocks as f64;
+    if scope.retires {
+        metrics.count("wear.blocks_retired", measured.retired);
+    }
     metrics.count("wear.erase_min", wear.min);
     metrics.count("wear.erase_max", wear.max);
     metrics.real("wear.erase_mean", wear.sum as f64 / blocks);

@@ -6,6 +6,7 @@
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_device::{BatchStep, Device, Driver, PageOperation, Progress};
+use destage_flash::ftl::NoSpace;
 use destage_flash::{Operations, Timing};
 
 use crate::error::SimError;
@@ -67,6 +68,11 @@ impl Driver for Counter<'_> {
     }
 }
 
+/// Whether `full` is the end of a worn-out device, which is a result.
+fn is_worn_out(full: &NoSpace, device: &Device) -> bool {
+    full.is_of_wear(device.ftl().retired())
+}
+
 /// Counts the flash operations that the requests of `source` cause on `device`. With `drain`, those of a last
 /// destage of everything dirty count as well.
 ///
@@ -98,14 +104,23 @@ pub fn run<'a>(
         (now, line) = (request.arrival, request.line);
         let asked = addressing.request(&request, device.pages(), || source.origin().to_owned())?;
         measured.count_pages(&request, asked.span.pages);
-        device
-            .submit(TOKEN, &asked, now, &mut counter)
-            .map_err(|full| SimError::full(&source, line, full))?;
+        if let Err(full) = device.submit(TOKEN, &asked, now, &mut counter) {
+            measured.worn_out = is_worn_out(&full, &device);
+            if !measured.worn_out {
+                return Err(SimError::full(&source, line, full));
+            }
+            break;
+        }
+        measured.completed += 1;
     }
-    if drain {
-        device
-            .drain(now, &mut counter)
-            .map_err(|full| SimError::full(&source, line, full))?;
+    if drain
+        && !measured.worn_out
+        && let Err(full) = device.drain(now, &mut counter)
+    {
+        measured.worn_out = is_worn_out(&full, &device);
+        if !measured.worn_out {
+            return Err(SimError::full(&source, line, full));
+        }
     }
     if counter.meter.serial_time() == Ticks::MAX {
         return Err(SimError::OutOfTime {
@@ -114,7 +129,6 @@ pub fn run<'a>(
             arrival: now,
         });
     }
-    measured.completed = measured.requests;
     let totals = counter.meter.totals(0);
     measured.take_device(&mut device, totals, now, counter.observer);
     Ok((measured, source))

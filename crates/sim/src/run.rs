@@ -280,6 +280,7 @@ pub fn run<'a>(
         prepared_pages: config.precondition().passes().saturating_mul(ftl.pages()),
         merges: ftl.properties().has_merges.then(|| config.merge_cost()),
         page_bytes: geometry.page_bytes,
+        retires: config.global.text("flash.wearout") == "retire",
     };
     let addressing = config.addressing(prepass.span_pages);
     let device = config.device(timed, config.buffer(timed, prepass)?, ftl);

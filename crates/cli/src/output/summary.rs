@@ -165,24 +165,62 @@ fn text(columns: &[Column], records: &[Record]) -> String {
 
 /// Warnings for a reader of the numbers: runs that did not see all of their requests.
 pub(crate) fn notes(records: &[Record]) -> Vec<String> {
+    let is = |record: &&Record, name: &str| record.metric(name) == Some(1.0);
     let saturated = records
         .iter()
-        .filter(|record| record.metric("host.saturated") == Some(1.0));
-    let note = |record: &Record| {
-        let size = record
-            .capacity()
-            .map(|bytes| format!(" of {}", numbers::bytes(bytes)));
-        format!(
-            "{} on {}{}, FTL {}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
-            record.trace,
-            record.buffer,
-            size.unwrap_or_default(),
-            record.ftl,
-            record.whole("host.saturation").unwrap_or(0),
-            numbers::whole(record.metric("host.requests").unwrap_or(0.0) as u64)
-        )
-    };
-    saturated.map(note).collect()
+        .filter(|record| is(record, "host.saturated"))
+        .map(|record| {
+            format!(
+                "{}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
+                run_of(record),
+                record.whole("host.saturation").unwrap_or(0),
+                count(record, "host.requests")
+            )
+        });
+    let worn_out = records
+        .iter()
+        .filter(|record| is(record, "device.worn_out"))
+        .map(|record| {
+            format!(
+                "{}: worn out: {} of {} blocks were erased flash.endurance = {} times and retired; its metrics cover the {} requests that had completed",
+                run_of(record),
+                count(record, "wear.blocks_retired"),
+                numbers::whole(blocks(record)),
+                record.whole("flash.endurance").unwrap_or(0),
+                count(record, "host.completed")
+            )
+        });
+    saturated.chain(worn_out).collect()
+}
+
+/// Which run it is, in words.
+fn run_of(record: &Record) -> String {
+    let size = record
+        .capacity()
+        .map(|bytes| format!(" of {}", numbers::bytes(bytes)));
+    format!(
+        "{} on {}{}, FTL {}",
+        record.trace,
+        record.buffer,
+        size.unwrap_or_default(),
+        record.ftl,
+    )
+}
+
+fn count(record: &Record, metric: &str) -> String {
+    numbers::whole(record.metric(metric).unwrap_or(0.0) as u64)
+}
+
+/// Blocks of the device.
+fn blocks(record: &Record) -> u64 {
+    let keys = [
+        "flash.dies",
+        "flash.planes_per_die",
+        "flash.blocks_per_plane",
+    ];
+    keys.iter()
+        .map(|key| record.whole(key).unwrap_or(0))
+        .product()
 }
 
 /// The file's name without its folder, its end if it is long: that is where names differ.

@@ -105,9 +105,11 @@ impl<'a> Engine<'a> {
                 }
             }
         }
-        self.work_off()?;
-        if !self.measured.saturated && self.config.drain && !self.link.closed {
-            self.drain()?;
+        if let Err(error) = self.serve_all() {
+            if !self.is_worn_out(&error) {
+                return Err(error);
+            }
+            self.measured.worn_out = true;
         }
         if self.link.events.has_run_out() {
             return Err(Box::new(SimError::OutOfTime {
@@ -119,6 +121,25 @@ impl<'a> Engine<'a> {
         self.close();
         self.report_unfinished();
         Ok(())
+    }
+
+    /// Serves every request, and destages what is left if that is wanted.
+    fn serve_all(&mut self) -> Outcome {
+        self.work_off()?;
+        if !self.measured.saturated && self.config.drain && !self.link.closed {
+            self.drain()?;
+        }
+        Ok(())
+    }
+
+    /// Whether `error` is the end of a worn-out device, which is a result.
+    fn is_worn_out(&self, error: &SimError) -> bool {
+        match error {
+            SimError::DeviceFull { shortage, .. } => {
+                shortage.is_of_wear(self.device.ftl().retired())
+            }
+            _ => false,
+        }
     }
 
     /// Handles events until every request is complete, or the run stops early.
