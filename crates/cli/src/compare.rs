@@ -109,7 +109,11 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
         Some(form) => output::print(&content(form)),
         None => {
             let heading = summary::heading(&records);
-            output::print(&format!("{heading}\n\n{}", summary::table(&records)))
+            let remarks = summary::remarks(&records);
+            output::show(&format!(
+                "{heading}\n\n{}{remarks}",
+                summary::table(&records)
+            ))
         }
     }
 }
@@ -184,10 +188,12 @@ pub(crate) fn combinations(
             for size in &sizes {
                 let mut settings = base.clone();
                 let mut own = BTreeSet::new();
-                for (section, item) in [("ftl", ftl), ("buffer", buffer)] {
+                for (option, section, item) in
+                    [("--ftls", "ftl", ftl), ("--buffers", "buffer", buffer)]
+                {
                     let Some(item) = item else { continue };
-                    settings.set_kind(section, item)?;
-                    let (_, pairs) = split_kind(section, item)?;
+                    settings.set_kind_by(option, section, item)?;
+                    let (_, pairs) = split_kind(option, item)?;
                     own.extend(pairs.iter().map(|(key, _)| format!("{section}.{key}")));
                 }
                 if let Some(size) = size {

@@ -7,7 +7,7 @@ use destage_sim::settings::suggestion;
 use destage_trace::TraceError;
 use destage_workload::WorkloadError;
 
-use crate::output::files;
+use crate::output::{files, visible};
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ impl From<WorkloadError> for Failure {
 /// One line on standard error. If that is closed, the line is dropped.
 pub(crate) fn report_line(line: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(std::io::stderr(), "{}", visible(line));
 }
 
 /// Something the user should know, though the command goes on.

@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let digest = digest
         .map(|digest| format!("sha256 {digest}\n"))
         .unwrap_or_default();
-    output::print(&format!(
+    output::show(&format!(
         "{}: {}, times in {}\n{digest}\n{}",
         name,
         format.name,

@@ -126,7 +126,9 @@ impl Config {
     }
 
     /// Whether there is flash, and not only a count of what is destaged.
-    fn has_flash(&self) -> bool {
+    /// Whether there is flash below the buffer.
+    #[must_use]
+    pub fn has_flash(&self) -> bool {
         self.ftl_row.has_flash
     }
 
@@ -214,7 +216,9 @@ impl Config {
         self.address_map() == AddressMap::Shrink || self.scheme.needs_future
     }
 
-    pub(crate) fn is_timed(&self) -> bool {
+    /// Whether the run has a clock.
+    #[must_use]
+    pub fn is_timed(&self) -> bool {
         self.global.text("sim.costing") == "event" && self.has_flash()
     }
 

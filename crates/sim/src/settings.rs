@@ -108,8 +108,16 @@ impl Settings {
     /// # Errors
     /// If the text after the colon is not a list of `k=v`.
     pub fn set_kind(&mut self, section: &str, text: &str) -> Result<(), SimError> {
-        let (name, pairs) = split_kind(&format!("--{section}"), text)?;
-        let origin = Origin::Given(format!("--{section} {text}"));
+        self.set_kind_by(&format!("--{section}"), section, text)
+    }
+
+    /// As [`Settings::set_kind`]; errors name `option`.
+    ///
+    /// # Errors
+    /// If the text after the colon is not a list of `k=v`.
+    pub fn set_kind_by(&mut self, option: &str, section: &str, text: &str) -> Result<(), SimError> {
+        let (name, pairs) = split_kind(option, text)?;
+        let origin = Origin::Given(format!("{option} {text}"));
         self.set(&format!("{section}.kind"), name, origin.clone());
         for (key, value) in pairs {
             self.set(&format!("{section}.{key}"), value, origin.clone());

@@ -19,6 +19,7 @@ pub(crate) mod shape;
 pub(crate) mod summary;
 pub(crate) mod table;
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use destage_base::parameter::Value;
@@ -35,7 +36,28 @@ pub(crate) fn setting(value: &Value) -> String {
     }
 }
 
-/// Prints `text` on standard output.
+/// `text` for a terminal: control characters, which a file's name may hold, as `\u{1b}`.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    let acts = |letter: char| letter.is_control() && letter != '\n';
+    if !text.contains(acts) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            letter if acts(letter) => shown.extend(letter.escape_unicode()),
+            letter => shown.push(letter),
+        }
+    }
+    shown.into()
+}
+
+/// Prints `text` for people on standard output.
+pub(crate) fn show(text: &str) -> Result<(), Failure> {
+    print(visible(text).as_bytes())
+}
+
+/// Prints `text` on standard output as it is.
 pub(crate) fn print(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {
     let mut output = std::io::stdout().lock();
     output
