@@ -6,8 +6,15 @@ use std::time::{Duration, Instant};
 
 use common::Place;
 
-/// A write of 2 TiB in a line of 25 bytes.
-const HUGE: &str = "0.0 0 0 4294967295 0\n";
+/// A write of 100 GiB in a line of 24 bytes.
+const HUGE: &str = "0.0 0 0 209715200 0\n";
+/// A device that holds it: 1 TB.
+const DEVICE: [&str; 4] = [
+    "--set",
+    "flash.dies=64",
+    "--set",
+    "flash.blocks_per_plane=8192",
+];
 const SECONDS_MAX: Duration = Duration::from_secs(20);
 
 fn refused(place: &Place, arguments: &[&str], doing: &str) {
@@ -28,33 +35,47 @@ fn refused(place: &Place, arguments: &[&str], doing: &str) {
     assert_eq!(place.files(), before, "{arguments:?}");
 }
 
+/// Requests at `count` places far from each other.
+fn scattered(count: u64) -> String {
+    let places = (0..count).map(|number| number * 2_654_435_761 % (1 << 32) * 16);
+    places
+        .map(|sector| format!("0.0 0 {sector} 8 0\n"))
+        .collect()
+}
+
 #[test]
 fn one_short_line_takes_no_more_than_the_budget() {
     let place = Place::new();
     place.write("l.ds", HUGE);
-    // 100 GiB.
-    place.write("m.ds", "0.0 0 0 209715200 0\n");
-    let limit = ["--memory-limit", "64MiB"];
-    let modulo = ["--format", "disksim", "--set", "trace.addr_map=modulo"];
-    for trace in ["l.ds", "m.ds"] {
-        let run = ["run", trace, "--buffer", "lru", "-o", "x.json"];
-        let doing = format!("lru over page for {trace}");
-        refused(&place, &[&run[..], &modulo, &limit].concat(), &doing);
-        let compare = ["compare", trace, "--buffers", "lru", "-o", "x.html"];
-        refused(&place, &[&compare[..], &modulo, &limit].concat(), &doing);
-    }
-    let info = ["trace", "info", "l.ds", "--plot", "x.html"];
-    refused(&place, &[&info[..], &limit].concat(), "reading l.ds");
+    let common = [
+        &["--format", "disksim", "--memory-limit", "64MiB"],
+        &DEVICE[..],
+    ]
+    .concat();
+    let doing = "lru over page for l.ds";
+    let run = ["run", "l.ds", "--buffer", "lru", "-o", "x.json"];
+    refused(&place, &[&run[..], &common].concat(), doing);
+    let compare = ["compare", "l.ds", "--buffers", "lru", "-o", "x.html"];
+    refused(&place, &[&compare[..], &common].concat(), doing);
+}
+
+#[test]
+fn many_lines_take_no_more_than_the_budget() {
+    let place = Place::new();
+    place.write("s.ds", scattered(3_000_000));
+    let limit = ["--format", "disksim", "--memory-limit", "64MiB"];
+    let info = ["trace", "info", "s.ds", "--plot", "x.html"];
+    refused(&place, &[&info[..], &limit].concat(), "reading s.ds");
     let cut = [
         "trace",
         "anonymize",
-        "l.ds",
+        "s.ds",
         "-o",
         "x.csv",
         "--region-bytes",
         "512",
     ];
-    refused(&place, &[&cut[..], &limit].concat(), "reading l.ds");
+    refused(&place, &[&cut[..], &limit].concat(), "reading s.ds");
 }
 
 #[test]
@@ -92,16 +113,9 @@ fn what_fits_is_done() {
     ];
     let metrics = |limit: &str| place.json(&[&run[..], &[limit]].concat())["metrics"].to_string();
     assert_eq!(metrics("64MiB"), metrics("8GB"));
-    // A device of 1 TiB, of which little is used.
-    place.succeed(&[
-        "run",
-        "--workload",
-        "uniform:requests=1000",
-        "--set",
-        "flash.dies=64",
-        "--set",
-        "flash.blocks_per_plane=8192",
-    ]);
+    // Little is used of a large device.
+    let writes = ["run", "--workload", "uniform:requests=1000"];
+    place.succeed(&[&writes[..], &DEVICE].concat());
 }
 
 #[test]
