@@ -206,6 +206,12 @@ pub(crate) struct CompareArguments {
     /// Translation layers to compare: page,none
     #[arg(long, value_name = "LIST", conflicts_with = "ftl")]
     pub(crate) ftls: Option<String>,
+    /// Columns of the table behind what the runs differ in: metrics and parameters by their dotted names
+    #[arg(long, value_name = "a,b")]
+    pub(crate) columns: Option<String>,
+    /// Order of the rows of the table: by a metric or parameter, the smallest first; with a `-` before it the largest
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(crate) sort: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
 }

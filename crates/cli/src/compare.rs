@@ -14,6 +14,7 @@ use crate::errors::{Failure, warn};
 use crate::input::{self, Input, Loaded};
 use crate::logs::Logs;
 use crate::manifest::Manifest;
+use crate::output::chosen::Chosen;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::output::{self, html, json, summary};
 use crate::progress::Progress;
@@ -60,6 +61,18 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     for input in &inputs {
         input.accept(&common.reading)?;
     }
+    let is_parameter = |name: &str| {
+        let mut configs = combinations.iter().map(|combination| &combination.config);
+        configs.any(|config| config.parameters().contains_key(name))
+            || inputs
+                .iter()
+                .any(|input| input.parameters().contains_key(name))
+    };
+    let chosen = Chosen::new(
+        arguments.columns.as_deref(),
+        arguments.sort.as_deref(),
+        is_parameter,
+    )?;
     let outputs: Vec<_> = common
         .results
         .output
@@ -110,10 +123,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
         None => {
             let heading = summary::heading(&records);
             let remarks = summary::remarks(&records);
-            output::show(&format!(
-                "{heading}\n\n{}{remarks}",
-                summary::table(&records)
-            ))
+            output::show(&format!("{heading}\n\n{}{remarks}", chosen.table(&records)))
         }
     }
 }

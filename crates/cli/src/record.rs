@@ -7,6 +7,7 @@ use destage_sim::metrics::{Metrics, Number};
 use destage_sim::run::RunResult;
 
 /// One run's results with the names it goes by.
+#[derive(Clone, Debug)]
 pub(crate) struct Record {
     /// The trace's path as given, or the workload as given.
     pub(crate) trace: String,

@@ -551,6 +551,9 @@ fn merges(metrics: &mut Metrics, tally: &Tally, cost: MergeCost) {
     metrics.real("ftl.merge_time_ms", to_ms(time));
 }
 
+/// What `*` stands for where the name goes on behind it.
+const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
+
 /// The row of metric `name`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static MetricRow> {
@@ -559,7 +562,11 @@ pub fn find(name: &str) -> Option<&'static MetricRow> {
         Some((prefix, suffix)) => name
             .strip_prefix(prefix)
             .and_then(|rest| rest.strip_suffix(suffix))
-            .is_some_and(|middle| !middle.is_empty() && !middle.contains('.')),
+            .is_some_and(|middle| match suffix {
+                // A scheme's or layer's own word.
+                "" => !middle.is_empty() && !middle.contains('.'),
+                _ => SUMMARIES.contains(&middle),
+            }),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Results as text.
 
 pub(crate) mod charts;
+pub(crate) mod chosen;
 pub(crate) mod csv;
 pub(crate) mod drawing;
 pub(crate) mod files;

@@ -100,8 +100,8 @@ const METRICS: [Column; 8] = [
     number(["waf", "host"], |record| metric(record, "waf.host")),
 ];
 
-/// The columns for `records`: those that differ, and the metrics any of them has.
-pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
+/// The columns that tell `records` apart.
+pub(crate) fn identity(records: &[Record]) -> Vec<Column> {
     let differ = |column: &Column| {
         let mut cells = records.iter().map(|record| column.cell(record));
         let first = cells.next();
@@ -111,6 +111,12 @@ pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
     columns.extend(Some(TRACE).filter(differ));
     columns.push(BUFFER);
     columns.extend([SIZE, FTL].into_iter().filter(differ));
+    columns
+}
+
+/// The columns for `records`: those that differ, and the metrics any of them has.
+pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
+    let mut columns = identity(records);
     let present = |column: &Column| records.iter().any(|record| (column.cell)(record).is_some());
     columns.extend(METRICS.into_iter().filter(present));
     columns
@@ -177,6 +183,20 @@ fn text(columns: &[Column], records: &[Record]) -> String {
     table.text()
 }
 
+/// What tells a run from the others, in words.
+pub(crate) fn name(record: &Record) -> String {
+    let size = record
+        .capacity()
+        .map(|bytes| format!(" of {}", numbers::bytes(bytes)));
+    format!(
+        "{} on {}{}, FTL {}",
+        record.trace,
+        record.buffer,
+        size.unwrap_or_default(),
+        record.ftl
+    )
+}
+
 /// Warnings for a reader of the numbers: runs that did not see all of their requests.
 pub(crate) fn notes(records: &[Record]) -> Vec<String> {
     let is = |record: &&Record, name: &str| record.metric(name) == Some(1.0);
@@ -186,7 +206,7 @@ pub(crate) fn notes(records: &[Record]) -> Vec<String> {
         .map(|record| {
             format!(
                 "{}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
-                run_of(record),
+                name(record),
                 record.whole("host.saturation").unwrap_or(0),
                 count(record, "host.requests")
             )
@@ -197,7 +217,7 @@ pub(crate) fn notes(records: &[Record]) -> Vec<String> {
         .map(|record| {
             format!(
                 "{}: worn out: {} of {} blocks were erased flash.endurance = {} times and retired; its metrics cover the {} requests that had completed",
-                run_of(record),
+                name(record),
                 count(record, "wear.blocks_retired"),
                 numbers::whole(blocks(record)),
                 record.whole("flash.endurance").unwrap_or(0),
@@ -210,7 +230,7 @@ pub(crate) fn notes(records: &[Record]) -> Vec<String> {
         (all > OVERLOAD * within).then(|| {
             format!(
                 "{}: overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for it; either it is asked for more than it can do, or the times of the trace are in another unit (trace.time_unit, host.time_scale)",
-                run_of(record),
+                name(record),
                 numbers::real(all),
                 numbers::real(within)
             )
@@ -267,20 +287,6 @@ pub(crate) fn remark(records: &[Record]) -> Option<String> {
     Some(format!(
         "{which}: nothing had to be cleaned there, so erases and WAF mean nothing yet. A smaller device (flash.blocks_per_plane), a longer trace, or one that is full before (sim.precondition = random_fill:1) has to clean."
     ))
-}
-
-/// Which run it is, in words.
-fn run_of(record: &Record) -> String {
-    let size = record
-        .capacity()
-        .map(|bytes| format!(" of {}", numbers::bytes(bytes)));
-    format!(
-        "{} on {}{}, FTL {}",
-        record.trace,
-        record.buffer,
-        size.unwrap_or_default(),
-        record.ftl,
-    )
 }
 
 fn count(record: &Record, metric: &str) -> String {
