@@ -27,8 +27,7 @@ struct Page {
 struct Entry {
     name: String,
     row: &'static Parameter,
-    /// What a profile sets it to, and where it has that from.
-    set: Option<(Setting, String)>,
+    value: Option<Setting>,
 }
 
 /// Runs the command.
@@ -59,7 +58,7 @@ fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
         Entry {
             name,
             row,
-            set: None,
+            value: None,
         }
     };
     rows.iter().map(entry).collect()
@@ -133,21 +132,19 @@ fn profile(name: &str) -> Result<Page, Failure> {
     settings.load_profile(name)?;
     let config = settings.resolve()?;
     let values = config.parameters();
-    let source = row.describe("source").unwrap_or_default();
     let set = settings.keys().filter_map(|key| {
         let row = catalogue::find(key, config.scheme, config.ftl_row)?;
-        let value = values.get(key).cloned();
         Some(Entry {
             name: key.to_owned(),
             row,
-            set: value.map(|value| (value, source.clone())),
+            value: values.get(key).cloned(),
         })
     });
     Ok(Page {
         name: row.name.into(),
         about: row.describe("about").unwrap_or_default(),
+        source: row.describe("source").unwrap_or_default(),
         parts: vec![("What it sets", set.collect())],
-        source,
     })
 }
 
@@ -206,7 +203,7 @@ impl Page {
 impl Entry {
     fn text(&self) -> String {
         let row = self.row;
-        let value = self.set.as_ref().map(|(value, _)| output::setting(value));
+        let value = self.value.as_ref().map(output::setting);
         let shown = value.as_deref().unwrap_or(row.default);
         let mut line = format!("{} = {shown}", self.name);
         // A size such as 4KiB has said its unit.
@@ -223,11 +220,7 @@ impl Entry {
             row.expected()
         ));
         if !row.source.is_empty() {
-            let whose = match value {
-                Some(_) => "Source of the default",
-                None => "Source",
-            };
-            line.push_str(&format!(" {whose}: {}", row.source));
+            line.push_str(&format!(" Source: {}", row.source));
             if !row.source.ends_with('.') {
                 line.push('.');
             }
@@ -240,7 +233,7 @@ impl Entry {
         let row = self.row;
         let mut map = Map::new();
         map.insert("name".into(), json!(self.name));
-        if let Some((value, _)) = &self.set {
+        if let Some(value) = &self.value {
             map.insert("value".into(), json::setting(value));
         }
         // The row's own check of the default is the one that types it.
@@ -251,14 +244,7 @@ impl Entry {
         map.insert("unit".into(), json!(row.unit));
         map.insert("range".into(), json!(row.expected()));
         map.insert("about".into(), json!(row.about));
-        let source = match &self.set {
-            Some((_, source)) => {
-                map.insert("default_source".into(), json!(row.source));
-                source
-            }
-            None => row.source,
-        };
-        map.insert("source".into(), json!(source));
+        map.insert("source".into(), json!(row.source));
         Value::Object(map)
     }
 }

@@ -174,15 +174,3 @@ fn a_table_fits_the_terminal() {
     assert!(widest("60") <= 60, "{}", widest("60"));
     assert!(widest("200") > 80, "{}", widest("200"));
 }
-
-#[test]
-fn a_profile_says_where_its_values_are_from() {
-    let place = Place::new();
-    let text = place.succeed(&["show", "profile", "tlc"]);
-    assert!(!text.contains(" Source: DiskSim"), "{text}");
-    assert!(text.contains(" Source of the default: DiskSim"), "{text}");
-    let document = place.json(&["show", "profile", "tlc", "--json"]);
-    let rows = document["parameters"].as_array().unwrap();
-    assert!(rows.iter().all(|row| row["source"] == document["source"]));
-    assert!(rows.iter().all(|row| row.get("default_source").is_some()));
-}
