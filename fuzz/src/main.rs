@@ -7,6 +7,7 @@
 )]
 
 use destage_base::Random;
+use destage_fuzz::budget;
 use destage_fuzz::check::{format_of, options, survives};
 use destage_fuzz::mutate::mutate;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +18,11 @@ use std::time::{Duration, Instant};
 /// An input that takes longer than this is a finding: none has more than 1 MiB.
 const SECONDS_MAX: f64 = 5.0;
 
+#[global_allocator]
+static MEMORY: destage_memory::Budget = destage_memory::Budget;
+
 fn main() -> ExitCode {
+    budget::install();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let numbers: Vec<u64> = arguments
         .iter()
@@ -87,6 +92,11 @@ fn run(corpus: &Path, time: Duration, seed: u64) -> Result<(), String> {
         let options = options(format, &mut random);
         let path = folder.path().join(name);
         std::fs::write(&path, &content).map_err(failed)?;
+        let kept = corpus.join(format!(
+            "{}-found-{seed}-{rounds}",
+            name.split(['-', '.']).next().unwrap_or(name)
+        ));
+        budget::reading(&path, &kept);
         let begun = Instant::now();
         let outcome = catch_unwind(AssertUnwindSafe(|| survives(&path, &options)));
         let finding = match outcome {
@@ -99,10 +109,6 @@ fn run(corpus: &Path, time: Duration, seed: u64) -> Result<(), String> {
             Err(_) => Some("it panicked".to_owned()),
         };
         if let Some(finding) = finding {
-            let kept = corpus.join(format!(
-                "{}-found-{seed}-{rounds}",
-                name.split(['-', '.']).next().unwrap_or(name)
-            ));
             std::fs::write(&kept, &content).map_err(failed)?;
             return Err(format!("{}: {finding}\n{options:?}", kept.display()));
         }

@@ -2,12 +2,18 @@
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::Random;
+use destage_fuzz::budget;
 use destage_fuzz::check::{format_of, options, survives};
 use destage_fuzz::mutate::mutate;
 use destage_trace::{Choices, FORMATS, Operation, ReadOptions};
 use std::path::{Path, PathBuf};
 
+#[global_allocator]
+static MEMORY: destage_memory::Budget = destage_memory::Budget;
+
+/// The files of the corpus; none of them may take more than the budget from here on.
 fn corpus() -> Vec<PathBuf> {
+    budget::install();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
     let mut paths: Vec<_> = std::fs::read_dir(folder)
         .unwrap()

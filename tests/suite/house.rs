@@ -9,8 +9,9 @@ use destage_sim::parameters::PARAMETERS;
 use destage_tests::root;
 
 /// Which crates of the project each crate may use.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("base", &[]),
+    ("memory", &[]),
     ("buffer", &["base"]),
     ("flash", &["base"]),
     ("device", &["base", "buffer", "flash"]),
@@ -25,14 +26,16 @@ const LAYERS: [(&str, &[&str]); 12] = [
 ];
 const BELOW_SIM: &[&str] = &["base", "buffer", "flash", "device", "trace", "workload"];
 const BELOW_LIBRARY: &[&str] = &[
-    "base", "buffer", "flash", "device", "trace", "workload", "sim",
+    "base", "buffer", "flash", "device", "trace", "workload", "sim", "memory",
 ];
 const BELOW_SERVE: &[&str] = &[
-    "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage",
+    "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage", "memory",
 ];
 const BELOW_ALL: &[&str] = &[
-    "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage", "serve",
+    "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage", "serve", "memory",
 ];
+/// The one crate with unsafe code, for a reason its manifest gives. All others have the lints of the workspace.
+const UNSAFE: &str = "memory";
 /// Crates that have to run without an operating system.
 const NO_STD: [&str; 4] = ["base", "buffer", "flash", "device"];
 /// Crates that `NO_STD` crates may use from elsewhere.
@@ -84,6 +87,23 @@ fn crates_use_only_what_stands_below_them() {
             assert!(allowed.contains(&used), "{name} may not use {used}");
         }
     }
+}
+
+#[test]
+fn unsafe_code_stands_in_one_crate() {
+    let lints = manifests()
+        .into_iter()
+        .map(|(name, manifest)| {
+            let of_workspace = manifest["lints"]
+                .get("workspace")
+                .and_then(toml::Value::as_bool);
+            (name, of_workspace == Some(true))
+        })
+        .filter(|(_, of_workspace)| !of_workspace);
+    let own: Vec<String> = lints.map(|(name, _)| name).collect();
+    assert_eq!(own, [UNSAFE]);
+    let workspace = std::fs::read_to_string(root().join("Cargo.toml")).expect("a manifest");
+    assert!(workspace.contains("unsafe_code = \"forbid\""));
 }
 
 #[test]
@@ -169,4 +189,21 @@ fn the_core_names_no_keys() {
             assert_eq!(key, None, "{}: {literal:?}", file.display());
         }
     }
+}
+
+#[test]
+fn one_place_looks_for_outside_data() {
+    // A test that looks for them itself can pass without them.
+    let mut files = Vec::new();
+    sources(&root().join("crates"), &mut files);
+    sources(&root().join("tests"), &mut files);
+    // Written apart so that this file does not find itself.
+    let variable = ["DESTAGE", "_SHARED"].concat();
+    let place = root().join("tests/suite/lib.rs");
+    let looks = |file: &&PathBuf| {
+        let text = std::fs::read_to_string(file).expect("text");
+        text.contains(&variable)
+    };
+    let found: Vec<_> = files.iter().filter(looks).collect();
+    assert_eq!(found, [&place]);
 }

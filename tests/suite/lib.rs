@@ -1,9 +1,4 @@
-//! What the cross-crate tests share: running one configuration on requests, and finding reference data.
-
-#![allow(
-    clippy::print_stderr,
-    reason = "a test that is skipped says so where a person sees it"
-)]
+//! What the cross-crate tests share: running one configuration on requests, and finding outside data.
 
 use std::path::{Path, PathBuf};
 
@@ -21,20 +16,25 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The folder with reference results and real traces, which are not part of the project: the one that
-/// `DESTAGE_SHARED` names, or `shared` beside the project. Says why a test that needs it is skipped.
+/// A file of the outside data: reference results and recorded traces, which are not part of the project. They lie in the
+/// folder that `DESTAGE_SHARED` names, else in `shared` beside the project.
+///
+/// A test that calls this carries `#[ignore = "needs recorded traces"]` or `#[ignore = "needs the reference's files"]`, so
+/// that it is never counted as passed where the data are absent: `make test` runs it where they are there, and else lists it.
+///
+/// # Panics
+/// If the file is not there.
 #[must_use]
-pub fn shared() -> Option<PathBuf> {
+pub fn outside(file: &str) -> PathBuf {
     let folder =
         std::env::var_os("DESTAGE_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
-    if folder.join("oracle").is_dir() {
-        return Some(folder);
-    }
-    eprintln!(
-        "skipped: no reference data at {}; set DESTAGE_SHARED to the folder that holds oracle/ and traces/",
-        folder.display()
+    let path = folder.join(file);
+    assert!(
+        path.is_file(),
+        "there is no {}; set DESTAGE_SHARED to the folder that holds oracle/ and traces/",
+        path.display()
     );
-    None
+    path
 }
 
 /// Response times by position in the trace.

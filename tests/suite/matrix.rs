@@ -25,7 +25,6 @@ use destage_base::Random;
 use destage_buffer::SCHEMES;
 use destage_device::Ordering;
 use destage_flash::ftl::FTLS;
-use destage_tests::shared;
 use host::Host;
 use kit::Stack;
 use requests::{Asked, SECTORS, future_of, random_requests, real_requests};
@@ -171,10 +170,9 @@ fn every_scheme_over_every_layer_keeps_what_was_written_last() {
 }
 
 #[test]
+#[ignore = "needs recorded traces"]
 fn every_scheme_over_every_layer_keeps_what_a_real_trace_wrote() {
-    if shared().is_some() {
-        every_pair(|pages, count, _| real_requests(pages, count));
-    }
+    every_pair(|pages, count, _| real_requests(pages, count));
 }
 
 thread_local! {

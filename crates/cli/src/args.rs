@@ -20,6 +20,10 @@ pub(crate) use crate::trace_args::{
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Memory the whole command may use, such as 8GiB: half of the machine's if not given. Beyond it the command ends
+    /// with an error that says what asked for it
+    #[arg(long, value_name = "BYTES", global = true)]
+    pub(crate) memory_limit: Option<String>,
 }
 
 #[derive(Subcommand)]
@@ -63,20 +67,20 @@ pub(crate) enum TraceCommand {
 #[derive(Args)]
 pub(crate) struct Common {
     /// Synthetic workload in place of a trace; see `destage list workloads`
-    #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "workload")]
+    #[arg(long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: Option<String>,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
     /// Buffer: `lru`, or with parameters `lru:lru_unit=request`; short for buffer.kind and buffer.*
-    #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "buffer")]
+    #[arg(long, value_name = "NAME[:k=v,...]")]
     pub(crate) buffer: Option<String>,
     /// Capacity of the buffer: 8MiB, 512KiB, 8388608 (MiB is 2^20, MB is 10^6)
-    #[arg(long, value_name = "BYTES", overrides_with = "size")]
+    #[arg(long, value_name = "BYTES")]
     pub(crate) size: Option<String>,
     /// Translation layer: `page`, or with parameters `page:gc_policy=greedy`
-    #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "ftl")]
+    #[arg(long, value_name = "NAME[:k=v,...]")]
     pub(crate) ftl: Option<String>,
     /// Worker threads of a cross product, never more than it has runs; all cores if not given. A run is one thread
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -91,10 +95,10 @@ pub(crate) struct Common {
 #[derive(Args)]
 pub(crate) struct SettingArguments {
     /// Device profile: a name from `destage list profiles`, or a .toml file
-    #[arg(long, value_name = "NAME|FILE.toml", overrides_with = "profile")]
+    #[arg(long, value_name = "NAME|FILE.toml")]
     pub(crate) profile: Option<String>,
     /// Parameters as TOML tables; wins over the profile, and the command line wins over it
-    #[arg(long, value_name = "FILE.toml", overrides_with = "config")]
+    #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
     /// Any parameter by its dotted name, repeatable, the last one wins; see `destage show`
     #[arg(long, value_name = "KEY=VALUE")]
@@ -105,18 +109,12 @@ pub(crate) struct SettingArguments {
 #[derive(Args)]
 pub(crate) struct Reading {
     /// Trace format; found from the content if not given
-    #[arg(long, value_name = "NAME", overrides_with = "format")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
     #[command(flatten)]
     pub(crate) slice: Slice,
     /// A malformed line stops the run, or is skipped, counted and reported
-    #[arg(
-        long,
-        value_name = "POLICY",
-        value_enum,
-        default_value = "stop",
-        overrides_with = "on_bad_line"
-    )]
+    #[arg(long, value_name = "POLICY", value_enum, default_value = "stop")]
     pub(crate) on_bad_line: OnBadLine,
 }
 
@@ -124,10 +122,10 @@ pub(crate) struct Reading {
 #[derive(Args)]
 pub(crate) struct Slice {
     /// Only the first N requests, after those skipped
-    #[arg(long, value_name = "N", overrides_with = "limit")]
+    #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
     /// Leave out the first N requests
-    #[arg(long, value_name = "N", default_value_t = 0, overrides_with = "skip")]
+    #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: u64,
     /// Drop reads
     #[arg(long)]
@@ -146,12 +144,7 @@ pub(crate) struct Results {
     #[command(flatten)]
     pub(crate) machine: Machine,
     /// Results to a file by its ending: .json .csv .html, and .parquet where that is built in
-    #[arg(
-        short = 'o',
-        long = "output",
-        value_name = "FILE",
-        overrides_with = "output"
-    )]
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
@@ -185,13 +178,13 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) common: Common,
     /// One line per request: index, times of arrival and response, sectors, operation
-    #[arg(long, value_name = "FILE.csv", overrides_with = "response_log")]
+    #[arg(long, value_name = "FILE.csv")]
     pub(crate) response_log: Option<PathBuf>,
     /// One line per destage: time, cause, pages, padding
-    #[arg(long, value_name = "FILE.csv", overrides_with = "destage_log")]
+    #[arg(long, value_name = "FILE.csv")]
     pub(crate) destage_log: Option<PathBuf>,
     /// One line per block of the device: die, block in it, erases
-    #[arg(long, value_name = "FILE.csv", overrides_with = "erase_log")]
+    #[arg(long, value_name = "FILE.csv")]
     pub(crate) erase_log: Option<PathBuf>,
 }
 
@@ -205,29 +198,20 @@ pub(crate) struct CompareArguments {
     )]
     pub(crate) traces: Vec<PathBuf>,
     /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo
-    #[arg(
-        long,
-        value_name = "LIST",
-        conflicts_with = "buffer",
-        overrides_with = "buffers"
-    )]
+    #[arg(long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
     /// Capacities to compare: 4MiB,8MiB
-    #[arg(
-        long,
-        value_name = "LIST",
-        conflicts_with = "size",
-        overrides_with = "sizes"
-    )]
+    #[arg(long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     /// Translation layers to compare: page,none
-    #[arg(
-        long,
-        value_name = "LIST",
-        conflicts_with = "ftl",
-        overrides_with = "ftls"
-    )]
+    #[arg(long, value_name = "LIST", conflicts_with = "ftl")]
     pub(crate) ftls: Option<String>,
+    /// Columns of the table behind what the runs differ in: metrics and parameters by their dotted names
+    #[arg(long, value_name = "a,b")]
+    pub(crate) columns: Option<String>,
+    /// Order of the rows of the table: by a metric or parameter, the smallest first; with a `-` before it the largest
+    #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
+    pub(crate) sort: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
 }
@@ -260,11 +244,11 @@ pub(crate) struct InfoArguments {
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
     /// Size of the pages counted; short for flash.page_bytes
-    #[arg(long, value_name = "BYTES", overrides_with = "page_bytes")]
+    #[arg(long, value_name = "BYTES")]
     pub(crate) page_bytes: Option<String>,
     /// Charts of sizes, gaps, distances, hot pages, footprint and addresses, as a page (.html) or one picture (.png);
     /// blocks are those of flash.pages_per_block
-    #[arg(long, value_name = "FILE.html|.png", overrides_with = "plot")]
+    #[arg(long, value_name = "FILE.html|.png")]
     pub(crate) plot: Option<PathBuf>,
     /// JSON on standard output, and nothing else there
     #[arg(long)]

@@ -31,6 +31,7 @@ fn from_files(arguments: &SettingArguments) -> Result<Settings, Failure> {
         settings.load_profile(profile)?;
     }
     if let Some(path) = &arguments.config {
+        destage_memory::doing(format!("reading {}", path.display()));
         settings.load_file(path)?;
     }
     Ok(settings)

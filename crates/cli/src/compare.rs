@@ -9,6 +9,7 @@ use destage::{Effort, Facts, Grid, Record, Results, compare};
 use crate::args::CompareArguments;
 use crate::choices;
 use crate::errors::{Failure, command, warn};
+use crate::output::chosen::Chosen;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::output::{self, html, summary};
 use crate::progress::Progress;
@@ -29,6 +30,18 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     }
     let combinations = grid.combinations()?;
     let inputs = choices::inputs(&arguments.traces, common)?;
+    let is_parameter = |name: &str| {
+        let mut configs = combinations.iter().map(|combination| &combination.config);
+        configs.any(|config| config.parameters().contains_key(name))
+            || inputs
+                .iter()
+                .any(|input| input.parameters().contains_key(name))
+    };
+    let chosen = Chosen::new(
+        arguments.columns.as_deref(),
+        arguments.sort.as_deref(),
+        is_parameter,
+    )?;
     let outputs: Vec<_> = common
         .results
         .output
@@ -84,7 +97,8 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
         Some(form) => output::print(&content(form))?,
         None => {
             let heading = summary::heading(records);
-            output::print(&format!("{heading}\n\n{}", summary::table(records)))?;
+            let remarks = summary::remarks(records);
+            output::show(&format!("{heading}\n\n{}{remarks}", chosen.table(records)))?;
         }
     }
     match failures(records) {

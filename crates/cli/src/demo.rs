@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     file.fill_with(content)?.commit()?;
     match machine_form(arguments.machine) {
         Some(form) => output::print(&content(form)),
-        None => output::print(&format!(
+        None => output::show(&format!(
             "{}\n\n{}\n{}\n\nThe same with charts: {}\n",
             summary::heading(records),
             summary::table(records),

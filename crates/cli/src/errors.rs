@@ -1,13 +1,12 @@
 //! Messages about what is wrong, and the exit status.
 
-use std::borrow::Cow;
 use std::fmt::Display;
 
 use destage_sim::error::SimError;
 use destage_trace::TraceError;
 use destage_workload::WorkloadError;
 
-use crate::output::files;
+use crate::output::{files, visible};
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
@@ -100,20 +99,7 @@ impl From<WorkloadError> for Failure {
 /// One line on standard error. If that is closed, the line is dropped.
 pub(crate) fn report_line(line: &str) {
     use std::io::Write;
-    let _ = writeln!(std::io::stderr(), "{}", harmless(line));
-}
-
-/// `text` with its control characters written out. Names of files hold what they like, and must not steer a terminal.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let steers = |letter: char| letter.is_control() && letter != '\n';
-    if !text.contains(steers) {
-        return Cow::Borrowed(text);
-    }
-    let written = |letter: char| match steers(letter) {
-        true => letter.escape_default().to_string(),
-        false => letter.to_string(),
-    };
-    Cow::Owned(text.chars().map(written).collect())
+    let _ = writeln!(std::io::stderr(), "{}", visible(line));
 }
 
 /// Something the user should know, though the command goes on.

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::InfoArguments;
 use crate::choices;
-use crate::errors::{Failure, command, harmless, warn};
+use crate::errors::{Failure, command, warn};
 use crate::interrupt;
 use crate::output::plot::Plot;
 use crate::output::table::{Side, Table};
@@ -36,6 +36,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         .map(|path| Plot::create(path, &arguments.trace))
         .transpose()?;
     let mut shape = plot.as_ref().map(|_| Shape::new(page_bytes, block_pages));
+    destage_memory::doing(format!("reading {}", arguments.trace.display()));
     let mut reader = Reader::open(&arguments.trace, &options)?;
     let mut collector = Collector::new(page_bytes);
     let mut batch = Vec::new();
@@ -74,6 +75,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         wall_time_s: started.elapsed().as_secs_f64(),
     };
     if let (Some(plot), Some(shape)) = (plot, shape) {
+        destage_memory::doing(format!("drawing {}", arguments.trace.display()));
         plot.draw(&manifest, &statistics, &shape, block_pages)?;
     }
 
@@ -107,9 +109,9 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let digest = digest
         .map(|digest| format!("sha256 {digest}\n"))
         .unwrap_or_default();
-    output::print(&format!(
+    output::show(&format!(
         "{}: {}, times in {}\n{digest}\n{}{}",
-        harmless(&name),
+        name,
         format.name,
         options.time_unit.unwrap_or(format.time_unit).name(),
         table.text(),

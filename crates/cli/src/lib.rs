@@ -11,6 +11,7 @@
 //! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
 //! | `logs` | logs of responses, destages and erases |
 //! | `progress` `interrupt` | what happens while a run goes on |
+//! | `budget` | memory: how much a command may use, and its end if that is not enough |
 //! | `errors` | messages about what is wrong, and the exit status |
 //!
 //! What is simulated is done by the crate `destage`. No other crate prints.
@@ -22,6 +23,7 @@
 )]
 
 mod args;
+mod budget;
 mod catalogue;
 mod choices;
 mod compare;
@@ -51,6 +53,7 @@ use crate::errors::Failure;
 /// Takes over the process: it installs a panic hook and an interrupt handler.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     errors::report_panics();
+    budget::install();
     interrupt::install();
     match command(arguments) {
         Ok(()) => 0,
@@ -73,6 +76,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
             };
         }
     };
+    budget::set(arguments.memory_limit.as_deref())?;
     // What was typed in which order is known only to the matches of the subcommand.
     let typed = matches.subcommand().map_or(&matches, |(_, inner)| inner);
     match &arguments.command {

@@ -9,7 +9,7 @@ use destage_workload::WORKLOADS;
 use serde_json::{Map, Value};
 
 use crate::args::{ListArguments, Listed};
-use crate::errors::Failure;
+use crate::errors::{Failure, report_line};
 use crate::output::table::{Side, Table};
 use crate::output::{self, json};
 
@@ -26,6 +26,9 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<(), Failure> {
     if arguments.json {
         let objects = rows.into_iter().map(Row::object).collect();
         return output::print(&json::text(&Value::Array(objects)));
+    }
+    if rows.is_empty() {
+        report_line("destage: none is built in");
     }
     // Metrics have units, which are worth a column of their own.
     let unit = |row: &Row| {
@@ -114,7 +117,6 @@ fn rows(what: Listed) -> Vec<Row> {
             .iter()
             .map(|row| Row::new(row.name, row.about).with("unit", row.unit))
             .collect(),
-        // None are built in yet.
         Listed::Experiments => Vec::new(),
     }
 }

@@ -191,6 +191,7 @@ impl<'a> Stream<'a> {
             digest: false,
             ..choices::reading(reading).options(config)?
         };
+        destage_memory::doing(format!("reading {}", path.display()));
         Ok(Self {
             path,
             name: path.display().to_string(),

@@ -42,6 +42,29 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         .flatten()
         .collect();
     check_distinct(&outputs, &read)?;
+    for (option, wanted, has_it, what, needed) in [
+        (
+            "--response-log",
+            &arguments.response_log,
+            combination.config.is_timed(),
+            "response times",
+            "sim.costing=event and an FTL other than none",
+        ),
+        (
+            "--erase-log",
+            &arguments.erase_log,
+            combination.config.has_flash(),
+            "blocks",
+            "an FTL other than none",
+        ),
+    ] {
+        if let (Some(path), false) = (wanted, has_it) {
+            return Err(Failure::input(format!(
+                "{option} {}: this run has no {what}; expected {needed}",
+                path.display()
+            )));
+        }
+    }
     let file = common
         .results
         .output
@@ -63,6 +86,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     outcome.manifest.command = command();
     outcome.manifest.wall_time_s = started.elapsed().as_secs_f64();
 
+    destage_memory::doing("writing results");
     let Outcome { manifest, record } = &outcome;
     let facts = manifest.inputs.iter();
     facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
@@ -80,7 +104,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     }
     match machine_form(common.results.machine) {
         Some(form) => output::print(&content(form)),
-        None => output::print(&for_people(manifest, record)),
+        None => output::show(&for_people(manifest, record)),
     }
 }
 
@@ -99,9 +123,10 @@ fn for_people(manifest: &Manifest, record: &Record) -> String {
     }
     let wall = manifest.wall_time_s;
     format!(
-        "{}\n{}\nwall time {wall:.2} s\n",
+        "{}\n{}{}\nwall time {wall:.2} s\n",
         describe(record),
-        table.text()
+        table.text(),
+        summary::remarks(std::slice::from_ref(record))
     )
 }
 

@@ -10,15 +10,10 @@ use crate::args::{Noise, Reading, SettingArguments, Slice};
 #[derive(Args)]
 pub(crate) struct Written {
     /// The new trace; a .zst or .gz at its end packs it
-    #[arg(
-        short = 'o',
-        long = "output",
-        value_name = "FILE",
-        overrides_with = "output"
-    )]
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Its form: compact, csv, disksim, and parquet where that is built in; told by the ending of FILE if not given
-    #[arg(long, value_name = "NAME", overrides_with = "to")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) to: Option<String>,
     #[command(flatten)]
     pub(crate) noise: Noise,
@@ -43,16 +38,16 @@ pub(crate) struct CutArguments {
     #[command(flatten)]
     pub(crate) written: Written,
     /// Only requests that arrive at this time or later: 10s, 250ms, 3us
-    #[arg(long, value_name = "TIME", overrides_with = "from")]
+    #[arg(long, value_name = "TIME")]
     pub(crate) from: Option<String>,
     /// Only requests that arrive before this time
-    #[arg(long, value_name = "TIME", overrides_with = "until")]
+    #[arg(long, value_name = "TIME")]
     pub(crate) until: Option<String>,
     /// Only these volumes: 0,3
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) volumes: Vec<u32>,
     /// Only sectors from FIRST on and before END; what goes beyond is cut off
-    #[arg(long, value_name = "FIRST..END", overrides_with = "sectors")]
+    #[arg(long, value_name = "FIRST..END")]
     pub(crate) sectors: Option<String>,
     /// Times count from the first request that is left
     #[arg(long)]
@@ -89,12 +84,7 @@ pub(crate) struct AnonymizeArguments {
     #[command(flatten)]
     pub(crate) written: Written,
     /// Regions of this size are shuffled: a multiple of every block that is to be studied
-    #[arg(
-        long,
-        value_name = "BYTES",
-        default_value = "4MiB",
-        overrides_with = "region_bytes"
-    )]
+    #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) region_bytes: String,
     #[command(flatten)]
     pub(crate) reading: Reading,
@@ -110,10 +100,10 @@ pub(crate) struct ScaleArguments {
     #[command(flatten)]
     pub(crate) written: Written,
     /// Times are multiplied by this: 0.5, 2, 3/7
-    #[arg(long, value_name = "RATIO", overrides_with = "time")]
+    #[arg(long, value_name = "RATIO")]
     pub(crate) time: Option<String>,
     /// Page numbers are multiplied by this; pages are those of flash.page_bytes
-    #[arg(long, value_name = "RATIO", overrides_with = "address")]
+    #[arg(long, value_name = "RATIO")]
     pub(crate) address: Option<String>,
     #[command(flatten)]
     pub(crate) reading: Reading,
@@ -124,7 +114,7 @@ pub(crate) struct ScaleArguments {
 #[derive(Args)]
 pub(crate) struct GenerateArguments {
     /// Synthetic workload, seeded by sim.seed; see `destage list workloads`
-    #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "workload")]
+    #[arg(long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: String,
     #[command(flatten)]
     pub(crate) written: Written,

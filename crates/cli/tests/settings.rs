@@ -43,10 +43,6 @@ fn the_last_on_the_command_line_wins() {
         kind(&["--set", "buffer.kind=lru", "--buffer", "fifo"]),
         "fifo"
     );
-    assert_eq!(
-        kind(&["--buffer", "lru:lru_unit=request", "--buffer", "fifo"]),
-        "fifo"
-    );
     let size = |arguments: &[&str]| parameter(&place, arguments, "buffer.capacity_bytes");
     assert_eq!(
         size(&["--size", "1MiB", "--set", "buffer.capacity_bytes=2MiB"]),

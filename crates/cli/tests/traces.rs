@@ -2,8 +2,6 @@
 
 mod common;
 
-use std::path::PathBuf;
-
 use common::{Place, json};
 
 /// Reads and writes in two volumes, times in ms with a tick beside.
@@ -268,19 +266,9 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "needs recorded traces"]
 fn the_whole_iozone_trace_gives_the_same_metrics_after_conversion() {
-    let shared = std::env::var_os("DESTAGE_SHARED").map_or_else(
-        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
-        PathBuf::from,
-    );
-    let iozone = shared.join("traces/iozone-100k.disksim.zst");
-    if !iozone.is_file() {
-        println!(
-            "skipped: {} is absent; set DESTAGE_SHARED",
-            iozone.display()
-        );
-        return;
-    }
+    let iozone = destage_tests::outside("traces/iozone-100k.disksim.zst");
     let place = Place::new();
     let iozone = iozone.to_str().expect("a plain path");
     let run = |file: &str| {

@@ -30,6 +30,11 @@ impl Combination {
             config,
         })
     }
+
+    /// What takes memory while it runs on `input`.
+    pub(crate) fn doing(&self, input: &str) -> String {
+        format!("{} over {} for {input}", self.buffer, self.ftl)
+    }
 }
 
 /// Every scheme at every size on every translation layer. What is not listed is as the settings have it.
@@ -134,10 +139,10 @@ impl Grid {
     ) -> Result<Config, Error> {
         let mut settings = self.base.clone();
         let mut own = BTreeSet::new();
-        for (section, item) in [("ftl", ftl), ("buffer", buffer)] {
+        for (option, section, item) in [("--ftls", "ftl", ftl), ("--buffers", "buffer", buffer)] {
             let Some(item) = item else { continue };
-            settings.set_kind(section, item)?;
-            let (_, pairs) = split_kind(section, item)?;
+            settings.set_kind_by(option, section, item)?;
+            let (_, pairs) = split_kind(option, item)?;
             own.extend(pairs.iter().map(|(key, _)| format!("{section}.{key}")));
         }
         if let Some(size) = size {

@@ -224,6 +224,7 @@ impl<'a> Pool<'a> {
                 prepass,
                 start,
             } => {
+                self.doing(feed, run);
                 let built = self.build(feed, run, prepass, start);
                 self.put_back(feed, run, 0, built)?;
             }
@@ -234,6 +235,7 @@ impl<'a> Pool<'a> {
                 batches,
                 last,
             } => {
+                self.doing(feed, run);
                 let phase = advance(simulation, &batches, last);
                 self.put_back(feed, run, batches.len(), phase)?;
             }
@@ -242,8 +244,14 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
+    fn doing(&self, feed: usize, run: usize) {
+        let input = self.inputs[feed].name();
+        destage_memory::doing(self.combinations[run].doing(&input));
+    }
+
     /// Opens `input`, after the pass before it that some of the runs need.
     fn open(&self, input: &'a Input) -> Result<Feed<'a>, Error> {
+        destage_memory::doing(format!("reading {}", input.name()));
         let configs: Vec<_> = self.combinations.iter().map(|each| &each.config).collect();
         let needing = configs.iter().find(|config| config.needs_prepass());
         let prepasses: Vec<_> = if let Some(config) = needing {
@@ -272,6 +280,7 @@ impl<'a> Pool<'a> {
 
     /// Adds the next batch to a feed, or finds its end.
     fn decode(&self, feed: usize, mut source: Source<'a>) -> Result<(), Error> {
+        destage_memory::doing(format!("reading {}", self.inputs[feed].name()));
         let (mut requests, mut some) = (Vec::with_capacity(BATCH), Vec::new());
         let mut has_ended = false;
         while requests.len() < BATCH && !has_ended {

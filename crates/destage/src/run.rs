@@ -31,6 +31,7 @@ pub fn run(
     let options = input.options(config)?;
     let expected = input.expected_requests();
     let counter = Counter::new(progress, expected);
+    destage_memory::doing(format!("reading {}", input.name()));
     let prepass = if config.needs_prepass() {
         let mut first = input.open_first(config)?;
         let mut all = Prepass::of_all(&[config], &mut first, |read| {
@@ -41,6 +42,7 @@ pub fn run(
         Prepass::default()
     };
     let source = input.open(config)?;
+    destage_memory::doing(combination.doing(&input.name()));
     let mut watch = Watch::new(&counter, observer);
     let (result, source) = simulate(config, source, &prepass, &mut watch)?;
     let mut facts = Facts::of_source(&source, &options);

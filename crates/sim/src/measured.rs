@@ -43,6 +43,10 @@ pub struct Measured {
     pub totals: Totals,
     /// Erase counts over all blocks.
     pub wear: Wear,
+    /// Blocks that were erased as often as they survive, and are not used any more.
+    pub retired: u64,
+    /// The run ended because so many are that no block is free where one is needed.
+    pub worn_out: bool,
     /// RAM of the FTL's tables, in bytes.
     pub map_bytes: u64,
     /// Figures only the FTL has.
@@ -85,6 +89,7 @@ impl Measured {
         self.at_risk_max = device.at_risk_max();
         let ftl = device.ftl();
         self.wear = ftl.wear();
+        self.retired = ftl.retired();
         self.map_bytes = ftl.map_bytes();
         ftl.report(&mut |name, value| self.ftl_figures.push((name, value)));
         if observer.wants_erases() {

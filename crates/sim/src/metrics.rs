@@ -128,6 +128,8 @@ pub struct Scope {
     pub merges: Option<MergeCost>,
     /// Bytes of a page.
     pub page_bytes: u64,
+    /// Blocks retire when they are worn out.
+    pub retires: bool,
 }
 
 /// Computes all metrics that have a meaning.
@@ -222,6 +224,12 @@ fn device(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
 fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     let totals = &measured.totals;
     let programs: u64 = totals.tally.programs.iter().sum();
+    if scope.retires {
+        metrics.count(rows::DEVICE_WORN_OUT, u64::from(measured.worn_out));
+    }
+    if scope.timed && measured.worn_out {
+        metrics.real(rows::DEVICE_WORN_OUT_MS, to_ms(measured.makespan));
+    }
     if scope.prepared_pages > 0 {
         metrics.count(rows::SIM_PRECONDITION_PAGES, scope.prepared_pages);
     }
@@ -283,6 +291,9 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
 
     let wear = &measured.wear;
     let blocks = wear.blocks as f64;
+    if scope.retires {
+        metrics.count(rows::WEAR_BLOCKS_RETIRED, measured.retired);
+    }
     metrics.count(rows::WEAR_ERASE_MIN, wear.min);
     metrics.count(rows::WEAR_ERASE_MAX, wear.max);
     metrics.real(rows::WEAR_ERASE_MEAN, wear.sum as f64 / blocks);
@@ -315,6 +326,9 @@ fn merges(metrics: &mut Metrics, tally: &Tally, cost: MergeCost) {
     metrics.real(rows::FTL_MERGE_TIME_MS, to_ms(time));
 }
 
+/// What `*` stands for where the name goes on behind it.
+const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
+
 /// The row of metric `name`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static MetricRow> {
@@ -326,7 +340,11 @@ pub fn find(name: &str) -> Option<&'static MetricRow> {
             Some((prefix, suffix)) => name
                 .strip_prefix(prefix)
                 .and_then(|rest| rest.strip_suffix(suffix))
-                .is_some_and(|middle| !middle.is_empty() && !middle.contains('.')),
+                .is_some_and(|middle| match suffix {
+                    // A scheme's or layer's own word.
+                    "" => !middle.is_empty() && !middle.contains('.'),
+                    _ => SUMMARIES.contains(&middle),
+                }),
         })
 }
 
@@ -350,23 +368,4 @@ pub fn require(name: &str) -> Result<&'static MetricRow, SimError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_beyond_64_bits_is_the_longest_there_is() {
-        let mut metrics = Metrics::default();
-        let tally = Tally {
-            merge_copies: 1 << 40,
-            merge_erases: 1,
-            ..Tally::default()
-        };
-        let cost = MergeCost {
-            copy: 1 << 30,
-            erase: 1,
-        };
-        merges(&mut metrics, &tally, cost);
-        let time = metrics.get(rows::FTL_MERGE_TIME_MS.name).expect("a metric");
-        assert_eq!(time.as_f64(), to_ms(u64::MAX));
-    }
-}
+mod tests;

@@ -6,6 +6,7 @@
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_device::{BatchStep, Device, Driver, PageOperation, Progress};
+use destage_flash::ftl::NoSpace;
 use destage_flash::{Operations, Timing};
 use destage_trace::Request;
 
@@ -104,11 +105,11 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Goes on with `requests`, which follow those fed before.
+    /// Goes on with `requests`, which follow those fed before. Whether it wants more: a device may wear out.
     ///
     /// # Errors
     /// What is wrong with the trace, the device's size, or that the observer wants to stop.
-    pub fn feed(&mut self, requests: &[Request]) -> Result<(), SimError> {
+    pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         for request in requests {
             self.measured.requests += 1;
             if self.measured.requests.is_multiple_of(PROGRESS_STEP)
@@ -123,11 +124,22 @@ impl<'a> Count<'a> {
                 .addressing
                 .request(request, device.pages(), origin_text)?;
             self.measured.count_pages(request, asked.span.pages);
-            device
-                .submit(TOKEN, &asked, self.now, &mut self.counter)
-                .map_err(|full| SimError::full(origin, self.line, full))?;
+            if let Err(full) = device.submit(TOKEN, &asked, self.now, &mut self.counter) {
+                self.end_if_worn_out(full)?;
+                return Ok(false);
+            }
+            self.measured.completed += 1;
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// The end of a worn-out device is a result; that of another is an error.
+    fn end_if_worn_out(&mut self, full: NoSpace) -> Result<(), SimError> {
+        self.measured.worn_out = full.is_of_wear(self.device.ftl().retired());
+        match self.measured.worn_out {
+            true => Ok(()),
+            false => Err(SimError::full(&self.origin, self.line, full)),
+        }
     }
 
     /// There are no more requests. With `drain`, the operations of a last destage of everything dirty count as well.
@@ -135,10 +147,11 @@ impl<'a> Count<'a> {
     /// # Errors
     /// As of [`Count::feed`].
     pub fn finish(mut self, drain: bool) -> Result<Measured, SimError> {
-        if drain {
-            self.device
-                .drain(self.now, &mut self.counter)
-                .map_err(|full| SimError::full(&self.origin, self.line, full))?;
+        if drain
+            && !self.measured.worn_out
+            && let Err(full) = self.device.drain(self.now, &mut self.counter)
+        {
+            self.end_if_worn_out(full)?;
         }
         if self.counter.meter.serial_time() == Ticks::MAX {
             return Err(SimError::OutOfTime {
@@ -152,7 +165,6 @@ impl<'a> Count<'a> {
             mut observer,
             ..
         } = self.counter;
-        self.measured.completed = self.measured.requests;
         let totals = meter.totals(0);
         self.measured
             .take_device(&mut self.device, totals, self.now, &mut *observer);

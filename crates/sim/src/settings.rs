@@ -5,6 +5,8 @@
 //! against the parameter rows, so that an error can say which of these places to mend.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use destage_base::parameter::{Parameter, Values};
@@ -115,8 +117,16 @@ impl Settings {
     /// # Errors
     /// If the text after the colon is not a list of `k=v`.
     pub fn set_kind(&mut self, section: &str, text: &str) -> Result<(), SimError> {
-        let (name, pairs) = split_kind(&format!("--{section}"), text)?;
-        let origin = Origin::Given(format!("--{section} {text}"));
+        self.set_kind_by(&format!("--{section}"), section, text)
+    }
+
+    /// As [`Settings::set_kind`]; errors name `option`.
+    ///
+    /// # Errors
+    /// If the text after the colon is not a list of `k=v`.
+    pub fn set_kind_by(&mut self, option: &str, section: &str, text: &str) -> Result<(), SimError> {
+        let (name, pairs) = split_kind(option, text)?;
+        let origin = Origin::Given(format!("{option} {text}"));
         self.set(&format!("{section}.kind"), name, origin.clone());
         for (key, value) in pairs {
             self.set(&format!("{section}.{key}"), value, origin.clone());
@@ -171,7 +181,7 @@ impl Settings {
     /// If the file cannot be read or is not what [`Settings::load_toml`] takes.
     pub fn load_file(&mut self, path: &Path) -> Result<(), SimError> {
         let origin = Origin::File(path.display().to_string());
-        let text = std::fs::read_to_string(path).map_err(|error| {
+        let text = read_file(path).map_err(|error| {
             SimError::Config(format!(
                 "{origin}: {error}; expected a TOML file with parameters"
             ))
@@ -186,7 +196,7 @@ impl Settings {
     pub fn load_profile(&mut self, name: &str) -> Result<(), SimError> {
         if name.ends_with(".toml") {
             let origin = Origin::Profile(name.to_owned());
-            let text = std::fs::read_to_string(name).map_err(|error| {
+            let text = read_file(Path::new(name)).map_err(|error| {
                 SimError::Config(format!("--profile {name}: {error}; expected a TOML file"))
             })?;
             return self.load_toml(&text, &origin);
@@ -347,6 +357,20 @@ impl Rows {
                 .map(|row| format!("ftl.{}", row.name)),
         )
     }
+}
+
+/// Most bytes that a file of settings may have.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// The text of a file of settings, unless it is so long that it can be none.
+fn read_file(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    let mut start = File::open(path)?.take(FILE_BYTES_MAX + 1);
+    start.read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        return Err(io::Error::other("is longer than 1 MiB"));
+    }
+    Ok(text)
 }
 
 /// Schemes and FTLs that have a parameter called `key`.

@@ -5,6 +5,8 @@
 //! error of the decoder, which nothing here turns into an end of file.
 
 use flate2::bufread::GzDecoder;
+use liblzma::bufread::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,7 +52,7 @@ pub(crate) fn plain(
         "zst" => Box::new(zstd::stream::read::Decoder::with_buffer(whole)?),
         "gz" => Box::new(Members::new(whole)),
         "bz2" => Box::new(bzip2::bufread::MultiBzDecoder::new(whole)),
-        _ => Box::new(liblzma::bufread::XzDecoder::new_multi_decoder(whole)),
+        _ => Box::new(Xz::new(whole)?),
     };
     Ok((source, compression))
 }
@@ -99,6 +101,34 @@ impl<R: BufRead> Read for Members<R> {
             }
         }
         Ok(0)
+    }
+}
+
+/// Most memory that an xz stream may ask for: a dictionary of 128 MiB, twice that of `xz -9` and the most that the zstd
+/// decoder takes, and what goes with it. A few bytes of a header can ask for 4 GiB.
+const XZ_BYTES_MAX: u64 = 136 << 20;
+
+/// An xz file, one stream after the other.
+struct Xz<R>(XzDecoder<R>);
+
+impl<R: BufRead> Xz<R> {
+    fn new(file: R) -> io::Result<Self> {
+        let stream = Stream::new_stream_decoder(XZ_BYTES_MAX, CONCATENATED)?;
+        Ok(Self(XzDecoder::new_stream(file, stream)))
+    }
+}
+
+impl<R: BufRead> Read for Xz<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(|error| {
+            let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+            match cause {
+                Some(liblzma::stream::Error::MemLimit) => io::Error::other(
+                    "its dictionary is larger than 128 MiB, which no preset of xz makes",
+                ),
+                _ => error,
+            }
+        })
     }
 }
 

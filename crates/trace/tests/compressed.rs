@@ -163,3 +163,24 @@ fn zeros_after_a_gzip_file_are_padding_and_nothing_else_is() {
         assert!(text.contains("the gz stream is"), "{text}");
     }
 }
+
+#[test]
+fn an_xz_header_does_not_ask_for_any_memory_it_likes() {
+    let mut content = compress("xz", text().as_bytes());
+    // The header of the first block: size, flags, filter, bytes of its properties, dictionary, padding, checksum.
+    assert_eq!(content[12..16], [2, 0, 0x21, 1]);
+    let mut with_dictionary = |code: u8| {
+        content[16] = code;
+        let mut sum = flate2::Crc::new();
+        sum.update(&content[12..20]);
+        content[20..24].copy_from_slice(&sum.sum().to_le_bytes());
+        read_as("t.xz", &content, &ReadOptions::default()).map(|trace| trace.requests.len())
+    };
+    // 128 MiB, and the next larger, 192 MiB.
+    assert_eq!(with_dictionary(30).unwrap(), 40_000);
+    let refused = with_dictionary(31).unwrap_err().to_string();
+    assert!(
+        refused.contains("its dictionary is larger than 128 MiB"),
+        "{refused}"
+    );
+}

@@ -2,7 +2,7 @@
 
 use destage_base::{Lpn, Random};
 use destage_device::{Request, RequestKind, Span};
-use destage_tests::shared;
+use destage_tests::outside;
 use destage_trace::{ReadOptions, read_all};
 
 pub const SECTORS: u64 = 4;
@@ -87,8 +87,7 @@ pub fn random_requests(pages: u64, count: usize, seed: u64) -> Vec<Asked> {
 
 /// Requests of a real trace, folded onto a small device.
 pub fn real_requests(pages: u64, count: usize) -> Vec<Asked> {
-    let path = shared().expect("reference data");
-    let path = path.join("traces/financial1-head10k.ssdsim.zst");
+    let path = outside("traces/financial1-head10k.ssdsim.zst");
     let trace = read_all(&path, &ReadOptions::default()).expect("a trace");
     let requests = trace.requests.iter().cycle().take(count);
     let asked = requests.map(|request| Asked {

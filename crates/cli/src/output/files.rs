@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::Duration;
 
 use tempfile::NamedTempFile;
 
@@ -12,14 +13,61 @@ use crate::errors::Failure;
 /// Temporary files that exist now. They are removed when the process ends. Renaming one takes the lock.
 static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// How often, and after which time, the files of a program that ends are asked for again.
+const ATTEMPTS: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(10);
+
 fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the names of temporary files begin and end with.
+const PREFIX: &str = ".destage-";
+const SUFFIX: &str = ".partial";
+/// A temporary file that was written to within this time may not be locked yet.
+const FRESH: Duration = Duration::from_secs(60);
+
+/// Removes the temporary files in `folder` of programs that were killed. A program holds the lock of its own for as long
+/// as it lives; where the file system has no locks, nothing is removed.
+fn remove_orphans(folder: &Path) {
+    let Ok(entries) = folder.read_dir() else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_ours = name
+            .to_str()
+            .is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        let is_old = || {
+            let written = entry.metadata().and_then(|data| data.modified()).ok()?;
+            written.elapsed().ok().filter(|age| *age > FRESH)
+        };
+        if !is_ours || is_old().is_none() {
+            continue;
+        }
+        let file = File::options().append(true).open(entry.path());
+        if file.is_ok_and(|file| file.try_lock().is_ok()) {
+            // Somebody else may have been faster.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Removes all files that are not complete. The process is about to end: the lock is kept, so that no file
 /// is renamed into place any more.
 pub(crate) fn abandon() {
-    let mut paths = pending();
+    let held = (0..ATTEMPTS).find_map(|attempt| {
+        if attempt > 0 {
+            std::thread::sleep(PAUSE);
+        }
+        match PENDING.try_lock() {
+            Ok(paths) => Some(paths),
+            Err(TryLockError::Poisoned(paths)) => Some(paths.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    });
+    // This thread itself ran out of memory while it held the list.
+    let Some(mut paths) = held else { return };
     for path in paths.drain(..) {
         // What cannot be removed now cannot be removed later either.
         let _ = std::fs::remove_file(path);
@@ -83,6 +131,10 @@ impl PendingFile {
             Ok(data) if !data.is_file() || path.starts_with("/dev") => {
                 return Ok(Target::Direct(File::options().append(true).open(path)?));
             }
+            // Renaming over it would ask the folder only.
+            Ok(data) if data.permissions().readonly() => {
+                return Err(io::ErrorKind::PermissionDenied.into());
+            }
             // The target of a link is replaced, not the link.
             Ok(_) => path.canonicalize()?,
             Err(_) => path.to_owned(),
@@ -94,14 +146,17 @@ impl PendingFile {
         // Checked first, because the builder's own error does not contain the system's message.
         folder.metadata()?;
         let mut builder = tempfile::Builder::new();
-        builder.prefix(".destage-").suffix(".partial");
+        builder.prefix(PREFIX).suffix(SUFFIX);
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
             // As any new file: what the user's mask allows.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
+        remove_orphans(folder);
         let file = builder.tempfile_in(folder)?;
+        // Without locks, what a killed program leaves stays.
+        let _ = file.as_file().try_lock();
         Ok(Target::Beside { file, place })
     }
 

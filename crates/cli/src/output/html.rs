@@ -151,9 +151,12 @@ pub(crate) fn run(manifest: &Manifest, record: &Record) -> String {
 }
 
 fn notes(records: &[Record]) -> String {
+    let remark = summary::remark(records);
+    let remark = remark.map(|text| text.trim_end_matches('.').to_owned());
     summary::notes(records)
-        .iter()
-        .map(|note| format!("<p>{}.</p>\n", escape(note)))
+        .into_iter()
+        .chain(remark)
+        .map(|note| format!("<p>{}.</p>\n", escape(&note)))
         .collect()
 }
 
@@ -187,8 +190,12 @@ fn charts(records: &[&Record], schemes: &[&str]) -> String {
         let (least, most) = all.fold((f64::INFINITY, 0.0_f64), |(least, most), value| {
             (least.min(value), most.max(value))
         });
-        // Nothing to see where all are equal.
+        // Nothing to see where all are equal; nothing to say where none has it.
         if most <= least {
+            if most == least {
+                let same = numbers::real(most);
+                text.push_str(&format!("<p>{}: {same} in every run.</p>\n", escape(title)));
+            }
             continue;
         }
         let drawing = if sizes.len() > 1 {

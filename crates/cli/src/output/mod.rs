@@ -1,6 +1,7 @@
 //! Results as text.
 
 pub(crate) mod charts;
+pub(crate) mod chosen;
 pub(crate) mod drawing;
 pub(crate) mod files;
 pub(crate) mod heatmap;
@@ -17,6 +18,7 @@ pub(crate) mod shape;
 pub(crate) mod summary;
 pub(crate) mod table;
 
+use std::borrow::Cow;
 use std::io::Write;
 
 pub(crate) use destage::csv::setting;
@@ -24,7 +26,28 @@ pub(crate) use destage::json;
 
 use crate::errors::Failure;
 
-/// Prints `text` on standard output.
+/// `text` for a terminal: control characters, which a file's name may hold, as `\u{1b}`.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    let acts = |letter: char| letter.is_control() && letter != '\n';
+    if !text.contains(acts) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            letter if acts(letter) => shown.extend(letter.escape_unicode()),
+            letter => shown.push(letter),
+        }
+    }
+    shown.into()
+}
+
+/// Prints `text` for people on standard output.
+pub(crate) fn show(text: &str) -> Result<(), Failure> {
+    print(visible(text).as_bytes())
+}
+
+/// Prints `text` on standard output as it is.
 pub(crate) fn print(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {
     let mut output = std::io::stdout().lock();
     output

@@ -1,6 +1,7 @@
 //! Several runs as one table: what they differ in, and the few metrics that tell buffers apart.
 
 use destage::{Error, Record};
+use terminal_size::{Width, terminal_size};
 
 use crate::output::numbers;
 use crate::output::table::{Side, Table};
@@ -33,14 +34,26 @@ fn metric(record: &Record, name: &str) -> Option<String> {
     record.metrics.get(name).map(numbers::metric)
 }
 
-/// Characters in a line of a terminal.
+/// Characters in a line where no terminal says how many it has.
 const WIDTH: usize = 100;
-/// Columns that are left out first where the table is wider than that. Machine output has all.
-const SPARE: [[&str; 2]; 3] = [
+/// Columns that are left out first where the table is wider than a line. Machine output has all.
+const SPARE: [[&str; 2]; 6] = [
     ["", "evictions"],
     ["pages per", "destage"],
     ["destaged", "pages"],
+    ["response", "p99 ms"],
+    ["waf", "host"],
+    ["write", "hits %"],
 ];
+
+/// Characters in a line: what `COLUMNS` says, or the terminal.
+fn width() -> usize {
+    let said = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    let of_terminal = || terminal_size().map(|(Width(columns), _)| usize::from(columns));
+    said.or_else(of_terminal).unwrap_or(WIDTH)
+}
 
 /// Longest name of a trace that is shown whole.
 const NAME: usize = 24;
@@ -100,8 +113,8 @@ const METRICS: [Column; 8] = [
     number(["waf", "host"], |record| metric(record, "waf.host")),
 ];
 
-/// The columns for `records`: those that differ, and the metrics any of them has.
-pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
+/// The columns that tell `records` apart.
+pub(crate) fn identity(records: &[Record]) -> Vec<Column> {
     let differ = |column: &Column| {
         let mut cells = records.iter().map(|record| column.cell(record));
         let first = cells.next();
@@ -111,6 +124,12 @@ pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
     columns.extend(Some(TRACE).filter(differ));
     columns.push(BUFFER);
     columns.extend([SIZE, FTL].into_iter().filter(differ));
+    columns
+}
+
+/// The columns for `records`: those that differ, and the metrics any of them has.
+pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
+    let mut columns = identity(records);
     let present = |column: &Column| records.iter().any(|record| (column.cell)(record).is_some());
     columns.extend(METRICS.into_iter().chain([FAILED]).filter(present));
     columns
@@ -152,10 +171,10 @@ pub(crate) fn heading(records: &[Record]) -> String {
 /// The table as text: as many of the metrics as a terminal is wide.
 pub(crate) fn table(records: &[Record]) -> String {
     let mut columns = columns(records);
-    let mut spare = SPARE.iter();
+    let (width, mut spare) = (width(), SPARE.iter());
     loop {
         let text = text(&columns, records);
-        if text.lines().all(|line| line.chars().count() <= WIDTH) {
+        if text.lines().all(|line| line.chars().count() <= width) {
             return text;
         }
         let Some(head) = spare.next() else {
@@ -193,18 +212,110 @@ pub(crate) fn name(record: &Record) -> String {
 
 /// Warnings for a reader of the numbers: runs that did not see all of their requests.
 pub(crate) fn notes(records: &[Record]) -> Vec<String> {
+    let is = |record: &&Record, name: &str| record.metric(name) == Some(1.0);
     let saturated = records
         .iter()
-        .filter(|record| record.metric("host.saturated") == Some(1.0));
-    let note = |record: &Record| {
-        format!(
-            "{}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
-            name(record),
-            record.whole("host.saturation").unwrap_or(0),
-            numbers::whole(record.metric("host.requests").unwrap_or(0.0) as u64)
-        )
+        .filter(|record| is(record, "host.saturated"))
+        .map(|record| {
+            format!(
+                "{}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
+                name(record),
+                record.whole("host.saturation").unwrap_or(0),
+                count(record, "host.requests")
+            )
+        });
+    let worn_out = records
+        .iter()
+        .filter(|record| is(record, "device.worn_out"))
+        .map(|record| {
+            format!(
+                "{}: worn out: {} of {} blocks were erased flash.endurance = {} times and retired; its metrics cover the {} requests that had completed",
+                name(record),
+                count(record, "wear.blocks_retired"),
+                numbers::whole(blocks(record)),
+                record.whole("flash.endurance").unwrap_or(0),
+                count(record, "host.completed")
+            )
+        });
+    let overload = records.iter().filter_map(|record| {
+        let all = record.metric("response.mean_ms")?;
+        let within = record.metric("device_response.mean_ms")?;
+        (all > OVERLOAD * within).then(|| {
+            format!(
+                "{}: overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for it; either it is asked for more than it can do, or the times of the trace are in another unit (trace.time_unit, host.time_scale)",
+                name(record),
+                numbers::real(all),
+                numbers::real(within)
+            )
+        })
+    });
+    saturated.chain(worn_out).chain(overload).collect()
+}
+
+/// Of how much longer a request takes than the device needs for it, on average, is said that it is overload.
+const OVERLOAD: f64 = 10.0;
+
+/// What a reader of the table has to know to read it; whole lines, or nothing.
+pub(crate) fn remarks(records: &[Record]) -> String {
+    let width = width();
+    let lines = |text: String| format!("\n{}\n", wrapped(&text, width));
+    remark(records).map_or_else(String::new, lines)
+}
+
+/// `text` in lines of at most `width` characters, where its words allow that.
+fn wrapped(text: &str, width: usize) -> String {
+    let mut lines = String::new();
+    let mut used = 0;
+    for word in text.split(' ') {
+        let letters = word.chars().count();
+        if used > 0 && used + 1 + letters > width {
+            lines.push('\n');
+            used = 0;
+        } else if used > 0 {
+            lines.push(' ');
+            used += 1;
+        }
+        lines.push_str(word);
+        used += letters;
+    }
+    lines
+}
+
+/// Which runs had nothing to clean.
+pub(crate) fn remark(records: &[Record]) -> Option<String> {
+    let with_flash = || {
+        let erases = records.iter().map(|record| record.metric("flash.erases"));
+        erases.flatten()
     };
-    saturated.map(note).collect()
+    let (clean, all) = (
+        with_flash().filter(|erases| *erases == 0.0).count(),
+        with_flash().count(),
+    );
+    let which = match (clean, all) {
+        (0, _) => return None,
+        (1, 1) => "No block was erased".to_owned(),
+        _ if clean == all => "No block was erased in any run".to_owned(),
+        _ => format!("No block was erased in {clean} of {all} runs"),
+    };
+    Some(format!(
+        "{which}: nothing had to be cleaned there, so erases and WAF mean nothing yet. A smaller device (flash.blocks_per_plane), a longer trace, or one that is full before (sim.precondition = random_fill:1) has to clean."
+    ))
+}
+
+fn count(record: &Record, metric: &str) -> String {
+    numbers::whole(record.metric(metric).unwrap_or(0.0) as u64)
+}
+
+/// Blocks of the device.
+fn blocks(record: &Record) -> u64 {
+    let keys = [
+        "flash.dies",
+        "flash.planes_per_die",
+        "flash.blocks_per_plane",
+    ];
+    keys.iter()
+        .map(|key| record.whole(key).unwrap_or(0))
+        .product()
 }
 
 /// The file's name without its folder, its end if it is long: that is where names differ.

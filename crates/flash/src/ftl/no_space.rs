@@ -48,6 +48,18 @@ pub enum Shortage {
     },
 }
 
+impl Shortage {
+    /// Whether it is wear that took the room, on a device of which `retired` blocks are not used any more.
+    #[must_use]
+    pub fn is_of_wear(&self, retired: u64) -> bool {
+        match *self {
+            Self::Pool { retired, .. } | Self::Spare { retired, .. } => retired > 0,
+            Self::OnlyCollects { .. } => retired > 0,
+            Self::Log { .. } | Self::Requests { .. } => false,
+        }
+    }
+}
+
 impl From<Shortage> for NoSpace {
     #[cold]
     fn from(shortage: Shortage) -> Self {
@@ -60,5 +72,25 @@ impl Deref for NoSpace {
 
     fn deref(&self) -> &Shortage {
         &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_retired_blocks_make_it_wear() {
+        let pool = |retired| Shortage::Pool {
+            blocks: 9,
+            retired,
+            endurance: 5,
+        };
+        // Blocks of another pool may have retired; this one is too small.
+        assert!(!pool(0).is_of_wear(3));
+        assert!(pool(1).is_of_wear(3));
+        let collects = Shortage::OnlyCollects { die: 0, times: 9 };
+        assert!(!collects.is_of_wear(0) && collects.is_of_wear(1));
+        assert!(!Shortage::Log { logs: 2 }.is_of_wear(1));
     }
 }

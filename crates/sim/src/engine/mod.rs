@@ -108,7 +108,8 @@ impl<'a> Engine<'a> {
             self.begin(Some(*first)).map_err(|error| *error)?;
         }
         if !self.has_ended {
-            self.work_off(&mut coming, false).map_err(|error| *error)?;
+            let served = self.work_off(&mut coming, false);
+            self.unless_worn_out(served).map_err(|error| *error)?;
         }
         Ok(!self.has_ended)
     }
@@ -141,10 +142,13 @@ impl<'a> Engine<'a> {
             self.begin(None)?;
         }
         if !self.has_ended {
-            self.work_off(&mut [].iter(), true)?;
+            let served = self.work_off(&mut [].iter(), true);
+            self.unless_worn_out(served)?;
         }
-        if !self.measured.saturated && self.config.drain && !self.link.closed {
-            self.drain()?;
+        let is_cut = self.measured.saturated || self.measured.worn_out || self.link.closed;
+        if self.config.drain && !is_cut {
+            let drained = self.drain();
+            self.unless_worn_out(drained)?;
         }
         if self.link.events.has_run_out() {
             return Err(Box::new(SimError::OutOfTime {
@@ -156,6 +160,19 @@ impl<'a> Engine<'a> {
         self.close();
         self.report_unfinished();
         Ok(())
+    }
+
+    /// The end of a worn-out device is a result.
+    fn unless_worn_out(&mut self, served: Outcome) -> Outcome {
+        if let Err(error) = &served
+            && let SimError::DeviceFull { shortage, .. } = &**error
+            && shortage.is_of_wear(self.device.ftl().retired())
+        {
+            self.measured.worn_out = true;
+            self.has_ended = true;
+            return Ok(());
+        }
+        served
     }
 
     /// Handles events for as long as it knows what comes after the next to arrive, or, of the `last` requests, until

@@ -95,6 +95,10 @@ metrics! {
     SCHEME = "scheme.*", "";
     /// Page writes that made the device's contents before the first request; nothing else counts them.
     SIM_PRECONDITION_PAGES = "sim.precondition_pages", "pages";
+    /// 1 if the run ended because so many blocks had retired that none was left to write to; only with flash.wearout = retire.
+    DEVICE_WORN_OUT = "device.worn_out", "";
+    /// First arrival to that end.
+    DEVICE_WORN_OUT_MS = "device.worn_out_ms", "ms";
     /// Page reads.
     FLASH_READS = "flash.reads", "";
     /// Page programs.
@@ -153,6 +157,8 @@ metrics! {
     WAF_HOST = "waf.host", "";
     /// Flash programs per page given to the FTL.
     WAF_FTL = "waf.ftl", "";
+    /// Blocks erased flash.endurance times, and not used any more; only with flash.wearout = retire.
+    WEAR_BLOCKS_RETIRED = "wear.blocks_retired", "blocks";
     /// Fewest erases of a block.
     WEAR_ERASE_MIN = "wear.erase_min", "";
     /// Most erases of a block.

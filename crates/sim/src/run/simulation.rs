@@ -9,6 +9,7 @@ use crate::error::SimError;
 use crate::metrics::{Scope, collect};
 use crate::observer::Observer;
 use crate::op_count::Count;
+use crate::parameters::Wearout;
 use crate::precondition::{Precondition, Preparation};
 use crate::prepass::Prepass;
 
@@ -81,6 +82,7 @@ impl<'a> Simulation<'a> {
             prepared_pages: config.precondition().passes().saturating_mul(ftl.pages()),
             merges: ftl.properties().has_merges.then(|| config.merge_cost()),
             page_bytes: geometry.page_bytes,
+            retires: config.typed.flash.wearout == Wearout::Retire,
         };
         let device = config.device(timed, config.buffer(timed, prepass)?, ftl);
         let (timing, dies) = (config.timing(), geometry.dies);
@@ -107,7 +109,7 @@ impl<'a> Simulation<'a> {
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         match &mut self.kind {
             Kind::Timed(engine) => engine.feed(requests),
-            Kind::Counted(count) => count.feed(requests).map(|()| true),
+            Kind::Counted(count) => count.feed(requests),
         }
     }
 

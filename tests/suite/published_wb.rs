@@ -1,19 +1,17 @@
 //! The on-demand updates of write-back caches on two public traces, which a paper printed the rates of.
 //!
-//! The traces are not part of the project. They are looked for in the folder that `DESTAGE_SHARED` names,
-//! else in `shared` beside the project; where they are absent the tests say so and pass.
+//! The traces are not part of the project.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
-#![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
 use std::thread;
 
 use destage_base::Lpn;
 use destage_base::parameter::{Value, Values};
 use destage_buffer::view::NoDevice;
 use destage_buffer::{Buffer, BufferConfig, COMMON, Common, Release, SchemeConfig, Step, find};
+use destage_tests::outside;
 
 /// Pages of a megabyte.
 const MIB: u32 = 256;
@@ -25,14 +23,8 @@ struct Request {
 }
 
 /// Requests of a trace in the text form of DiskSim: time, device, sector, sectors, 1 for a read.
-fn trace(name: &str) -> Option<Vec<Request>> {
-    let shared = std::env::var_os("DESTAGE_SHARED").map(PathBuf::from);
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let path = shared.unwrap_or_else(beside).join("traces").join(name);
-    let Ok(file) = std::fs::File::open(&path) else {
-        println!("skipped: there is no {}", path.display());
-        return None;
-    };
+fn trace(name: &str) -> Vec<Request> {
+    let file = std::fs::File::open(outside(&format!("traces/{name}"))).unwrap();
     let text = BufReader::new(zstd::stream::read::Decoder::new(file).unwrap());
     let requests = text.lines().map(|line| {
         let line = line.unwrap();
@@ -46,7 +38,7 @@ fn trace(name: &str) -> Option<Vec<Request>> {
             pages: (sector + sectors - 1) / 8 - first + 1,
         }
     });
-    Some(requests.collect())
+    requests.collect()
 }
 
 /// Page writes, and the records that made room, of `wb` over eight packages.
@@ -91,10 +83,9 @@ fn ways(number: u32) -> (&'static str, Value) {
 }
 
 #[test]
+#[ignore = "needs recorded traces"]
 fn iozone() {
-    let Some(requests) = trace("iozone-100k.disksim.zst") else {
-        return;
-    };
+    let requests = trace("iozone-100k.disksim.zst");
     let cases = [
         (8, 1, 8_254_057),
         (256, 1, 3_967_000),
@@ -117,10 +108,9 @@ fn iozone() {
 }
 
 #[test]
+#[ignore = "needs recorded traces"]
 fn postmark() {
-    let Some(requests) = trace("postmark-62k.disksim.zst") else {
-        return;
-    };
+    let requests = trace("postmark-62k.disksim.zst");
     assert_eq!(
         updates(&requests, 256 * MIB, &[ways(2)]),
         (2_181_870, 2_100_693)
@@ -129,10 +119,9 @@ fn postmark() {
 
 /// Direct-mapped, 8 MiB, in 1, 2, 4 and 8 pieces.
 #[test]
+#[ignore = "needs recorded traces"]
 fn iozone_split() {
-    let Some(requests) = trace("iozone-100k.disksim.zst") else {
-        return;
-    };
+    let requests = trace("iozone-100k.disksim.zst");
     let cases = [
         ("local", [8_254_057; 4]),
         ("raw", [8_254_057, 8_464_598, 8_619_509, 8_742_824]),

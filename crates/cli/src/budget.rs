@@ -1,0 +1,78 @@
+//! The memory budget: `--memory-limit`, and how a command ends that would go beyond it.
+
+use destage_base::parameter::read_bytes;
+use destage_memory::Excess;
+
+use crate::errors::Failure;
+use crate::output::{files, numbers};
+
+/// Part of the machine's memory that a command may use if nothing else is said.
+const SHARE: u64 = 2;
+
+/// From here on no command uses more than half of the machine's memory.
+pub(crate) fn install() {
+    destage_memory::on_excess(end);
+    if let Some(bytes) = destage_memory::machine_bytes() {
+        destage_memory::set_limit(bytes / SHARE);
+    }
+}
+
+/// Sets the budget that `--memory-limit` names.
+pub(crate) fn set(text: Option<&str>) -> Result<(), Failure> {
+    let Some(text) = text else { return Ok(()) };
+    let bytes = read_bytes(text).filter(|bytes| *bytes > 0).ok_or_else(|| {
+        Failure::input(format!(
+            "--memory-limit: {text:?}: expected a size in bytes of at least 1, such as 8GiB, 512MiB or 8388608"
+        ))
+    })?;
+    destage_memory::set_limit(bytes);
+    Ok(())
+}
+
+/// Leaves no file behind and ends the program. No lock is waited for that this very thread might hold, and nothing is
+/// written through the buffers of standard error, in the middle of which the thread may be.
+fn end(excess: Excess) -> ! {
+    files::abandon();
+    let line = format!("destage: error: {}\n", sentence(&excess));
+    errors_directly(line.as_bytes());
+    std::process::exit(2)
+}
+
+fn sentence(excess: &Excess) -> String {
+    let doing = match &*excess.doing {
+        "" => "starting",
+        text => text,
+    };
+    let (asked, used) = (numbers::size(excess.asked), numbers::size(excess.used));
+    match excess.limit {
+        Some(limit) => format!(
+            "{doing}: asked for {asked} of memory more than the {used} in use, beyond the limit of {}; expected less to do, or a larger --memory-limit",
+            numbers::size(limit)
+        ),
+        None => format!(
+            "{doing}: asked for {asked} of memory more than the {used} in use, which the system does not have; expected less to do"
+        ),
+    }
+}
+
+#[cfg(unix)]
+fn errors_directly(bytes: &[u8]) {
+    use std::fs::File;
+    use std::io::Write;
+    use std::os::fd::AsFd;
+    // If standard error is closed, the line is dropped.
+    if let Ok(copy) = std::io::stderr().as_fd().try_clone_to_owned() {
+        let _ = File::from(copy).write_all(bytes);
+    }
+}
+
+#[cfg(windows)]
+fn errors_directly(bytes: &[u8]) {
+    use std::fs::File;
+    use std::io::Write;
+    use std::os::windows::io::AsHandle;
+    // If standard error is closed, the line is dropped.
+    if let Ok(copy) = std::io::stderr().as_handle().try_clone_to_owned() {
+        let _ = File::from(copy).write_all(bytes);
+    }
+}

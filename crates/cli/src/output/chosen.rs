@@ -1,0 +1,110 @@
+//! The table of a comparison as the user wants it: `--columns` and `--sort`.
+
+use std::cmp::Ordering;
+
+use destage_sim::metrics;
+
+use crate::errors::Failure;
+use crate::output::summary::{self, identity};
+use crate::output::table::{Side, Table};
+use crate::output::{numbers, setting};
+use destage::Record;
+
+/// Which columns, in which order of rows.
+pub(crate) struct Chosen {
+    /// Metrics and parameters; the usual ones if there are none.
+    columns: Vec<String>,
+    /// By what rows are sorted, and whether the largest comes first.
+    sort: Option<(String, bool)>,
+}
+
+impl Chosen {
+    /// What was typed; `is_parameter` knows the parameters of the runs.
+    pub(crate) fn new(
+        columns: Option<&str>,
+        sort: Option<&str>,
+        is_parameter: impl Fn(&str) -> bool,
+    ) -> Result<Self, Failure> {
+        let check = |option: &str, name: &str| {
+            if is_parameter(name) {
+                return Ok(name.to_owned());
+            }
+            match metrics::require(name) {
+                Ok(_) => Ok(name.to_owned()),
+                Err(error) => Err(Failure::input(format!(
+                    "{option}: {error}, or a parameter of the runs"
+                ))),
+            }
+        };
+        let columns = columns.into_iter().flat_map(|list| list.split(','));
+        let sort = sort.map(|key| match key.strip_prefix('-') {
+            Some(key) => check("--sort", key).map(|key| (key, true)),
+            None => check("--sort", key).map(|key| (key, false)),
+        });
+        Ok(Self {
+            columns: columns
+                .map(|name| check("--columns", name.trim()))
+                .collect::<Result<_, _>>()?,
+            sort: sort.transpose()?,
+        })
+    }
+
+    /// The table. Rows without a value of what they are sorted by come last.
+    pub(crate) fn table(&self, records: &[Record]) -> String {
+        let mut records = records.to_vec();
+        if let Some((key, is_descending)) = &self.sort {
+            records.sort_by(|a, b| match (value(a, key), value(b, key)) {
+                (Some(a), Some(b)) if *is_descending => compare(&b, &a),
+                (Some(a), Some(b)) => compare(&a, &b),
+                (a, b) => b.is_some().cmp(&a.is_some()),
+            });
+        }
+        if self.columns.is_empty() {
+            return summary::table(&records);
+        }
+        let first = identity(&records);
+        let sides = first.iter().map(|column| column.side);
+        let mut table = Table::new(
+            sides
+                .chain(self.columns.iter().map(|_| Side::Right))
+                .collect(),
+        );
+        let own = first.iter().map(|column| column.head[1]);
+        table.row(own.chain(self.columns.iter().map(String::as_str)));
+        table.rule();
+        for record in &records {
+            let names = first.iter().map(|column| column.cell(record));
+            let values = self.columns.iter().map(|name| match value(record, name) {
+                Some(value) => value.shown,
+                None => "-".to_owned(),
+            });
+            table.row(names.chain(values));
+        }
+        table.text()
+    }
+}
+
+/// What stands in a cell, and the number it is, if it is one.
+struct Cell {
+    shown: String,
+    number: Option<f64>,
+}
+
+fn value(record: &Record, name: &str) -> Option<Cell> {
+    if let Some(number) = record.metrics.get(name) {
+        return Some(Cell {
+            shown: numbers::metric(number),
+            number: Some(number.as_f64()),
+        });
+    }
+    let shown = setting(record.parameters.get(name)?);
+    let number = shown.parse().ok();
+    Some(Cell { shown, number })
+}
+
+fn compare(a: &Cell, b: &Cell) -> Ordering {
+    match (a.number, b.number) {
+        (Some(a), Some(b)) => a.total_cmp(&b),
+        _ => a.shown.cmp(&b.shown),
+    }
+}

@@ -1,0 +1,133 @@
+//! What the reader of a result has to know to read it is said beside it.
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+mod common;
+
+use common::Place;
+
+/// A text whose lines were broken, in one.
+fn unbroken(text: &str) -> String {
+    text.replace('\n', " ")
+}
+
+/// A device that a few thousand writes fill.
+const SMALL: [&str; 8] = [
+    "--size",
+    "64KiB",
+    "--set",
+    "flash.dies=1",
+    "--set",
+    "flash.planes_per_die=1",
+    "--set",
+    "flash.blocks_per_plane=48",
+];
+const WRITES: [&str; 2] = [
+    "--workload",
+    "uniform:requests=20000,footprint_pages=2000,mean_interarrival_ms=5",
+];
+const NOTHING: &str = "nothing had to be cleaned there, so erases and WAF mean nothing yet";
+
+#[test]
+fn a_run_without_cleaning_says_what_erases_mean() {
+    let place = Place::new();
+    let fresh = unbroken(&place.succeed(&[&["run"], &WRITES[..]].concat()));
+    assert!(
+        fresh.contains(&format!("No block was erased: {NOTHING}")),
+        "{fresh}"
+    );
+    let used = place.succeed(&[&["run"], &WRITES[..], &SMALL].concat());
+    assert!(!used.contains("mean nothing"), "{used}");
+    let none = place.succeed(&[&["run"], &WRITES[..], &["--ftl", "none"]].concat());
+    assert!(!none.contains("mean nothing"), "{none}");
+    // Machines get numbers only.
+    let json = place.succeed(&[&["run"], &WRITES[..], &["--json"]].concat());
+    assert!(!json.contains("mean nothing"), "{json}");
+}
+
+#[test]
+fn a_comparison_without_cleaning_says_so_and_keeps_the_place_of_the_chart() {
+    let place = Place::new();
+    let compare = [
+        &["compare"],
+        &WRITES[..],
+        &["--buffers", "nocache,lru", "-o", "r.html"],
+    ]
+    .concat();
+    let text = unbroken(&place.succeed(&compare));
+    assert!(
+        text.contains(&format!("No block was erased in any run: {NOTHING}")),
+        "{text}"
+    );
+    let report = std::fs::read_to_string(place.path("r.html")).unwrap();
+    assert!(report.contains(NOTHING), "{report}");
+    assert!(
+        report.contains("<p>Block erases: 0 in every run.</p>"),
+        "{report}"
+    );
+    let text = place.succeed(&[&compare[..], &SMALL].concat());
+    assert!(!text.contains("mean nothing"), "{text}");
+}
+
+#[test]
+fn overload_is_named() {
+    let place = Place::new();
+    let run = |gap: &str| {
+        let workload = format!("uniform:requests=20000,mean_interarrival_ms={gap}");
+        let outcome = place.run(&["run", "--workload", &workload, "--buffer", "nocache"]);
+        assert_eq!(outcome.status, 0);
+        outcome.errors
+    };
+    assert_eq!(run("5"), "");
+    let errors = run("0.001");
+    assert!(errors.contains(": overload: a request takes "), "{errors}");
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+}
+
+#[test]
+fn a_worn_out_device_is_named() {
+    let place = Place::new();
+    for ftl in ["page", "dftl", "hat", "fast"] {
+        let wear = [
+            "--set",
+            "flash.wearout=retire",
+            "--set",
+            "flash.endurance=3",
+            "--ftl",
+            ftl,
+            "--json",
+        ];
+        let outcome = place.run(&[&["run"], &WRITES[..], &SMALL, &wear].concat());
+        assert_eq!(outcome.status, 0, "{ftl} {}", outcome.errors);
+        let said = ": worn out: ";
+        assert!(outcome.errors.contains(said), "{ftl} {}", outcome.errors);
+        assert!(
+            outcome
+                .errors
+                .contains(" of 48 blocks were erased flash.endurance = 3 times"),
+            "{ftl} {}",
+            outcome.errors
+        );
+        let document = common::json(&outcome.output);
+        assert_eq!(document["metrics"]["device.worn_out"], 1);
+    }
+}
+
+#[test]
+fn a_write_of_part_of_a_page_costs_its_read_where_pages_are_large() {
+    let place = Place::new();
+    for profile in ["tlc", "qlc"] {
+        // One page whole, then a quarter of it.
+        place.write("t.disksim", "0.0 0 0 32 0\n50.0 0 8 8 0\n");
+        let run = [
+            "run",
+            "t.disksim",
+            "--profile",
+            profile,
+            "--buffer",
+            "nocache",
+        ];
+        let document = place.json(&[&run[..], &["--json"]].concat());
+        assert_eq!(document["metrics"]["flash.reads"], 1, "{profile}");
+        assert_eq!(document["metrics"]["waf.bytes"], 1.6, "{profile}");
+    }
+}

@@ -1,0 +1,186 @@
+//! The memory budget of a program: an allocator that counts bytes, and a program that ends in order when they are too many.
+//!
+//! [`Budget`] stands before the system's allocator. It adds up what is asked for, also what is reserved and never
+//! touched. A request beyond the [limit](set_limit) never reaches the system: the thread that made it calls what
+//! [`on_excess`] was given, which tells the user and ends the process; threads that ask meanwhile wait for that.
+//!
+//! What C libraries take for themselves (the decoders of zstd, xz and bzip2) is not counted.
+
+mod machine;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+pub use machine::machine_bytes;
+
+/// Bytes in use.
+static USED: AtomicUsize = AtomicUsize::new(0);
+/// Most bytes that may be in use.
+static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
+/// Whether a thread reports an excess.
+static REPORTING: AtomicBool = AtomicBool::new(false);
+static ON_EXCESS: OnceLock<fn(Excess) -> !> = OnceLock::new();
+/// What the thread does that said so last.
+static LATEST: Mutex<String> = Mutex::new(String::new());
+
+thread_local! {
+    /// Whether this thread reports an excess, for which it needs a little memory.
+    static IS_EXEMPT: Cell<bool> = const { Cell::new(false) };
+    static DOING: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// A request for memory that could not be granted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excess {
+    /// What was being done, as [`doing`] says; empty if it never did.
+    pub doing: String,
+    /// Bytes asked for.
+    pub asked: u64,
+    /// Bytes in use before.
+    pub used: u64,
+    /// The limit, in bytes; `None` if it was the system that had no more.
+    pub limit: Option<u64>,
+}
+
+/// The system's allocator, with a limit. It is made the program's with `#[global_allocator]`.
+pub struct Budget;
+
+/// Allows `bytes` to be in use at once. What is in use already counts.
+pub fn set_limit(bytes: u64) {
+    LIMIT.store(
+        usize::try_from(bytes).unwrap_or(usize::MAX),
+        Ordering::Relaxed,
+    );
+}
+
+/// Says what to do with a request that cannot be granted. The function may allocate; it has to end the process.
+/// It may hold no lock that another thread could hold while it allocates. Only the first call counts.
+pub fn on_excess(report: fn(Excess) -> !) {
+    // A second report would have no process to end.
+    let _ = ON_EXCESS.set(report);
+}
+
+/// Says what this thread does from now on, as the user would say it: `reading my.trace`. Threads that say nothing
+/// are taken to do what was said last.
+pub fn doing(text: impl Into<String>) {
+    let text = text.into();
+    // Nothing is allocated while either is held: a request that fails can still read them.
+    let latest = text.clone();
+    if let Ok(mut held) = LATEST.lock() {
+        *held = latest;
+    }
+    DOING.with(|held| *held.borrow_mut() = text);
+}
+
+/// Bytes in use, by this program's own count.
+#[must_use]
+pub fn used() -> u64 {
+    USED.load(Ordering::Relaxed) as u64
+}
+
+/// Counts `bytes`, unless they are too many.
+#[inline]
+fn take(bytes: usize) {
+    let before = USED.fetch_add(bytes, Ordering::Relaxed);
+    let limit = LIMIT.load(Ordering::Relaxed);
+    if before.saturating_add(bytes) > limit {
+        excess(bytes, before, Some(limit));
+    }
+}
+
+#[inline]
+fn give_back(bytes: usize) {
+    USED.fetch_sub(bytes, Ordering::Relaxed);
+}
+
+#[cold]
+fn excess(asked: usize, used: usize, limit: Option<usize>) {
+    let Some(report) = ON_EXCESS.get() else {
+        return;
+    };
+    if IS_EXEMPT.get() {
+        return;
+    }
+    if REPORTING.swap(true, Ordering::Relaxed) {
+        loop {
+            std::thread::sleep(Duration::from_secs(1));
+        }
+    }
+    IS_EXEMPT.set(true);
+    let own = DOING.try_with(|held| held.try_borrow().map(|text| text.clone()));
+    let own = own.ok().and_then(Result::ok).unwrap_or_default();
+    let doing = match own.is_empty() {
+        true => LATEST
+            .try_lock()
+            .map(|text| text.clone())
+            .unwrap_or_default(),
+        false => own,
+    };
+    report(Excess {
+        doing,
+        asked: asked as u64,
+        used: used as u64,
+        limit: limit.map(|bytes| bytes as u64),
+    });
+}
+
+/// The system had nothing to give.
+#[cold]
+fn refused(asked: usize) {
+    give_back(asked);
+    excess(asked, USED.load(Ordering::Relaxed), None);
+}
+
+#[allow(
+    unsafe_code,
+    reason = "no safe interface counts the allocations of a whole program; every method hands its arguments to the system's allocator as they came"
+)]
+// SAFETY: memory comes from the system's allocator, by the same calls with the same arguments; counting changes none of it.
+// Nothing here unwinds: what may be called instead of returning ends the process.
+unsafe impl GlobalAlloc for Budget {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        take(layout.size());
+        // SAFETY: the caller promises what `System` asks for.
+        let block = unsafe { System.alloc(layout) };
+        if block.is_null() {
+            refused(layout.size());
+        }
+        block
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        take(layout.size());
+        // SAFETY: the caller promises what `System` asks for.
+        let block = unsafe { System.alloc_zeroed(layout) };
+        if block.is_null() {
+            refused(layout.size());
+        }
+        block
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        // SAFETY: the caller promises what `System` asks for, from whom the block came.
+        unsafe { System.dealloc(block, layout) };
+        give_back(layout.size());
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        let more = bytes.saturating_sub(layout.size());
+        take(more);
+        // SAFETY: the caller promises what `System` asks for, from whom the block came.
+        let moved = unsafe { System.realloc(block, layout, bytes) };
+        if moved.is_null() {
+            refused(more);
+        } else {
+            give_back(layout.size().saturating_sub(bytes));
+        }
+        moved
+    }
+}

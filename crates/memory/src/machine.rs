@@ -1,0 +1,39 @@
+//! How much memory the machine has, where the system tells it in a file.
+
+use std::fs::read_to_string;
+
+/// Bytes of memory this process may use: those of the machine, or of its control group if that has fewer. `None` where
+/// no file tells (anything but Linux).
+#[must_use]
+pub fn machine_bytes() -> Option<u64> {
+    let machine = read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| total(&text))?;
+    let group = [
+        "/sys/fs/cgroup/memory.max",
+        "/sys/fs/cgroup/memory/memory.limit_in_bytes",
+    ]
+    .iter()
+    .find_map(|path| read_to_string(path).ok()?.trim().parse().ok());
+    Some(group.map_or(machine, |group: u64| machine.min(group)))
+}
+
+fn total(meminfo: &str) -> Option<u64> {
+    let line = meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_total_is_found() {
+        let text = "MemTotal:       16330048 kB\nMemFree:          123456 kB\n";
+        assert_eq!(total(text), Some(16_330_048 * 1024));
+        assert_eq!(total("MemFree: 5 kB\n"), None);
+    }
+}
