@@ -54,6 +54,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     let effort = Effort {
         threads: common.threads.map_or(0, usize::from),
         progress: &progress,
+        ..Effort::default()
     };
     let results = compare(&inputs, &combinations, &effort);
     drop(progress);
