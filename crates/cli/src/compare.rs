@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::ArgMatches;
-use destage::{Effort, Facts, Grid, Record, Results, compare};
+use destage::{Effort, Facts, Grid, Results, compare};
 
 use crate::args::CompareArguments;
 use crate::choices;
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
             output::print(&format!("{heading}\n\n{}", summary::table(records)))?;
         }
     }
-    match failures(records) {
+    match summary::failures(records) {
         texts if texts.is_empty() => Ok(()),
         texts => Err(Failure::Runs(texts)),
     }
@@ -107,15 +107,6 @@ fn check_any(results: &Results) -> Result<(), Failure> {
         }
     }
     Err(Failure::Runs(causes))
-}
-
-/// Which runs failed, and why; a sentence each.
-fn failures(records: &[Record]) -> Vec<String> {
-    let failed = records.iter().filter_map(|record| {
-        let error = record.error.as_ref()?;
-        Some(format!("{}: {error}", summary::name(record)))
-    });
-    failed.collect()
 }
 
 /// Splits a list whose items may have parameters: both are separated by commas, but a parameter has a `=`

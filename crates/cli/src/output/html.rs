@@ -151,8 +151,10 @@ pub(crate) fn run(manifest: &Manifest, record: &Record) -> String {
 }
 
 fn notes(records: &[Record]) -> String {
-    summary::notes(records)
+    let notes = summary::notes(records);
+    notes
         .iter()
+        .chain(&summary::failures(records))
         .map(|note| format!("<p>{}.</p>\n", escape(note)))
         .collect()
 }
