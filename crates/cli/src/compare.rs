@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::ArgMatches;
-use destage::{Effort, Facts, Grid, Record, Results, compare};
+use destage::{Effort, Facts, Grid, Results, compare};
 
 use crate::args::CompareArguments;
 use crate::choices;
@@ -67,6 +67,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     let effort = Effort {
         threads: common.threads.map_or(0, usize::from),
         progress: &progress,
+        ..Effort::default()
     };
     let results = compare(&inputs, &combinations, &effort);
     drop(progress);
@@ -101,7 +102,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
             output::show(&format!("{heading}\n\n{}{remarks}", chosen.table(records)))?;
         }
     }
-    match failures(records) {
+    match summary::failures(records) {
         texts if texts.is_empty() => Ok(()),
         texts => Err(Failure::Runs(texts)),
     }
@@ -120,15 +121,6 @@ fn check_any(results: &Results) -> Result<(), Failure> {
         }
     }
     Err(Failure::Runs(causes))
-}
-
-/// Which runs failed, and why; a sentence each.
-fn failures(records: &[Record]) -> Vec<String> {
-    let failed = records.iter().filter_map(|record| {
-        let error = record.error.as_ref()?;
-        Some(format!("{}: {error}", summary::name(record)))
-    });
-    failed.collect()
 }
 
 /// Splits a list whose items may have parameters: both are separated by commas, but a parameter has a `=`

@@ -41,6 +41,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     let effort = Effort {
         threads: arguments.threads.map_or(0, usize::from),
         progress: &progress,
+        ..Effort::default()
     };
     let results = compare(&[input], &combinations, &effort);
     drop(progress);

@@ -6,7 +6,7 @@ mod common;
 
 use common::{Place, TINY, json, page_writes};
 
-/// Under `hybrid` a device that is full of other pages has no room; `none` never runs out.
+/// Four writes, one of them to a page that lies beyond a small device.
 fn compare(place: &Place, more: &[&str]) -> common::Outcome {
     let writes = page_writes(&[40, 1, 2, 3]);
     place.write("t.disksim", writes);
@@ -45,6 +45,8 @@ fn a_failed_run_stands_in_its_row_and_the_status_is_2() {
             .unwrap()
             .ends_with(",error")
     );
+    compare(&place, &[&SMALL[..], &["-o", "r.html"]].concat());
+    assert!(place.read("r.html").contains("ends beyond the device"));
     let table = compare(&place, &SMALL).output;
     assert!(table.contains("device too small"), "{table}");
 }

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::grid::Combination;
 use crate::input::Input;
 use crate::manifest::Manifest;
+use crate::passes::plan;
 use crate::pool::Pool;
 use crate::progress::{Counter, Progress, Silent};
 use crate::record::Record;
@@ -16,6 +17,9 @@ use crate::results::Results;
 pub struct Effort<'a> {
     /// Worker threads, never more than there are runs; 0: one for each core.
     pub threads: usize,
+    /// Bytes that the models of runs at a time may take, about: if all of an input's runs would take more, it is read
+    /// more than once. 4 GiB if not said.
+    pub memory: u64,
     /// Who is told how far the work is.
     pub progress: &'a dyn Progress,
 }
@@ -24,6 +28,7 @@ impl Default for Effort<'_> {
     fn default() -> Self {
         Self {
             threads: 0,
+            memory: 4 << 30,
             progress: &Silent,
         }
     }
@@ -32,7 +37,8 @@ impl Default for Effort<'_> {
 /// Runs every one of `combinations` on every one of `inputs`.
 ///
 /// One decoder feeds all runs of an input in batches, of which a few exist at a time: memory is that of the models, and
-/// does not depend on the input's length. A run that fails says so in its row, and the others finish.
+/// does not depend on the input's length. Runs whose models take more than [`Effort::memory`] together are fed by a second
+/// reading, and so on. A run that fails says so in its row, and the others finish.
 ///
 /// # Errors
 /// What is wrong with an input, that combinations would read it in different ways, or that `progress` asked to stop.
@@ -60,13 +66,17 @@ pub fn compare(
     let known: Option<u64> = known.sum();
     let expected = known.map(|requests| requests.saturating_mul(combinations.len() as u64));
     let counter = Counter::new(effort.progress, expected);
-    let pool = Pool::new(inputs, combinations, &counter, threads.min(runs));
+    let passes = plan(inputs, combinations, effort.memory);
+    let pool = Pool::new(inputs, combinations, &passes, &counter, threads.min(runs));
     let finished = pool.run()?;
     let mut records = Vec::with_capacity(runs);
     let mut facts = Vec::with_capacity(inputs.len());
-    for (input, (of_input, results)) in inputs.iter().zip(finished) {
-        facts.push(of_input);
-        let rows = combinations.iter().zip(results);
+    for (pass, (of_input, results)) in passes.iter().zip(finished) {
+        let input = &inputs[pass.input];
+        if pass.combinations.start == 0 {
+            facts.push(of_input);
+        }
+        let rows = combinations[pass.combinations.clone()].iter().zip(results);
         records.extend(rows.map(|(combination, result)| Record::new(input, combination, result)));
     }
     Ok(Results {

@@ -190,6 +190,14 @@ impl Input {
         }
     }
 
+    /// Whether it can be read from its beginning more than once.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        match &self.kind {
+            Kind::Trace(_) => self.bytes().is_some(),
+            Kind::Workload(_) | Kind::Requests(..) => true,
+        }
+    }
+
     /// Bytes of the file, if it is one.
     pub(crate) fn bytes(&self) -> Option<u64> {
         match &self.kind {

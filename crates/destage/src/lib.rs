@@ -28,6 +28,7 @@ mod grid;
 mod input;
 pub mod json;
 mod manifest;
+mod passes;
 mod pool;
 mod progress;
 mod record;

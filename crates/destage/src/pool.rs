@@ -5,7 +5,8 @@
 //! batches there are. A run stands still between batches, so that any worker can go on with it; and since a run sees
 //! nothing but its batches, results do not depend on who did what.
 //!
-//! Feeds are opened one after the other, the next once fewer runs than workers are left of those before.
+//! Feeds are opened one after the other, the next once fewer runs than workers are left of those before. An input has
+//! several feeds if the models of all its runs would take too much memory ([`passes`](crate::passes)).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -23,10 +24,13 @@ use crate::error::Error;
 use crate::facts::Facts;
 use crate::grid::Combination;
 use crate::input::Input;
+use crate::passes::Pass;
 use crate::progress::{Counter, Stage, Watch};
 
 /// Requests in a batch, at least, unless the input ends: half a MiB.
 const BATCH: usize = 1 << 14;
+/// Requests that a source gives at once, at most.
+const PART: usize = 1 << 12;
 /// Batches of an input that exist at a time: so far may a fast run be ahead of a slow one.
 const WINDOW: usize = 4;
 
@@ -37,9 +41,11 @@ type Outcome = Result<RunResult, Error>;
 pub(crate) struct Pool<'a> {
     inputs: &'a [Input],
     combinations: &'a [Combination],
+    /// What each feed is.
+    passes: &'a [Pass],
     counter: &'a Counter<'a>,
     workers: usize,
-    /// Bytes of all inputs, if they are files: what an estimate of the requests to come rests on.
+    /// Bytes of all feeds, if they are files: what an estimate of the requests to come rests on.
     bytes: Option<u64>,
     state: Mutex<State<'a>>,
     changed: Condvar,
@@ -57,9 +63,13 @@ struct State<'a> {
 }
 
 struct Feed<'a> {
+    /// The first of its combinations.
+    offset: usize,
     /// Nobody has it while a worker decodes, or once it has ended.
     source: Option<Source<'a>>,
     batches: VecDeque<Batch>,
+    /// Batches that every run has seen: their memory is used again.
+    spare: Vec<Vec<Request>>,
     /// The number of the first of them.
     first: usize,
     /// What the pass before found to fall together.
@@ -87,7 +97,8 @@ enum Phase<'a> {
 /// What a worker does next.
 enum Task<'a> {
     Open(usize),
-    Decode(usize, Source<'a>),
+    /// Of this feed, into a batch that all have seen.
+    Decode(usize, Source<'a>, Vec<Request>),
     Build {
         feed: usize,
         run: usize,
@@ -110,6 +121,7 @@ impl<'a> Pool<'a> {
     pub(crate) fn new(
         inputs: &'a [Input],
         combinations: &'a [Combination],
+        passes: &'a [Pass],
         counter: &'a Counter<'a>,
         workers: usize,
     ) -> Self {
@@ -128,19 +140,21 @@ impl<'a> Pool<'a> {
         Self {
             inputs,
             combinations,
+            passes,
             counter,
             workers,
             bytes: if is_known {
                 None
             } else {
-                inputs.iter().map(Input::bytes).sum()
+                let all = passes.iter();
+                all.map(|pass| inputs[pass.input].bytes()).sum()
             },
             state: Mutex::new(state),
             changed: Condvar::new(),
         }
     }
 
-    /// Does everything; what is known of each input and the results of its runs, in order.
+    /// Does everything; what is known of the input of each pass and the results of its runs, in order.
     pub(crate) fn run(self) -> Result<Vec<(Facts, Vec<Outcome>)>, Error> {
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..self.workers)
@@ -179,7 +193,7 @@ impl<'a> Pool<'a> {
         let _alarm = Alarm(self);
         let mut state = self.lock();
         loop {
-            match state.next(self.workers, self.inputs.len()) {
+            match state.next(self.workers, self.passes.len()) {
                 Task::End => return,
                 Task::Wait => {
                     state = self
@@ -212,12 +226,12 @@ impl<'a> Pool<'a> {
     fn carry_out(&self, task: Task<'a>) -> Result<(), Error> {
         match task {
             Task::Open(feed) => {
-                let opened = self.open(&self.inputs[feed])?;
+                let opened = self.open(&self.passes[feed])?;
                 let mut state = self.lock();
                 state.opening = false;
                 state.feeds.push(opened);
             }
-            Task::Decode(feed, source) => self.decode(feed, source)?,
+            Task::Decode(feed, source, batch) => self.decode(feed, source, batch)?,
             Task::Build {
                 feed,
                 run,
@@ -237,7 +251,10 @@ impl<'a> Pool<'a> {
             } => {
                 self.doing(feed, run);
                 let phase = advance(simulation, &batches, last);
-                self.put_back(feed, run, batches.len(), phase)?;
+                let seen = batches.len();
+                // Before the feed looks which batches nobody needs.
+                drop(batches);
+                self.put_back(feed, run, seen, phase)?;
             }
             Task::Wait | Task::End => {}
         }
@@ -245,14 +262,17 @@ impl<'a> Pool<'a> {
     }
 
     fn doing(&self, feed: usize, run: usize) {
-        let input = self.inputs[feed].name();
-        destage_memory::doing(self.combinations[run].doing(&input));
+        let pass = &self.passes[feed];
+        let input = self.inputs[pass.input].name();
+        destage_memory::doing(self.combinations[pass.combinations.start + run].doing(&input));
     }
 
-    /// Opens `input`, after the pass before it that some of the runs need.
-    fn open(&self, input: &'a Input) -> Result<Feed<'a>, Error> {
+    /// Opens the input of `pass`, after the pass before it that some of its runs need.
+    fn open(&self, pass: &Pass) -> Result<Feed<'a>, Error> {
+        let input = &self.inputs[pass.input];
         destage_memory::doing(format!("reading {}", input.name()));
-        let configs: Vec<_> = self.combinations.iter().map(|each| &each.config).collect();
+        let combinations = self.combinations[pass.combinations.clone()].iter();
+        let configs: Vec<_> = combinations.map(|each| &each.config).collect();
         let needing = configs.iter().find(|config| config.needs_prepass());
         let prepasses: Vec<_> = if let Some(config) = needing {
             let expected = input.expected_requests();
@@ -269,8 +289,10 @@ impl<'a> Pool<'a> {
         };
         let known = prepasses.iter().filter_map(|prepass| prepass.as_ref().ok());
         Ok(Feed {
+            offset: pass.combinations.start,
             source: Some(input.open(configs[0])?),
             batches: VecDeque::new(),
+            spare: Vec::new(),
             first: 0,
             merged: known.filter_map(|prepass| prepass.merged).collect(),
             facts: None,
@@ -279,13 +301,21 @@ impl<'a> Pool<'a> {
     }
 
     /// Adds the next batch to a feed, or finds its end.
-    fn decode(&self, feed: usize, mut source: Source<'a>) -> Result<(), Error> {
-        destage_memory::doing(format!("reading {}", self.inputs[feed].name()));
-        let (mut requests, mut some) = (Vec::with_capacity(BATCH), Vec::new());
+    fn decode(
+        &self,
+        feed: usize,
+        mut source: Source<'a>,
+        mut requests: Vec<Request>,
+    ) -> Result<(), Error> {
+        let input = self.passes[feed].input;
+        destage_memory::doing(format!("reading {}", self.inputs[input].name()));
+        requests.clear();
+        requests.reserve_exact(BATCH + PART);
+        let mut part = Vec::with_capacity(PART);
         let mut has_ended = false;
         while requests.len() < BATCH && !has_ended {
-            has_ended = !source.fill(&mut some)?;
-            requests.extend_from_slice(&some);
+            has_ended = !source.fill(&mut part)?;
+            requests.extend_from_slice(&part);
         }
         if !self.counter.advance(0) {
             return Err(Error::Interrupted);
@@ -299,24 +329,23 @@ impl<'a> Pool<'a> {
         }
         // Where every run has failed, nobody reads on.
         if has_ended || of.have_all_failed() {
-            self.end(feed, of, &source)?;
+            of.close(self.facts(feed, of, &source)?);
         } else {
             of.source = Some(source);
         }
         Ok(())
     }
 
-    /// Nothing more is read of `source`.
-    fn end(&self, feed: usize, of: &mut Feed<'a>, source: &Source<'_>) -> Result<(), Error> {
-        let options = self.inputs[feed].options(&self.combinations[0].config)?;
+    /// What is known of an input of which nothing more is read.
+    fn facts(&self, feed: usize, of: &Feed<'a>, source: &Source<'_>) -> Result<Facts, Error> {
+        let options = self.inputs[self.passes[feed].input].options(&self.combinations[0].config)?;
         let mut facts = Facts::of_source(source, &options);
         let mut configs = self.combinations.iter().map(|each| &each.config);
         if !configs.any(Config::follows_arrivals) {
             facts.forget_times();
         }
         of.merged.iter().for_each(|merged| facts.add_merged(merged));
-        of.facts = Some(facts);
-        Ok(())
+        Ok(facts)
     }
 
     /// Estimates from what was decoded so far how many requests there will be.
@@ -329,8 +358,8 @@ impl<'a> Pool<'a> {
             state.bytes_ended = read;
         }
         let requests = state.decoded as f64 * total as f64 / read.max(1) as f64;
-        self.counter
-            .expect(requests as u64 * self.combinations.len() as u64);
+        let runs = self.combinations.len() * self.inputs.len() / self.passes.len();
+        self.counter.expect(requests as u64 * runs as u64);
     }
 
     fn build(
@@ -340,16 +369,18 @@ impl<'a> Pool<'a> {
         prepass: Result<Prepass, Error>,
         start: Start,
     ) -> Phase<'a> {
-        let config = &self.combinations[run].config;
+        let pass = &self.passes[feed];
+        let combination = pass.combinations.start + run;
+        let config = &self.combinations[combination].config;
         let mut observer: Box<dyn Observer + 'a> = Box::new(Watch::new(self.counter, Silent));
         let ftl = start.ftl(config, &mut *observer);
         let (ftl, original) = match ftl {
             Ok((ftl, original)) => (Ok(ftl), original),
             Err(error) => (Err(error), None),
         };
-        self.lock().devices.put_back(run, original);
+        self.lock().devices.put_back(combination, original);
         let built = prepass.and_then(|prepass| {
-            let origin = self.inputs[feed].name();
+            let origin = self.inputs[pass.input].name();
             Ok(Simulation::new(config, &origin, ftl?, &prepass, observer)?)
         });
         match built {
@@ -378,7 +409,7 @@ impl<'a> Pool<'a> {
         if of.have_all_failed()
             && let Some(source) = of.source.take()
         {
-            self.end(feed, of, &source)?;
+            of.close(self.facts(feed, of, &source)?);
         }
         Ok(())
     }
@@ -401,7 +432,7 @@ fn advance<'a>(mut simulation: Box<Simulation<'a>>, batches: &[Batch], last: boo
 }
 
 impl<'a> State<'a> {
-    fn next(&mut self, workers: usize, inputs: usize) -> Task<'a> {
+    fn next(&mut self, workers: usize, passes: usize) -> Task<'a> {
         if self.stopped {
             return Task::End;
         }
@@ -409,7 +440,8 @@ impl<'a> State<'a> {
             if feed.batches.len() < WINDOW
                 && let Some(source) = feed.source.take()
             {
-                return Task::Decode(index, source);
+                let batch = feed.spare.pop().unwrap_or_default();
+                return Task::Decode(index, source, batch);
             }
         }
         if let Some((feed, run)) = self.furthest_behind() {
@@ -418,12 +450,12 @@ impl<'a> State<'a> {
         let is_open = |run: &&Run<'_>| !matches!(run.phase, Phase::Done(_));
         let runs = self.feeds.iter().flat_map(|feed| &feed.runs);
         let unfinished = runs.filter(is_open).count();
-        if self.feeds.len() < inputs && !self.opening && unfinished < workers {
+        if self.feeds.len() < passes && !self.opening && unfinished < workers {
             self.opening = true;
             return Task::Open(self.feeds.len());
         }
         let all_read = self.feeds.iter().all(|feed| feed.facts.is_some());
-        if self.feeds.len() == inputs && unfinished == 0 && all_read {
+        if self.feeds.len() == passes && unfinished == 0 && all_read {
             return Task::End;
         }
         Task::Wait
@@ -437,7 +469,7 @@ impl<'a> State<'a> {
             runs.map(move |(run, state)| (feed, run, of, state))
         });
         let ready = runs.filter(|(_, index, feed, run)| match run.phase {
-            Phase::New(_) => self.devices.is_free(*index),
+            Phase::New(_) => self.devices.is_free(feed.offset + *index),
             Phase::Idle(_) => run.position < feed.end() || feed.facts.is_some(),
             Phase::Busy | Phase::Done(_) => false,
         });
@@ -452,7 +484,7 @@ impl<'a> State<'a> {
                 feed,
                 run,
                 prepass: *prepass,
-                start: self.devices.take(run),
+                start: self.devices.take(of.offset + run),
             },
             Phase::Idle(simulation) => Task::Advance {
                 feed,
@@ -495,6 +527,12 @@ impl Feed<'_> {
             .all(|run| matches!(run.phase, Phase::Done(Err(_))))
     }
 
+    /// Nothing more is decoded.
+    fn close(&mut self, facts: Facts) {
+        self.facts = Some(facts);
+        self.spare = Vec::new();
+    }
+
     /// Drops the batches that every run has seen.
     fn forget_batches(&mut self) {
         let waiting = self
@@ -503,7 +541,10 @@ impl Feed<'_> {
             .filter(|run| !matches!(run.phase, Phase::Done(_)));
         let least = waiting.map(|run| run.position).min().unwrap_or(self.end());
         while self.first < least {
-            self.batches.pop_front();
+            let seen = self.batches.pop_front().and_then(Arc::into_inner);
+            if self.facts.is_none() {
+                self.spare.extend(seen);
+            }
             self.first += 1;
         }
     }

@@ -18,6 +18,7 @@ fn threads(threads: usize) -> Effort<'static> {
     Effort {
         threads,
         progress: &Silent,
+        ..Effort::default()
     }
 }
 
@@ -61,6 +62,26 @@ fn results_are_those_of_single_runs_for_any_number_of_threads() {
                 assert!(together.error.is_none());
             }
         }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_how_often_an_input_is_read() {
+    let combinations = Grid::new(settings(&["sim.precondition=random_fill:1"]))
+        .buffers(["fifo", "lru", "bplru"])
+        .sizes(["8KiB", "64KiB"])
+        .combinations()
+        .unwrap();
+    let inputs = [3, 4].map(|seed| Input::requests("requests", mixture(seed, 20_000)));
+    let once = compare(&inputs, &combinations, &Effort::default()).unwrap();
+    for memory in [0, 3 << 20] {
+        let effort = Effort {
+            memory,
+            ..Effort::default()
+        };
+        let often = compare(&inputs, &combinations, &effort).unwrap();
+        assert_eq!(metrics(&often), metrics(&once));
+        assert_eq!(often.manifest.inputs.len(), 2);
     }
 }
 
@@ -227,6 +248,7 @@ fn whoever_watches_can_stop_it() {
     let effort = Effort {
         threads: 2,
         progress: &watching,
+        ..Effort::default()
     };
     let combinations = Grid::new(settings(&[]))
         .buffers(["fifo", "lru"])
@@ -244,6 +266,7 @@ fn no_more_threads_than_runs() {
     let effort = Effort {
         threads: 10_000,
         progress: &watching,
+        ..Effort::default()
     };
     let input = [Input::requests("requests", mixture(3, MANY))];
     compare(&input, &three_devices(), &effort).unwrap();
@@ -265,6 +288,7 @@ fn a_device_is_filled_at_random_once_and_copied() {
     let effort = Effort {
         threads: 2,
         progress: &watching,
+        ..Effort::default()
     };
     let results = compare(&inputs, &combinations, &effort).unwrap();
     // One for each translation layer.

@@ -156,6 +156,7 @@ fn notes(records: &[Record]) -> String {
     summary::notes(records)
         .into_iter()
         .chain(remark)
+        .chain(summary::failures(records))
         .map(|note| format!("<p>{}.</p>\n", escape(&note)))
         .collect()
 }

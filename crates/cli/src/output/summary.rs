@@ -210,6 +210,15 @@ pub(crate) fn name(record: &Record) -> String {
     )
 }
 
+/// Which runs failed, and why; a sentence each.
+pub(crate) fn failures(records: &[Record]) -> Vec<String> {
+    let failed = records.iter().filter_map(|record| {
+        let error = record.error.as_ref()?;
+        Some(format!("{}: {error}", name(record)))
+    });
+    failed.collect()
+}
+
 /// Warnings for a reader of the numbers: runs that did not see all of their requests.
 pub(crate) fn notes(records: &[Record]) -> Vec<String> {
     let is = |record: &&Record, name: &str| record.metric(name) == Some(1.0);

@@ -1,0 +1,98 @@
+//! How often an input is read: once, unless the models of all runs at a time would take too much memory.
+
+use std::ops::Range;
+
+use destage_base::parameter::Value;
+
+use crate::grid::Combination;
+use crate::input::Input;
+
+/// One reading of an input, for some of the runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Pass {
+    pub(crate) input: usize,
+    pub(crate) combinations: Range<usize>,
+}
+
+/// Bytes that a model keeps for a page of flash: where it is, whose it is, and a part of the tables of its block.
+const PER_FLASH_PAGE: u64 = 10;
+/// Bytes for a page of the buffer.
+const PER_BUFFER_PAGE: u64 = 128;
+/// Bytes for everything else.
+const BASE: u64 = 1 << 20;
+
+/// The passes over `inputs`, in order: of each as few as give every one of `combinations` its run, with models of some
+/// `memory` bytes at a time. What can be read once only is read once.
+pub(crate) fn plan(inputs: &[Input], combinations: &[Combination], memory: u64) -> Vec<Pass> {
+    let bytes: Vec<u64> = combinations.iter().map(model_bytes).collect();
+    let mut passes = Vec::new();
+    for (input, of) in inputs.iter().enumerate() {
+        let memory = if of.can_be_read_again() {
+            memory
+        } else {
+            u64::MAX
+        };
+        let (mut start, mut sum) = (0, 0_u64);
+        for (index, bytes) in bytes.iter().enumerate() {
+            if index > start && sum.saturating_add(*bytes) > memory {
+                passes.push(Pass {
+                    input,
+                    combinations: start..index,
+                });
+                (start, sum) = (index, 0);
+            }
+            sum = sum.saturating_add(*bytes);
+        }
+        passes.push(Pass {
+            input,
+            combinations: start..bytes.len(),
+        });
+    }
+    passes
+}
+
+/// About the most that the model of a run takes, in bytes.
+fn model_bytes(combination: &Combination) -> u64 {
+    let parameters = combination.config.parameters();
+    let whole = |name: &str| match parameters.get(name) {
+        Some(Value::Integer(number)) => *number,
+        _ => 1,
+    };
+    let flash = [
+        "flash.dies",
+        "flash.planes_per_die",
+        "flash.blocks_per_plane",
+        "flash.pages_per_block",
+    ];
+    let pages = flash.iter().map(|name| whole(name));
+    let flash = pages.fold(PER_FLASH_PAGE, u64::saturating_mul);
+    let slots = whole("buffer.capacity_bytes") / whole("flash.page_bytes").max(1);
+    flash
+        .saturating_add(slots.saturating_mul(PER_BUFFER_PAGE))
+        .saturating_add(BASE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::Grid;
+    use destage_sim::settings::Settings;
+
+    #[test]
+    fn an_input_is_read_as_often_as_the_models_ask_for() {
+        let grid = Grid::new(Settings::new()).sizes(["1MiB", "2MiB", "3MiB", "4MiB", "5MiB"]);
+        let grid = grid.buffers(["lru"]);
+        let combinations = grid.combinations().unwrap();
+        let inputs = [Input::requests("requests", []), Input::trace("-")];
+        let of = |memory| {
+            let passes = plan(&inputs, &combinations, memory).into_iter();
+            passes
+                .map(|pass| (pass.input, pass.combinations))
+                .collect::<Vec<_>>()
+        };
+        let one = model_bytes(&combinations[4]);
+        assert_eq!(of(u64::MAX), [(0, 0..5), (1, 0..5)]);
+        assert_eq!(of(2 * one), [(0, 0..2), (0, 2..4), (0, 4..5), (1, 0..5)]);
+        assert_eq!(of(0).len(), 6);
+    }
+}
