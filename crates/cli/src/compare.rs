@@ -12,6 +12,7 @@ use crate::errors::{Failure, command, warn};
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::output::{self, html, summary};
 use crate::progress::Progress;
+use crate::run::note;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<(), Failure> {
@@ -61,6 +62,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     results.manifest.command = command();
     results.manifest.wall_time_s = started.elapsed().as_secs_f64();
 
+    note(&results.manifest.inputs, common.noise);
     let facts = results.manifest.inputs.iter();
     facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
     check_any(&results)?;

@@ -3,6 +3,7 @@
 use destage_base::parameter::{Parameter, Value as Setting};
 use destage_buffer::{COMMON, SCHEMES};
 use destage_flash::ftl::FTLS;
+use destage_sim::capacity::STAND_INS;
 use destage_sim::parameters::PARAMETERS;
 use destage_sim::profiles::PROFILES;
 use destage_sim::settings::Settings;
@@ -28,6 +29,8 @@ struct Entry {
     name: String,
     row: &'static Parameter,
     value: Option<Setting>,
+    /// What its row gives as a default is an example: it is not set unless somebody does.
+    has_example: bool,
 }
 
 /// Runs the command.
@@ -59,9 +62,16 @@ fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
             name,
             row,
             value: None,
+            has_example: false,
         }
     };
     rows.iter().map(entry).collect()
+}
+
+fn stand_ins() -> Vec<Entry> {
+    let mut all = entries("", STAND_INS);
+    all.iter_mut().for_each(|entry| entry.has_example = true);
+    all
 }
 
 fn parameters() -> Page {
@@ -81,6 +91,7 @@ fn parameters() -> Page {
                 "Parameters common to all buffers",
                 entries("buffer.", COMMON),
             ),
+            ("What stands for others", stand_ins()),
         ],
     }
 }
@@ -138,6 +149,7 @@ fn profile(name: &str) -> Result<Page, Failure> {
             name: key.to_owned(),
             row,
             value: values.get(key).cloned(),
+            has_example: false,
         })
     });
     Ok(Page {
@@ -211,6 +223,9 @@ impl Entry {
         if !row.unit.is_empty() && !says_its_own {
             line.push_str(&format!(" {}", row.unit));
         }
+        if self.has_example {
+            line.push_str("  (an example; not set unless given)");
+        }
         if value.is_some() {
             line.push_str(&format!("  (default {})", row.default));
         }
@@ -240,7 +255,10 @@ impl Entry {
         let default = row
             .read(row.default)
             .map_or(json!(row.default), |value| json::setting(&value));
-        map.insert("default".into(), default);
+        match self.has_example {
+            true => map.insert("example".into(), default),
+            false => map.insert("default".into(), default),
+        };
         map.insert("unit".into(), json!(row.unit));
         map.insert("range".into(), json!(row.expected()));
         map.insert("about".into(), json!(row.about));

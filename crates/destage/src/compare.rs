@@ -67,7 +67,9 @@ pub fn compare(
     for (input, (of_input, results)) in inputs.iter().zip(finished) {
         facts.push(of_input);
         let rows = combinations.iter().zip(results);
-        records.extend(rows.map(|(combination, result)| Record::new(input, combination, result)));
+        records.extend(rows.map(|(combination, (config, result))| {
+            Record::new(input, combination, &config, result)
+        }));
     }
     Ok(Results {
         manifest: Manifest {

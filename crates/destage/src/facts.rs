@@ -3,6 +3,8 @@
 use destage_sim::source::Source;
 use destage_trace::{ReadOptions, Reader, Volumes};
 
+use crate::survey::Sizing;
+
 /// What is known of an input once it was read.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -18,6 +20,8 @@ pub struct Facts {
     pub dropped_requests: u64,
     /// Requests whose time was moved up.
     pub clamped_requests: u64,
+    /// How large the device is, where that follows from the input.
+    pub sizing: Option<Sizing>,
     first_skipped: Option<String>,
     /// Whether there are requests of several volumes, on the same addresses.
     volumes_overlap: bool,
@@ -37,6 +41,7 @@ impl Facts {
             skipped_lines: report.skipped,
             dropped_requests: report.zero_length,
             clamped_requests: report.clamped,
+            sizing: None,
             first_skipped: reader.first_skipped().map(str::to_owned),
             volumes_overlap: reader.has_volumes() && options.volumes == Volumes::Ignore,
             is_empty: report.requests == 0,
@@ -53,6 +58,7 @@ impl Facts {
             skipped_lines: 0,
             dropped_requests: 0,
             clamped_requests: 0,
+            sizing: None,
             first_skipped: None,
             volumes_overlap: false,
             is_empty: false,

@@ -200,13 +200,26 @@ impl Input {
         }
     }
 
+    /// Whether it can be read more than once: what comes through a pipe is gone after the first time.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        match &self.kind {
+            Kind::Trace(path) if path.as_os_str() == "-" => false,
+            // What does not exist is reported by who opens it.
+            Kind::Trace(path) => path.metadata().map_or(true, |data| data.is_file()),
+            Kind::Workload(_) | Kind::Requests(..) => true,
+        }
+    }
+
+    /// Why a run that has to know the requests beforehand cannot begin.
+    pub(crate) fn read_only_once(&self) -> Error {
+        Error::Input(format!(
+            "{}: trace.addr_map=shrink and belady read the trace twice; expected a regular file",
+            self.name()
+        ))
+    }
+
     /// The requests one after the other, in bounded memory, for a pass before the one that counts.
     pub(crate) fn open_first(&self, config: &Config) -> Result<Source<'static>, Error> {
-        if matches!(&self.kind, Kind::Trace(path) if path.as_os_str() == "-") {
-            return Err(Error::Input(
-                "-: trace.addr_map=shrink and belady read the trace twice; expected a file in place of standard input".to_owned(),
-            ));
-        }
         let options = ReadOptions {
             digest: false,
             ..self.options(config)?

@@ -13,6 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use destage_sim::observer::{Observer, Silent};
 use destage_sim::prepass::Prepass;
 use destage_sim::run::{RunResult, Simulation};
+use destage_sim::settings::Config;
 use destage_sim::source::Source;
 use destage_trace::Request;
 
@@ -21,7 +22,8 @@ use crate::error::Error;
 use crate::facts::Facts;
 use crate::grid::Combination;
 use crate::input::Input;
-use crate::progress::{Counter, Stage, Watch};
+use crate::progress::{Counter, Watch};
+use crate::survey::{Plan, Sizing, Survey};
 
 /// Requests in a batch, at least, unless the input ends: half a MiB.
 const BATCH: usize = 1 << 14;
@@ -30,6 +32,8 @@ const WINDOW: usize = 4;
 
 type Batch = Arc<Vec<Request>>;
 type Outcome = Result<RunResult, Error>;
+/// A run's configuration on its input, and what came of it.
+type Finished = (Config, Outcome);
 
 /// The workers' common ground. See the [module](self).
 pub(crate) struct Pool<'a> {
@@ -60,12 +64,15 @@ struct Feed<'a> {
     batches: VecDeque<Batch>,
     /// The number of the first of them.
     first: usize,
+    sizing: Option<Sizing>,
     /// What is known of the input, once it has ended.
     facts: Option<Facts>,
     runs: Vec<Run<'a>>,
 }
 
 struct Run<'a> {
+    /// Its combination's, with the size of the device found.
+    config: Config,
     /// Batches seen.
     position: usize,
     phase: Phase<'a>,
@@ -87,6 +94,7 @@ enum Task<'a> {
     Build {
         feed: usize,
         run: usize,
+        config: Box<Config>,
         prepass: Result<Prepass, Error>,
         start: Start,
     },
@@ -137,7 +145,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Does everything; what is known of each input and the results of its runs, in order.
-    pub(crate) fn run(self) -> Result<Vec<(Facts, Vec<Outcome>)>, Error> {
+    pub(crate) fn run(self) -> Result<Vec<(Facts, Vec<Finished>)>, Error> {
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..self.workers)
                 .map(|_| scope.spawn(|| self.work()))
@@ -158,7 +166,7 @@ impl<'a> Pool<'a> {
         let of_feed = |feed: Feed<'a>| {
             let facts = feed.facts?;
             let results = feed.runs.into_iter().map(|run| match run.phase {
-                Phase::Done(result) => Some(result),
+                Phase::Done(result) => Some((run.config, result)),
                 _ => None,
             });
             Some((facts, results.collect::<Option<_>>()?))
@@ -211,16 +219,19 @@ impl<'a> Pool<'a> {
                 let opened = self.open(&self.inputs[feed])?;
                 let mut state = self.lock();
                 state.opening = false;
+                let configs = opened.runs.iter().map(|run| &run.config);
+                state.devices.add_input(self.combinations, configs);
                 state.feeds.push(opened);
             }
             Task::Decode(feed, source) => self.decode(feed, source)?,
             Task::Build {
                 feed,
                 run,
+                config,
                 prepass,
                 start,
             } => {
-                let built = self.build(feed, run, prepass, start);
+                let built = self.build((feed, run), &config, prepass, start);
                 self.put_back(feed, run, 0, built)?;
             }
             Task::Advance {
@@ -241,25 +252,19 @@ impl<'a> Pool<'a> {
     /// Opens `input`, after the pass before it that some of the runs need.
     fn open(&self, input: &'a Input) -> Result<Feed<'a>, Error> {
         let configs: Vec<_> = self.combinations.iter().map(|each| &each.config).collect();
-        let prepasses: Vec<_> = if configs.iter().any(|config| config.needs_prepass()) {
-            let expected = input.expected_requests();
-            let mut source = input.open_first(configs[0])?;
-            Prepass::of_all(&configs, &mut source, |read| {
-                self.counter.report(Stage::FirstPass, read, expected)
-            })?
-        } else {
-            configs.iter().map(|_| Ok(Prepass::default())).collect()
-        };
-        let run = |prepass: Result<Prepass, _>| Run {
+        let Survey { plans, sizing } = Survey::of(input, &configs, self.counter)?;
+        let run = |plan: Plan| Run {
+            config: plan.config,
             position: 0,
-            phase: Phase::New(Box::new(prepass.map_err(Error::from))),
+            phase: Phase::New(Box::new(plan.prepass)),
         };
         Ok(Feed {
             source: Some(input.open(configs[0])?),
             batches: VecDeque::new(),
             first: 0,
+            sizing,
             facts: None,
-            runs: prepasses.into_iter().map(run).collect(),
+            runs: plans.into_iter().map(run).collect(),
         })
     }
 
@@ -283,16 +288,23 @@ impl<'a> Pool<'a> {
         }
         // Where every run has failed, nobody reads on.
         if has_ended || of.have_all_failed() {
-            of.facts = Some(self.facts(feed, &source)?);
+            of.facts = Some(self.facts(feed, of.sizing, &source)?);
         } else {
             of.source = Some(source);
         }
         Ok(())
     }
 
-    fn facts(&self, feed: usize, source: &Source<'_>) -> Result<Facts, Error> {
+    fn facts(
+        &self,
+        feed: usize,
+        sizing: Option<Sizing>,
+        source: &Source<'_>,
+    ) -> Result<Facts, Error> {
         let options = self.inputs[feed].options(&self.combinations[0].config)?;
-        Ok(Facts::of_source(source, &options))
+        let mut facts = Facts::of_source(source, &options);
+        facts.sizing = sizing;
+        Ok(facts)
     }
 
     /// Estimates from what was decoded so far how many requests there will be.
@@ -309,21 +321,21 @@ impl<'a> Pool<'a> {
             .expect(requests as u64 * self.combinations.len() as u64);
     }
 
+    /// Makes the model of a run, which is given by its feed and its number there.
     fn build(
         &self,
-        feed: usize,
-        run: usize,
+        (feed, run): (usize, usize),
+        config: &Config,
         prepass: Result<Prepass, Error>,
         start: Start,
     ) -> Phase<'a> {
-        let config = &self.combinations[run].config;
         let mut observer: Box<dyn Observer + 'a> = Box::new(Watch::new(self.counter, Silent));
         let ftl = start.ftl(config, &mut *observer);
         let (ftl, original) = match ftl {
             Ok((ftl, original)) => (Ok(ftl), original),
             Err(error) => (Err(error), None),
         };
-        self.lock().devices.put_back(run, original);
+        self.lock().devices.put_back(feed, run, original);
         let built = prepass.and_then(|prepass| {
             let origin = self.inputs[feed].name();
             Ok(Simulation::new(config, &origin, ftl?, &prepass, observer)?)
@@ -354,7 +366,7 @@ impl<'a> Pool<'a> {
         if of.have_all_failed()
             && let Some(source) = of.source.take()
         {
-            of.facts = Some(self.facts(feed, &source)?);
+            of.facts = Some(self.facts(feed, of.sizing, &source)?);
         }
         Ok(())
     }
@@ -412,8 +424,8 @@ impl<'a> State<'a> {
             let runs = of.runs.iter().enumerate();
             runs.map(move |(run, state)| (feed, run, of, state))
         });
-        let ready = runs.filter(|(_, index, feed, run)| match run.phase {
-            Phase::New(_) => self.devices.is_free(*index),
+        let ready = runs.filter(|(number, index, feed, run)| match run.phase {
+            Phase::New(_) => self.devices.is_free(*number, *index),
             Phase::Idle(_) => run.position < feed.end() || feed.facts.is_some(),
             Phase::Busy | Phase::Done(_) => false,
         });
@@ -427,8 +439,9 @@ impl<'a> State<'a> {
             Phase::New(prepass) => Task::Build {
                 feed,
                 run,
+                config: Box::new(of.runs[run].config.clone()),
                 prepass: *prepass,
-                start: self.devices.take(run),
+                start: self.devices.take(feed, run),
             },
             Phase::Idle(simulation) => Task::Advance {
                 feed,

@@ -50,11 +50,14 @@ pub const PARAMETERS: &[Parameter] = &[
     ),
     row(
         "flash.blocks_per_plane",
-        COUNT,
-        "2048",
+        Kind::CountOrAuto {
+            min: 1,
+            max: u32::MAX,
+        },
+        "auto",
         "",
-        "Blocks in a plane.",
-        DISKSIM,
+        "Blocks in a plane; auto: the smallest power of two with which the device holds the addresses of the input, or, where that can be read only once, the largest that starts at once.",
+        OURS,
     ),
     row(
         "flash.pages_per_block",

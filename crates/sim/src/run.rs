@@ -4,7 +4,7 @@ mod simulation;
 
 use std::collections::BTreeMap;
 
-use destage_base::parameter::{Value, Values};
+use destage_base::parameter::{CountOrAuto, Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig};
 use destage_device::{Device, DeviceConfig, Ordering};
@@ -47,12 +47,16 @@ impl Config {
         self.global.text("flash.cell_mode") == "pslc"
     }
 
-    fn geometry(&self) -> Geometry {
+    /// The counts of the device; no blocks while their number is open.
+    pub(crate) fn geometry(&self) -> Geometry {
         let count = |name| self.global.integer(name) as u32;
         Geometry {
             dies: count("flash.dies"),
             planes: count("flash.planes_per_die"),
-            blocks_per_plane: count("flash.blocks_per_plane"),
+            blocks_per_plane: match self.blocks_per_plane() {
+                CountOrAuto::Count(blocks) => blocks,
+                CountOrAuto::Auto => 0,
+            },
             pages_per_block: if self.is_pslc() {
                 // A block of one page stays a block of one page.
                 (count("flash.pages_per_block") / count("flash.bits_per_cell")).max(1)
@@ -103,6 +107,9 @@ impl Config {
 
     pub(crate) fn ftl(&self) -> Result<Box<dyn Ftl>, SimError> {
         let geometry = self.geometry();
+        if self.is_open() {
+            return Err(SimError::OpenSize);
+        }
         geometry.check().map_err(SimError::Geometry)?;
         let built = (self.ftl_row.build)(&FtlConfig {
             geometry,
@@ -124,7 +131,8 @@ impl Config {
     }
 
     /// Whether there is flash, and not only a count of what is destaged.
-    fn has_flash(&self) -> bool {
+    #[must_use]
+    pub fn has_flash(&self) -> bool {
         self.ftl_row.has_flash
     }
 

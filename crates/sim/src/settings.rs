@@ -11,6 +11,7 @@ use destage_base::parameter::{Parameter, Value, Values};
 use destage_buffer::{SchemeConfig, SchemeRow};
 use destage_flash::ftl::FtlRow;
 
+use crate::capacity::STAND_INS;
 use crate::error::SimError;
 use crate::parameters::PARAMETERS;
 use crate::precondition::{self, Precondition};
@@ -65,6 +66,8 @@ pub struct Config {
     pub scheme: &'static SchemeRow,
     /// The translation layer.
     pub ftl_row: &'static FtlRow,
+    /// Bytes the device is to offer, where that decides the number of blocks.
+    pub capacity_bytes: Option<u64>,
 }
 
 impl Settings {
@@ -221,12 +224,19 @@ impl Settings {
     #[must_use]
     pub fn accepts(&self, key: &str) -> bool {
         let rows = self.scheme().ok().zip(self.ftl_row().ok());
-        rows.is_some_and(|(scheme, ftl)| Rows { scheme, ftl }.find(key).is_some())
+        STAND_INS.iter().any(|row| row.name == key)
+            || rows.is_some_and(|(scheme, ftl)| Rows { scheme, ftl }.find(key).is_some())
     }
 
     /// Every key that is set, in ascending order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)
+    }
+
+    /// What `key` is set to, and where.
+    pub(crate) fn entry(&self, key: &str) -> Option<(String, Origin)> {
+        let setting = self.entries.get(key)?;
+        Some((setting.text.clone(), setting.origin.clone()))
     }
 
     /// Removes `key`.
@@ -283,14 +293,16 @@ impl Settings {
             scheme: self.scheme()?,
             ftl: self.ftl_row()?,
         };
+        let (settings, capacity_bytes) = self.spelled_out(rows.ftl)?;
         let mut config = Config {
             global: Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS)),
             buffer: Values::defaults(destage_buffer::COMMON.iter().chain(rows.scheme.parameters)),
             ftl: Values::defaults(rows.ftl.parameters),
             scheme: rows.scheme,
             ftl_row: rows.ftl,
+            capacity_bytes,
         };
-        for (key, setting) in &self.entries {
+        for (key, setting) in &settings.entries {
             let Some((section, row)) = rows.find(key) else {
                 if matches!(setting.origin, Origin::Profile(_)) && owners_of(key).next().is_some() {
                     continue;
@@ -419,6 +431,7 @@ impl Rows {
         let global = PARAMETERS
             .iter()
             .chain(destage_trace::PARAMETERS)
+            .chain(STAND_INS)
             .map(|row| row.name.to_owned());
         let buffer = destage_buffer::COMMON.iter().chain(self.scheme.parameters);
         let buffer = buffer.map(|row| format!("buffer.{}", row.name));

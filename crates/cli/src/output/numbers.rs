@@ -69,7 +69,6 @@ pub(crate) fn bytes(number: u64) -> String {
 
 /// `8388608` as `8 MiB` and `9000000` as `8.583 MiB`: in the largest unit it holds, with four significant digits where
 /// it is no whole number of them.
-#[cfg(feature = "png")]
 pub(crate) fn size(number: u64) -> String {
     const NAMES: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     match number.checked_ilog2().unwrap_or(0) / 10 {
