@@ -145,7 +145,7 @@ impl Config {
         let page_bytes = self.global.integer("flash.page_bytes");
         let capacity = (self.global.integer("buffer.capacity_bytes") / page_bytes) as u32;
         if self.scheme.needs_future && capacity > 0 {
-            self.check_order(timed)?;
+            self.check_order()?;
         }
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_parameters(
@@ -186,9 +186,14 @@ impl Config {
         Device::new(config, buffer, ftl)
     }
 
-    /// A scheme that knows the future must see the writes in the order of the trace.
-    fn check_order(&self, timed: bool) -> Result<(), SimError> {
-        if timed && self.global.text("host.scheduler") != "fifo" {
+    /// Whether writes reach the buffer in the order of the trace, as a scheme that knows the future needs.
+    #[must_use]
+    pub fn keeps_order(&self) -> bool {
+        !self.is_timed() || self.global.text("host.scheduler") == "fifo"
+    }
+
+    fn check_order(&self) -> Result<(), SimError> {
+        if !self.keeps_order() {
             return Err(SimError::Config(format!(
                 "buffer.kind = {}: knows the writes to come in the order of the trace, and host.scheduler = {} may change it; expected host.scheduler=fifo, or ftl.kind=none",
                 self.scheme.name,

@@ -92,6 +92,11 @@ impl Settings {
         Ok(())
     }
 
+    /// The schemes that `buffer.kind` may name.
+    pub fn schemes(&self) -> impl Iterator<Item = &'static SchemeRow> {
+        destage_buffer::SCHEMES.iter().chain(self.schemes.iter().copied())
+    }
+
     fn find_scheme(&self, name: &str) -> Option<&'static SchemeRow> {
         let added = self.schemes.iter().copied();
         added
