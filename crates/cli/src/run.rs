@@ -89,7 +89,9 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
 pub(crate) fn note(inputs: &[Facts], noise: Noise) {
     if !noise.quiet {
         let lines = summary::sizings(inputs);
-        lines.iter().for_each(|line| report_line(&format!("destage: note: {line}")));
+        lines
+            .iter()
+            .for_each(|line| report_line(&format!("destage: note: {line}")));
     }
 }
 

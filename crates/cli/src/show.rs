@@ -256,9 +256,14 @@ impl Entry {
             .read(row.default)
             .map_or(json!(row.default), |value| json::setting(&value));
         match self.has_example {
-            true => map.insert("example".into(), default),
-            false => map.insert("default".into(), default),
-        };
+            true => {
+                map.insert("default".into(), Value::Null);
+                map.insert("example".into(), default);
+            }
+            false => {
+                map.insert("default".into(), default);
+            }
+        }
         map.insert("unit".into(), json!(row.unit));
         map.insert("range".into(), json!(row.expected()));
         map.insert("about".into(), json!(row.about));

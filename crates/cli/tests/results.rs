@@ -285,7 +285,7 @@ fn a_run_that_saturates_says_so() {
 #[test]
 fn a_result_may_go_to_an_open_file() {
     let place = Place::new();
-    let options = ["--workload", "zipf:requests=10", "--csv"];
+    let options = ["--workload", "zipf:requests=10", "--csv", "--quiet"];
     let plain = place.succeed(&[&["run"], &options[..]].concat());
     if cfg!(unix) {
         let file = std::fs::File::create(place.path("all.txt")).unwrap();

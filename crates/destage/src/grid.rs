@@ -106,7 +106,8 @@ impl Grid {
                     if !asked && config.scheme.needs_future && !config.keeps_order() {
                         continue;
                     }
-                    let name = |given: Option<&str>, of_row: &str| given.unwrap_or(of_row).to_owned();
+                    let name =
+                        |given: Option<&str>, of_row: &str| given.unwrap_or(of_row).to_owned();
                     let combination = Combination {
                         buffer: name(scheme, config.scheme.name),
                         ftl: name(ftl.map(String::as_str), config.ftl_row.name),

@@ -97,7 +97,7 @@ fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
     found
 }
 
-/// What there is to tell of them: nothing where no flash has the size of the input.
+/// What there is to tell of them: nothing where no flash has the size of the input, or that has no addresses.
 fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<Sizing> {
     let mut of_input = configs
         .iter()
@@ -105,10 +105,12 @@ fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<S
         .filter(|(config, _)| config.fits_input() && config.has_flash());
     let (config, blocks_per_plane) =
         of_input.find_map(|(config, found)| Some((config, (*found.as_ref().ok()?)?)))?;
-    Some(Sizing {
+    let end_bytes = pass.map(|pass| end_bytes(pass, config));
+    // Without requests there is another warning.
+    (end_bytes != Some(0)).then(|| Sizing {
         blocks_per_plane,
         flash_bytes: config.with_blocks(blocks_per_plane).flash_bytes(),
-        end_bytes: pass.map(|pass| end_bytes(pass, config)),
+        end_bytes,
     })
 }
 
@@ -148,7 +150,11 @@ impl Search {
             return Ok(None);
         }
         let end = pass.map(|pass| pass.end(config));
-        let key = format!("{} {:?} {end:?}", config.device_text(), config.capacity_bytes);
+        let key = format!(
+            "{} {:?} {end:?}",
+            config.device_text(),
+            config.capacity_bytes
+        );
         if let Some(blocks) = self.known.get(&key) {
             return Ok(Some(*blocks));
         }

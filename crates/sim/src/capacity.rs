@@ -60,7 +60,9 @@ impl Settings {
             settings.take(&OVER_PROVISIONING, RESERVE_KEY)?
         {
             if !has_reserve(ftl) {
-                let layers = destage_flash::ftl::FTLS.iter().filter(|row| has_reserve(row));
+                let layers = destage_flash::ftl::FTLS
+                    .iter()
+                    .filter(|row| has_reserve(row));
                 let layers: Vec<_> = layers.map(|row| row.name).collect();
                 return Err(SimError::Config(format!(
                     "{origin}: {} has no {RESERVE_KEY}, by which over-provisioning is set; expected one of {}",
@@ -76,11 +78,7 @@ impl Settings {
 
     /// Takes out the stand-in `row`, if it is set and counts: of it and `key`, for which it stands, one may be of the
     /// profile, and gives way.
-    fn take(
-        &mut self,
-        row: &Parameter,
-        key: &str,
-    ) -> Result<Option<(Value, Origin)>, SimError> {
+    fn take(&mut self, row: &Parameter, key: &str) -> Result<Option<(Value, Origin)>, SimError> {
         let Some((text, origin)) = self.entry(row.name) else {
             return Ok(None);
         };
@@ -98,7 +96,10 @@ impl Settings {
             }
         }
         let value = row.read(&text).map_err(|expected| {
-            SimError::Config(format!("{origin}: {}: {text:?}: expected {expected}", row.name))
+            SimError::Config(format!(
+                "{origin}: {}: {text:?}: expected {expected}",
+                row.name
+            ))
         })?;
         self.remove(row.name);
         Ok(Some((value, origin)))
@@ -150,7 +151,10 @@ mod tests {
         let text = error(&["device.capacity_bytes=much"]);
         assert!(text.contains("expected a size in bytes from 1"), "{text}");
         let text = error(&["device.capacity=1GiB"]);
-        assert!(text.contains("did you mean \"device.capacity_bytes\"?"), "{text}");
+        assert!(
+            text.contains("did you mean \"device.capacity_bytes\"?"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -94,7 +94,9 @@ impl Settings {
 
     /// The schemes that `buffer.kind` may name.
     pub fn schemes(&self) -> impl Iterator<Item = &'static SchemeRow> {
-        destage_buffer::SCHEMES.iter().chain(self.schemes.iter().copied())
+        destage_buffer::SCHEMES
+            .iter()
+            .chain(self.schemes.iter().copied())
     }
 
     fn find_scheme(&self, name: &str) -> Option<&'static SchemeRow> {

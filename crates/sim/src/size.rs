@@ -105,12 +105,15 @@ impl Config {
             match self.offered(guess as u32) {
                 Ok(offered) if offered >= pages => break guess,
                 Ok(offered) => {
+                    failure = None;
                     low = guess;
                     // What is set aside grows with the device, or does not.
                     let next = u128::from(guess) * u128::from(pages);
                     guess = (next.div_ceil(u128::from(offered.max(1))) as u64).max(guess + 1);
                 }
-                Err(error) if is_too_large(&error) => return Err(too_large()),
+                Err(error) if is_too_large(&error) => {
+                    return Err(failure.unwrap_or_else(too_large));
+                }
                 Err(error) => {
                     low = guess;
                     guess *= 2;

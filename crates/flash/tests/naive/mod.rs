@@ -58,7 +58,9 @@ pub trait Model {
 
 /// Plays the same random operations on the layer of `setup` and on `model`, which must agree after each.
 pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64) {
-    let mut ftl = setup.build().unwrap_or_else(|refusal| panic!("{refusal:?}"));
+    let mut ftl = setup
+        .build()
+        .unwrap_or_else(|refusal| panic!("{refusal:?}"));
     let pages = ftl.pages();
     let mut random = Random::new(seed);
     let mut tally = Tally::default();
