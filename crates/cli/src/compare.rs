@@ -9,6 +9,7 @@ use destage::{Effort, Facts, Grid, Record, Results, compare};
 use crate::args::CompareArguments;
 use crate::choices;
 use crate::errors::{Failure, command, warn};
+use crate::output::findings::findings;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::output::{self, html, summary};
 use crate::progress::Progress;
@@ -67,13 +68,14 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
     check_any(&results)?;
     let records = &results.runs;
+    let findings = findings(records);
     summary::notes(records).iter().for_each(warn);
     let content = |form| match form {
         Form::Json => results.to_json().into_bytes(),
         Form::Table(table) => table.of(records),
         Form::Html => html::runs(
             "Comparison of write buffers",
-            &[],
+            &findings,
             &results.manifest,
             records,
         )
@@ -86,7 +88,14 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
         Some(form) => output::print(&content(form))?,
         None => {
             let heading = summary::heading(records);
-            output::print(&format!("{heading}\n\n{}", summary::table(records)))?;
+            let conclusion = match &findings[..] {
+                [] => String::new(),
+                sentences => format!("\n{}\n", sentences.join("\n")),
+            };
+            output::print(&format!(
+                "{heading}\n\n{}{conclusion}",
+                summary::table(records)
+            ))?;
         }
     }
     match failures(records) {
