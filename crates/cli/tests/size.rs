@@ -62,6 +62,25 @@ fn a_stream_is_not_read_twice() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_named_pipe_is_read_once() {
+    let place = Place::new();
+    let made = std::process::Command::new("mkfifo")
+        .arg(place.path("pipe"))
+        .status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let path = place.path("pipe");
+    let writer = std::thread::spawn(move || std::fs::write(path, page_writes(&[0, 1, 2])));
+    let (found, errors) = blocks(&place, &["pipe", "--format", "disksim"]);
+    assert_eq!(found, 131_072);
+    assert!(errors.contains("read only once"), "{errors}");
+    writer
+        .join()
+        .expect("the writer ends")
+        .expect("all is written");
+}
+
+#[test]
 fn what_needs_the_requests_beforehand_fails_alone_on_a_stream() {
     let place = Place::new();
     let writes = page_writes(&[0, 1, 2]);
@@ -74,7 +93,7 @@ fn what_needs_the_requests_beforehand_fails_alone_on_a_stream() {
         "{}",
         outcome.output
     );
-    let text = "error: - on belady of 8 MiB, FTL page: -: trace.addr_map=shrink and belady read the trace twice; expected a regular file";
+    let text = "error: - on belady of 8 MiB, FTL page: -: a scheme that knows the future reads the trace twice; expected a regular file";
     assert!(outcome.errors.contains(text), "{}", outcome.errors);
 }
 

@@ -210,10 +210,14 @@ impl Input {
         }
     }
 
-    /// Why a run that has to know the requests beforehand cannot begin.
-    pub(crate) fn read_only_once(&self) -> Error {
+    /// Why a run under `config`, which has to know the requests beforehand, cannot begin.
+    pub(crate) fn read_only_once(&self, config: &Config) -> Error {
+        let what = match config.scheme.needs_future {
+            true => "a scheme that knows the future",
+            false => "trace.addr_map=shrink",
+        };
         Error::Input(format!(
-            "{}: trace.addr_map=shrink and belady read the trace twice; expected a regular file",
+            "{}: {what} reads the trace twice; expected a regular file",
             self.name()
         ))
     }

@@ -64,7 +64,7 @@ impl Survey {
             };
             let prepass = found.map_err(Error::from).and_then(|()| match &mut pass {
                 Some(pass) => Ok(pass.prepass(&config)?),
-                None if config.needs_prepass() => Err(input.read_only_once()),
+                None if config.needs_prepass() => Err(input.read_only_once(&config)),
                 None => Ok(Prepass::default()),
             });
             Plan { config, prepass }
