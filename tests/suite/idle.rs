@@ -46,7 +46,11 @@ fn simulate(buffer: &str, writes: &[(u64, u64)]) -> (Records, RunResult) {
         .collect();
     let mut settings = Settings::new();
     settings.set_kind("buffer", buffer).unwrap();
-    for pair in ["flash.dies=2", "buffer.capacity_bytes=16KiB"] {
+    for pair in [
+        "flash.dies=2",
+        "flash.blocks_per_plane=2048",
+        "buffer.capacity_bytes=16KiB",
+    ] {
         settings.set_pair(pair).unwrap();
     }
     let config = settings.resolve().unwrap();

@@ -11,7 +11,7 @@ use alloc::string::{String, ToString};
 mod declare;
 mod values;
 
-pub use declare::{Field, called, count, field, joined, narrowed, prose};
+pub use declare::{CountOrAuto, Field, called, count, field, joined, narrowed, prose};
 pub use values::Values;
 
 /// What a parameter may hold. Bounds are inclusive.
@@ -39,6 +39,13 @@ pub enum Kind {
         min: u64,
         /// Largest legal value.
         max: u64,
+    },
+    /// A whole number, or the word `auto`: it is then found from what it is used for.
+    CountOrAuto {
+        /// Smallest legal number.
+        min: u32,
+        /// Largest legal number.
+        max: u32,
     },
     /// One of these words.
     Choice(&'static [&'static str]),
@@ -68,13 +75,16 @@ pub struct Parameter {
 pub enum Value {
     /// Of [`Kind::Flag`].
     Flag(bool),
-    /// Of [`Kind::Integer`] or [`Kind::Bytes`].
+    /// Of [`Kind::Integer`], [`Kind::Bytes`], or a [`Kind::CountOrAuto`] that is a number.
     Integer(u64),
     /// Of [`Kind::Number`].
     Number(f64),
-    /// Of [`Kind::Choice`] or [`Kind::Text`].
+    /// Of [`Kind::Choice`] or [`Kind::Text`], or [`AUTO`].
     Text(String),
 }
+
+/// The word of a [`Kind::CountOrAuto`] that is no number.
+pub const AUTO: &str = "auto";
 
 impl Parameter {
     /// Reads `text` as a value of this parameter.
@@ -89,12 +99,9 @@ impl Parameter {
                 "false" | "off" | "no" | "0" => Some(Value::Flag(false)),
                 _ => None,
             },
-            Kind::Integer { min, max } => text
-                .replace('_', "")
-                .parse::<u64>()
-                .ok()
-                .filter(|number| (min..=max).contains(number))
-                .map(Value::Integer),
+            Kind::Integer { min, max } => read_whole(text, min, max),
+            Kind::CountOrAuto { .. } if text == AUTO => Some(Value::Text(AUTO.to_owned())),
+            Kind::CountOrAuto { min, max } => read_whole(text, min.into(), max.into()),
             Kind::Number { min, max } => text
                 .parse::<f64>()
                 .ok()
@@ -130,10 +137,20 @@ impl Parameter {
             Kind::Bytes { min, max } => {
                 format!("a size in bytes from {min} to {max}, such as 8MiB, 512KiB or 8388608")
             }
+            Kind::CountOrAuto { min, max } => {
+                format!("a whole number from {min} to {max}, or {AUTO}")
+            }
             Kind::Choice(words) => format!("one of {}", words.join(", ")),
             Kind::Text => "text".to_string(),
         }
     }
+}
+
+fn read_whole(text: &str, min: u64, max: u64) -> Option<Value> {
+    let number = text.replace('_', "").parse().ok()?;
+    (min..=max)
+        .contains(&number)
+        .then_some(Value::Integer(number))
 }
 
 /// Reads a size in bytes: `8388608`, `8MiB`, `0.5 GiB`, `10MB`.
@@ -200,6 +217,21 @@ mod tests {
                 Err("a whole number from 1 to 64".to_string()),
                 "{wrong}"
             );
+        }
+    }
+
+    #[test]
+    fn a_count_may_be_left_to_be_found() {
+        let row = Parameter {
+            kind: Kind::CountOrAuto { min: 1, max: 9 },
+            default: AUTO,
+            ..DEPTH
+        };
+        assert_eq!(row.read("auto"), Ok(Value::Text("auto".to_string())));
+        assert_eq!(row.read("9"), Ok(Value::Integer(9)));
+        for wrong in ["0", "10", "Auto", ""] {
+            let expected = "a whole number from 1 to 9, or auto".to_string();
+            assert_eq!(row.read(wrong), Err(expected), "{wrong}");
         }
     }
 

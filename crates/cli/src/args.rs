@@ -73,6 +73,13 @@ pub(crate) struct Common {
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
+    /// The device by its size: 1TB, 512GiB; the smallest number of blocks that offers it, in place of
+    /// flash.blocks_per_plane
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) capacity: Option<String>,
+    /// Over-provisioning: flash that is not offered to the host, in percent of what is; in place of ftl.reserve_percent
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) op: Option<String>,
     /// Buffer: `lru`, or with parameters `lru:lru_unit=request`; short for buffer.kind and buffer.*
     #[arg(long, value_name = "NAME[:k=v,...]")]
     pub(crate) buffer: Option<String>,
@@ -197,10 +204,10 @@ pub(crate) struct CompareArguments {
         conflicts_with = "workload"
     )]
     pub(crate) traces: Vec<PathBuf>,
-    /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo
+    /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo; `all` is every one that can run
     #[arg(long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
-    /// Capacities to compare: 4MiB,8MiB
+    /// Capacities to compare: 4MiB,8MiB, or from the first to the last by doubling: 256KiB..64MiB
     #[arg(long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     /// Translation layers to compare: page,none

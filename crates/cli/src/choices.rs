@@ -1,12 +1,13 @@
 //! From what was typed to settings.
 //!
 //! Defaults give way to the profile, that to the configuration file, that to the command line; there,
-//! `--buffer`, `--size`, `--ftl` and `--set` count in the order they were typed.
+//! `--buffer`, `--size`, `--capacity`, `--op`, `--ftl` and `--set` count in the order they were typed.
 
 use std::path::PathBuf;
 
 use clap::ArgMatches;
 use destage::{Input, Origin, Settings, workload_pair};
+use destage_sim::capacity::{CAPACITY, OVER_PROVISIONING};
 
 use crate::args::{Common, OnBadLine, Reading, SettingArguments, Slice};
 use crate::errors::Failure;
@@ -49,8 +50,14 @@ pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Setting
     if let Some(text) = &arguments.ftl {
         choices.push((place("ftl"), Choice::Kind("ftl", text)));
     }
-    if let Some(text) = &arguments.size {
-        choices.push((place("size"), Choice::Size(text)));
+    for (option, key, text) in [
+        ("size", "buffer.capacity_bytes", &arguments.size),
+        ("capacity", CAPACITY.name, &arguments.capacity),
+        ("op", OVER_PROVISIONING.name, &arguments.op),
+    ] {
+        if let Some(text) = text {
+            choices.push((place(option), Choice::Value(option, key, text)));
+        }
     }
     let pairs = arguments.settings.set.iter().map(|pair| Choice::Pair(pair));
     choices.extend(typed.indices_of("set").into_iter().flatten().zip(pairs));
@@ -58,9 +65,8 @@ pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Setting
     for (_, choice) in choices {
         match choice {
             Choice::Kind(section, text) => settings.set_kind(section, text)?,
-            Choice::Size(text) => {
-                let origin = Origin::Given(format!("--size {text}"));
-                settings.set("buffer.capacity_bytes", text, origin);
+            Choice::Value(option, key, text) => {
+                settings.set(key, text, Origin::Given(format!("--{option} {text}")));
             }
             Choice::Pair(pair) => set_pair(&mut settings, pair, arguments.workload.as_deref())?,
         }
@@ -70,7 +76,8 @@ pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Setting
 
 enum Choice<'a> {
     Kind(&'static str, &'a str),
-    Size(&'a str),
+    /// Option, the key it is short for, and its value.
+    Value(&'static str, &'static str, &'a str),
     Pair(&'a str),
 }
 

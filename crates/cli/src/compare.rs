@@ -10,9 +10,11 @@ use crate::args::CompareArguments;
 use crate::choices;
 use crate::errors::{Failure, command, warn};
 use crate::output::chosen::Chosen;
+use crate::output::findings::findings;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::output::{self, html, summary};
 use crate::progress::Progress;
+use crate::run::note;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<(), Failure> {
@@ -75,17 +77,19 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     results.manifest.command = command();
     results.manifest.wall_time_s = started.elapsed().as_secs_f64();
 
+    note(&results.manifest.inputs, common.noise);
     let facts = results.manifest.inputs.iter();
     facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
     check_any(&results)?;
     let records = &results.runs;
+    let findings = findings(records);
     summary::notes(records).iter().for_each(warn);
     let content = |form| match form {
         Form::Json => results.to_json().into_bytes(),
         Form::Table(table) => table.of(records),
         Form::Html => html::runs(
             "Comparison of write buffers",
-            &[],
+            &findings,
             &results.manifest,
             records,
         )
@@ -99,7 +103,12 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
         None => {
             let heading = summary::heading(records);
             let remarks = summary::remarks(records);
-            output::show(&format!("{heading}\n\n{}{remarks}", chosen.table(records)))?;
+            let conclusion = match &findings[..] {
+                [] => String::new(),
+                sentences => format!("\n{}\n", sentences.join("\n")),
+            };
+            let table = chosen.table(records);
+            output::show(&format!("{heading}\n\n{table}{remarks}{conclusion}"))?;
         }
     }
     match summary::failures(records) {

@@ -2,12 +2,13 @@
 
 use std::time::Instant;
 
-use destage::{Effort, Grid, Input, Record, Settings, compare};
+use destage::{Effort, Grid, Input, Settings, compare};
 
 use crate::args::DemoArguments;
 use crate::errors::{Failure, command};
+use crate::output::findings::findings;
 use crate::output::report::{Form, ResultFile, machine_form};
-use crate::output::{self, html, numbers, summary};
+use crate::output::{self, html, summary};
 use crate::progress::Progress;
 
 /// The schemes worth showing, where the registry has them, besides no buffer at all.
@@ -72,76 +73,5 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
             findings.join("\n"),
             arguments.output.display()
         )),
-    }
-}
-
-/// What the numbers say, in sentences.
-fn findings(records: &[Record]) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let buffered = || records.iter().filter(|record| record.capacity().is_some());
-    let Some(largest) = buffered().filter_map(Record::capacity).max() else {
-        return sentences;
-    };
-    let Some(smallest) = buffered().filter_map(Record::capacity).min() else {
-        return sentences;
-    };
-    let response = |record: &Record| record.metric("response.mean_ms").unwrap_or(f64::INFINITY);
-    let at = |size: u64| buffered().filter(move |record| record.capacity() == Some(size));
-    let fastest = |size: u64| at(size).min_by(|a, b| response(a).total_cmp(&response(b)));
-    let without = records.iter().find(|record| record.capacity().is_none());
-    if let (Some(best), Some(without)) = (fastest(largest), without) {
-        sentences.push(format!(
-            "With {} of buffer, {} answers in {} ms on average; without a buffer it is {} ms{}.",
-            numbers::bytes(largest),
-            best.buffer,
-            numbers::real(response(best)),
-            numbers::real(response(without)),
-            change(
-                "erases",
-                without.metric("flash.erases"),
-                best.metric("flash.erases")
-            ),
-        ));
-        let small = at(smallest).find(|record| record.buffer == best.buffer);
-        let hits = small
-            .and_then(Record::write_hit_percent)
-            .zip(best.write_hit_percent());
-        if let Some((few, many)) = hits {
-            sentences.push(format!(
-                "From {} to {}, the share of page writes it absorbs goes from {few:.1} % to {many:.1} %.",
-                numbers::bytes(smallest),
-                numbers::bytes(largest)
-            ));
-        }
-    }
-    if let (Some(best), Some(worst)) = (
-        fastest(smallest),
-        at(smallest).max_by(|a, b| response(a).total_cmp(&response(b))),
-    ) && best.buffer != worst.buffer
-    {
-        sentences.push(format!(
-            "At {}, the choice of scheme alone makes a factor of {}: {} ms with {}, {} ms with {}.",
-            numbers::bytes(smallest),
-            numbers::real(response(worst) / response(best)),
-            numbers::real(response(best)),
-            best.buffer,
-            numbers::real(response(worst)),
-            worst.buffer
-        ));
-    }
-    sentences
-}
-
-/// `, and erases go from 9 to 3`, if both are known and differ.
-fn change(what: &str, before: Option<f64>, after: Option<f64>) -> String {
-    match before.zip(after) {
-        Some((before, after)) if before != after => {
-            format!(
-                ", and {what} go from {} to {}",
-                numbers::whole(before as u64),
-                numbers::whole(after as u64)
-            )
-        }
-        _ => String::new(),
     }
 }

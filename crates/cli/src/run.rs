@@ -7,9 +7,9 @@ use clap::ArgMatches;
 use destage::{Combination, Facts, Manifest, Outcome, Record};
 use destage_sim::metrics;
 
-use crate::args::RunArguments;
+use crate::args::{Noise, RunArguments};
 use crate::choices;
-use crate::errors::{Failure, command, warn};
+use crate::errors::{Failure, command, report_line, warn};
 use crate::logs::Logs;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::output::table::{Side, Table};
@@ -88,6 +88,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
 
     destage_memory::doing("writing results");
     let Outcome { manifest, record } = &outcome;
+    note(&manifest.inputs, common.noise);
     let facts = manifest.inputs.iter();
     facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
     summary::notes(std::slice::from_ref(record))
@@ -105,6 +106,16 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     match machine_form(common.results.machine) {
         Some(form) => output::print(&content(form)),
         None => output::show(&for_people(manifest, record)),
+    }
+}
+
+/// Says how large the devices are that follow from `inputs`.
+pub(crate) fn note(inputs: &[Facts], noise: Noise) {
+    if !noise.quiet {
+        let lines = summary::sizings(inputs);
+        lines
+            .iter()
+            .for_each(|line| report_line(&format!("destage: note: {line}")));
     }
 }
 
@@ -136,15 +147,10 @@ pub(crate) fn describe(record: &Record) -> String {
         Some(bytes) => format!("{} of {}", record.buffer, numbers::bytes(bytes)),
         None => record.buffer.clone(),
     };
-    let count = |name: &str| record.whole(name).unwrap_or(0);
     format!(
-        "{} on {buffer}, FTL {}, {} dies x {} planes x {} blocks x {} pages of {}",
+        "{} on {buffer}, FTL {}, {}",
         record.trace,
         record.ftl,
-        count("flash.dies"),
-        count("flash.planes_per_die"),
-        count("flash.blocks_per_plane"),
-        count("flash.pages_per_block"),
-        numbers::bytes(count("flash.page_bytes")),
+        summary::device(std::slice::from_ref(record))
     )
 }

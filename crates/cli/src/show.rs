@@ -3,6 +3,7 @@
 use destage_base::parameter::{Parameter, Value as Setting};
 use destage_buffer::{COMMON, SCHEMES};
 use destage_flash::ftl::FTLS;
+use destage_sim::capacity::STAND_INS;
 use destage_sim::parameters::PARAMETERS;
 use destage_sim::profiles::PROFILES;
 use destage_sim::settings::Settings;
@@ -29,6 +30,8 @@ struct Entry {
     row: &'static Parameter,
     /// The value, and where it comes from, where something sets it.
     set: Option<(Setting, String)>,
+    /// What its row gives as a default is an example: it is not set unless somebody does.
+    has_example: bool,
 }
 
 /// Runs the command.
@@ -60,9 +63,16 @@ fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
             name,
             row,
             set: None,
+            has_example: false,
         }
     };
     rows.iter().map(entry).collect()
+}
+
+fn stand_ins() -> Vec<Entry> {
+    let mut all = entries("", STAND_INS);
+    all.iter_mut().for_each(|entry| entry.has_example = true);
+    all
 }
 
 fn parameters() -> Page {
@@ -82,6 +92,7 @@ fn parameters() -> Page {
                 "Parameters common to all buffers",
                 entries("buffer.", COMMON),
             ),
+            ("What stands for others", stand_ins()),
         ],
     }
 }
@@ -140,6 +151,7 @@ fn profile(name: &str) -> Result<Page, Failure> {
             name: key.to_owned(),
             row,
             set: values.get(key).map(|value| (value.clone(), source.clone())),
+            has_example: false,
         })
     });
     Ok(Page {
@@ -219,6 +231,9 @@ impl Entry {
         if !row.unit.is_empty() && !says_its_own {
             line.push_str(&format!(" {}", row.unit));
         }
+        if self.has_example {
+            line.push_str("  (an example; not set unless given)");
+        }
         if value.is_some() {
             line.push_str(&format!("  (default {})", row.default));
         }
@@ -249,7 +264,15 @@ impl Entry {
         let default = row
             .read(row.default)
             .map_or(json!(row.default), |value| json::setting(&value));
-        map.insert("default".into(), default);
+        match self.has_example {
+            true => {
+                map.insert("default".into(), Value::Null);
+                map.insert("example".into(), default);
+            }
+            false => {
+                map.insert("default".into(), default);
+            }
+        }
         map.insert("unit".into(), json!(row.unit));
         map.insert("range".into(), json!(row.expected()));
         map.insert("about".into(), json!(row.about));

@@ -24,7 +24,8 @@ fn every_compression_gives_the_same() {
     let text = trace();
     let bytes = text.as_bytes();
     place.write("t.disksim", bytes);
-    let plain = place.json(&["run", "t.disksim", "--json"]);
+    let size = ["--set", "flash.blocks_per_plane=2048", "--json"];
+    let plain = place.json(&[&["run", "t.disksim"], &size[..]].concat());
 
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(bytes).unwrap();
@@ -40,12 +41,13 @@ fn every_compression_gives_the_same() {
     ] {
         let name = format!("t.disksim.{ending}");
         place.write(&name, &content);
-        let document = place.json(&["run", &name, "--json"]);
+        let document = place.json(&[&["run", &name], &size[..]].concat());
         assert_eq!(document["metrics"], plain["metrics"], "{ending}");
         let digest = |document: &serde_json::Value| document["manifest"]["trace_digest"].clone();
         assert_eq!(digest(&document), digest(&plain), "{ending}");
         // The name plays no part in knowing the compression.
-        let outcome = place.run_with(&["run", "-", "--format", "disksim", "--json"], &content);
+        let arguments = [&["run", "-", "--format", "disksim"], &size[..]].concat();
+        let outcome = place.run_with(&arguments, &content);
         assert_eq!(outcome.status, 0, "{ending}: {}", outcome.errors);
         assert_eq!(
             json(&outcome.output)["metrics"],
@@ -59,8 +61,9 @@ fn every_compression_gives_the_same() {
 fn standard_input_is_a_trace() {
     let place = Place::new();
     place.write("t.disksim", trace());
-    let file = place.json(&["run", "t.disksim", "--json"]);
-    let arguments = ["run", "-", "--format", "disksim", "--json"];
+    let size = ["--set", "flash.blocks_per_plane=2048", "--json"];
+    let file = place.json(&[&["run", "t.disksim"], &size[..]].concat());
+    let arguments = [&["run", "-", "--format", "disksim"], &size[..]].concat();
     let outcome = place.run_with(&arguments, trace().as_bytes());
     assert_eq!(outcome.status, 0, "{}", outcome.errors);
     assert_eq!(json(&outcome.output)["metrics"], file["metrics"]);

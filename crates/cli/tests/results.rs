@@ -285,7 +285,7 @@ fn a_run_that_saturates_says_so() {
 #[test]
 fn a_result_may_go_to_an_open_file() {
     let place = Place::new();
-    let options = ["--workload", "zipf:requests=10", "--csv"];
+    let options = ["--workload", "zipf:requests=10", "--csv", "--quiet"];
     let plain = place.succeed(&[&["run"], &options[..]].concat());
     if cfg!(unix) {
         let file = std::fs::File::create(place.path("all.txt")).unwrap();
@@ -296,4 +296,44 @@ fn a_result_may_go_to_an_open_file() {
         assert_eq!(place.read("all.txt").lines().count(), 11);
         assert_eq!(place.files(), ["all.txt"]);
     }
+}
+
+#[test]
+fn a_comparison_says_what_it_found() {
+    let place = Place::new();
+    let workload = "zipf:requests=3000,footprint_pages=2000,mean_interarrival_ms=0.4";
+    let compare = ["compare", "--quiet", "--workload", workload];
+    let of = |more: &[&str]| place.succeed(&[&compare[..], more].concat());
+    let text = of(&["--buffers", "nocache,lru,fifo", "--sizes", "64KiB,256KiB"]);
+    let told = text.split("\n\n").last().unwrap();
+    let starts = [
+        "With 256 KiB of buffer, lru answers in ",
+        "From 64 KiB to 256 KiB, the share of page writes it absorbs goes from ",
+        "At 64 KiB, the choice of scheme alone makes a factor of ",
+    ];
+    assert_eq!(told.lines().count(), 3, "{told}");
+    for (line, start) in told.lines().zip(starts) {
+        assert!(line.starts_with(start), "{told}");
+    }
+    // Each layer for itself, and nothing of times where there are none.
+    let text = of(&[
+        "--buffers",
+        "lru,fifo",
+        "--sizes",
+        "64KiB,256KiB",
+        "--ftls",
+        "page,none",
+    ]);
+    let told = text.split("\n\n").last().unwrap();
+    let of_none: Vec<_> = told
+        .lines()
+        .filter(|line| line.contains("FTL none: "))
+        .collect();
+    assert_eq!((told.lines().count(), of_none.len()), (3, 1), "{told}");
+    assert!(
+        of_none[0].contains("FTL none: From 64 KiB to 256 KiB"),
+        "{told}"
+    );
+    // A run alone is compared with none.
+    assert!(!of(&["--buffers", "lru"]).contains("absorbs"));
 }

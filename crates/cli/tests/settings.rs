@@ -188,6 +188,8 @@ fn order_and_power(place: &Place, arguments: &[&str]) -> serde_json::Value {
         "csv",
         "--set",
         "trace.time_unit=ms",
+        "--set",
+        "flash.blocks_per_plane=2048",
         "--json",
     ];
     place.json(&[&run[..], arguments].concat())["metrics"].clone()

@@ -84,7 +84,7 @@ fn a_slice_beyond_the_trace_is_told() {
             (0, warning),
             "{command:?}"
         );
-        let outcome = place.run(&[command, &["--skip", "1"]].concat());
+        let outcome = place.run(&[command, &["--skip", "1", "--quiet"]].concat());
         assert_eq!(
             (outcome.status, outcome.errors.as_str()),
             (0, ""),

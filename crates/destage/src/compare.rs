@@ -8,17 +8,18 @@ use crate::grid::Combination;
 use crate::input::Input;
 use crate::manifest::Manifest;
 use crate::passes::plan;
-use crate::pool::Pool;
+use crate::pool::{Pool, Work};
 use crate::progress::{Counter, Progress, Silent};
 use crate::record::Record;
 use crate::results::Results;
+use crate::survey::Survey;
 
 /// How a comparison is carried out. Nothing here changes its results.
 pub struct Effort<'a> {
     /// Worker threads, never more than there are runs; 0: one for each core.
     pub threads: usize,
     /// Bytes that the models of runs at a time may take, about: if all of an input's runs would take more, it is read
-    /// more than once. 4 GiB if not said.
+    /// more than once. If not said, 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
     pub memory: u64,
     /// Who is told how far the work is.
     pub progress: &'a dyn Progress,
@@ -28,7 +29,7 @@ impl Default for Effort<'_> {
     fn default() -> Self {
         Self {
             threads: 0,
-            memory: 4 << 30,
+            memory: (destage_memory::limit() / 2).min(4 << 30),
             progress: &Silent,
         }
     }
@@ -66,8 +67,21 @@ pub fn compare(
     let known: Option<u64> = known.sum();
     let expected = known.map(|requests| requests.saturating_mul(combinations.len() as u64));
     let counter = Counter::new(effort.progress, expected);
-    let passes = plan(inputs, combinations, effort.memory);
-    let pool = Pool::new(inputs, combinations, &passes, &counter, threads.min(runs));
+    let configs: Vec<_> = combinations.iter().map(|each| &each.config).collect();
+    let (mut known, mut prepasses) = (Vec::new(), Vec::new());
+    for input in inputs {
+        let (of_input, of_runs) = Survey::of(input, &configs, &counter)?.split();
+        known.push(of_input);
+        prepasses.push(of_runs);
+    }
+    let passes = plan(inputs, &known, effort.memory);
+    let work = Work {
+        inputs,
+        combinations,
+        known: &known,
+        passes: &passes,
+    };
+    let pool = Pool::new(work, prepasses, &counter, threads.min(runs));
     let finished = pool.run()?;
     let mut records = Vec::with_capacity(runs);
     let mut facts = Vec::with_capacity(inputs.len());
@@ -76,8 +90,10 @@ pub fn compare(
         if pass.combinations.start == 0 {
             facts.push(of_input);
         }
-        let rows = combinations[pass.combinations.clone()].iter().zip(results);
-        records.extend(rows.map(|(combination, result)| Record::new(input, combination, result)));
+        for (index, result) in pass.combinations.clone().zip(results) {
+            let config = &known[pass.input].configs[index];
+            records.push(Record::new(input, &combinations[index], config, result));
+        }
     }
     Ok(Results {
         manifest: Manifest {

@@ -5,12 +5,12 @@ use destage_sim::observer::Observer;
 use destage_sim::settings::Config;
 
 use crate::error::Error;
-use crate::grid::Combination;
+use crate::survey::Known;
 
 /// The devices of all runs. A prepared one is kept from its first run to its last.
 pub(crate) struct Devices {
-    /// For each combination, which of `kept` it begins with; none if there is nothing to keep.
-    of: Vec<Option<usize>>,
+    /// For each run of each input, which of `kept` it begins with; none if there is nothing to keep.
+    of: Vec<Vec<Option<usize>>>,
     kept: Vec<Kept>,
 }
 
@@ -33,38 +33,48 @@ pub(crate) struct Start {
 }
 
 impl Devices {
-    /// For `combinations` on `inputs` inputs.
-    pub(crate) fn new(combinations: &[Combination], inputs: usize) -> Self {
-        let mut kept: Vec<Kept> = Vec::new();
-        let mut place = |preparation: String| {
-            let known = kept.iter().position(|kept| kept.preparation == preparation);
-            let place = known.unwrap_or_else(|| {
-                kept.push(Kept {
-                    preparation,
-                    wanted: 0,
-                    is_taken: false,
-                    original: None,
-                });
-                kept.len() - 1
-            });
-            kept[place].wanted += inputs;
-            place
+    /// For runs of which `inputs` says what is known.
+    pub(crate) fn new(inputs: &[Known]) -> Self {
+        let mut devices = Self {
+            of: Vec::new(),
+            kept: Vec::new(),
         };
-        let of = combinations
+        for input in inputs {
+            let of = input.configs.iter().map(|config| devices.want(config));
+            let of = of.collect();
+            devices.of.push(of);
+        }
+        devices
+    }
+
+    /// One more run will ask for the device of `config`, which is the one of this number if it is worth keeping.
+    fn want(&mut self, config: &Config) -> Option<usize> {
+        let preparation = config.preparation()?;
+        let known = self
+            .kept
             .iter()
-            .map(|combination| combination.config.preparation().map(&mut place))
-            .collect();
-        Self { of, kept }
+            .position(|kept| kept.preparation == preparation);
+        let place = known.unwrap_or_else(|| {
+            self.kept.push(Kept {
+                preparation,
+                wanted: 0,
+                is_taken: false,
+                original: None,
+            });
+            self.kept.len() - 1
+        });
+        self.kept[place].wanted += 1;
+        Some(place)
     }
 
-    /// Whether nobody is at the device that `combination` begins with.
-    pub(crate) fn is_free(&self, combination: usize) -> bool {
-        self.of[combination].is_none_or(|place| !self.kept[place].is_taken)
+    /// Whether nobody is at the device that `run` of `input` begins with.
+    pub(crate) fn is_free(&self, input: usize, run: usize) -> bool {
+        self.of[input][run].is_none_or(|place| !self.kept[place].is_taken)
     }
 
-    /// What a run of `combination` begins with. [`Devices::put_back`] follows.
-    pub(crate) fn take(&mut self, combination: usize) -> Start {
-        let Some(place) = self.of[combination] else {
+    /// What `run` of `input` begins with. [`Devices::put_back`] follows.
+    pub(crate) fn take(&mut self, input: usize, run: usize) -> Start {
+        let Some(place) = self.of[input][run] else {
             return Start {
                 original: None,
                 is_wanted: false,
@@ -80,8 +90,8 @@ impl Devices {
     }
 
     /// The run has its device, and leaves `original` for others.
-    pub(crate) fn put_back(&mut self, combination: usize, original: Option<Box<dyn Ftl>>) {
-        if let Some(place) = self.of[combination] {
+    pub(crate) fn put_back(&mut self, input: usize, run: usize, original: Option<Box<dyn Ftl>>) {
+        if let Some(place) = self.of[input][run] {
             self.kept[place].is_taken = false;
             self.kept[place].original = original;
         }

@@ -5,6 +5,8 @@ use destage_sim::source::Source;
 use destage_trace::plausibility::Doubt;
 use destage_trace::{ReadOptions, Reader, Volumes};
 
+use crate::survey::Sizing;
+
 /// What is known of an input once it was read.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -20,6 +22,8 @@ pub struct Facts {
     pub dropped_requests: u64,
     /// Requests whose time was moved up.
     pub clamped_requests: u64,
+    /// How large the device is, where that follows from the input.
+    pub sizing: Option<Sizing>,
     first_skipped: Option<String>,
     /// What is odd about its times.
     doubts: Vec<Doubt>,
@@ -43,6 +47,7 @@ impl Facts {
             skipped_lines: report.skipped,
             dropped_requests: report.zero_length,
             clamped_requests: report.clamped,
+            sizing: None,
             first_skipped: reader.first_skipped().map(str::to_owned),
             doubts: reader.doubts(),
             addresses: Vec::new(),
@@ -61,6 +66,7 @@ impl Facts {
             skipped_lines: 0,
             dropped_requests: 0,
             clamped_requests: 0,
+            sizing: None,
             first_skipped: None,
             doubts: Vec::new(),
             addresses: Vec::new(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use destage_base::parameter::read_bytes;
 use destage_sim::settings::{Config, Origin, Settings, split_kind};
 
 use crate::error::Error;
@@ -58,14 +59,16 @@ impl Grid {
         }
     }
 
-    /// Schemes, each `NAME[:k=v,...]`.
+    /// Schemes, each `NAME[:k=v,...]`; `all` stands for every scheme there is, less those that cannot run with these
+    /// settings.
     #[must_use]
     pub fn buffers(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.buffers = Some(items.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Capacities of the buffer: `8MiB`, `512KiB`, `8388608`.
+    /// Capacities of the buffer: `8MiB`, `512KiB`, `8388608`; `LO..HI` stands for `LO` and what follows by doubling, up
+    /// to `HI`.
     #[must_use]
     pub fn sizes(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.sizes = Some(items.into_iter().map(Into::into).collect());
@@ -89,20 +92,30 @@ impl Grid {
     /// The first setting that is not usable, or that a list is empty.
     pub fn combinations(&self) -> Result<Vec<Combination>, Error> {
         let base = &self.base;
-        let (buffers, sizes, ftls) = (of(&self.buffers), of(&self.sizes), of(&self.ftls));
+        let buffers = self.buffers.as_ref().map(|items| self.schemes(items));
+        let buffers = match &buffers {
+            Some(items) => items.iter().map(Some).collect(),
+            None => vec![None],
+        };
+        let sizes = self.sizes.as_deref().map(all_sizes).transpose()?;
+        let (sizes, ftls) = (of(&sizes), of(&self.ftls));
         let mut foreign: BTreeSet<String> = base.keys().map(str::to_owned).collect();
         let mut combinations = Vec::new();
         let mut known = BTreeSet::new();
         for ftl in &ftls {
             for buffer in &buffers {
                 for size in &sizes {
-                    let config = self.config(*buffer, *size, *ftl, &mut foreign)?;
-                    let name = |given: &Option<&String>, of_row: &str| {
-                        given.map_or_else(|| of_row.to_owned(), |given| given.to_owned())
-                    };
+                    let scheme = buffer.map(|buffer| &*buffer.name);
+                    let config = self.config(scheme, *size, *ftl, &mut foreign)?;
+                    let asked = buffer.is_none_or(|buffer| buffer.asked);
+                    if !asked && config.scheme.needs_future && !config.keeps_order() {
+                        continue;
+                    }
+                    let name =
+                        |given: Option<&str>, of_row: &str| given.unwrap_or(of_row).to_owned();
                     let combination = Combination {
-                        buffer: name(buffer, config.scheme.name),
-                        ftl: name(ftl, config.ftl_row.name),
+                        buffer: name(scheme, config.scheme.name),
+                        ftl: name(ftl.map(String::as_str), config.ftl_row.name),
                         config,
                     };
                     if known.insert(identity(&combination)) {
@@ -129,17 +142,39 @@ impl Grid {
         Ok(combinations)
     }
 
+    /// The schemes that `items` stand for.
+    fn schemes(&self, items: &[String]) -> Vec<Scheme> {
+        let mut schemes = Vec::new();
+        for item in items {
+            if item != ALL {
+                schemes.push(Scheme {
+                    name: item.clone(),
+                    asked: true,
+                });
+                continue;
+            }
+            schemes.extend(self.base.schemes().map(|row| Scheme {
+                name: row.name.to_owned(),
+                asked: false,
+            }));
+        }
+        schemes
+    }
+
     /// One of them; what it takes of the base leaves `foreign`.
     fn config(
         &self,
-        buffer: Option<&String>,
+        buffer: Option<&str>,
         size: Option<&String>,
         ftl: Option<&String>,
         foreign: &mut BTreeSet<String>,
     ) -> Result<Config, Error> {
         let mut settings = self.base.clone();
         let mut own = BTreeSet::new();
-        for (option, section, item) in [("--ftls", "ftl", ftl), ("--buffers", "buffer", buffer)] {
+        for (option, section, item) in [
+            ("--ftls", "ftl", ftl.map(String::as_str)),
+            ("--buffers", "buffer", buffer),
+        ] {
             let Some(item) = item else { continue };
             settings.set_kind_by(option, section, item)?;
             let (_, pairs) = split_kind(option, item)?;
@@ -158,6 +193,37 @@ impl Grid {
         }
         Ok(settings.resolve()?)
     }
+}
+
+/// What stands for every scheme.
+const ALL: &str = "all";
+
+/// An item of the list of schemes.
+struct Scheme {
+    name: String,
+    /// Somebody named it, and did not only say [`ALL`].
+    asked: bool,
+}
+
+/// The sizes that `items` stand for.
+fn all_sizes(items: &[String]) -> Result<Vec<String>, Error> {
+    let mut sizes = Vec::new();
+    for item in items {
+        let Some((first, last)) = item.split_once("..") else {
+            sizes.push(item.clone());
+            continue;
+        };
+        let ends = read_bytes(first.trim()).zip(read_bytes(last.trim()));
+        let Some((first, last)) = ends.filter(|(first, last)| (1..=*last).contains(first)) else {
+            return Err(Error::Input(format!(
+                "--sizes {item:?}: expected LO..HI with two sizes in bytes, the smaller one first, such as 256KiB..64MiB"
+            )));
+        };
+        let doubled = |size: &u64| size.checked_mul(2).filter(|size| *size <= last);
+        let range = std::iter::successors(Some(first), doubled);
+        sizes.extend(range.map(|size| size.to_string()));
+    }
+    Ok(sizes)
 }
 
 /// The items, or one that leaves things as they are.
@@ -243,6 +309,42 @@ mod tests {
         // A name of its own is a row of its own.
         let spelt = ["lru", "lru:lru_unit=page"];
         assert_eq!(names(&spelt, &["1MiB"]), spelt);
+    }
+
+    fn sizes(items: &[&str]) -> Result<Vec<u64>, String> {
+        let grid = Grid::new(Settings::new()).sizes(items.iter().copied());
+        let all = grid.combinations().map_err(|error| error.to_string())?;
+        let size = |each: &Combination| each.config.typed.buffer.capacity_bytes;
+        Ok(all.iter().map(size).collect())
+    }
+
+    #[test]
+    fn a_range_of_sizes_doubles_up_to_its_end() {
+        let mib = |numbers: &[u64]| Ok(numbers.iter().map(|number| number << 20).collect());
+        assert_eq!(sizes(&["1MiB..8MiB", "3MiB"]), mib(&[1, 2, 4, 8, 3]));
+        assert_eq!(sizes(&["3MiB..20MiB"]), mib(&[3, 6, 12]));
+        assert_eq!(sizes(&["4MiB..4MiB"]), mib(&[4]));
+        for wrong in ["8MiB..1MiB", "0..1MiB", "1MiB..", "..", "1MiB..many"] {
+            let text = sizes(&[wrong]).unwrap_err();
+            assert!(text.contains("expected LO..HI"), "{wrong}: {text}");
+        }
+    }
+
+    #[test]
+    fn all_is_every_scheme_that_can_run() {
+        let names = |pair: &str, items: &[&str]| -> Vec<String> {
+            let grid = Grid::new(settings(pair)).buffers(items.iter().copied());
+            let all = grid.combinations().unwrap();
+            all.into_iter().map(|each| each.buffer).collect()
+        };
+        let registered: Vec<_> = destage_buffer::SCHEMES.iter().map(|row| row.name).collect();
+        assert_eq!(names("host.time_scale=1", &["all", "lru"]), registered);
+        // Who reorders requests does not know the order of writes beforehand.
+        let clook = names("host.scheduler=clook", &["all"]);
+        assert!(!clook.contains(&"belady".to_owned()));
+        assert_eq!(clook.len(), registered.len() - 1);
+        // Who asks for it is told.
+        assert_eq!(names("host.scheduler=clook", &["belady"]), ["belady"]);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use destage_base::parameter::{Value, Values};
 use destage_sim::settings::{Config, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
-    BadLines, FORMATS, Operation, ReadOptions, Reader, Request, TraceError, format, injected,
-    require_second_pass,
+    BadLines, FORMATS, Operation, ReadOptions, Reader, Request, TraceError, can_be_read_again,
+    format, injected,
 };
 use destage_workload::{WORKLOADS, Workload};
 
@@ -190,14 +190,6 @@ impl Input {
         }
     }
 
-    /// Whether it can be read from its beginning more than once.
-    pub(crate) fn can_be_read_again(&self) -> bool {
-        match &self.kind {
-            Kind::Trace(_) => self.bytes().is_some(),
-            Kind::Workload(_) | Kind::Requests(..) => true,
-        }
-    }
-
     /// Bytes of the file, if it is one.
     pub(crate) fn bytes(&self) -> Option<u64> {
         match &self.kind {
@@ -209,15 +201,28 @@ impl Input {
         }
     }
 
+    /// Whether it can be read more than once: what comes through a pipe is gone after the first time.
+    pub(crate) fn can_be_read_again(&self) -> bool {
+        match &self.kind {
+            Kind::Trace(path) => can_be_read_again(path),
+            Kind::Workload(_) | Kind::Requests(..) => true,
+        }
+    }
+
+    /// Why a run under `config`, which has to know the requests beforehand, cannot begin.
+    pub(crate) fn read_only_once(&self, config: &Config) -> Error {
+        let what = match config.scheme.needs_future {
+            true => "a scheme that knows the future",
+            false => "trace.addr_map=shrink",
+        };
+        Error::Input(format!(
+            "{}: {what} reads the trace twice; expected a regular file",
+            self.name()
+        ))
+    }
+
     /// The requests one after the other, in bounded memory, for a pass before the one that counts.
     pub(crate) fn open_first(&self, config: &Config) -> Result<Source<'static>, Error> {
-        if let Kind::Trace(path) = &self.kind {
-            let what = match config.scheme.needs_future {
-                true => "a scheme that knows the future",
-                false => "trace.addr_map=shrink",
-            };
-            require_second_pass(path, what, "")?;
-        }
         let options = ReadOptions {
             digest: false,
             ..self.options(config)?

@@ -10,7 +10,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`Input`], [`Reading`], [`Facts`] | what is simulated, how it is read, what is known of it then |
+//! | [`Input`], [`Reading`], [`Facts`], [`Sizing`] | what is simulated, how it is read, what is known of it then |
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
@@ -34,6 +34,7 @@ mod progress;
 mod record;
 mod results;
 mod run;
+mod survey;
 
 pub use destage_base as base;
 pub use destage_buffer as buffer;
@@ -57,3 +58,4 @@ pub use progress::{Progress, Silent, Stage};
 pub use record::Record;
 pub use results::{Outcome, Results};
 pub use run::run;
+pub use survey::Sizing;

@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use destage_base::parameter::Value;
 
-use crate::grid::Combination;
+use destage_sim::settings::Config;
+
 use crate::input::Input;
+use crate::survey::Known;
 
 /// One reading of an input, for some of the runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -21,12 +23,12 @@ const PER_BUFFER_PAGE: u64 = 128;
 /// Bytes for everything else.
 const BASE: u64 = 1 << 20;
 
-/// The passes over `inputs`, in order: of each as few as give every one of `combinations` its run, with models of some
-/// `memory` bytes at a time. What can be read once only is read once.
-pub(crate) fn plan(inputs: &[Input], combinations: &[Combination], memory: u64) -> Vec<Pass> {
-    let bytes: Vec<u64> = combinations.iter().map(model_bytes).collect();
+/// The passes over `inputs`, of which the runs are `known`, in order: of each as few as give every run its model, with
+/// models of some `memory` bytes at a time. What can be read once only is read once.
+pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64) -> Vec<Pass> {
     let mut passes = Vec::new();
-    for (input, of) in inputs.iter().enumerate() {
+    for (input, (of, known)) in inputs.iter().zip(known).enumerate() {
+        let bytes: Vec<u64> = known.configs.iter().map(model_bytes).collect();
         let memory = if of.can_be_read_again() {
             memory
         } else {
@@ -52,8 +54,8 @@ pub(crate) fn plan(inputs: &[Input], combinations: &[Combination], memory: u64) 
 }
 
 /// About the most that the model of a run takes, in bytes.
-fn model_bytes(combination: &Combination) -> u64 {
-    let parameters = combination.config.parameters();
+fn model_bytes(config: &Config) -> u64 {
+    let parameters = config.parameters();
     let whole = |name: &str| match parameters.get(name) {
         Some(Value::Integer(number)) => *number,
         _ => 1,
@@ -80,17 +82,27 @@ mod tests {
 
     #[test]
     fn an_input_is_read_as_often_as_the_models_ask_for() {
-        let grid = Grid::new(Settings::new()).sizes(["1MiB", "2MiB", "3MiB", "4MiB", "5MiB"]);
-        let grid = grid.buffers(["lru"]);
-        let combinations = grid.combinations().unwrap();
+        let mut base = Settings::new();
+        base.set_pair("flash.blocks_per_plane=64").unwrap();
+        let grid = Grid::new(base).sizes(["1MiB", "2MiB", "3MiB", "4MiB", "5MiB"]);
+        let combinations = grid.buffers(["lru"]).combinations().unwrap();
+        let known = || Known {
+            configs: combinations
+                .iter()
+                .map(|each| each.config.clone())
+                .collect(),
+            sizing: None,
+            merged: Vec::new(),
+        };
+        let known = [known(), known()];
         let inputs = [Input::requests("requests", []), Input::trace("-")];
         let of = |memory| {
-            let passes = plan(&inputs, &combinations, memory).into_iter();
+            let passes = plan(&inputs, &known, memory).into_iter();
             passes
                 .map(|pass| (pass.input, pass.combinations))
                 .collect::<Vec<_>>()
         };
-        let one = model_bytes(&combinations[4]);
+        let one = model_bytes(&combinations[4].config);
         assert_eq!(of(u64::MAX), [(0, 0..5), (1, 0..5)]);
         assert_eq!(of(2 * one), [(0, 0..2), (0, 2..4), (0, 4..5), (1, 0..5)]);
         assert_eq!(of(0).len(), 6);

@@ -11,7 +11,6 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use destage_sim::merging::Merged;
 use destage_sim::observer::{Observer, Silent};
 use destage_sim::prepass::Prepass;
 use destage_sim::run::{RunResult, Simulation};
@@ -25,7 +24,8 @@ use crate::facts::Facts;
 use crate::grid::Combination;
 use crate::input::Input;
 use crate::passes::Pass;
-use crate::progress::{Counter, Stage, Watch};
+use crate::progress::{Counter, Watch};
+use crate::survey::Known;
 
 /// Requests in a batch, at least, unless the input ends: half a MiB.
 const BATCH: usize = 1 << 14;
@@ -37,12 +37,23 @@ const WINDOW: usize = 4;
 type Batch = Arc<Vec<Request>>;
 type Outcome = Result<RunResult, Error>;
 
+/// What is to be done.
+#[derive(Clone, Copy)]
+pub(crate) struct Work<'a> {
+    pub(crate) inputs: &'a [Input],
+    pub(crate) combinations: &'a [Combination],
+    /// Of each input.
+    pub(crate) known: &'a [Known],
+    /// What each feed is.
+    pub(crate) passes: &'a [Pass],
+}
+
+/// What each run of each input needs to know, until it takes it.
+pub(crate) type Prepasses = Vec<Vec<Option<Result<Prepass, Error>>>>;
+
 /// The workers' common ground. See the [module](self).
 pub(crate) struct Pool<'a> {
-    inputs: &'a [Input],
-    combinations: &'a [Combination],
-    /// What each feed is.
-    passes: &'a [Pass],
+    work: Work<'a>,
     counter: &'a Counter<'a>,
     workers: usize,
     /// Bytes of all feeds, if they are files: what an estimate of the requests to come rests on.
@@ -53,6 +64,7 @@ pub(crate) struct Pool<'a> {
 
 struct State<'a> {
     feeds: Vec<Feed<'a>>,
+    prepasses: Prepasses,
     devices: Devices,
     opening: bool,
     failure: Option<Error>,
@@ -63,7 +75,8 @@ struct State<'a> {
 }
 
 struct Feed<'a> {
-    /// The first of its combinations.
+    /// Its input, and the first of its combinations.
+    input: usize,
     offset: usize,
     /// Nobody has it while a worker decodes, or once it has ended.
     source: Option<Source<'a>>,
@@ -72,8 +85,6 @@ struct Feed<'a> {
     spare: Vec<Vec<Request>>,
     /// The number of the first of them.
     first: usize,
-    /// What the pass before found to fall together.
-    merged: Vec<Merged>,
     /// What is known of the input, once it has ended.
     facts: Option<Facts>,
     runs: Vec<Run<'a>>,
@@ -119,15 +130,16 @@ enum Task<'a> {
 
 impl<'a> Pool<'a> {
     pub(crate) fn new(
-        inputs: &'a [Input],
-        combinations: &'a [Combination],
-        passes: &'a [Pass],
+        work: Work<'a>,
+        prepasses: Prepasses,
         counter: &'a Counter<'a>,
         workers: usize,
     ) -> Self {
+        let Work { inputs, passes, .. } = work;
         let state = State {
             feeds: Vec::new(),
-            devices: Devices::new(combinations, inputs.len()),
+            prepasses,
+            devices: Devices::new(work.known),
             opening: false,
             failure: None,
             stopped: false,
@@ -138,9 +150,7 @@ impl<'a> Pool<'a> {
             .iter()
             .all(|input| input.expected_requests().is_some());
         Self {
-            inputs,
-            combinations,
-            passes,
+            work,
             counter,
             workers,
             bytes: if is_known {
@@ -193,7 +203,7 @@ impl<'a> Pool<'a> {
         let _alarm = Alarm(self);
         let mut state = self.lock();
         loop {
-            match state.next(self.workers, self.passes.len()) {
+            match state.next(self.workers, self.work.passes.len()) {
                 Task::End => return,
                 Task::Wait => {
                     state = self
@@ -226,7 +236,7 @@ impl<'a> Pool<'a> {
     fn carry_out(&self, task: Task<'a>) -> Result<(), Error> {
         match task {
             Task::Open(feed) => {
-                let opened = self.open(&self.passes[feed])?;
+                let opened = self.open(&self.work.passes[feed])?;
                 let mut state = self.lock();
                 state.opening = false;
                 state.feeds.push(opened);
@@ -261,42 +271,47 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    fn doing(&self, feed: usize, run: usize) {
-        let pass = &self.passes[feed];
-        let input = self.inputs[pass.input].name();
-        destage_memory::doing(self.combinations[pass.combinations.start + run].doing(&input));
+    /// The input of a feed.
+    fn input(&self, feed: usize) -> &'a Input {
+        &self.work.inputs[self.work.passes[feed].input]
     }
 
-    /// Opens the input of `pass`, after the pass before it that some of its runs need.
+    /// The number of a run among the combinations.
+    fn combination(&self, feed: usize, run: usize) -> usize {
+        self.work.passes[feed].combinations.start + run
+    }
+
+    fn doing(&self, feed: usize, run: usize) {
+        let combination = &self.work.combinations[self.combination(feed, run)];
+        destage_memory::doing(combination.doing(&self.input(feed).name()));
+    }
+
+    /// Opens the input of `pass`.
     fn open(&self, pass: &Pass) -> Result<Feed<'a>, Error> {
-        let input = &self.inputs[pass.input];
+        let input = &self.work.inputs[pass.input];
         destage_memory::doing(format!("reading {}", input.name()));
-        let combinations = self.combinations[pass.combinations.clone()].iter();
-        let configs: Vec<_> = combinations.map(|each| &each.config).collect();
-        let needing = configs.iter().find(|config| config.needs_prepass());
-        let prepasses: Vec<_> = if let Some(config) = needing {
-            let expected = input.expected_requests();
-            let mut source = input.open_first(config)?;
-            Prepass::of_all(&configs, &mut source, |read| {
-                self.counter.report(Stage::FirstPass, read, expected)
-            })?
-        } else {
-            configs.iter().map(|_| Ok(Prepass::default())).collect()
-        };
-        let run = |prepass: Result<Prepass, _>| Run {
+        let known = &self.work.known[pass.input];
+        let source = input.open(&known.configs[0])?;
+        let mut state = self.lock();
+        let prepasses = &mut state.prepasses[pass.input];
+        let run = |combination: usize| Run {
             position: 0,
-            phase: Phase::New(Box::new(prepass.map_err(Error::from))),
+            phase: Phase::New(Box::new(
+                prepasses[combination]
+                    .take()
+                    .unwrap_or_else(|| Ok(Prepass::default())),
+            )),
         };
-        let known = prepasses.iter().filter_map(|prepass| prepass.as_ref().ok());
+        let runs = pass.combinations.clone().map(run).collect();
         Ok(Feed {
+            input: pass.input,
             offset: pass.combinations.start,
-            source: Some(input.open(configs[0])?),
+            source: Some(source),
             batches: VecDeque::new(),
             spare: Vec::new(),
             first: 0,
-            merged: known.filter_map(|prepass| prepass.merged).collect(),
             facts: None,
-            runs: prepasses.into_iter().map(run).collect(),
+            runs,
         })
     }
 
@@ -307,8 +322,7 @@ impl<'a> Pool<'a> {
         mut source: Source<'a>,
         mut requests: Vec<Request>,
     ) -> Result<(), Error> {
-        let input = self.passes[feed].input;
-        destage_memory::doing(format!("reading {}", self.inputs[input].name()));
+        destage_memory::doing(format!("reading {}", self.input(feed).name()));
         requests.clear();
         requests.reserve_exact(BATCH + PART);
         let mut part = Vec::with_capacity(PART);
@@ -329,7 +343,7 @@ impl<'a> Pool<'a> {
         }
         // Where every run has failed, nobody reads on.
         if has_ended || of.have_all_failed() {
-            of.close(self.facts(feed, of, &source)?);
+            of.close(self.facts(feed, &source)?);
         } else {
             of.source = Some(source);
         }
@@ -337,14 +351,18 @@ impl<'a> Pool<'a> {
     }
 
     /// What is known of an input of which nothing more is read.
-    fn facts(&self, feed: usize, of: &Feed<'a>, source: &Source<'_>) -> Result<Facts, Error> {
-        let options = self.inputs[self.passes[feed].input].options(&self.combinations[0].config)?;
+    fn facts(&self, feed: usize, source: &Source<'_>) -> Result<Facts, Error> {
+        let known = &self.work.known[self.work.passes[feed].input];
+        let options = self.input(feed).options(&known.configs[0])?;
         let mut facts = Facts::of_source(source, &options);
-        let mut configs = self.combinations.iter().map(|each| &each.config);
-        if !configs.any(Config::follows_arrivals) {
+        if !known.configs.iter().any(Config::follows_arrivals) {
             facts.forget_times();
         }
-        of.merged.iter().for_each(|merged| facts.add_merged(merged));
+        known
+            .merged
+            .iter()
+            .for_each(|merged| facts.add_merged(merged));
+        facts.sizing = known.sizing;
         Ok(facts)
     }
 
@@ -358,7 +376,13 @@ impl<'a> Pool<'a> {
             state.bytes_ended = read;
         }
         let requests = state.decoded as f64 * total as f64 / read.max(1) as f64;
-        let runs = self.combinations.len() * self.inputs.len() / self.passes.len();
+        let Work {
+            inputs,
+            combinations,
+            passes,
+            ..
+        } = self.work;
+        let runs = combinations.len() * inputs.len() / passes.len();
         self.counter.expect(requests as u64 * runs as u64);
     }
 
@@ -369,18 +393,18 @@ impl<'a> Pool<'a> {
         prepass: Result<Prepass, Error>,
         start: Start,
     ) -> Phase<'a> {
-        let pass = &self.passes[feed];
-        let combination = pass.combinations.start + run;
-        let config = &self.combinations[combination].config;
+        let input = self.work.passes[feed].input;
+        let combination = self.combination(feed, run);
+        let config = &self.work.known[input].configs[combination];
         let mut observer: Box<dyn Observer + 'a> = Box::new(Watch::new(self.counter, Silent));
         let ftl = start.ftl(config, &mut *observer);
         let (ftl, original) = match ftl {
             Ok((ftl, original)) => (Ok(ftl), original),
             Err(error) => (Err(error), None),
         };
-        self.lock().devices.put_back(combination, original);
+        self.lock().devices.put_back(input, combination, original);
         let built = prepass.and_then(|prepass| {
-            let origin = self.inputs[pass.input].name();
+            let origin = self.input(feed).name();
             Ok(Simulation::new(config, &origin, ftl?, &prepass, observer)?)
         });
         match built {
@@ -409,7 +433,7 @@ impl<'a> Pool<'a> {
         if of.have_all_failed()
             && let Some(source) = of.source.take()
         {
-            of.close(self.facts(feed, of, &source)?);
+            of.close(self.facts(feed, &source)?);
         }
         Ok(())
     }
@@ -469,7 +493,7 @@ impl<'a> State<'a> {
             runs.map(move |(run, state)| (feed, run, of, state))
         });
         let ready = runs.filter(|(_, index, feed, run)| match run.phase {
-            Phase::New(_) => self.devices.is_free(feed.offset + *index),
+            Phase::New(_) => self.devices.is_free(feed.input, feed.offset + *index),
             Phase::Idle(_) => run.position < feed.end() || feed.facts.is_some(),
             Phase::Busy | Phase::Done(_) => false,
         });
@@ -484,7 +508,7 @@ impl<'a> State<'a> {
                 feed,
                 run,
                 prepass: *prepass,
-                start: self.devices.take(of.offset + run),
+                start: self.devices.take(of.input, of.offset + run),
             },
             Phase::Idle(simulation) => Task::Advance {
                 feed,

@@ -32,17 +32,18 @@ pub struct Record {
 }
 
 impl Record {
-    /// Joins the result of `combination` on `input` with the names.
+    /// Joins the result of `combination` on `input`, where it ran under `config`, with the names.
     pub(crate) fn new(
         input: &Input,
         combination: &Combination,
+        config: &Config,
         result: Result<RunResult, Error>,
     ) -> Self {
         let (mut parameters, metrics, error) = match result {
             Ok(result) => (result.parameters, result.metrics, None),
             Err(error) => {
-                let parameters = Config::parameters(&combination.config);
-                (parameters, Metrics::default(), Some(Arc::new(error)))
+                let error = Some(Arc::new(error));
+                (config.parameters(), Metrics::default(), error)
             }
         };
         parameters.extend(input.parameters());

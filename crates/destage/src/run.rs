@@ -3,7 +3,6 @@
 use std::time::Instant;
 
 use destage_sim::observer::Observer;
-use destage_sim::prepass::Prepass;
 use destage_sim::run::run as simulate;
 
 use crate::error::Error;
@@ -11,9 +10,10 @@ use crate::facts::Facts;
 use crate::grid::Combination;
 use crate::input::Input;
 use crate::manifest::Manifest;
-use crate::progress::{Counter, Progress, Stage, Watch};
+use crate::progress::{Counter, Progress, Watch};
 use crate::record::Record;
 use crate::results::Outcome;
+use crate::survey::{Plan, Survey};
 
 /// Simulates `input` under `combination`, in memory that does not depend on the input's length. `observer` sees what
 /// happens to each request.
@@ -27,25 +27,20 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<Outcome, Error> {
     let started = Instant::now();
-    let config = &combination.config;
-    let options = input.options(config)?;
-    let expected = input.expected_requests();
-    let counter = Counter::new(progress, expected);
+    let options = input.options(&combination.config)?;
+    let counter = Counter::new(progress, input.expected_requests());
     destage_memory::doing(format!("reading {}", input.name()));
-    let prepass = if config.needs_prepass() {
-        let mut first = input.open_first(config)?;
-        let mut all = Prepass::of_all(&[config], &mut first, |read| {
-            counter.report(Stage::FirstPass, read, expected)
-        })?;
-        all.pop().unwrap_or_else(|| Ok(Prepass::default()))?
-    } else {
-        Prepass::default()
+    let Survey { mut plans, sizing } = Survey::of(input, &[&combination.config], &counter)?;
+    let Some(Plan { config, prepass }) = plans.pop() else {
+        return Err(Error::Internal("a run has no plan".to_owned()));
     };
-    let source = input.open(config)?;
+    let prepass = prepass?;
+    let source = input.open(&config)?;
     destage_memory::doing(combination.doing(&input.name()));
     let mut watch = Watch::new(&counter, observer);
-    let (result, source) = simulate(config, source, &prepass, &mut watch)?;
+    let (result, source) = simulate(&config, source, &prepass, &mut watch)?;
     let mut facts = Facts::of_source(&source, &options);
+    facts.sizing = sizing;
     if !config.follows_arrivals() {
         facts.forget_times();
     }
@@ -59,6 +54,6 @@ pub fn run(
             seed: config.typed.sim.seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },
-        record: Record::new(input, combination, Ok(result)),
+        record: Record::new(input, combination, &config, Ok(result)),
     })
 }

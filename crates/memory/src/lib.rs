@@ -56,6 +56,12 @@ pub fn set_limit(bytes: u64) {
     );
 }
 
+/// Most bytes that may be in use at once; `u64::MAX` if nobody set a limit.
+#[must_use]
+pub fn limit() -> u64 {
+    LIMIT.load(Ordering::Relaxed) as u64
+}
+
 /// Says what to do with a request that cannot be granted. The function may allocate; it has to end the process.
 /// It may hold no lock that another thread could hold while it allocates. Only the first call counts.
 pub fn on_excess(report: fn(Excess) -> !) {

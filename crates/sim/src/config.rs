@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use destage_base::parameter::{Value, Values};
+use destage_base::parameter::{CountOrAuto, Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig, SchemeRow};
 use destage_device::{Device, DeviceConfig};
@@ -39,6 +39,8 @@ pub struct Config {
     pub scheme: &'static SchemeRow,
     /// The translation layer.
     pub ftl_row: &'static FtlRow,
+    /// Bytes the device is to offer, where that decides the number of blocks.
+    pub capacity_bytes: Option<u64>,
 }
 
 impl Config {
@@ -57,6 +59,7 @@ impl Config {
             ftl,
             scheme,
             ftl_row,
+            capacity_bytes: None,
         }
     }
 
@@ -147,12 +150,16 @@ impl Config {
         ReadOptions::from_values(&self.global)
     }
 
+    /// The counts of the device; no blocks while their number is open.
     pub(crate) fn geometry(&self) -> Geometry {
         let flash = &self.typed.flash;
         Geometry {
             dies: flash.dies,
             planes: flash.planes_per_die,
-            blocks_per_plane: flash.blocks_per_plane,
+            blocks_per_plane: match flash.blocks_per_plane {
+                CountOrAuto::Count(blocks) => blocks,
+                CountOrAuto::Auto => 0,
+            },
             pages_per_block: match flash.cell_mode {
                 CellMode::Native => flash.pages_per_block,
                 // A block of one page stays a block of one page.
@@ -202,6 +209,9 @@ impl Config {
 
     pub(crate) fn ftl(&self) -> Result<Box<dyn Ftl>, SimError> {
         let (geometry, flash) = (self.geometry(), &self.typed.flash);
+        if self.is_open() {
+            return Err(SimError::OpenSize);
+        }
         geometry.check().map_err(SimError::Geometry)?;
         let built = (self.ftl_row.build)(&FtlConfig {
             geometry,
@@ -237,7 +247,7 @@ impl Config {
         let page_bytes = self.typed.flash.page_bytes;
         let capacity = (self.typed.buffer.capacity_bytes / page_bytes) as u32;
         if self.scheme.needs_future && capacity > 0 {
-            self.check_order(timed)?;
+            self.check_order()?;
         }
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_parameters(capacity, block_pages, &self.common);
@@ -271,10 +281,15 @@ impl Config {
         Device::new(config, buffer, ftl)
     }
 
-    /// A scheme that knows the future must see the writes in the order of the trace.
-    fn check_order(&self, timed: bool) -> Result<(), SimError> {
+    /// Whether writes reach the buffer in the order of the trace, as a scheme that knows the future needs.
+    #[must_use]
+    pub fn keeps_order(&self) -> bool {
+        !self.is_timed() || self.typed.host.scheduler == Scheduler::Fifo
+    }
+
+    fn check_order(&self) -> Result<(), SimError> {
         let scheduler = self.typed.host.scheduler;
-        if timed && scheduler != Scheduler::Fifo {
+        if !self.keeps_order() {
             return Err(SimError::Config(format!(
                 "buffer.kind = {}: knows the writes to come in the order of the trace, and host.scheduler = {scheduler} may change it; expected host.scheduler=fifo, or ftl.kind=none",
                 self.scheme.name

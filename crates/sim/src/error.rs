@@ -24,6 +24,31 @@ pub enum SimError {
     /// The translation layer cannot be made.
     #[error("{}", words::layer(.0))]
     Layer(BuildError),
+    /// No number of blocks makes the device large enough for the addresses of the input.
+    #[error(
+        "flash.blocks_per_plane = auto: addresses of the input end at page {pages}, and a device of this shape offers at most {offered} pages of {page_bytes} bytes; expected more flash.dies, larger pages (flash.page_bytes), or a number with trace.addr_map=modulo or shrink"
+    )]
+    AddressesTooLarge {
+        /// Where the addresses end, in pages.
+        pages: u64,
+        /// Pages that a device can have.
+        offered: u64,
+        /// Bytes of a page.
+        page_bytes: u64,
+    },
+    /// No number of blocks makes the device large enough for what it is to offer.
+    #[error(
+        "device.capacity_bytes = {bytes}: a device of this shape offers less than {most} bytes; expected a smaller one, more flash.dies, or larger pages (flash.page_bytes)"
+    )]
+    CapacityTooLarge {
+        /// What was asked for.
+        bytes: u64,
+        /// What flash of this shape can hold.
+        most: u64,
+    },
+    /// The number of blocks was not found before the run.
+    #[error("flash.blocks_per_plane = auto: the input was not looked at; expected a number")]
+    OpenSize,
     /// Parameters of the buffer contradict each other.
     #[error("{}", words::contradiction(*.0))]
     Buffer(Contradiction),

@@ -3,6 +3,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | [`settings`], [`parameters`], [`profiles`] | from what a user wrote to a checked [`settings::Config`] |
+//! | [`capacity`], [`size`] | how many blocks a device has where no number is given |
 //! | [`renamed`] | names of earlier versions, which are refused with the new ones |
 //! | [`run`] | from a configuration and requests to results, all at once or as requests come |
 //! | [`engine`] | the event-driven run, with [`host`], [`events`] |
@@ -15,6 +16,7 @@
 //! | [`observer`] | logs, progress, interruption |
 //! | [`error`] | what can be wrong with a user's input |
 
+pub mod capacity;
 mod config;
 pub mod engine;
 pub mod error;
@@ -35,5 +37,6 @@ pub mod profiles;
 pub mod renamed;
 pub mod run;
 pub mod settings;
+pub mod size;
 pub mod source;
 mod words;

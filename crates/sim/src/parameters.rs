@@ -2,7 +2,7 @@
 //!
 //! Those of schemes, FTLs, traces and workloads stand beside their code; [`crate::settings`] joins them.
 
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameter::{CountOrAuto, Kind, Parameter};
 use destage_base::{choices, parameters};
 use destage_device::Ordering;
 
@@ -76,8 +76,8 @@ parameters! {
         dies: u32 = "8" in COUNT, "", DISKSIM;
         /// Planes in a die.
         planes_per_die: u32 = "8" in COUNT, "", DISKSIM;
-        /// Blocks in a plane.
-        blocks_per_plane: u32 = "2048" in COUNT, "", DISKSIM;
+        /// Blocks in a plane; auto: the smallest power of two with which the device holds the addresses of the input, or, where that can be read only once, the largest that starts at once.
+        blocks_per_plane: CountOrAuto = "auto" in Kind::CountOrAuto { min: 1, max: u32::MAX }, "", OURS;
         /// Pages in a block, the summary page included if there is one.
         pages_per_block: u32 = "64" in Kind::Integer { min: 1, max: 1 << 15 }, "pages", DISKSIM;
         /// Bytes of data in a page: a multiple of 512. Also the page of the buffer.

@@ -11,7 +11,7 @@ use crate::paging::Addressing;
 use crate::settings::Config;
 use crate::source::Source;
 
-/// What the pass found. Most runs need none, and it is empty.
+/// What a run knows of the requests to come. Most runs need nothing, and it is empty.
 #[derive(Clone, Debug, Default)]
 pub struct Prepass {
     /// Pages the trace reaches, from page 0; for `trace.addr_map = shrink`.
@@ -28,36 +28,46 @@ impl Prepass {
     /// # Errors
     /// What is wrong with the trace or the configuration.
     pub fn of(config: &Config, source: &mut Source<'_>) -> Result<Self, SimError> {
-        let mut all = Self::of_all(&[config], source, |_| true)?;
-        all.pop().unwrap_or_else(|| Ok(Self::default()))
+        match config.needs_prepass() {
+            true => Pass::read(&[config], source, |_| true)?.prepass(config),
+            false => Ok(Self::default()),
+        }
     }
+}
 
-    /// The same for each of `configs`, in one pass. `progress` is told now and then how many requests were read; with
-    /// `false` it stops the pass. What is wrong with a configuration stands in its place.
+/// What one pass found for several configurations.
+pub struct Pass {
+    origin: String,
+    /// By how requests become pages. Configurations differ in little that matters here.
+    reaches: Vec<Reach>,
+    /// Writes and trims, if a configuration needs the future.
+    writes: Vec<Request>,
+    /// The pages of those, by what decides them.
+    known: Vec<Known>,
+}
+
+impl Pass {
+    /// Reads `source` to its end for `configs`. `progress` is told now and then how many requests were read; with
+    /// `false` it stops the pass.
     ///
     /// # Errors
     /// What is wrong with the trace, or [`SimError::Interrupted`].
-    pub fn of_all(
+    pub fn read(
         configs: &[&Config],
         source: &mut Source<'_>,
         mut progress: impl FnMut(u64) -> bool,
-    ) -> Result<Vec<Result<Self, SimError>>, SimError> {
-        let needed = configs.iter().filter(|config| config.needs_prepass());
-        let needs_future = needed.clone().any(|config| config.scheme.needs_future);
-        // Configurations differ in little that matters here.
-        let mut ends: Vec<Reach> = Vec::new();
-        for config in needed {
+    ) -> Result<Self, SimError> {
+        let needs_future = configs.iter().any(|config| config.scheme.needs_future);
+        let mut reaches: Vec<Reach> = Vec::new();
+        for config in configs {
             let in_trace = config.addressing(0);
-            if ends.iter().all(|reach| reach.in_trace != in_trace) {
-                ends.push(Reach {
+            if reaches.iter().all(|reach| reach.in_trace != in_trace) {
+                reaches.push(Reach {
                     in_trace,
                     end: 0,
                     spans: in_trace.shrinks().then(Spans::default),
                 });
             }
-        }
-        if ends.is_empty() {
-            return Ok(configs.iter().map(|_| Ok(Self::default())).collect());
         }
         let mut writes = Vec::new();
         let (mut batch, mut read) = (Vec::new(), 0);
@@ -66,47 +76,64 @@ impl Prepass {
             if !progress(read) {
                 return Err(SimError::Interrupted);
             }
-            ends.iter_mut().for_each(|reach| reach.add(&batch));
+            reaches.iter_mut().for_each(|reach| reach.add(&batch));
             if needs_future {
                 writes.extend(batch.iter().filter(|request| is_write(request)));
             }
         }
-        let mut known: Vec<Known> = Vec::new();
-        let mut of = |config: &Config| {
-            if !config.needs_prepass() {
-                return Ok(Self::default());
-            }
-            let in_trace = config.addressing(0);
-            let reach = ends.iter().find(|reach| reach.in_trace == in_trace);
-            let span_pages = reach.map_or(0, |reach| reach.end);
-            let mut merged = None;
-            if let Some(spans) = reach.and_then(|reach| reach.spans.as_ref()) {
-                merged = spans.merged(&config.addressing(span_pages), config.ftl()?.pages());
-            }
-            let mut writes_of = None;
-            if config.scheme.needs_future {
-                let key = Target {
-                    addressing: config.addressing(span_pages),
-                    device_pages: config.ftl()?.pages(),
-                    strict_trim: config.has_strict_trim(),
-                };
-                let pages = match known.iter().find(|(other, _)| *other == key) {
-                    Some((_, pages)) => Arc::clone(pages),
-                    None => {
-                        let pages = key.pages(&writes, source.origin())?;
-                        known.push((key, Arc::clone(&pages)));
-                        pages
-                    }
-                };
-                writes_of = Some(pages);
-            }
-            Ok(Self {
-                span_pages,
-                merged,
-                writes: writes_of,
-            })
-        };
-        Ok(configs.iter().map(|config| of(config)).collect())
+        Ok(Self {
+            origin: source.origin().to_owned(),
+            reaches,
+            writes,
+            known: Vec::new(),
+        })
+    }
+
+    /// Where the requests end under `config`, which was one of those the pass was for, in pages.
+    #[must_use]
+    pub fn end(&self, config: &Config) -> u64 {
+        self.reach(config).map_or(0, |reach| reach.end)
+    }
+
+    fn reach(&self, config: &Config) -> Option<&Reach> {
+        let in_trace = config.addressing(0);
+        self.reaches.iter().find(|reach| reach.in_trace == in_trace)
+    }
+
+    /// What a run under `config` needs.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration, or a request beyond the device.
+    pub fn prepass(&mut self, config: &Config) -> Result<Prepass, SimError> {
+        if !config.needs_prepass() {
+            return Ok(Prepass::default());
+        }
+        let span_pages = self.end(config);
+        let mut merged = None;
+        if let Some(spans) = self.reach(config).and_then(|reach| reach.spans.as_ref()) {
+            merged = spans.merged(&config.addressing(span_pages), config.ftl()?.pages());
+        }
+        let mut writes = None;
+        if config.scheme.needs_future {
+            let key = Target {
+                addressing: config.addressing(span_pages),
+                device_pages: config.ftl()?.pages(),
+                strict_trim: config.has_strict_trim(),
+            };
+            writes = Some(match self.known.iter().find(|(other, _)| *other == key) {
+                Some((_, pages)) => Arc::clone(pages),
+                None => {
+                    let pages = key.pages(&self.writes, &self.origin)?;
+                    self.known.push((key, Arc::clone(&pages)));
+                    pages
+                }
+            });
+        }
+        Ok(Prepass {
+            span_pages,
+            merged,
+            writes,
+        })
     }
 }
 

@@ -13,6 +13,7 @@ use destage_base::parameter::{Parameter, Values};
 use destage_buffer::SchemeRow;
 use destage_flash::ftl::FtlRow;
 
+use crate::capacity::STAND_INS;
 pub use crate::config::Config;
 use crate::error::SimError;
 use crate::parameters::PARAMETERS;
@@ -74,6 +75,13 @@ impl Settings {
         }
         self.schemes.push(row);
         Ok(())
+    }
+
+    /// The schemes that `buffer.kind` may name.
+    pub fn schemes(&self) -> impl Iterator<Item = &'static SchemeRow> {
+        destage_buffer::SCHEMES
+            .iter()
+            .chain(self.schemes.iter().copied())
     }
 
     fn find_scheme(&self, name: &str) -> Option<&'static SchemeRow> {
@@ -216,12 +224,19 @@ impl Settings {
     #[must_use]
     pub fn accepts(&self, key: &str) -> bool {
         let rows = self.scheme().ok().zip(self.ftl_row().ok());
-        rows.is_some_and(|(scheme, ftl)| Rows { scheme, ftl }.find(key).is_some())
+        STAND_INS.iter().any(|row| row.name == key)
+            || rows.is_some_and(|(scheme, ftl)| Rows { scheme, ftl }.find(key).is_some())
     }
 
     /// Every key that is set, in ascending order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)
+    }
+
+    /// What `key` is set to, and where.
+    pub(crate) fn entry(&self, key: &str) -> Option<(String, Origin)> {
+        let setting = self.entries.get(key)?;
+        Some((setting.text.clone(), setting.origin.clone()))
     }
 
     /// Removes `key`.
@@ -278,11 +293,12 @@ impl Settings {
             scheme: self.scheme()?,
             ftl: self.ftl_row()?,
         };
+        let (settings, capacity_bytes) = self.spelled_out(rows.ftl)?;
         let mut global = Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS));
         let common = destage_buffer::COMMON.iter();
         let mut buffer = Values::defaults(common.chain(rows.scheme.parameters));
         let mut ftl = Values::defaults(rows.ftl.parameters);
-        for (key, setting) in &self.entries {
+        for (key, setting) in &settings.entries {
             let Some((section, row)) = rows.find(key) else {
                 if matches!(setting.origin, Origin::Profile(_)) && owners_of(key).next().is_some() {
                     continue;
@@ -304,7 +320,8 @@ impl Settings {
                 Section::Ftl => ftl.set(row.name, value),
             }
         }
-        let config = Config::new(rows.scheme, rows.ftl, global, buffer, ftl);
+        let mut config = Config::new(rows.scheme, rows.ftl, global, buffer, ftl);
+        config.capacity_bytes = capacity_bytes;
         config.check()?;
         Ok(config)
     }
@@ -347,6 +364,7 @@ impl Rows {
         let global = PARAMETERS
             .iter()
             .chain(destage_trace::PARAMETERS)
+            .chain(STAND_INS)
             .map(|row| row.name.to_owned());
         let buffer = destage_buffer::COMMON.iter().chain(self.scheme.parameters);
         let buffer = buffer.map(|row| format!("buffer.{}", row.name));

@@ -37,7 +37,7 @@
 
 use alloc::string::String;
 
-use super::{Kind, Parameter, Value, Values};
+use super::{AUTO, Kind, Parameter, Value, Values};
 
 /// A type a parameter's value may have.
 pub trait Field: Sized {
@@ -80,6 +80,29 @@ impl Field for u64 {
         match value {
             Value::Integer(number) => Some(*number),
             _ => None,
+        }
+    }
+}
+
+/// A count, or none yet: it is found from what it is used for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CountOrAuto {
+    /// It is still to be found.
+    Auto,
+    /// The number.
+    Count(u32),
+}
+
+impl Field for CountOrAuto {
+    const KIND: Kind = Kind::CountOrAuto {
+        min: 0,
+        max: u32::MAX,
+    };
+
+    fn of(value: &Value) -> Option<Self> {
+        match value {
+            Value::Text(word) if word == AUTO => Some(Self::Auto),
+            other => u32::of(other).map(Self::Count),
         }
     }
 }
@@ -132,6 +155,7 @@ pub const fn narrowed(natural: Kind, given: Kind) -> Kind {
         (Kind::Integer { max: most, .. }, Kind::Integer { max, .. } | Kind::Bytes { max, .. }) => {
             max <= most
         }
+        (Kind::CountOrAuto { max: most, .. }, Kind::CountOrAuto { max, .. }) => max <= most,
         (Kind::Number { .. }, Kind::Number { .. }) => true,
         _ => false,
     };
@@ -413,13 +437,15 @@ mod tests {
             inner: Inner;
             /// A flag.
             flag: bool = "true", "", "ours";
+            /// A count that may be found.
+            room: CountOrAuto = "auto" in Kind::CountOrAuto { min: 1, max: 9 }, "", "ours";
         }
     }
 
     #[test]
     fn rows_stand_in_the_order_of_their_declaration() {
         let names: alloc::vec::Vec<_> = Outer::ROWS.iter().map(|row| row.name).collect();
-        assert_eq!(names, ["word", "count", "share", "flag"]);
+        assert_eq!(names, ["word", "count", "share", "flag", "room"]);
         assert_eq!(Outer::ROWS[0].kind, Kind::Choice(&["first", "second"]));
         assert_eq!(Outer::ROWS[1].about, "A count, in two lines.");
         assert_eq!(Outer::ROWS[2].kind, SHARED.kind);
@@ -440,9 +466,12 @@ mod tests {
             Outer {
                 word: Word::First,
                 inner,
-                flag: true
+                flag: true,
+                room: CountOrAuto::Auto,
             }
         );
+        values.set("room", Value::Integer(7));
+        assert_eq!(Outer::from_values(&values).room, CountOrAuto::Count(7));
         assert_eq!(alloc::format!("{}", read.word), "first");
     }
 

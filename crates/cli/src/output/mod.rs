@@ -4,6 +4,7 @@ pub(crate) mod charts;
 pub(crate) mod chosen;
 pub(crate) mod drawing;
 pub(crate) mod files;
+pub(crate) mod findings;
 pub(crate) mod heatmap;
 pub(crate) mod html;
 pub(crate) mod numbers;

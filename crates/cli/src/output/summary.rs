@@ -1,6 +1,6 @@
 //! Several runs as one table: what they differ in, and the few metrics that tell buffers apart.
 
-use destage::{Error, Record};
+use destage::{Error, Facts, Record};
 use terminal_size::{Width, terminal_size};
 
 use crate::output::numbers;
@@ -156,16 +156,48 @@ pub(crate) fn heading(records: &[Record]) -> String {
             .map(|bytes| format!("buffer of {}", numbers::bytes(bytes)))
     }));
     parts.extend(same(|record| Some(format!("FTL {}", record.ftl))));
-    let count = |name: &str| first.whole(name).unwrap_or(0);
-    parts.push(format!(
-        "{} dies x {} planes x {} blocks x {} pages of {}",
+    parts.push(device(records));
+    format!("{trace}{}", parts.join(", "))
+}
+
+/// The counts of the device on which all of `records` ran. Their blocks may differ where they follow from input or layer.
+pub(crate) fn device(records: &[Record]) -> String {
+    let counts = |name: &'static str| records.iter().filter_map(move |record| record.whole(name));
+    let count = |name| counts(name).next().unwrap_or(0);
+    let blocks = || counts("flash.blocks_per_plane");
+    let blocks = match (blocks().min(), blocks().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (Some(blocks), _) => blocks.to_string(),
+        _ => "auto".to_owned(),
+    };
+    format!(
+        "{} dies x {} planes x {blocks} blocks x {} pages of {}",
         count("flash.dies"),
         count("flash.planes_per_die"),
-        count("flash.blocks_per_plane"),
         count("flash.pages_per_block"),
         numbers::bytes(count("flash.page_bytes"))
-    ));
-    format!("{trace}{}", parts.join(", "))
+    )
+}
+
+/// What became of `flash.blocks_per_plane = auto`; a sentence for each input where it follows from that.
+pub(crate) fn sizings(inputs: &[Facts]) -> Vec<String> {
+    let sentence = |facts: &Facts| {
+        let sizing = facts.sizing?;
+        let of = match inputs.len() {
+            1 => String::new(),
+            _ => format!("{}: ", facts.name),
+        };
+        let why = match sizing.end_bytes {
+            Some(end) => format!("for addresses up to {}", numbers::size(end)),
+            None => "for an input that is read only once".to_owned(),
+        };
+        Some(format!(
+            "{of}flash.blocks_per_plane={} (auto): {} device {why}",
+            sizing.blocks_per_plane,
+            numbers::size(sizing.flash_bytes)
+        ))
+    };
+    inputs.iter().filter_map(sentence).collect()
 }
 
 /// The table as text: as many of the metrics as a terminal is wide.

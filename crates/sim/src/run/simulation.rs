@@ -35,9 +35,13 @@ impl Config {
     /// equal ones.
     #[must_use]
     pub fn preparation(&self) -> Option<String> {
-        if !matches!(self.precondition(), Precondition::RandomFill(_)) {
-            return None;
-        }
+        let takes_a_while = matches!(self.precondition(), Precondition::RandomFill(_));
+        takes_a_while.then(|| self.device_text())
+    }
+
+    /// All that decides how the device is made, as text: configurations of which it is equal have equal devices.
+    #[must_use]
+    pub fn device_text(&self) -> String {
         let parameters = self.parameters().into_iter();
         let of_device = parameters.filter(|(name, _)| {
             ["flash.", "ftl."]
@@ -45,7 +49,7 @@ impl Config {
                 .any(|section| name.starts_with(section))
                 || ["sim.seed", "sim.precondition"].contains(&&**name)
         });
-        Some(format!("{:?}", of_device.collect::<Vec<_>>()))
+        format!("{:?}", of_device.collect::<Vec<_>>())
     }
 }
 

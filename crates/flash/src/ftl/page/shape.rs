@@ -88,6 +88,11 @@ impl Shape {
         if number >= self.full_blocks() {
             return 0;
         }
+        self.valid_of_full(number)
+    }
+
+    /// The same of the block that comes at `number` if planes are taken in turn, of those that are full.
+    pub fn valid_of_full(&self, number: u32) -> u16 {
         (self.mapped_pages() - number * self.data_pages).min(self.data_pages) as u16
     }
 }

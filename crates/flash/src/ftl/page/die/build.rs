@@ -65,7 +65,7 @@ impl Die {
         );
         for number in 0..full {
             let block = shape.slot(number);
-            victims.insert(block, shape.initially_valid(block));
+            victims.insert(block, shape.valid_of_full(number));
         }
 
         let mut die = Self {
@@ -127,7 +127,7 @@ impl Die {
             for number in 0..full {
                 let block = shape.slot(number);
                 let pool = die.pool_of(block);
-                die.pools[pool].valid += u32::from(shape.initially_valid(block));
+                die.pools[pool].valid += u32::from(shape.valid_of_full(number));
             }
         }
         die

@@ -1,0 +1,108 @@
+//! What the numbers of several runs say, in sentences.
+
+use destage::Record;
+
+use crate::output::numbers;
+use crate::output::summary::short;
+
+/// What the numbers of `records` say, in sentences: of each trace and layer for itself, in their order. What failed says
+/// nothing, and a run alone can be compared with none.
+pub(crate) fn findings(records: &[Record]) -> Vec<String> {
+    let mut groups: Vec<((&str, &str), Vec<&Record>)> = Vec::new();
+    for record in records.iter().filter(|record| record.error.is_none()) {
+        let of = (record.trace.as_str(), record.ftl.as_str());
+        match groups.iter_mut().find(|(other, _)| *other == of) {
+            Some((_, group)) => group.push(record),
+            None => groups.push((of, vec![record])),
+        }
+    }
+    let is_one = groups.len() == 1;
+    let sentences = groups.iter().flat_map(|((trace, ftl), group)| {
+        let of_group = of_group(group).into_iter();
+        of_group.map(move |sentence| match is_one {
+            true => sentence,
+            false => format!("{}, FTL {ftl}: {sentence}", short(trace)),
+        })
+    });
+    sentences.collect()
+}
+
+fn of_group(records: &[&Record]) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let buffered = || {
+        let records = records.iter().copied();
+        records.filter(|record| record.capacity().is_some())
+    };
+    let Some(largest) = buffered().filter_map(Record::capacity).max() else {
+        return sentences;
+    };
+    let Some(smallest) = buffered().filter_map(Record::capacity).min() else {
+        return sentences;
+    };
+    let response = |record: &Record| record.metric("response.mean_ms").unwrap_or(f64::INFINITY);
+    let at = |size: u64| buffered().filter(move |record| record.capacity() == Some(size));
+    let fastest = |size: u64| at(size).min_by(|a, b| response(a).total_cmp(&response(b)));
+    let without = records.iter().find(|record| record.capacity().is_none());
+    let best = fastest(largest);
+    // Without a clock there are no responses.
+    let is_timed = |record: &&Record| response(record) > 0.0 && response(record).is_finite();
+    if let (Some(best), Some(without)) = (best.filter(is_timed), without) {
+        sentences.push(format!(
+            "With {} of buffer, {} answers in {} ms on average; without a buffer it is {} ms{}.",
+            numbers::bytes(largest),
+            best.buffer,
+            numbers::real(response(best)),
+            numbers::real(response(without)),
+            change(
+                "erases",
+                without.metric("flash.erases"),
+                best.metric("flash.erases")
+            ),
+        ));
+    }
+    if let Some(best) = best.filter(|_| smallest < largest) {
+        let small = at(smallest).find(|record| record.buffer == best.buffer);
+        let hits = small
+            .and_then(Record::write_hit_percent)
+            .zip(best.write_hit_percent());
+        if let Some((few, many)) = hits.filter(|(few, many)| few != many) {
+            let is_named = without.is_some() && is_timed(&best);
+            let who = if is_named { "it" } else { &best.buffer };
+            sentences.push(format!(
+                "From {} to {}, the share of page writes {who} absorbs goes from {few:.1} % to {many:.1} %.",
+                numbers::bytes(smallest),
+                numbers::bytes(largest)
+            ));
+        }
+    }
+    if let (Some(best), Some(worst)) = (
+        fastest(smallest).filter(is_timed),
+        at(smallest).max_by(|a, b| response(a).total_cmp(&response(b))),
+    ) && response(best) < response(worst)
+    {
+        sentences.push(format!(
+            "At {}, the choice of scheme alone makes a factor of {}: {} ms with {}, {} ms with {}.",
+            numbers::bytes(smallest),
+            numbers::real(response(worst) / response(best)),
+            numbers::real(response(best)),
+            best.buffer,
+            numbers::real(response(worst)),
+            worst.buffer
+        ));
+    }
+    sentences
+}
+
+/// `, and erases go from 9 to 3`, if both are known and differ.
+fn change(what: &str, before: Option<f64>, after: Option<f64>) -> String {
+    match before.zip(after) {
+        Some((before, after)) if before != after => {
+            format!(
+                ", and {what} go from {} to {}",
+                numbers::whole(before as u64),
+                numbers::whole(after as u64)
+            )
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,195 @@
+//! What is found out before the runs of an input begin: the requests that some have to know, and how large the device
+//! has to be where no number of blocks is given.
+
+use std::collections::BTreeMap;
+
+use destage_sim::error::SimError;
+use destage_sim::merging::Merged;
+use destage_sim::prepass::{Pass, Prepass};
+use destage_sim::settings::Config;
+
+use crate::error::Error;
+use crate::input::Input;
+use crate::progress::{Counter, Stage};
+
+/// The number of blocks that `flash.blocks_per_plane = auto` became on an input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizing {
+    /// Blocks in a plane.
+    pub blocks_per_plane: u32,
+    /// Bytes of data that the flash holds, with nothing set aside.
+    pub flash_bytes: u64,
+    /// Where the addresses of the input end; none if it can be read only once, and was not looked at.
+    pub end_bytes: Option<u64>,
+}
+
+/// What is known of an input before its runs begin.
+pub(crate) struct Survey {
+    /// For each configuration, in order.
+    pub(crate) plans: Vec<Plan>,
+    pub(crate) sizing: Option<Sizing>,
+}
+
+/// What is known of an input, for all of its runs.
+pub(crate) struct Known {
+    /// Of each run, with a number of blocks unless none was found.
+    pub(crate) configs: Vec<Config>,
+    pub(crate) sizing: Option<Sizing>,
+    /// What falls together where addresses are shrunk.
+    pub(crate) merged: Vec<Merged>,
+}
+
+/// A run that may begin.
+pub(crate) struct Plan {
+    /// Has a number of blocks, unless none was found.
+    pub(crate) config: Config,
+    /// What it needs to know, or why it cannot begin.
+    pub(crate) prepass: Result<Prepass, Error>,
+}
+
+impl Survey {
+    /// What all runs share, and what each needs.
+    pub(crate) fn split(self) -> (Known, Vec<Option<Result<Prepass, Error>>>) {
+        let (mut configs, mut prepasses, mut merged) = (Vec::new(), Vec::new(), Vec::new());
+        for Plan { config, prepass } in self.plans {
+            merged.extend(prepass.as_ref().ok().and_then(|prepass| prepass.merged));
+            configs.push(config);
+            prepasses.push(Some(prepass));
+        }
+        let known = Known {
+            configs,
+            sizing: self.sizing,
+            merged,
+        };
+        (known, prepasses)
+    }
+
+    /// Of `input` for runs under `configs`, with one pass over it if one of them needs it.
+    ///
+    /// All that leave the number of blocks to the input get the same, the largest that one of them needs.
+    ///
+    /// # Errors
+    /// What is wrong with the input, or that the pass was stopped.
+    pub(crate) fn of(
+        input: &Input,
+        configs: &[&Config],
+        counter: &Counter<'_>,
+    ) -> Result<Self, Error> {
+        let again = input.can_be_read_again();
+        let mut pass = match again {
+            true => first_pass(input, configs, counter)?,
+            false => None,
+        };
+        let found = blocks(configs, pass.as_ref(), again);
+        let sizing = sizing(configs, &found, pass.as_ref());
+        let plan = |(config, found): (&&Config, Found)| {
+            let (config, found) = match found {
+                Ok(Some(blocks)) => (config.with_blocks(blocks), Ok(())),
+                Ok(None) => (Config::clone(config), Ok(())),
+                Err(error) => (Config::clone(config), Err(error)),
+            };
+            let prepass = found.map_err(Error::from).and_then(|()| match &mut pass {
+                Some(pass) => Ok(pass.prepass(&config)?),
+                None if config.needs_prepass() => Err(input.read_only_once(&config)),
+                None => Ok(Prepass::default()),
+            });
+            Plan { config, prepass }
+        };
+        let plans = configs.iter().zip(found).map(plan).collect();
+        Ok(Self { plans, sizing })
+    }
+}
+
+/// Blocks in a plane; none where their number was given.
+type Found = Result<Option<u32>, SimError>;
+
+/// The blocks of each of `configs`. `again` says whether the input can be read more than once, and so is known.
+fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
+    let mut search = Search::default();
+    let own = configs.iter().map(|config| search.blocks(config, pass));
+    let mut found: Vec<Found> = own.collect();
+    let mut fitted: Vec<&mut u32> = configs
+        .iter()
+        .zip(&mut found)
+        .filter(|(config, _)| config.fits_input())
+        .filter_map(|(_, found)| found.as_mut().ok()?.as_mut())
+        .collect();
+    let sizes = fitted.iter().map(|blocks| **blocks);
+    // Of an input that is not known, the largest that all can have.
+    let common = if again { sizes.max() } else { sizes.min() };
+    for blocks in &mut fitted {
+        **blocks = common.unwrap_or(**blocks);
+    }
+    found
+}
+
+/// What there is to tell of them: nothing where no flash has the size of the input, or that has no addresses.
+fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<Sizing> {
+    let mut of_input = configs
+        .iter()
+        .zip(found)
+        .filter(|(config, _)| config.fits_input() && config.has_flash());
+    let (config, blocks_per_plane) =
+        of_input.find_map(|(config, found)| Some((config, (*found.as_ref().ok()?)?)))?;
+    let end_bytes = pass.map(|pass| end_bytes(pass, config));
+    // Without requests there is another warning.
+    (end_bytes != Some(0)).then(|| Sizing {
+        blocks_per_plane,
+        flash_bytes: config.with_blocks(blocks_per_plane).flash_bytes(),
+        end_bytes,
+    })
+}
+
+fn end_bytes(pass: &Pass, config: &Config) -> u64 {
+    pass.end(config)
+        .saturating_mul(config.typed.flash.page_bytes)
+}
+
+fn first_pass(
+    input: &Input,
+    configs: &[&Config],
+    counter: &Counter<'_>,
+) -> Result<Option<Pass>, Error> {
+    let wants = |config: &&Config| config.needs_prepass() || config.fits_input();
+    let of: Vec<&Config> = configs.iter().copied().filter(wants).collect();
+    let Some(first) = of.first() else {
+        return Ok(None);
+    };
+    let expected = input.expected_requests();
+    let mut source = input.open_first(first)?;
+    let pass = Pass::read(&of, &mut source, |read| {
+        counter.report(Stage::FirstPass, read, expected)
+    });
+    Ok(Some(pass?))
+}
+
+/// Numbers of blocks that were looked for: runs that differ in their buffer alone ask for the same.
+#[derive(Default)]
+struct Search {
+    known: BTreeMap<String, u32>,
+}
+
+impl Search {
+    /// Blocks in a plane under `config`; none if it names their number.
+    fn blocks(&mut self, config: &Config, pass: Option<&Pass>) -> Found {
+        if !config.is_open() {
+            return Ok(None);
+        }
+        let end = pass.map(|pass| pass.end(config));
+        let key = format!(
+            "{} {:?} {end:?}",
+            config.device_text(),
+            config.capacity_bytes
+        );
+        if let Some(blocks) = self.known.get(&key) {
+            return Ok(Some(*blocks));
+        }
+        let blocks = match (config.capacity_bytes, end) {
+            (Some(bytes), _) => config.blocks_for_capacity(bytes)?,
+            (None, Some(end)) => config.blocks_for_addresses(end)?,
+            (None, None) => config.lazy_blocks()?,
+        };
+        self.known.insert(key, blocks);
+        Ok(Some(blocks))
+    }
+}

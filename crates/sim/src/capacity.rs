@@ -1,0 +1,166 @@
+//! The device by its size and over-provisioning, in place of a geometry.
+//!
+//! Two settings that stand for others: they are set like any parameter, and results hold what they stand for.
+
+use destage_base::parameter::{Kind, Parameter, Value};
+use destage_flash::ftl::FtlRow;
+
+use crate::error::SimError;
+use crate::settings::{Origin, Settings};
+
+/// Bytes the device is to offer.
+pub const CAPACITY: Parameter = Parameter {
+    name: "device.capacity_bytes",
+    kind: Kind::Bytes {
+        min: 1,
+        max: 1 << 60,
+    },
+    default: "1TB",
+    unit: "bytes",
+    about: "Size of the device as the host sees it, in place of flash.blocks_per_plane: the smallest number of blocks that offers it.",
+    source: "ours",
+};
+
+/// Flash beyond what is offered.
+pub const OVER_PROVISIONING: Parameter = Parameter {
+    name: "device.op_percent",
+    kind: Kind::Number {
+        min: 0.0,
+        max: 9900.0,
+    },
+    default: "7",
+    unit: "%",
+    about: "Over-provisioning, in place of ftl.reserve_percent: flash that is not offered to the host, over what is.",
+    source: "ours",
+};
+
+/// Settings that stand for others. What a row has as a default is an example: they are not set unless given.
+pub const STAND_INS: &[Parameter] = &[CAPACITY, OVER_PROVISIONING];
+
+const BLOCKS: &str = "flash.blocks_per_plane";
+const RESERVE: &str = "reserve_percent";
+const RESERVE_KEY: &str = "ftl.reserve_percent";
+
+impl Settings {
+    /// The same with what [`STAND_INS`] stand for, and the bytes to be offered, if they are set.
+    ///
+    /// # Errors
+    /// If one of them has no such value, is set beside what it stands for, or cannot be had in the layer `ftl`.
+    pub(crate) fn spelled_out(&self, ftl: &FtlRow) -> Result<(Self, Option<u64>), SimError> {
+        let mut settings = self.clone();
+        let mut capacity = None;
+        if let Some((value, origin)) = settings.take(&CAPACITY, BLOCKS)? {
+            settings.set(BLOCKS, destage_base::parameter::AUTO, origin);
+            capacity = match value {
+                Value::Integer(bytes) => Some(bytes),
+                _ => None,
+            };
+        }
+        if let Some((Value::Number(percent), origin)) =
+            settings.take(&OVER_PROVISIONING, RESERVE_KEY)?
+        {
+            if !has_reserve(ftl) {
+                let layers = destage_flash::ftl::FTLS
+                    .iter()
+                    .filter(|row| has_reserve(row));
+                let layers: Vec<_> = layers.map(|row| row.name).collect();
+                return Err(SimError::Config(format!(
+                    "{origin}: {} has no {RESERVE_KEY}, by which over-provisioning is set; expected one of {}",
+                    ftl.name,
+                    layers.join(", ")
+                )));
+            }
+            let reserve = 100.0 * percent / (100.0 + percent);
+            settings.set(RESERVE_KEY, &reserve.to_string(), origin);
+        }
+        Ok((settings, capacity))
+    }
+
+    /// Takes out the stand-in `row`, if it is set and counts: of it and `key`, for which it stands, one may be of the
+    /// profile, and gives way.
+    fn take(&mut self, row: &Parameter, key: &str) -> Result<Option<(Value, Origin)>, SimError> {
+        let Some((text, origin)) = self.entry(row.name) else {
+            return Ok(None);
+        };
+        let is_of_profile = |origin: &Origin| matches!(origin, Origin::Profile(_));
+        if let Some((_, other)) = self.entry(key) {
+            if is_of_profile(&origin) == is_of_profile(&other) {
+                return Err(SimError::Config(format!(
+                    "{origin}: {} stands for {key}, which is set, too ({other}); expected one of them",
+                    row.name
+                )));
+            }
+            if is_of_profile(&origin) {
+                self.remove(row.name);
+                return Ok(None);
+            }
+        }
+        let value = row.read(&text).map_err(|expected| {
+            SimError::Config(format!(
+                "{origin}: {}: {text:?}: expected {expected}",
+                row.name
+            ))
+        })?;
+        self.remove(row.name);
+        Ok(Some((value, origin)))
+    }
+}
+
+fn has_reserve(ftl: &FtlRow) -> bool {
+    ftl.parameters.iter().any(|row| row.name == RESERVE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(profile: Option<&str>, pairs: &[&str]) -> Result<crate::settings::Config, String> {
+        let mut settings = Settings::new();
+        if let Some(profile) = profile {
+            settings.load_profile(profile).unwrap();
+        }
+        for pair in pairs {
+            settings.set_pair(pair).unwrap();
+        }
+        settings.resolve().map_err(|error| error.to_string())
+    }
+
+    fn error(pairs: &[&str]) -> String {
+        resolved(None, pairs).err().unwrap()
+    }
+
+    #[test]
+    fn over_provisioning_is_flash_beyond_what_is_offered_over_what_is() {
+        let config = resolved(None, &["device.op_percent=25"]).unwrap();
+        assert_eq!(config.parameters()[RESERVE_KEY], Value::Number(20.0));
+        assert!(!config.parameters().contains_key(OVER_PROVISIONING.name));
+        let text = error(&["device.op_percent=7", "ftl.kind=bast"]);
+        assert!(
+            text.contains("bast has no ftl.reserve_percent")
+                && text.contains("expected one of page, dftl, hat"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_size_and_what_it_stands_for_are_refused_together() {
+        let text = error(&["device.capacity_bytes=1GiB", "flash.blocks_per_plane=7"]);
+        assert!(text.contains("stands for flash.blocks_per_plane"), "{text}");
+        let text = error(&["device.op_percent=7", "ftl.reserve_percent=7"]);
+        assert!(text.contains("stands for ftl.reserve_percent"), "{text}");
+        let text = error(&["device.capacity_bytes=much"]);
+        assert!(text.contains("expected a size in bytes from 1"), "{text}");
+        let text = error(&["device.capacity=1GiB"]);
+        assert!(
+            text.contains("did you mean \"device.capacity_bytes\"?"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn the_size_of_a_profile_gives_way() {
+        let config = resolved(Some("tlc"), &["device.capacity_bytes=1GiB"]).unwrap();
+        assert_eq!(config.capacity_bytes, Some(1 << 30));
+        assert!(config.is_open());
+    }
+}

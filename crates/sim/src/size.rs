@@ -1,0 +1,190 @@
+//! How many blocks a device needs: for the addresses of an input (`flash.blocks_per_plane = auto`), or for a capacity.
+//!
+//! A number is tried by making the layer, which says what it offers. That is quick, as tables are lazy; still, few are
+//! made: the search begins at the blocks that hold the pages with nothing set aside.
+
+use destage_base::parameter::{CountOrAuto, Value};
+use destage_flash::ftl::BuildError;
+
+use crate::error::SimError;
+use crate::settings::Config;
+
+const KEY: &str = "flash.blocks_per_plane";
+
+/// Blocks of a device whose input is not known beforehand, at most. Page mapping keeps nine bytes for each, in a fifth
+/// of a second; with the default geometry that is a device of 2 TiB. Twice as many take twice as much.
+pub const LAZY_BLOCKS: u64 = 1 << 23;
+
+impl Config {
+    /// Whether the number of blocks is still to be found.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.typed.flash.blocks_per_plane == CountOrAuto::Auto
+    }
+
+    /// Whether it is to be found from the addresses of the input.
+    #[must_use]
+    pub fn fits_input(&self) -> bool {
+        self.is_open() && self.capacity_bytes.is_none()
+    }
+
+    /// The same with `blocks` in a plane.
+    #[must_use]
+    pub fn with_blocks(&self, blocks: u32) -> Self {
+        let mut config = self.clone();
+        config.set(KEY, Value::Integer(blocks.into()));
+        config
+    }
+
+    /// Bytes of data that the flash holds, with nothing set aside.
+    #[must_use]
+    pub fn flash_bytes(&self) -> u64 {
+        let geometry = self.geometry();
+        let blocks = u64::from(geometry.dies) * u64::from(geometry.blocks_per_die());
+        blocks * u64::from(geometry.data_pages()) * geometry.page_bytes
+    }
+
+    /// The smallest power of two of blocks in a plane that offers `pages` pages.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn blocks_for_addresses(&self, pages: u64) -> Result<u32, SimError> {
+        let most = self.most_blocks()?;
+        let too_large = |offered| SimError::AddressesTooLarge {
+            pages,
+            offered,
+            page_bytes: self.geometry().page_bytes,
+        };
+        let mut blocks = self.least_blocks(pages).next_power_of_two();
+        if !self.has_flash() {
+            blocks = blocks.min(u64::from(most));
+        }
+        let mut failure = None;
+        let mut largest = 0;
+        while blocks <= u64::from(most) {
+            match self.offered(blocks as u32) {
+                Ok(offered) if offered >= pages => return Ok(blocks as u32),
+                Ok(offered) => largest = offered,
+                Err(error) if is_too_large(&error) => break,
+                Err(error) => failure = Some(error),
+            }
+            blocks *= 2;
+        }
+        Err(match failure {
+            Some(error) if largest == 0 => error,
+            _ => too_large(largest.max(u64::from(most) * self.row_pages())),
+        })
+    }
+
+    /// The smallest number of blocks in a plane that offers `bytes` bytes.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn blocks_for_capacity(&self, bytes: u64) -> Result<u32, SimError> {
+        let most = u64::from(self.most_blocks()?);
+        let page_bytes = self.geometry().page_bytes;
+        let pages = bytes.div_ceil(page_bytes);
+        let too_large = || SimError::CapacityTooLarge {
+            bytes,
+            most: (most * self.row_pages()).min(u64::from(u32::MAX) - 1) * page_bytes,
+        };
+        // Too few, and enough.
+        let mut low = self.least_blocks(pages) - 1;
+        let mut guess = low + 1;
+        let mut failure = None;
+        let mut high = loop {
+            if guess > 2 * most {
+                return Err(failure.unwrap_or_else(too_large));
+            }
+            match self.offered(guess as u32) {
+                Ok(offered) if offered >= pages => break guess,
+                Ok(offered) => {
+                    failure = None;
+                    low = guess;
+                    // What is set aside grows with the device, or does not.
+                    let next = u128::from(guess) * u128::from(pages);
+                    guess = (next.div_ceil(u128::from(offered.max(1))) as u64).max(guess + 1);
+                }
+                Err(error) if is_too_large(&error) => {
+                    return Err(failure.unwrap_or_else(too_large));
+                }
+                Err(error) => {
+                    low = guess;
+                    guess *= 2;
+                    failure = Some(error);
+                }
+            }
+        };
+        // The guess is nearly always the answer, or one more.
+        let mut step = 1;
+        while high - low > 1 {
+            let middle = high.saturating_sub(step).max(low + 1);
+            let holds = self.offered(middle as u32);
+            if holds.is_ok_and(|offered| offered >= pages) {
+                high = middle;
+                step *= 2;
+            } else {
+                low = middle;
+                step = ((high - low) / 2).max(1);
+            }
+        }
+        Ok(high as u32)
+    }
+
+    /// The largest power of two of blocks in a plane with which the device starts at once: with [`LAZY_BLOCKS`] blocks
+    /// in all, or fewer.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn lazy_blocks(&self) -> Result<u32, SimError> {
+        let geometry = self.geometry();
+        let planes = u64::from(geometry.dies) * u64::from(geometry.planes);
+        let within = (LAZY_BLOCKS / planes).max(1).ilog2();
+        let mut blocks = self.most_blocks()?.min(1 << within);
+        let mut failure = None;
+        loop {
+            match self.offered(blocks) {
+                Ok(_) => return Ok(blocks),
+                Err(error) if blocks == 1 => return Err(failure.unwrap_or(error)),
+                Err(error) if is_too_large(&error) => {}
+                Err(error) => {
+                    failure.get_or_insert(error);
+                }
+            }
+            blocks /= 2;
+        }
+    }
+
+    /// Pages that a device of `blocks` in a plane offers.
+    fn offered(&self, blocks: u32) -> Result<u64, SimError> {
+        Ok(self.with_blocks(blocks).ftl()?.pages())
+    }
+
+    /// Pages of data in the blocks that have the same number in their planes.
+    fn row_pages(&self) -> u64 {
+        let geometry = self.geometry();
+        let planes = u64::from(geometry.dies) * u64::from(geometry.planes);
+        planes * u64::from(geometry.data_pages())
+    }
+
+    /// Blocks in a plane that hold `pages` pages with nothing set aside; at least one.
+    fn least_blocks(&self, pages: u64) -> u64 {
+        pages.div_ceil(self.row_pages()).max(1)
+    }
+
+    /// The largest power of two of blocks in a plane whose pages can be numbered.
+    fn most_blocks(&self) -> Result<u32, SimError> {
+        let of = |blocks| self.with_blocks(blocks).geometry().check();
+        of(1).map_err(SimError::Geometry)?;
+        let powers = (0..u32::BITS).map(|power| 1 << power);
+        let most = powers.take_while(|blocks| of(*blocks).is_ok()).last();
+        Ok(most.unwrap_or(1))
+    }
+}
+
+fn is_too_large(error: &SimError) -> bool {
+    matches!(
+        error,
+        SimError::Layer(BuildError::TooManyPages { .. }) | SimError::Geometry(_)
+    )
+}
