@@ -578,6 +578,23 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// What was counted since it was `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        fn each<const N: usize>(now: &[u64; N], then: &[u64; N]) -> [u64; N] {
+            core::array::from_fn(|row| now[row] - then[row])
+        }
+        Self {
+            reads: each(&self.reads, &earlier.reads),
+            programs: each(&self.programs, &earlier.programs),
+            erases: each(&self.erases, &earlier.erases),
+            merges: each(&self.merges, &earlier.merges),
+            merge_causes: each(&self.merge_causes, &earlier.merge_causes),
+            merge_copies: self.merge_copies - earlier.merge_copies,
+            merge_erases: self.merge_erases - earlier.merge_erases,
+        }
+    }
+
     /// Counts `operations`.
     #[inline]
     pub fn add(&mut self, operations: &Operations) {

@@ -95,6 +95,18 @@ pub enum SimError {
         /// When it arrives by the trace, in ticks of 0.1 ns.
         arrival: Ticks,
     },
+    /// The run ended before statistics opened.
+    #[error(
+        "{origin}: sim.warmup_requests = {warmup}: the run ended after {requests} requests, and nothing was measured; expected fewer than {requests}"
+    )]
+    NothingMeasured {
+        /// The trace.
+        origin: String,
+        /// Requests before statistics open.
+        warmup: u64,
+        /// Requests that arrived.
+        requests: u64,
+    },
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -360,6 +360,17 @@ pub const PARAMETERS: &[Parameter] = &[
         DISKSIM,
     ),
     row(
+        "sim.warmup_requests",
+        Kind::Integer {
+            min: 0,
+            max: u64::MAX,
+        },
+        "0",
+        "requests",
+        "The first so many requests are simulated as all others, and are left out of all statistics.",
+        OURS,
+    ),
+    row(
         "sim.window",
         Kind::Choice(&["complete", "last_arrival"]),
         "complete",

@@ -95,7 +95,8 @@ impl Preparation<'_> {
                     shortage,
                 })?;
         }
-        self.ftl.reset_counters();
+        self.ftl.reset_wear();
+        self.ftl.reset_figures();
         if observer.preparing(total, total) {
             Ok(())
         } else {

@@ -220,6 +220,11 @@ impl Config {
         self.global.text("sim.costing") == "event" && self.has_flash()
     }
 
+    /// Requests before statistics open.
+    fn warmup(&self) -> u64 {
+        self.global.integer("sim.warmup_requests")
+    }
+
     fn engine(&self, span_pages: u64) -> EngineConfig {
         let values: &Values = &self.global;
         EngineConfig {
@@ -243,6 +248,7 @@ impl Config {
                 _ => Attribution::Request,
             },
             saturation: values.integer("host.saturation"),
+            warmup: self.warmup(),
             window: match values.text("sim.window") {
                 "last_arrival" => Window::LastArrival,
                 _ => Window::Complete,

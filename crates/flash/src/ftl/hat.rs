@@ -110,8 +110,8 @@ impl Ftl for Hat {
         self.data.erases(emit);
     }
 
-    fn reset_counters(&mut self) {
-        self.data.reset_counters();
+    fn reset_wear(&mut self) {
+        self.data.reset_wear();
     }
 
     fn map_bytes(&self) -> u64 {

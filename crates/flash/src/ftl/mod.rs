@@ -176,8 +176,12 @@ pub trait Ftl: Send + Copied {
     /// Emits die, block and erases of every block.
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));
 
-    /// Forgets erases and counts so far, for a measurement that begins now.
-    fn reset_counters(&mut self);
+    /// Forgets erases so far: the blocks are as good as new.
+    fn reset_wear(&mut self);
+
+    /// Begins the figures of [`Ftl::report`] anew, for a measurement that begins now. It decides as before. Default:
+    /// there are none.
+    fn reset_figures(&mut self) {}
 
     /// Emits figures only this layer has, by name.
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {

@@ -53,7 +53,7 @@ impl Ftl for NoFlash {
         Wear::default()
     }
     fn erases(&self, _: &mut dyn FnMut(u32, u32, u32)) {}
-    fn reset_counters(&mut self) {}
+    fn reset_wear(&mut self) {}
     fn map_bytes(&self) -> u64 {
         0
     }

@@ -6,6 +6,7 @@ use destage_trace::Request;
 use super::{Config, RunResult};
 use crate::engine::Engine;
 use crate::error::SimError;
+use crate::meter::FlashMeter;
 use crate::metrics::{Scope, collect};
 use crate::observer::Observer;
 use crate::op_count::Count;
@@ -90,7 +91,9 @@ impl<'a> Simulation<'a> {
             Kind::Timed(Box::new(engine))
         } else {
             let addressing = config.addressing(prepass.span_pages);
-            let count = Count::new(origin, device, addressing, timing, dies, observer);
+            let meter = FlashMeter::new(timing, dies);
+            let warmup = config.warmup();
+            let count = Count::new(origin, device, addressing, meter, warmup, observer);
             Kind::Counted(Box::new(count))
         };
         Ok(Self {

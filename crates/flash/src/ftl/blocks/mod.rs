@@ -295,9 +295,8 @@ impl Blocks {
         }
     }
 
-    /// Forgets erases and low-water mark so far.
-    pub fn reset_counters(&mut self) {
-        self.nand.reset_wear();
+    /// Begins the low-water mark anew.
+    pub fn reset_figures(&mut self) {
         self.free_min = self.free.count();
     }
 

@@ -205,12 +205,18 @@ impl<E: Die + 'static> Ftl for Striped<E> {
         }
     }
 
-    fn reset_counters(&mut self) {
+    fn reset_wear(&mut self) {
         for die in &mut self.dies {
-            die.blocks_mut().reset_counters();
-            die.reset_figures();
+            die.blocks_mut().nand.reset_wear();
         }
         self.twins.fill_with(|| None);
+    }
+
+    fn reset_figures(&mut self) {
+        for die in &mut self.dies {
+            die.blocks_mut().reset_figures();
+            die.reset_figures();
+        }
     }
 
     fn map_bytes(&self) -> u64 {

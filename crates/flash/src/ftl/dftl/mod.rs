@@ -337,8 +337,11 @@ impl Ftl for Dftl {
         self.data.erases(emit);
     }
 
-    fn reset_counters(&mut self) {
-        self.data.reset_counters();
+    fn reset_wear(&mut self) {
+        self.data.reset_wear();
+    }
+
+    fn reset_figures(&mut self) {
         self.hits = 0;
         self.misses = 0;
     }

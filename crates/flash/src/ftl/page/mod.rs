@@ -313,7 +313,7 @@ impl Ftl for PageFtl {
         }
     }
 
-    fn reset_counters(&mut self) {
+    fn reset_wear(&mut self) {
         for die in &mut self.dies {
             die.reset_wear();
         }
