@@ -356,7 +356,7 @@ pub const PARAMETERS: &[Parameter] = &[
         Kind::Text,
         "sequential_fill",
         "",
-        "Contents of the device before the first request: none; sequential_fill, every page written once in order; or random_fill:k, that and then k times as many overwrites as there are pages, of random pages.",
+        "Contents of the device before the first request: none; sequential_fill, every page written once in order; or random_fill:k, that and then k times as many overwrites as there are pages, of random pages; or file:PATH, what `destage precondition` wrote.",
         DISKSIM,
     ),
     row(

@@ -128,7 +128,11 @@ impl Config {
         self.ftl_row.has_flash
     }
 
+    /// What filled the device, here or before its state was kept.
     fn precondition(&self) -> Precondition {
+        if let Some(state) = &self.state {
+            return state.precondition();
+        }
         Precondition::read(self.global.text("sim.precondition")).unwrap_or(Precondition::None)
     }
 

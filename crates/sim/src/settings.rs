@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use destage_base::parameter::{Parameter, Value, Values};
 use destage_buffer::{SchemeConfig, SchemeRow};
@@ -16,6 +17,7 @@ use crate::parameters::PARAMETERS;
 use crate::precondition::{self, Precondition};
 use crate::profiles;
 use crate::renamed;
+use crate::state::{self, State};
 
 /// Where a setting was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,6 +67,8 @@ pub struct Config {
     pub scheme: &'static SchemeRow,
     /// The translation layer.
     pub ftl_row: &'static FtlRow,
+    /// The state the device begins in, if a file keeps it.
+    pub(crate) state: Option<Arc<State>>,
 }
 
 impl Settings {
@@ -289,6 +293,7 @@ impl Settings {
             ftl: Values::defaults(rows.ftl.parameters),
             scheme: rows.scheme,
             ftl_row: rows.ftl,
+            state: None,
         };
         for (key, setting) in &self.entries {
             let Some((section, row)) = rows.find(key) else {
@@ -312,13 +317,16 @@ impl Settings {
                 Section::Ftl => config.ftl.set(row.name, value),
             }
         }
+        if let Some(path) = state::file_of(config.global.text("sim.precondition")) {
+            config.state = Some(Arc::new(State::open(path)?));
+        }
         config.check()?;
         Ok(config)
     }
 }
 
 impl Config {
-    /// Every parameter by its full dotted name, in ascending order.
+    /// Every parameter by its full dotted name, in ascending order; and `state.*`, if a file keeps the device's state.
     #[must_use]
     pub fn parameters(&self) -> BTreeMap<String, Value> {
         let global = self
@@ -334,6 +342,7 @@ impl Config {
         global
             .chain(of("buffer", &self.buffer))
             .chain(of("ftl", &self.ftl))
+            .chain(self.state.iter().flat_map(|state| state.facts()))
             .collect()
     }
 
@@ -360,7 +369,7 @@ impl Config {
             )));
         }
         let precondition = self.global.text("sim.precondition");
-        if Precondition::read(precondition).is_none() {
+        if self.state.is_none() && Precondition::read(precondition).is_none() {
             return Err(SimError::Config(format!(
                 "sim.precondition = {precondition:?}: expected {}",
                 precondition::EXPECTED

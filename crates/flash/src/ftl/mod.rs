@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+use destage_base::archive::Archived;
 use destage_base::parameter::{Parameter, Values};
 use destage_base::{Lpn, Ticks};
 
@@ -100,9 +101,9 @@ impl<L: Ftl + Clone + 'static> Copied for L {
 /// A flash translation layer: decides *what* flash does for a page request.
 ///
 /// It emits [`Operations`] and changes its maps at once; when the operations run, and how long they
-/// take, is decided outside. Page numbers are below [`Ftl::pages`]; the caller has checked. What fails has
+/// take, is decided outside. Its state can be written and laid over a layer built from the same configuration. Page numbers are below [`Ftl::pages`]; the caller has checked. What fails has
 /// emitted nothing and changed nothing.
-pub trait Ftl: Send + Copied {
+pub trait Ftl: Send + Copied + Archived {
     /// What stays the same.
     fn properties(&self) -> Properties {
         Properties::default()

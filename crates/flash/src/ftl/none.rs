@@ -2,6 +2,7 @@
 //!
 //! Every page has contents, and no operation does anything. Pages go round the dies, for schemes that ask.
 
+use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
 use super::{Ftl, FtlRow, NoSpace, PageWrite};
@@ -26,6 +27,8 @@ pub const ROW: FtlRow = FtlRow {
 struct NoFlash {
     dies: u32,
 }
+
+archived!(NoFlash {} fixed { dies });
 
 impl Ftl for NoFlash {
     fn pages(&self) -> u64 {

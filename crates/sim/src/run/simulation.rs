@@ -20,6 +20,9 @@ impl Config {
     /// What is wrong with the configuration, or that `observer` wants to stop.
     pub fn prepared_ftl(&self, observer: &mut dyn Observer) -> Result<Box<dyn Ftl>, SimError> {
         let mut ftl = self.ftl()?;
+        if let Some(state) = &self.state {
+            return state.load(self, &self.geometry(), ftl);
+        }
         if let Precondition::RandomFill(passes) = self.precondition() {
             let preparation = Preparation {
                 ftl: ftl.as_mut(),
@@ -35,7 +38,7 @@ impl Config {
     /// equal ones.
     #[must_use]
     pub fn preparation(&self) -> Option<String> {
-        if !matches!(self.precondition(), Precondition::RandomFill(_)) {
+        if self.state.is_none() && !matches!(self.precondition(), Precondition::RandomFill(_)) {
             return None;
         }
         let parameters = self.parameters().into_iter();

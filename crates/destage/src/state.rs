@@ -1,0 +1,42 @@
+//! The state of a device before the first request, in a file for later runs.
+//!
+//! A run takes it up with `sim.precondition = file:PATH`, and gives the same metrics as if it had prepared the device
+//! itself. What the file holds says [`sim::state`](destage_sim::state).
+
+use std::io::{self, Write};
+
+use destage_flash::Ftl;
+use destage_sim::observer::Silent;
+use destage_sim::settings::Config;
+use destage_sim::state;
+
+use crate::error::Error;
+use crate::progress::{Counter, Progress, Watch};
+
+/// A device in its state before the first request.
+pub struct Prepared {
+    config: Config,
+    ftl: Box<dyn Ftl>,
+}
+
+impl Prepared {
+    /// Brings the device of `config` into the state that `sim.precondition` asks for.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration or the device's size, or that `progress` asked to stop.
+    pub fn new(config: &Config, progress: &dyn Progress) -> Result<Self, Error> {
+        let counter = Counter::new(progress, None);
+        Ok(Self {
+            ftl: config.prepared_ftl(&mut Watch::new(&counter, Silent))?,
+            config: config.clone(),
+        })
+    }
+
+    /// Writes the state.
+    ///
+    /// # Errors
+    /// If `writer` fails.
+    pub fn save(&mut self, writer: impl Write) -> io::Result<()> {
+        state::save(&self.config, &mut *self.ftl, writer)
+    }
+}
