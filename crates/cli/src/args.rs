@@ -242,7 +242,12 @@ pub(crate) struct PreconditionArguments {
     #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "ftl")]
     pub(crate) ftl: Option<String>,
     /// Where the state goes
-    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FILE",
+        overrides_with = "output"
+    )]
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) noise: Noise,

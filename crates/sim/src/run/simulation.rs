@@ -23,7 +23,7 @@ impl Config {
         if let Some(state) = &self.state {
             return state.load(self, &self.geometry(), ftl);
         }
-        if let Precondition::RandomFill(passes) = self.precondition() {
+        if let (Precondition::RandomFill(passes), true) = (self.precondition(), self.has_flash()) {
             let preparation = Preparation {
                 ftl: ftl.as_mut(),
                 blocks_per_die: self.geometry().blocks_per_die(),
