@@ -92,7 +92,12 @@ fn layers() -> Vec<Vec<String>> {
     for row in FTLS.iter().filter(|row| row.has_flash) {
         let kind = format!("ftl.kind={}", row.name);
         let mut base = vec![kind];
-        for (name, value) in [("reserve_percent", "25"), ("log_blocks", "6")] {
+        for (name, value) in [
+            ("reserve_percent", "25"),
+            ("log_blocks", "6"),
+            ("wl_period", "50"),
+            ("wl_gap", "2"),
+        ] {
             if row.parameters.iter().any(|row| row.name == name) {
                 base.push(format!("ftl.{name}={value}"));
             }
