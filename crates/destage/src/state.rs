@@ -2,6 +2,25 @@
 //!
 //! A run takes it up with `sim.precondition = file:PATH`, and gives the same metrics as if it had prepared the device
 //! itself. What the file holds says [`sim::state`](destage_sim::state).
+//!
+//! ```
+//! use destage::state::Prepared;
+//! use destage::{Settings, Silent};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut settings = Settings::new();
+//! settings.set_pair("flash.blocks_per_plane=16")?;
+//! settings.set_pair("sim.precondition=random_fill:1")?;
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("used.state");
+//! Prepared::new(&settings.resolve()?, &Silent)?.save(std::fs::File::create(&path)?)?;
+//!
+//! settings.set_pair(&format!("sim.precondition=file:{}", path.display()))?;
+//! let config = settings.resolve()?;
+//! assert!(config.parameters().contains_key("state.digest"));
+//! # Ok(())
+//! # }
+//! ```
 
 use std::io::{self, Write};
 
