@@ -7,6 +7,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use crate::archive::{Archive, Archived, Damaged};
+
 const CHUNK_BITS: u32 = 10;
 /// Entries in a chunk: 4 KiB of `u32`.
 pub const CHUNK: usize = 1 << CHUNK_BITS;
@@ -109,6 +111,29 @@ impl<I: Initial> LazyTable<I> {
         Box::new(core::array::from_fn(|offset| {
             initial.at((first + offset).min(len - 1))
         }))
+    }
+}
+
+/// The chunks that were touched.
+impl<I: Initial<Entry: Archived>> Archived for LazyTable<I> {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        for number in 0..self.chunks.len() {
+            let mut is_touched = self.chunks[number].is_some();
+            is_touched.archive(archive)?;
+            if !is_touched {
+                self.chunks[number] = None;
+                continue;
+            }
+            let first = number << CHUNK_BITS;
+            self.get_mut(first);
+            let entries = self.chunks[number]
+                .iter_mut()
+                .flat_map(|chunk| &mut **chunk);
+            for entry in entries.take(self.len - first) {
+                entry.archive(archive)?;
+            }
+        }
+        Ok(())
     }
 }
 

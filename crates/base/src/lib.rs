@@ -8,12 +8,14 @@
 //! | [`random`] | [`Random`], the one seeded generator |
 //! | [`list`] | [`Lists`](list::Lists), doubly linked lists over numbered things, without an allocation per node |
 //! | [`table`] | how a table by number grows |
+//! | [`archive`] | a state as bytes, and back |
 //! | [`lazy`] | [`lazy::LazyTable`], a dense table that exists only where it was touched |
 //!
 //! Nothing here knows a buffer, a flash device, a trace or a clock.
 #![no_std]
 extern crate alloc;
 
+pub mod archive;
 pub mod lazy;
 pub mod list;
 pub mod page;

@@ -17,6 +17,8 @@ pub struct Random {
     state: u64,
 }
 
+crate::archived!(Random { state });
+
 impl Random {
     /// A generator whose whole sequence is fixed by `seed`.
     #[must_use]

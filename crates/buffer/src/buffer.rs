@@ -413,6 +413,13 @@ impl Buffer {
         }
     }
 
+    /// Begins maxima and the scheme's figures anew, from the pages that are here now. The sums of [`Buffer::counts`] go
+    /// on, since the number of page writes is the virtual time.
+    pub fn reset_figures(&mut self) {
+        self.resident.reset_maxima();
+        self.scheme.reset_figures();
+    }
+
     /// The run ends `now`: pages that never became durable count into `oldest_dirty_max` up to here.
     pub fn close_dirty_periods(&mut self, now: Ticks) {
         self.resident.close_dirty_periods(now);

@@ -46,6 +46,32 @@ pub struct Counts {
 }
 
 impl Counts {
+    /// What was counted since it was `earlier`; the state of the moment stays.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let each = |now: &[u64; DestageCause::ALL.len()], then: &[u64; DestageCause::ALL.len()]| {
+            core::array::from_fn(|cause| now[cause] - then[cause])
+        };
+        Self {
+            page_writes: self.page_writes - earlier.page_writes,
+            page_reads: self.page_reads - earlier.page_reads,
+            write_hits: self.write_hits - earlier.write_hits,
+            rewrites_of_clean: self.rewrites_of_clean - earlier.rewrites_of_clean,
+            read_hits: self.read_hits - earlier.read_hits,
+            destaged_pages: each(&self.destaged_pages, &earlier.destaged_pages),
+            records: each(&self.records, &earlier.records),
+            pad_reads: self.pad_reads - earlier.pad_reads,
+            pad_fills: self.pad_fills - earlier.pad_fills,
+            trimmed_dirty: self.trimmed_dirty - earlier.trimmed_dirty,
+            superseded_dirty: self.superseded_dirty - earlier.superseded_dirty,
+            clean_drops: self.clean_drops - earlier.clean_drops,
+            resident: self.resident,
+            dirty: self.dirty,
+            dirty_max: self.dirty_max,
+            oldest_dirty_max: self.oldest_dirty_max,
+        }
+    }
+
     /// Records emitted because room was needed: the eviction count of the literature.
     #[must_use]
     pub fn evictions(&self) -> u64 {

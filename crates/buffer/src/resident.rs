@@ -358,6 +358,13 @@ impl Resident {
         Some((slot, state))
     }
 
+    /// Begins the most dirty pages and the longest dirty period anew. Pages that are dirty now count with all of their
+    /// period.
+    pub fn reset_maxima(&mut self) {
+        self.dirty_max = self.dirty;
+        self.oldest_dirty_max = 0;
+    }
+
     /// Counts the dirty periods that are still open as if they ended `now`.
     pub fn close_dirty_periods(&mut self, now: Ticks) {
         for index in 0..self.status.len() {

@@ -204,6 +204,10 @@ pub trait Scheme: Send {
         let _ = emit;
     }
 
+    /// Begins what [`Scheme::report`] counts anew, for a measurement that begins now. What it learnt stays, and it
+    /// decides as before. Default: it counts nothing.
+    fn reset_figures(&mut self) {}
+
     /// Pages tracked; the buffer compares it with its own count in debug builds.
     fn len(&self) -> usize;
 

@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// The cross product of traces, buffers, sizes and translation layers, in parallel, as one table
     Compare(CompareArguments),
+    /// The device in its state before the first request, as a file for later runs
+    Precondition(PreconditionArguments),
     /// The main schemes on a built-in workload: a table, and a report with charts
     Demo(DemoArguments),
     /// Traces themselves: what they are like, and other traces out of them
@@ -221,6 +223,25 @@ pub(crate) struct CompareArguments {
     pub(crate) sort: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct PreconditionArguments {
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+    /// Translation layer: `page`, or with parameters `page:gc_policy=greedy`; wins over --set
+    #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "ftl")]
+    pub(crate) ftl: Option<String>,
+    /// Where the state goes
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FILE",
+        overrides_with = "output"
+    )]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
 }
 
 #[derive(Args)]

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `args` | what may be typed |
 //! | `choices` | from what was typed to settings, in the order it was typed |
-//! | `run` `compare` `demo` `info` `list` `show` | one command each |
+//! | `run` `compare` `precondition` `demo` `info` `list` `show` | one command each |
 //! | `catalogue` | the row of a parameter by its dotted name |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
@@ -34,6 +34,7 @@ mod interrupt;
 mod list;
 mod logs;
 mod output;
+mod precondition;
 mod progress;
 mod rewrite;
 mod run;
@@ -82,6 +83,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, typed),
         Command::Compare(arguments) => compare::run(arguments, typed),
+        Command::Precondition(arguments) => precondition::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Trace { command } => match command {
             TraceCommand::Info(arguments) => info::run(arguments),

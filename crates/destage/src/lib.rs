@@ -14,6 +14,7 @@
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
+//! | [`state`] | a prepared device in a file for later runs |
 //! | [`Error`] | why nothing comes of it |
 //! | [`base`], [`buffer`], [`flash`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
 //!
@@ -34,6 +35,7 @@ mod progress;
 mod record;
 mod results;
 mod run;
+pub mod state;
 mod survey;
 
 pub use destage_base as base;

@@ -114,6 +114,11 @@ impl Dies {
         &*self.ftl
     }
 
+    /// The same, to change.
+    pub fn ftl_mut(&mut self) -> &mut dyn Ftl {
+        &mut *self.ftl
+    }
+
     /// Whether the layer chooses the die of each write.
     #[inline]
     pub fn places_writes(&self) -> bool {

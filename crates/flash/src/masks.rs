@@ -3,6 +3,7 @@
 //! What a merge costs is a count of pages, and counting the bits of a block takes a word or two where
 //! looking at its pages takes a hundred steps.
 
+use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
 
 const WORD: u32 = u64::BITS;
@@ -49,6 +50,8 @@ pub struct Masks<R: FullRows> {
     words: LazyTable<Words<R>>,
     per_row: u32,
 }
+
+archived!([R: FullRows] Masks<R> { words } fixed { per_row });
 
 impl<R: FullRows> Masks<R> {
     /// `rows` rows of `bits` bits, full or empty by `rule`.

@@ -5,6 +5,7 @@
 //! An FTL that breaks a rule has a bug, so a breach is a panic, in every build: the check is one comparison
 //! with a counter that has to be advanced anyway.
 
+use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
 
 use crate::geometry::Geometry;
@@ -25,6 +26,8 @@ pub struct BlockState {
     /// Erases so far.
     pub erases: u32,
 }
+
+archived!(BlockState { programmed, erases });
 
 /// Which blocks are full before the first operation: the first of each plane, planes taken in turn.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +75,8 @@ pub struct Nand {
     any_order: Option<Masks<InitialBlocks>>,
     pages_per_block: u16,
 }
+
+archived!(Nand { blocks, any_order } fixed { pages_per_block });
 
 impl Nand {
     /// A die whose first `full_blocks` blocks are programmed, planes taken in turn. Pages of a block

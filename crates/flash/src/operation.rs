@@ -1,12 +1,14 @@
 //! The words in which an FTL says what flash has to do: which page, what is written, what the block is for.
 
 mod detail;
+mod tally;
 
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
 
 pub use self::detail::{Content, Detail, Purpose, Role};
+pub use self::tally::Tally;
 use crate::nand::Ppn;
 
 /// What a flash operation does.
@@ -555,45 +557,5 @@ impl Operations {
         let ends = self.lane_ends.iter().copied().chain([self.list.len()]);
         let starts = [0].into_iter().chain(self.lane_ends.iter().copied());
         starts.zip(ends).map(|(start, end)| &self.list[start..end])
-    }
-}
-
-/// How many operations of each kind and cause were done, and which merges they were part of.
-#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub struct Tally {
-    /// Page reads by [`Cause::ALL`] order.
-    pub reads: [u64; 5],
-    /// Page programs by [`Cause::ALL`] order.
-    pub programs: [u64; 5],
-    /// Block erases by [`Cause::ALL`] order.
-    pub erases: [u64; 5],
-    /// Merges by [`MergeKind::ALL`] order.
-    pub merges: [u64; 3],
-    /// Merges by [`MergeCause::ALL`] order.
-    pub merge_causes: [u64; 3],
-    /// Pages read and programmed elsewhere by merges.
-    pub merge_copies: u64,
-    /// Blocks erased by merges.
-    pub merge_erases: u64,
-}
-
-impl Tally {
-    /// Counts `operations`.
-    #[inline]
-    pub fn add(&mut self, operations: &Operations) {
-        for operation in operations.all() {
-            let row = match operation.kind {
-                Kind::Read => &mut self.reads,
-                Kind::Program => &mut self.programs,
-                Kind::Erase => &mut self.erases,
-            };
-            row[operation.cause as usize] += u64::from(operation.count);
-        }
-        for merge in operations.merges() {
-            self.merges[merge.kind as usize] += 1;
-            self.merge_causes[merge.cause as usize] += 1;
-            self.merge_copies += u64::from(merge.copies);
-            self.merge_erases += u64::from(merge.erases);
-        }
     }
 }

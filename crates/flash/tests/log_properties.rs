@@ -40,7 +40,7 @@ fn a_reclaimed_log_block_merges_no_more_blocks_than_can_be_in_it() {
             );
             let told = figure(&device, "log_merged_blocks") / figure(&device, "log_victims");
             assert_eq!(associativity, told);
-            device.ftl.reset_counters();
+            device.ftl.reset_figures();
             assert_eq!(figure(&device, "log_victims"), 0.0);
         }
     }

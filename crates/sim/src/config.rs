@@ -4,6 +4,7 @@
 //! their own structs from them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use destage_base::parameter::{CountOrAuto, Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
@@ -21,6 +22,7 @@ use crate::paging::{AddressMap, Addressing, Align};
 use crate::parameters::{CellMode, Costing, Parameters, Trim, VolatileCache, Wearout};
 use crate::precondition::{self, Precondition};
 use crate::prepass::Prepass;
+use crate::state::State;
 
 /// A checked configuration: every parameter has one value that fits its row.
 #[derive(Clone)]
@@ -41,6 +43,8 @@ pub struct Config {
     pub ftl_row: &'static FtlRow,
     /// Bytes the device is to offer, where that decides the number of blocks.
     pub capacity_bytes: Option<u64>,
+    /// The state the device begins in, if a file keeps it.
+    pub(crate) state: Option<Arc<State>>,
 }
 
 impl Config {
@@ -60,6 +64,7 @@ impl Config {
             scheme,
             ftl_row,
             capacity_bytes: None,
+            state: None,
         }
     }
 
@@ -72,13 +77,21 @@ impl Config {
         self.typed = Parameters::from_values(&self.global);
     }
 
+    /// The device begins in `state`, and has its size unless another is given.
+    pub(crate) fn begin_with(&mut self, state: State) {
+        if let (true, Some(blocks)) = (self.fits_input(), state.blocks_per_plane()) {
+            *self = self.with_blocks(blocks);
+        }
+        self.state = Some(Arc::new(state));
+    }
+
     /// The value of the scheme's parameter `name`, or of one every buffer has; if there is such a one.
     #[must_use]
     pub fn buffer_parameter(&self, name: &str) -> Option<&Value> {
         self.buffer.get(name)
     }
 
-    /// Every parameter by its full dotted name, in ascending order.
+    /// Every parameter by its full dotted name, in ascending order; and `state.*`, if a file keeps the device's state.
     #[must_use]
     pub fn parameters(&self) -> BTreeMap<String, Value> {
         let global = self
@@ -94,6 +107,7 @@ impl Config {
         global
             .chain(of("buffer", &self.buffer))
             .chain(of("ftl", &self.ftl))
+            .chain(self.state.iter().flat_map(|state| state.facts()))
             .collect()
     }
 
@@ -120,7 +134,7 @@ impl Config {
             )));
         }
         let precondition = &self.typed.sim.precondition;
-        if Precondition::read(precondition).is_none() {
+        if self.state.is_none() && Precondition::read(precondition).is_none() {
             return Err(SimError::Config(format!(
                 "sim.precondition = {precondition:?}: expected {}",
                 precondition::EXPECTED
@@ -238,7 +252,11 @@ impl Config {
         self.ftl_row.has_flash
     }
 
+    /// What filled the device, here or before its state was kept.
     pub(crate) fn precondition(&self) -> Precondition {
+        if let Some(state) = &self.state {
+            return state.precondition();
+        }
         Precondition::read(&self.typed.sim.precondition).unwrap_or(Precondition::None)
     }
 
@@ -319,6 +337,11 @@ impl Config {
         self.typed.sim.costing == Costing::Event && self.has_flash()
     }
 
+    /// Requests before statistics open.
+    pub(crate) fn warmup(&self) -> u64 {
+        self.typed.sim.warmup_requests
+    }
+
     /// Whether requests arrive at the times of the trace.
     #[must_use]
     pub fn follows_arrivals(&self) -> bool {
@@ -336,6 +359,7 @@ impl Config {
             time_scale: host.time_scale,
             attribution: host.attribution,
             saturation: host.saturation,
+            warmup: self.warmup(),
             window: sim.window,
             drain: sim.drain,
             addressing: self.addressing(span_pages),

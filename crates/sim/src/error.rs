@@ -47,7 +47,7 @@ pub enum SimError {
         most: u64,
     },
     /// The number of blocks was not found before the run.
-    #[error("flash.blocks_per_plane = auto: the input was not looked at; expected a number")]
+    #[error("flash.blocks_per_plane = auto: there is no input whose addresses could give the size of the device; expected a number, or device.capacity_bytes")]
     OpenSize,
     /// Parameters of the buffer contradict each other.
     #[error("{}", words::contradiction(*.0))]
@@ -133,6 +133,18 @@ pub enum SimError {
         line: u32,
         /// When it arrives by the trace, in ticks of 0.1 ns.
         arrival: Ticks,
+    },
+    /// The run ended before statistics opened.
+    #[error(
+        "{origin}: sim.warmup_requests = {warmup}: the run ended after {requests} requests, and nothing was measured; expected fewer than {requests}"
+    )]
+    NothingMeasured {
+        /// The trace.
+        origin: String,
+        /// Requests before statistics open.
+        warmup: u64,
+        /// Requests that arrived.
+        requests: u64,
     },
     /// The observer asked to stop.
     #[error("interrupted")]

@@ -12,7 +12,7 @@
 //! | [`meter`], [`measured`] | `Totals`: operations and time of the dies; `Measured`: all that a run measures |
 //! | [`prepass`] | the pass over all requests that a few configurations need first |
 //! | [`latencies`], [`metrics`] | `Summary`: one set of times; `Metrics`: the named results |
-//! | [`precondition`] | what the device holds before the first request |
+//! | [`precondition`], [`state`] | what the device holds before the first request; files that keep it |
 //! | [`observer`] | logs, progress, interruption |
 //! | [`error`] | what can be wrong with a user's input |
 
@@ -39,4 +39,5 @@ pub mod run;
 pub mod settings;
 pub mod size;
 pub mod source;
+pub mod state;
 mod words;

@@ -1,4 +1,4 @@
-//! `Measured`: everything a run measures, up to the close of its window.
+//! `Measured`: everything a run measures, from the opening of its window to the close.
 //!
 //! It holds the buffer's `Counts`, the dies' `Totals` and the response times. [`crate::metrics`] makes named results
 //! of it.
@@ -10,11 +10,12 @@ use destage_flash::nand::Wear;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
+use crate::error::SimError;
 use crate::latencies::Latencies;
 use crate::meter::Totals;
 use crate::observer::Observer;
 
-/// What a run measured, up to the close of the window.
+/// What a run measured, from the opening of the window to the close.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     /// Requests that arrived.
@@ -37,7 +38,7 @@ pub struct Measured {
     pub device_response: Latencies,
     /// Of destaged records: from emission to the end of the last program.
     pub destage_response: Latencies,
-    /// First arrival to the close of the window.
+    /// From the opening of the window to the close.
     pub makespan: Ticks,
     /// What the dies did.
     pub totals: Totals,
@@ -57,9 +58,33 @@ pub struct Measured {
     pub scheme_figures: Vec<(&'static str, f64)>,
     /// Most pages that a loss of power would have lost at one moment.
     pub at_risk_max: u64,
+    /// What was counted before the window opened.
+    pub(crate) before: Option<(Totals, Counts)>,
+}
+
+/// An error if a run of `requests` requests, of what is called `origin`, had `warmup` before statistics open, and so
+/// measured nothing.
+pub(crate) fn check_measured(origin: &str, warmup: u64, requests: u64) -> Result<(), SimError> {
+    if warmup > 0 && requests <= warmup {
+        return Err(SimError::NothingMeasured {
+            origin: origin.to_owned(),
+            warmup,
+            requests,
+        });
+    }
+    Ok(())
 }
 
 impl Measured {
+    /// Statistics open: what `device` and its dies (`totals`) have counted so far is in none of them.
+    pub(crate) fn open(&mut self, device: &mut Device, totals: Totals) {
+        device.reset_figures();
+        self.before = Some((totals, device.buffer().counts()));
+        self.requests = 0;
+        (self.page_reads, self.page_writes) = (0, 0);
+        (self.bytes_read, self.bytes_written) = (0, 0);
+    }
+
     /// Counts the pages and bytes that `request`, which touches `pages` pages, reads or writes.
     #[inline]
     pub(crate) fn count_pages(&mut self, request: &Request, pages: u32) {
@@ -85,7 +110,11 @@ impl Measured {
         now: Ticks,
         observer: &mut dyn Observer,
     ) {
-        self.totals = totals;
+        let before = self.before.take();
+        self.totals = match &before {
+            Some((before, _)) => totals.since(before),
+            None => totals,
+        };
         self.at_risk_max = device.at_risk_max();
         let ftl = device.ftl();
         self.wear = ftl.wear();
@@ -98,7 +127,11 @@ impl Measured {
         let buffer = device.buffer_mut();
         if buffer.keeps_pages() {
             buffer.close_dirty_periods(now);
-            self.counts = Some(buffer.counts());
+            let counts = buffer.counts();
+            self.counts = Some(match &before {
+                Some((_, before)) => counts.since(before),
+                None => counts,
+            });
             buffer.report(&mut |name, value| self.scheme_figures.push((name, value)));
         }
     }

@@ -21,6 +21,22 @@ pub struct Totals {
     pub gc_runs: u64,
 }
 
+impl Totals {
+    /// What the same dies did since it was `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let busy = self.busy.iter().zip(&earlier.busy);
+        Self {
+            tally: self.tally.since(&earlier.tally),
+            busy: busy.map(|(now, then)| now - then).collect(),
+            any_busy: self.any_busy - earlier.any_busy,
+            serial_time: self.serial_time - earlier.serial_time,
+            gc_time: self.gc_time - earlier.gc_time,
+            gc_runs: self.gc_runs - earlier.gc_runs,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Default)]
 struct Busy {
     sum: Ticks,

@@ -6,12 +6,12 @@
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_device::{BatchStep, Device, Driver, PageOperation, Progress};
+use destage_flash::Operations;
 use destage_flash::ftl::NoSpace;
-use destage_flash::{Operations, Timing};
 use destage_trace::Request;
 
 use crate::error::SimError;
-use crate::measured::Measured;
+use crate::measured::{Measured, check_measured};
 use crate::meter::FlashMeter;
 use crate::observer::Observer;
 use crate::paging::Addressing;
@@ -75,19 +75,24 @@ pub struct Count<'a> {
     addressing: Addressing,
     counter: Counter<'a>,
     measured: Measured,
+    /// Requests before statistics open.
+    warmup: u64,
+    /// Requests so far.
+    arrivals: u64,
     /// Line and time of the latest request.
     line: u32,
     now: Ticks,
 }
 
 impl<'a> Count<'a> {
-    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors.
+    /// A run that has not begun on `device` with the dies of `meter`, of what is called `origin` in errors. Statistics open
+    /// when `warmup` requests are done.
     pub fn new(
         origin: &str,
         device: Device,
         addressing: Addressing,
-        timing: Timing,
-        dies: u32,
+        meter: FlashMeter,
+        warmup: u64,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
         Self {
@@ -95,11 +100,13 @@ impl<'a> Count<'a> {
             device,
             addressing,
             counter: Counter {
-                meter: FlashMeter::new(timing, dies),
+                meter,
                 wants_records: observer.wants_destages(),
                 observer,
             },
             measured: Measured::default(),
+            warmup,
+            arrivals: 0,
             line: 0,
             now: 0,
         }
@@ -111,9 +118,14 @@ impl<'a> Count<'a> {
     /// What is wrong with the trace, the device's size, or that the observer wants to stop.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         for request in requests {
+            if self.arrivals == self.warmup {
+                let totals = self.counter.meter.totals(0);
+                self.measured.open(&mut self.device, totals);
+            }
+            self.arrivals += 1;
             self.measured.requests += 1;
-            if self.measured.requests.is_multiple_of(PROGRESS_STEP)
-                && !self.counter.observer.progress(self.measured.requests)
+            if self.arrivals.is_multiple_of(PROGRESS_STEP)
+                && !self.counter.observer.progress(self.arrivals)
             {
                 return Err(SimError::Interrupted);
             }
@@ -160,6 +172,7 @@ impl<'a> Count<'a> {
                 arrival: self.now,
             });
         }
+        check_measured(&self.origin, self.warmup, self.arrivals)?;
         let Counter {
             meter,
             mut observer,

@@ -184,8 +184,10 @@ parameters! {
         drain: bool = "false", "", "BPLRU (FAST 2008), table 1";
         /// Fixes every random choice of workload, scheme and FTL.
         seed: u64 = "1", "", OURS;
-        /// Contents of the device before the first request: none; sequential_fill, every page written once in order; or random_fill:k, that and then k times as many overwrites as there are pages, of random pages.
+        /// Contents of the device before the first request: none; sequential_fill, every page written once in order; or random_fill:k, that and then k times as many overwrites as there are pages, of random pages; or file:PATH, what `destage precondition` wrote.
         precondition: String = "sequential_fill", "", DISKSIM;
+        /// The first so many requests are simulated as all others, and are left out of all statistics.
+        warmup_requests: u64 = "0", "requests", OURS;
         /// When statistics close: when every request is complete, or when the last one arrives.
         window: Window = "complete", "", "last_arrival: DiskSim";
         /// Response times kept one by one (30 bytes each at the end); with more, percentiles are exact to a thousandth.

@@ -9,8 +9,7 @@ use crate::observer::Observer;
 use destage_device::{gc_limit, only_collects};
 
 /// What a value of `sim.precondition` may be, for an error to say.
-pub const EXPECTED: &str =
-    "none, sequential_fill, or random_fill:k with k passes of random overwrites from 1 to 1000";
+pub const EXPECTED: &str = "none, sequential_fill, random_fill:k with k passes of random overwrites from 1 to 1000, or file:PATH with a state that `destage precondition` wrote";
 
 /// Page writes between two calls of [`Observer::preparing`].
 const PROGRESS_STEP: u64 = 1 << 16;
@@ -95,7 +94,8 @@ impl Preparation<'_> {
                     shortage,
                 })?;
         }
-        self.ftl.reset_counters();
+        self.ftl.reset_wear();
+        self.ftl.reset_figures();
         if observer.preparing(total, total) {
             Ok(())
         } else {

@@ -19,6 +19,7 @@ use crate::error::SimError;
 use crate::parameters::PARAMETERS;
 use crate::profiles;
 use crate::renamed;
+use crate::state::{self, State};
 
 /// Where a setting was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -322,6 +323,9 @@ impl Settings {
         }
         let mut config = Config::new(rows.scheme, rows.ftl, global, buffer, ftl);
         config.capacity_bytes = capacity_bytes;
+        if let Some(path) = state::file_of(&config.typed.sim.precondition) {
+            config.begin_with(State::open(path)?);
+        }
         config.check()?;
         Ok(config)
     }

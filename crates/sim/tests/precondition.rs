@@ -100,6 +100,12 @@ fn what_is_no_precondition_is_refused() {
 }
 
 #[test]
+fn where_there_is_no_flash_nothing_is_overwritten() {
+    let pairs = ["ftl.kind=none", "sim.precondition=random_fill:2"];
+    metrics(&pairs, &mut Silent).expect("a run that ends");
+}
+
+#[test]
 fn who_watches_can_stop_it() {
     struct Impatient(Vec<(u64, u64)>);
     impl Observer for Impatient {

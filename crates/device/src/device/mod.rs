@@ -168,6 +168,14 @@ impl Device {
         self.at_risk_max
     }
 
+    /// Begins maxima and the figures of scheme and layer anew, for statistics that open now. Nothing else changes.
+    pub fn reset_figures(&mut self) {
+        self.at_risk_max = 0;
+        self.note_at_risk();
+        self.buffer.reset_figures();
+        self.dies.ftl_mut().reset_figures();
+    }
+
     /// Whether every record has ended, and everything else that a flush would wait for.
     #[must_use]
     pub fn is_settled(&self) -> bool {

@@ -9,6 +9,7 @@
 
 use alloc::boxed::Box;
 
+use destage_base::archived;
 use destage_base::parameters;
 
 use super::blocks::data::{Copies, DataBlocks};
@@ -59,6 +60,8 @@ struct Rewrite {
     copies: u32,
 }
 
+archived!(Rewrite { block, from, next, copies } vacant Self { block: 0, from: 0, next: 0, copies: 0 });
+
 /// One die.
 #[derive(Clone)]
 struct Block {
@@ -69,6 +72,8 @@ struct Block {
     die: u32,
     dies: u32,
 }
+
+archived!(Block { blocks, data, open } fixed { batch, die, dies });
 
 impl Block {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {

@@ -7,6 +7,7 @@
 
 use alloc::boxed::Box;
 
+use destage_base::archived;
 use destage_base::{choices, parameters};
 
 use super::blocks::data::Copies;
@@ -70,6 +71,8 @@ pub(super) struct Fast {
     current: u32,
     merge_mismatch: bool,
 }
+
+archived!(Fast { store, current } fixed { merge_mismatch });
 
 impl Fast {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {

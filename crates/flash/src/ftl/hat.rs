@@ -6,6 +6,7 @@
 
 use alloc::boxed::Box;
 
+use destage_base::archived;
 use destage_base::parameter::Kind;
 use destage_base::time::{TICKS_PER_US, from_units};
 use destage_base::{Lpn, Ticks, parameters};
@@ -56,6 +57,8 @@ struct Hat {
     lookup: Ticks,
     update: Ticks,
 }
+
+archived!(Hat { data } fixed { lookup, update });
 
 impl Ftl for Hat {
     fn properties(&self) -> Properties {
@@ -110,8 +113,8 @@ impl Ftl for Hat {
         self.data.erases(emit);
     }
 
-    fn reset_counters(&mut self) {
-        self.data.reset_counters();
+    fn reset_wear(&mut self) {
+        self.data.reset_wear();
     }
 
     fn map_bytes(&self) -> u64 {

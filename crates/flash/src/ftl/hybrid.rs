@@ -12,6 +12,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::archived;
 use destage_base::parameters;
 
 use destage_base::lazy::{Initial, LazyTable};
@@ -84,6 +85,8 @@ struct Rewrite {
     next: u32,
 }
 
+archived!(Rewrite { block, from, left, next } vacant Self { block: 0, from: 0, left: 0, next: 0 });
+
 /// One die.
 #[derive(Clone)]
 struct Hybrid {
@@ -98,6 +101,8 @@ struct Hybrid {
     die: u32,
     dies: u32,
 }
+
+archived!(Hybrid { blocks, data, slots, open, moved } fixed { batch, die, dies });
 
 impl Hybrid {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {

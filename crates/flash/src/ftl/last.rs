@@ -9,6 +9,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
 use destage_base::parameter::Kind;
 use destage_base::parameters;
@@ -74,6 +75,12 @@ struct Sequential {
     unused: Vec<u32>,
 }
 
+archived!(Sequential {
+    log_of,
+    order,
+    unused
+});
+
 impl Sequential {
     #[inline]
     fn log_of(&self, block: u32) -> Option<u32> {
@@ -108,6 +115,8 @@ struct Random {
     hot_window: u64,
 }
 
+archived!(Random { order, unused, is_hot, current, writes, last_write } fixed { hot_window });
+
 impl Random {
     /// Counts a write of the page at `index`, and says whether that is hot.
     #[inline]
@@ -126,6 +135,12 @@ struct Written {
     cold: u64,
 }
 
+archived!(Written {
+    sequential,
+    hot,
+    cold
+});
+
 /// One die.
 #[derive(Clone)]
 pub(super) struct Last {
@@ -135,6 +150,8 @@ pub(super) struct Last {
     long_pages: u32,
     written: Written,
 }
+
+archived!(Last { store, sequential, random, written } fixed { long_pages });
 
 impl Last {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {

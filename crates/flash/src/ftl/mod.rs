@@ -2,6 +2,7 @@
 
 use alloc::boxed::Box;
 
+use destage_base::archive::Archived;
 use destage_base::parameter::{Parameter, Values};
 use destage_base::{Lpn, Ticks};
 
@@ -100,9 +101,9 @@ impl<L: Ftl + Clone + 'static> Copied for L {
 /// A flash translation layer: decides *what* flash does for a page request.
 ///
 /// It emits [`Operations`] and changes its maps at once; when the operations run, and how long they
-/// take, is decided outside. Page numbers are below [`Ftl::pages`]; the caller has checked. What fails has
+/// take, is decided outside. Its state can be written and laid over a layer built from the same configuration. Page numbers are below [`Ftl::pages`]; the caller has checked. What fails has
 /// emitted nothing and changed nothing.
-pub trait Ftl: Send + Copied {
+pub trait Ftl: Send + Copied + Archived {
     /// What stays the same.
     fn properties(&self) -> Properties {
         Properties::default()
@@ -176,8 +177,12 @@ pub trait Ftl: Send + Copied {
     /// Emits die, block and erases of every block.
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));
 
-    /// Forgets erases and counts so far, for a measurement that begins now.
-    fn reset_counters(&mut self);
+    /// Forgets erases so far: the blocks are as good as new.
+    fn reset_wear(&mut self);
+
+    /// Begins the figures of [`Ftl::report`] anew, for a measurement that begins now. It decides as before. Default:
+    /// there are none.
+    fn reset_figures(&mut self) {}
 
     /// Emits figures only this layer has, by name.
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {

@@ -2,6 +2,7 @@
 //!
 //! Every page has contents, and no operation does anything. Pages go round the dies, for schemes that ask.
 
+use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
 use super::{Ftl, FtlRow, NoSpace, PageWrite};
@@ -26,6 +27,8 @@ pub const ROW: FtlRow = FtlRow {
 struct NoFlash {
     dies: u32,
 }
+
+archived!(NoFlash {} fixed { dies });
 
 impl Ftl for NoFlash {
     fn pages(&self) -> u64 {
@@ -53,7 +56,7 @@ impl Ftl for NoFlash {
         Wear::default()
     }
     fn erases(&self, _: &mut dyn FnMut(u32, u32, u32)) {}
-    fn reset_counters(&mut self) {}
+    fn reset_wear(&mut self) {}
     fn map_bytes(&self) -> u64 {
         0
     }

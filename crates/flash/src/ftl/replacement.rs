@@ -13,6 +13,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
+use destage_base::archived;
 use destage_base::lazy::LazyTable;
 use destage_base::parameter::Kind;
 use destage_base::parameters;
@@ -67,6 +68,13 @@ struct Link {
     rank: u64,
 }
 
+archived!(Link {
+    block,
+    next,
+    length,
+    rank
+});
+
 /// One die.
 #[derive(Clone)]
 struct Replacement {
@@ -86,6 +94,8 @@ struct Replacement {
     die: u32,
     dies: u32,
 }
+
+archived!(Replacement { blocks, data, first_of, links, newest, unused, chains, begun, chain_blocks } fixed { die, dies });
 
 impl Replacement {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {

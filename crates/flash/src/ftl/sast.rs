@@ -7,6 +7,7 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use destage_base::archived;
 use destage_base::lazy::LazyTable;
 use destage_base::parameter::Kind;
 use destage_base::{choices, parameters};
@@ -71,6 +72,8 @@ struct Group {
     logs: Vec<u32>,
 }
 
+archived!(Group { number, logs });
+
 /// One die.
 #[derive(Clone)]
 pub(super) struct Sast {
@@ -87,6 +90,8 @@ pub(super) struct Sast {
     unused_logs: Vec<u32>,
     most_dead: bool,
 }
+
+archived!(Sast { store, position_of, groups, order, unused_positions, unused_logs } fixed { over_group, group_logs, most_dead });
 
 impl Sast {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {

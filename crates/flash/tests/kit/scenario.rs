@@ -117,7 +117,8 @@ impl Reading {
                 .for_each(|page| self.device().trim(page)),
             "reset" => {
                 let device = self.device();
-                device.ftl.reset_counters();
+                device.ftl.reset_wear();
+                device.ftl.reset_figures();
                 device.tally = Tally::default();
                 device.merges.clear();
             }

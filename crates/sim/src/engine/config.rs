@@ -45,6 +45,8 @@ pub struct EngineConfig {
     pub attribution: Attribution,
     /// Outstanding requests at which the run stops; 0: never.
     pub saturation: u64,
+    /// Requests before statistics open.
+    pub warmup: u64,
     /// When statistics close.
     pub window: Window,
     /// Destage what is left at the end.

@@ -49,7 +49,9 @@ impl Engine<'_> {
             self.schedule_arrival()?;
         }
         let now = self.link.events.now();
-        self.first_arrival.get_or_insert(now);
+        if self.arrivals == self.config.warmup {
+            self.open(now);
+        }
         let identity = Identity {
             index: self.arrivals,
             arrival: now,
@@ -126,7 +128,7 @@ impl Engine<'_> {
                 .unwrap_or(active.identity),
         };
         let response = now - identity.arrival;
-        if !self.link.closed {
+        if !self.link.closed && identity.index >= self.config.warmup {
             let write = identity.operation != Operation::Read;
             self.measured.completed += 1;
             self.measured.response.push(response, write);

@@ -37,6 +37,8 @@ pub(super) struct Link<'a> {
     /// Done, and waiting for the channel.
     done: VecDeque<u32>,
     pub destage_response: Latencies,
+    /// When statistics opened.
+    pub opened: Option<Ticks>,
     /// Statistics are closed.
     pub closed: bool,
     wants_records: bool,
@@ -57,6 +59,7 @@ impl<'a> Link<'a> {
             dispatched: VecDeque::new(),
             done: VecDeque::new(),
             destage_response,
+            opened: None,
             closed: false,
             wants_records: observer.wants_destages(),
             observer,
@@ -143,7 +146,8 @@ impl Driver for Link<'_> {
 
     #[inline]
     fn record_ended(&mut self, emitted: Ticks, now: Ticks) {
-        if !self.closed {
+        let counts = self.opened.is_some_and(|opened| emitted >= opened);
+        if counts && !self.closed {
             self.destage_response.push(now - emitted, true);
         }
     }

@@ -24,7 +24,7 @@ use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Outstanding, Waiting};
 use crate::latencies::Latencies;
-use crate::measured::Measured;
+use crate::measured::{Measured, check_measured};
 use crate::meter::FlashMeter;
 use crate::observer::{Observer, Response};
 
@@ -52,7 +52,6 @@ pub struct Engine<'a> {
     /// Line and time, as in the trace, of the request that arrived last.
     last_line: u32,
     last_arrival: Ticks,
-    first_arrival: Option<Ticks>,
     measured: Measured,
 }
 
@@ -85,7 +84,6 @@ impl<'a> Engine<'a> {
             arrivals: 0,
             last_line: 0,
             last_arrival: 0,
-            first_arrival: None,
             measured: Measured {
                 response: latencies(),
                 device_response: latencies(),
@@ -120,6 +118,7 @@ impl<'a> Engine<'a> {
     /// As of [`Engine::feed`].
     pub fn finish(mut self) -> Result<Measured, SimError> {
         self.end().map_err(|error| *error)?;
+        check_measured(&self.origin, self.config.warmup, self.arrivals)?;
         Ok(self.measured)
     }
 
@@ -312,6 +311,13 @@ impl<'a> Engine<'a> {
         done.map_err(|full| self.device_full(full))
     }
 
+    /// Opens the window: what happened before now is in no statistic.
+    fn open(&mut self, now: Ticks) {
+        self.link.opened = Some(now);
+        let totals = self.link.meter.totals(now);
+        self.measured.open(&mut self.device, totals);
+    }
+
     /// Closes the window: what happens from now on is in no statistic.
     fn close(&mut self) {
         if self.link.closed {
@@ -319,7 +325,7 @@ impl<'a> Engine<'a> {
         }
         self.link.closed = true;
         let now = self.link.events.now();
-        self.measured.makespan = now - self.first_arrival.unwrap_or(now);
+        self.measured.makespan = now - self.link.opened.unwrap_or(now);
         self.measured.destage_response = std::mem::take(&mut self.link.destage_response);
         let totals = self.link.meter.totals(now);
         self.measured

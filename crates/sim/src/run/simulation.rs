@@ -6,6 +6,7 @@ use destage_trace::Request;
 use super::{Config, RunResult};
 use crate::engine::Engine;
 use crate::error::SimError;
+use crate::meter::FlashMeter;
 use crate::metrics::{Scope, collect};
 use crate::observer::Observer;
 use crate::op_count::Count;
@@ -20,7 +21,10 @@ impl Config {
     /// What is wrong with the configuration, or that `observer` wants to stop.
     pub fn prepared_ftl(&self, observer: &mut dyn Observer) -> Result<Box<dyn Ftl>, SimError> {
         let mut ftl = self.ftl()?;
-        if let Precondition::RandomFill(passes) = self.precondition() {
+        if let Some(state) = &self.state {
+            return state.load(self, &self.geometry(), ftl);
+        }
+        if let (Precondition::RandomFill(passes), true) = (self.precondition(), self.has_flash()) {
             let preparation = Preparation {
                 ftl: ftl.as_mut(),
                 blocks_per_die: self.geometry().blocks_per_die(),
@@ -35,7 +39,8 @@ impl Config {
     /// equal ones.
     #[must_use]
     pub fn preparation(&self) -> Option<String> {
-        let takes_a_while = matches!(self.precondition(), Precondition::RandomFill(_));
+        let takes_a_while =
+            self.state.is_some() || matches!(self.precondition(), Precondition::RandomFill(_));
         takes_a_while.then(|| self.device_text())
     }
 
@@ -96,7 +101,9 @@ impl<'a> Simulation<'a> {
             Kind::Timed(Box::new(engine))
         } else {
             let addressing = config.addressing(prepass.span_pages);
-            let count = Count::new(origin, device, addressing, timing, dies, observer);
+            let meter = FlashMeter::new(timing, dies);
+            let warmup = config.warmup();
+            let count = Count::new(origin, device, addressing, meter, warmup, observer);
             Kind::Counted(Box::new(count))
         };
         Ok(Self {

@@ -136,6 +136,10 @@ impl Scheme for Ecr {
         emit("victims_by_queue", self.spared as f64);
     }
 
+    fn reset_figures(&mut self) {
+        self.spared = 0;
+    }
+
     fn len(&self) -> usize {
         self.recency.len()
     }

@@ -138,6 +138,11 @@ impl Scheme for Gcar {
         emit("victims_passed_over", self.passed_over as f64);
     }
 
+    fn reset_figures(&mut self) {
+        self.base.reset_figures();
+        self.passed_over = 0;
+    }
+
     fn len(&self) -> usize {
         self.base.len()
     }

@@ -196,6 +196,10 @@ impl Scheme for Griffin {
         }
     }
 
+    fn reset_figures(&mut self) {
+        self.migrations = [0; 4];
+    }
+
     fn len(&self) -> usize {
         self.entries.len()
     }

@@ -9,6 +9,7 @@ mod merge;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use destage_base::archived;
 use destage_base::lazy::LazyTable;
 use destage_base::{Random, choices, parameters};
 
@@ -101,6 +102,8 @@ pub(super) struct Bast {
     first_write_data: bool,
     rules: Rules,
 }
+
+archived!(Bast { blocks, data, logs, log_of, order, unused, random } fixed { victim, eager_switch, first_write_data, rules });
 
 impl Bast {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {

@@ -1,5 +1,6 @@
 //! Data blocks: where a logical block lies when its pages are at their own offsets.
 
+use destage_base::archived;
 use destage_base::choices;
 use destage_base::lazy::{Initial, LazyTable};
 
@@ -60,6 +61,12 @@ pub(in crate::ftl) struct DataBlocks {
     /// The pages that were programmed there, where merges copy these whether they are needed or not.
     programmed: Option<Masks<First>>,
 }
+
+archived!(DataBlocks {
+    map,
+    newest,
+    programmed
+});
 
 impl DataBlocks {
     /// `blocks` logical blocks, all with contents if `filled`.

@@ -3,6 +3,9 @@
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
 
+use destage_base::archive::{Archive, Archived, Damaged};
+use destage_base::archived;
+
 use crate::nand::BlockSlot;
 
 /// How free blocks of a plane queue.
@@ -15,6 +18,15 @@ enum Queue {
     LeastWorn(BTreeSet<(u32, u64, BlockSlot)>),
 }
 
+impl Archived for Queue {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        match self {
+            Self::Oldest(queue) => queue.archive(archive),
+            Self::LeastWorn(queue) => queue.archive(archive),
+        }
+    }
+}
+
 #[derive(Clone)]
 struct Plane {
     /// The first block that was free from the start and has not been taken yet, and the end of them.
@@ -23,6 +35,12 @@ struct Plane {
     returned: Queue,
 }
 
+archived!(Plane {
+    fresh,
+    end,
+    returned
+});
+
 /// Free blocks by plane. Blocks free from the start are taken first, in ascending order.
 #[derive(Clone)]
 pub(super) struct FreePool {
@@ -30,6 +48,12 @@ pub(super) struct FreePool {
     count: u32,
     returns: u64,
 }
+
+archived!(FreePool {
+    planes,
+    count,
+    returns
+});
 
 impl FreePool {
     /// All blocks of `blocks_per_plane` but the first `full_blocks`, counted over the planes in turn.

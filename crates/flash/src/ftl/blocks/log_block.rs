@@ -3,6 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::archived;
+
 use super::NONE;
 use crate::nand::BlockSlot;
 
@@ -27,6 +29,8 @@ pub(in crate::ftl) struct LogBlock {
     /// Pages lie at their own offsets.
     in_place: bool,
 }
+
+archived!(LogBlock { owner, block, offsets, newest, live, sequential } fixed { in_place });
 
 impl LogBlock {
     /// A log block for blocks of `pages` pages, bound to nothing yet.

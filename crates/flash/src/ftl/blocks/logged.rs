@@ -2,6 +2,8 @@
 //!
 //! Which log block a page goes to and when one is reclaimed is the layer's business; what that costs is here.
 
+use destage_base::archived;
+
 use super::data::DataBlocks;
 use super::page_log::PageLog;
 use super::parameters::{FirstWrite, Logs};
@@ -29,6 +31,8 @@ pub(in crate::ftl) struct Logged {
     reclaims: Reclaims,
 }
 
+archived!(Logged { blocks, data, log, reclaims } fixed { partial, first_write_data, die, dies });
+
 /// What was reclaimed of log blocks shared by several logical blocks.
 #[derive(Clone, Default)]
 struct Reclaims {
@@ -38,6 +42,12 @@ struct Reclaims {
     /// Logical blocks merged for all victims.
     merged: u64,
 }
+
+archived!(Reclaims {
+    victims,
+    dead,
+    merged
+});
 
 impl Logged {
     /// Die `number` with `logical` logical blocks and `logs` log blocks, under `rules`.

@@ -9,6 +9,7 @@ pub(super) mod page_log;
 pub(super) mod parameters;
 pub(super) mod striped;
 
+use destage_base::archived;
 use destage_base::lazy::Initial;
 
 use self::free::FreePool;
@@ -52,6 +53,8 @@ pub(super) struct LogicalPage {
     pub offset: u32,
 }
 
+archived!(LogicalPage { block, offset } vacant Self { block: NONE, offset: 0 });
+
 /// The physical blocks of one die: cells, free blocks, and the words for what is done with them.
 #[derive(Clone)]
 pub(super) struct Blocks {
@@ -68,6 +71,8 @@ pub(super) struct Blocks {
     /// A block may retire in the next step: from now on there may be too few.
     is_near_end: bool,
 }
+
+archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { geometry, page_bits, copy_back, retire_at, levelling });
 
 /// Erases of a block in one step, at most, and one more.
 const ERASES_OF_A_STEP: u32 = 3;
@@ -295,9 +300,8 @@ impl Blocks {
         }
     }
 
-    /// Forgets erases and low-water mark so far.
-    pub fn reset_counters(&mut self) {
-        self.nand.reset_wear();
+    /// Begins the low-water mark anew.
+    pub fn reset_figures(&mut self) {
         self.free_min = self.free.count();
     }
 

@@ -3,6 +3,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::archived;
+
 use super::NONE;
 
 /// A small table, logical block -> pages. Blocks that have none any more stay in it until it is cleared, and
@@ -14,6 +16,8 @@ pub(super) struct Owners {
     /// Blocks with pages.
     pub distinct: u32,
 }
+
+archived!(Owners { entries, distinct });
 
 impl Owners {
     /// An empty table for a log block of `pages` pages.

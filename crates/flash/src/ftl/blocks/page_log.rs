@@ -5,6 +5,7 @@
 
 use alloc::vec::Vec;
 
+use destage_base::archived;
 use destage_base::lazy::LazyTable;
 
 use super::owners::Owners;
@@ -24,6 +25,13 @@ struct Log {
     in_sequence: bool,
 }
 
+archived!(Log {
+    block,
+    pages,
+    live,
+    in_sequence
+});
+
 /// The log blocks of a die, by number. See the [module](self).
 #[derive(Clone)]
 pub(in crate::ftl) struct PageLog {
@@ -36,6 +44,8 @@ pub(in crate::ftl) struct PageLog {
     pages: u32,
     slot_bits: u32,
 }
+
+archived!(PageLog { logs, places, newest, owners } fixed { pages, slot_bits });
 
 impl PageLog {
     /// `logs` closed log blocks of `pages` pages each, for `logical` logical blocks.

@@ -4,6 +4,8 @@
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use destage_base::archive::Archived;
+use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
 use super::{Blocks, LogicalPage};
@@ -14,7 +16,7 @@ use crate::nand::Wear;
 use crate::operation::Operations;
 
 /// One die of such a device. Everything it is asked is about its own blocks.
-pub(in crate::ftl) trait Die: Clone + Send {
+pub(in crate::ftl) trait Die: Archived + Clone + Send {
     /// Reads `page`; no operation if it has no contents.
     fn read(&self, page: LogicalPage, operations: &mut Operations);
 
@@ -75,6 +77,8 @@ pub(in crate::ftl) struct Striped<E> {
     pages: u64,
     has_merges: bool,
 }
+
+archived!([E: Archived] Striped<E> { dies } fixed { twins, unwanted, pages_per_block, over_dies, pages, has_merges });
 
 impl<E: Die> Striped<E> {
     /// A device of dies with `logical_blocks` each, made by `make` from their number.
@@ -205,12 +209,18 @@ impl<E: Die + 'static> Ftl for Striped<E> {
         }
     }
 
-    fn reset_counters(&mut self) {
+    fn reset_wear(&mut self) {
         for die in &mut self.dies {
-            die.blocks_mut().reset_counters();
-            die.reset_figures();
+            die.blocks_mut().nand.reset_wear();
         }
         self.twins.fill_with(|| None);
+    }
+
+    fn reset_figures(&mut self) {
+        for die in &mut self.dies {
+            die.blocks_mut().reset_figures();
+            die.reset_figures();
+        }
     }
 
     fn map_bytes(&self) -> u64 {

@@ -3,6 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
 
 use crate::list::List;
@@ -29,6 +30,8 @@ struct Entry {
     dirty_after: u32,
 }
 
+archived!(Entry { page, dirty, protected, dirty_before, dirty_after } vacant Self { page: NONE, dirty: false, protected: false, dirty_before: NONE, dirty_after: NONE });
+
 /// The cached mapping table of a die: two segments in order of use, or one.
 #[derive(Clone)]
 pub struct Cache {
@@ -45,6 +48,8 @@ pub struct Cache {
     dirty: Vec<u32>,
     mappings_per_page: u32,
 }
+
+archived!(Cache { slots, slot_of, probation, protected, protected_count, unused, dirty } fixed { protected_limit, capacity, mappings_per_page });
 
 impl Cache {
     /// An empty cache of `capacity` mappings for `pages` logical pages; with `segments` half of it is kept for

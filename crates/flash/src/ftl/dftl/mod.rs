@@ -9,6 +9,7 @@ mod cache;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use destage_base::archived;
 use destage_base::parameter::Kind;
 use destage_base::{Lpn, Ticks, choices, parameters};
 
@@ -69,6 +70,8 @@ struct Dftl {
     misses: u64,
     scratch: Vec<u32>,
 }
+
+archived!(Dftl { data, caches, hits, misses } fixed { batch_update, same_plane, map_pages, cmt_entries, scratch });
 
 impl Dftl {
     fn new(config: &FtlConfig<'_>) -> Result<Self, BuildError> {
@@ -337,8 +340,11 @@ impl Ftl for Dftl {
         self.data.erases(emit);
     }
 
-    fn reset_counters(&mut self) {
-        self.data.reset_counters();
+    fn reset_wear(&mut self) {
+        self.data.reset_wear();
+    }
+
+    fn reset_figures(&mut self) {
         self.hits = 0;
         self.misses = 0;
     }

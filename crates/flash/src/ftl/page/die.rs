@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
 use destage_base::{Random, Ticks};
 
@@ -49,6 +50,8 @@ struct Open {
     page: u32,
 }
 
+archived!(Open { block, page });
+
 /// How many free blocks a pool is to have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::ftl) struct Watermarks {
@@ -76,6 +79,8 @@ pub(in crate::ftl) struct Pool {
     valid: u32,
 }
 
+archived!(Pool { active_block, active_page, active_sequence, free, pointer, valid } fixed { first_block, blocks });
+
 /// What of a pool not every write looks at.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::ftl) struct Aside {
@@ -86,6 +91,12 @@ pub(in crate::ftl) struct Aside {
     /// Erases so far.
     pub erased: u64,
 }
+
+archived!(Aside {
+    open,
+    needs_gc,
+    erased
+});
 
 impl Pool {
     /// Free pages: the score by which a pool is chosen for a write.
@@ -155,6 +166,14 @@ pub(in crate::ftl) struct Die {
     /// Logical pages that garbage collection and levelling have moved, where somebody wants to know.
     pub migrated: Option<Vec<u32>>,
 }
+
+archived!(Die {
+    map, owner, blocks, nand, free, by_wear, victims, pools, asides, needy_pools, random, next_sequence, write_pointer,
+    favourite, room_of_others, pointer_before, last_erase, migrated,
+} fixed {
+    shape, watermarks, plane_divider, endurance, retire_at, most_valid, separate_migrations, free_inside_planes,
+    summary_page,
+});
 
 #[derive(Clone)]
 pub(in crate::ftl) struct NeverErased;

@@ -3,11 +3,15 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::archived;
+
 /// A bit per block.
 #[derive(Clone)]
 pub struct FreeBlocks {
     words: Vec<u64>,
 }
+
+archived!(FreeBlocks { words });
 
 impl FreeBlocks {
     /// `blocks` blocks, none of them free.

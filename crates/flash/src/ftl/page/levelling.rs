@@ -4,6 +4,8 @@ use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::archived;
+
 use super::die::Die;
 use super::wear_aware::move_contents;
 use crate::ftl::blocks::WearLevelling;
@@ -18,6 +20,8 @@ pub(in crate::ftl) struct ByWear {
     levelling: Option<(u32, u32)>,
     erases_to_look: u32,
 }
+
+archived!(ByWear { pools, erases_to_look } fixed { levelling });
 
 impl ByWear {
     /// No free blocks yet; `None` if wear plays no part.

@@ -23,6 +23,7 @@ mod wear_aware;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
 use self::die::{Die, Stream};
@@ -52,6 +53,8 @@ pub struct PageFtl {
     config: PageConfig,
     scratch: Scratch,
 }
+
+archived!(PageFtl { dies, gc_pointers, placement } fixed { stripe, pages, units, config, scratch });
 
 /// Lists of [`PageFtl::serve`], kept so that a batch does not allocate.
 #[derive(Clone, Default)]
@@ -313,7 +316,7 @@ impl Ftl for PageFtl {
         }
     }
 
-    fn reset_counters(&mut self) {
+    fn reset_wear(&mut self) {
         for die in &mut self.dies {
             die.reset_wear();
         }

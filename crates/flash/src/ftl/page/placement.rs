@@ -4,6 +4,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
 
 use super::shape::NONE;
@@ -47,6 +48,8 @@ pub(super) struct Placement {
     /// Where the search for the next die begins.
     next: u32,
 }
+
+archived!(Placement { home, pages, next } fixed { waiting, limit });
 
 impl Placement {
     /// `dies` dies of which each is offered `offered` pages and takes at most `limit`.

@@ -1,5 +1,6 @@
 //! The counts of a die, and what its tables hold before the first request.
 
+use destage_base::archived;
 use destage_base::lazy::Initial;
 
 use crate::geometry::Geometry;
@@ -144,6 +145,8 @@ pub(in crate::ftl) struct Block {
     /// Pages that hold the newest copy of their logical page.
     pub valid: u16,
 }
+
+archived!(Block { sequence, valid });
 
 #[derive(Clone)]
 pub(in crate::ftl) struct InitialBlock(pub Shape);

@@ -13,6 +13,7 @@ mod tables;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+use destage_base::archived;
 use destage_base::lazy::LazyTable;
 use destage_base::parameter::Kind;
 use destage_base::parameters;
@@ -112,6 +113,10 @@ struct Superblocks {
     die: u32,
     dies: u32,
 }
+
+archived!(Superblocks { blocks, map, owner, live, held, open, written, order, updates } fixed {
+    width, updates_max, logical, superblock_blocks, update_blocks, by_superblock, map_cached, scratch, die, dies,
+});
 
 impl Superblocks {
     fn new(config: &FtlConfig<'_>, parameters: &Parameters, number: u32, logical: u32) -> Self {

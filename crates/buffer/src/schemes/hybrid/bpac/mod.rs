@@ -222,6 +222,11 @@ impl Scheme for Bpac {
         emit("evicted_hot", hot as f64);
     }
 
+    fn reset_figures(&mut self) {
+        self.monitor.reset_shares();
+        self.evictions = [0; 4];
+    }
+
     fn len(&self) -> usize {
         self.hot.len() + self.clusters.len()
     }

@@ -126,6 +126,11 @@ impl Monitor {
         }
     }
 
+    /// Notes shares anew.
+    pub fn reset_shares(&mut self) {
+        self.shares = (0.0, 0);
+    }
+
     /// The share of size-independent clusters, averaged over period ends.
     pub fn mean_share(&self) -> Option<f64> {
         (self.shares.1 > 0).then(|| self.shares.0 / self.shares.1 as f64)

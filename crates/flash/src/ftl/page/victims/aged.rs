@@ -6,6 +6,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::archived;
+
 const NONE: u32 = u32::MAX;
 
 /// Candidates in one list per pool and count of valid pages, in the order of their last change.
@@ -27,6 +29,8 @@ pub struct Aged {
     /// Blocks closed and pages lost so far.
     changes: u64,
 }
+
+archived!(Aged { links, ends, times, valid, changes } fixed { counts, blocks_per_pool });
 
 impl Aged {
     /// No candidates yet, in `pools` of `blocks_per_pool` blocks with `pages` pages that hold data.

@@ -7,6 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::Random;
+use destage_base::archived;
 
 const NONE: u32 = u32::MAX;
 
@@ -22,6 +23,8 @@ pub struct Drawn {
     draws: u32,
     pub random: Random,
 }
+
+archived!(Drawn { candidates, position, closed, random } fixed { blocks_per_pool, draws });
 
 impl Drawn {
     /// No candidates yet, in `pools` of `blocks_per_pool` blocks; `draws` blocks are looked at.

@@ -3,6 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use destage_base::archive::{Archive, Archived, Damaged};
+use destage_base::archived;
+
 /// Blocks per group: a group's keys fill two cache lines.
 const GROUP: usize = 64;
 
@@ -36,6 +39,12 @@ impl Closed {
     }
 }
 
+impl Archived for Closed {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        self.0.archive(archive)
+    }
+}
+
 impl Key for Closed {
     const NO_CANDIDATE: Self = Self(u64::MAX);
     fn lowered(self) -> Self {
@@ -55,6 +64,8 @@ pub struct Fewest<K> {
     blocks_per_plane: usize,
     groups_per_plane: usize,
 }
+
+archived!([K: Key + Archived] Fewest<K> { keys, minima } fixed { blocks_per_plane, groups_per_plane });
 
 impl<K: Key> Fewest<K> {
     /// No candidates yet, in `planes` planes of `blocks_per_plane` blocks.

@@ -7,6 +7,8 @@ mod fewest;
 use alloc::vec::Vec;
 
 use destage_base::Random;
+use destage_base::archive::{Archive, Archived, Damaged};
+use destage_base::archived;
 
 use self::aged::Aged;
 use self::drawn::Drawn;
@@ -44,6 +46,18 @@ enum Table {
     Drawn(Drawn),
 }
 
+impl Archived for Table {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        match self {
+            Self::FewestNumbered(table) => table.archive(archive),
+            Self::FewestClosed(table) => table.archive(archive),
+            Self::Closed(lists) => lists.archive(archive),
+            Self::Aged(table) => table.archive(archive),
+            Self::Drawn(table) => table.archive(archive),
+        }
+    }
+}
+
 /// All candidates of a die: sealed blocks that are not worn out.
 #[derive(Clone)]
 pub struct Victims {
@@ -52,6 +66,8 @@ pub struct Victims {
     /// Blocks closed so far.
     closings: u64,
 }
+
+archived!(Victims { table, closings } fixed { blocks_per_pool });
 
 impl Victims {
     /// No candidates yet, in `pools` of `blocks_per_pool` blocks, each in `planes` planes, of `pages` pages

@@ -1,0 +1,330 @@
+//! A state as bytes, and back.
+//!
+//! A type names the parts of its state once, with [`archived!`](crate::archived), and so can be written and read. What
+//! is read is laid over a value that was just made in the same way as the one that was written: what follows from how
+//! it is made (counts, limits, rules) is not in the bytes, and neither are lengths taken from there.
+//!
+//! Numbers are little-endian, and a list has its length before it. Nothing is checked but lengths: who keeps bytes
+//! for long puts a checksum beside them, and what they were made with.
+
+use alloc::collections::{BTreeSet, VecDeque};
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use crate::list::List;
+
+/// The bytes end too early or cannot be written, or a list in them has another length than the one they are laid over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Damaged;
+
+/// Where bytes go to, or come from. The closures say whether it could be done.
+pub enum Archive<'a> {
+    /// Takes all of the bytes.
+    Write(&'a mut dyn FnMut(&[u8]) -> bool),
+    /// Fills all of the bytes.
+    Read(&'a mut dyn FnMut(&mut [u8]) -> bool),
+}
+
+impl Archive<'_> {
+    /// Writes `bytes`, or replaces them by what is read.
+    ///
+    /// # Errors
+    /// If that cannot be done.
+    pub fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), Damaged> {
+        let done = match self {
+            Self::Write(write) => write(bytes),
+            Self::Read(read) => read(bytes),
+        };
+        if done { Ok(()) } else { Err(Damaged) }
+    }
+
+    /// Writes `len`, or gives what is read in its place.
+    ///
+    /// # Errors
+    /// If that cannot be done.
+    pub fn len(&mut self, mut len: usize) -> Result<usize, Damaged> {
+        len.archive(self)?;
+        Ok(len)
+    }
+}
+
+/// What can be written as bytes, and laid over a value that was made in the same way.
+pub trait Archived {
+    /// Writes the state, or replaces it by what is read.
+    ///
+    /// # Errors
+    /// If that cannot be done. What is half read is of no use.
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged>;
+
+    /// What a further element of a list is read over. Default: none, and lists keep their length.
+    fn vacant() -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
+}
+
+/// Names the parts of a struct's state, and, as `fixed`, the fields that follow from how it was made. With `vacant`
+/// there may be any number of it in a list.
+///
+/// ```
+/// use destage_base::archive::{Archive, Archived};
+/// struct Queue {
+///     waiting: Vec<u32>,
+///     limit: usize,
+/// }
+/// destage_base::archived!(Queue { waiting } fixed { limit });
+///
+/// let mut bytes = Vec::new();
+/// let mut write = |part: &[u8]| {
+///     bytes.extend_from_slice(part);
+///     true
+/// };
+/// let mut queue = Queue { waiting: vec![7, 8], limit: 3 };
+/// queue.archive(&mut Archive::Write(&mut write)).unwrap();
+/// assert_eq!(bytes, [2, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 8, 0, 0, 0]);
+/// ```
+#[macro_export]
+macro_rules! archived {
+    ([$($generics:tt)*] $name:ty { $($part:ident),* $(,)? } $(fixed { $($fixed:ident),* $(,)? })?) => {
+        impl<$($generics)*> $crate::archive::Archived for $name {
+            $crate::archived!(@parts { $($part),* } { $($($fixed),*)? });
+        }
+    };
+    (
+        $name:ident { $($part:ident),* $(,)? }
+        $(fixed { $($fixed:ident),* $(,)? })? $(vacant $vacant:expr)?
+    ) => {
+        impl $crate::archive::Archived for $name {
+            $crate::archived!(@parts { $($part),* } { $($($fixed),*)? });
+            $(fn vacant() -> Option<Self> {
+                Some($vacant)
+            })?
+        }
+    };
+    (@parts { $($part:ident),* } { $($fixed:ident),* }) => {
+        fn archive(
+            &mut self,
+            archive: &mut $crate::archive::Archive<'_>,
+        ) -> Result<(), $crate::archive::Damaged> {
+            // Whoever adds a field has to say which of the two it is.
+            let Self { $($part,)* $($fixed: _,)* } = self;
+            $($crate::archive::Archived::archive($part, archive)?;)*
+            let _ = archive;
+            Ok(())
+        }
+    };
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {
+        $(impl Archived for $number {
+            #[inline]
+            fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+                let mut bytes = self.to_le_bytes();
+                archive.bytes(&mut bytes)?;
+                *self = Self::from_le_bytes(bytes);
+                Ok(())
+            }
+            fn vacant() -> Option<Self> {
+                Some(0)
+            }
+        })*
+    };
+}
+numbers!(u8, u16, u32, u64);
+
+impl Archived for usize {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        let mut number = *self as u64;
+        number.archive(archive)?;
+        *self = Self::try_from(number).map_err(|_| Damaged)?;
+        Ok(())
+    }
+}
+
+impl Archived for bool {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        let mut number = u8::from(*self);
+        number.archive(archive)?;
+        *self = number != 0;
+        Ok(())
+    }
+}
+
+macro_rules! tuples {
+    ($(($($part:ident),*)),*) => {
+        $(impl<$($part: Archived),*> Archived for ($($part,)*) {
+            fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+                #[expect(non_snake_case, reason = "each part has the name of its type")]
+                let ($($part,)*) = self;
+                $($part.archive(archive)?;)*
+                Ok(())
+            }
+            fn vacant() -> Option<Self> {
+                Some(($($part::vacant()?,)*))
+            }
+        })*
+    };
+}
+tuples!((A, B), (A, B, C));
+
+impl<T: Archived> Archived for Reverse<T> {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        self.0.archive(archive)
+    }
+    fn vacant() -> Option<Self> {
+        T::vacant().map(Self)
+    }
+}
+
+impl<T: Archived, const N: usize> Archived for [T; N] {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        self.iter_mut().try_for_each(|part| part.archive(archive))
+    }
+}
+
+impl<T: Archived> Archived for Option<T> {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        let mut is_some = self.is_some();
+        is_some.archive(archive)?;
+        if !is_some {
+            *self = None;
+            return Ok(());
+        }
+        if self.is_none() {
+            *self = T::vacant();
+        }
+        self.as_mut().ok_or(Damaged)?.archive(archive)
+    }
+}
+
+/// A list is made longer as its elements are read, so it never takes more memory than there are bytes for.
+impl<T: Archived> Archived for Vec<T> {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        let len = archive.len(self.len())?;
+        if len < self.len() && T::vacant().is_none() {
+            return Err(Damaged);
+        }
+        self.truncate(len);
+        for index in 0..len {
+            if index == self.len() {
+                self.push(T::vacant().ok_or(Damaged)?);
+            }
+            self[index].archive(archive)?;
+        }
+        Ok(())
+    }
+    fn vacant() -> Option<Self> {
+        Some(Self::new())
+    }
+}
+
+impl<T: Archived> Archived for VecDeque<T> {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        let mut items: Vec<T> = core::mem::take(self).into();
+        items.archive(archive)?;
+        *self = items.into();
+        Ok(())
+    }
+}
+
+impl<T: Archived + Ord + Clone> Archived for BTreeSet<T> {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        let mut items: Vec<T> = core::mem::take(self).into_iter().collect();
+        items.archive(archive)?;
+        self.extend(items);
+        Ok(())
+    }
+}
+
+/// The numbers from front to back.
+impl Archived for List<u32> {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        let mut items: Vec<u32> = core::iter::from_fn(|| self.pop_front()).collect();
+        items.archive(archive)?;
+        for item in items {
+            if self.contains(item) {
+                return Err(Damaged);
+            }
+            self.push_back(item);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    fn bytes_of(value: &mut impl Archived) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let mut write = |part: &[u8]| {
+            bytes.extend_from_slice(part);
+            true
+        };
+        value
+            .archive(&mut Archive::Write(&mut write))
+            .expect("bytes");
+        bytes
+    }
+
+    fn read(value: &mut impl Archived, mut bytes: &[u8]) -> Result<(), Damaged> {
+        let mut read = |part: &mut [u8]| match bytes.split_at_checked(part.len()) {
+            Some((first, rest)) => {
+                part.copy_from_slice(first);
+                bytes = rest;
+                true
+            }
+            None => false,
+        };
+        value.archive(&mut Archive::Read(&mut read))
+    }
+
+    #[test]
+    fn what_was_written_is_read_over_what_was_there() {
+        let mut list = List::new(4);
+        [3, 0, 2].into_iter().for_each(|item| list.push_back(item));
+        let mut set = BTreeSet::from([(Reverse(1_u8), 9_u16), (Reverse(4), 7)]);
+        let mut value = (
+            list,
+            (vec![vec![1_u16], vec![]], (Some(5_u64), true)),
+            17_usize,
+        );
+        let bytes = bytes_of(&mut value);
+        assert_eq!(value.0.iter().collect::<Vec<_>>(), [3, 0, 2], "unchanged");
+        let mut other = (List::new(4), (Vec::new(), (None, false)), 0);
+        other.0.push_back(1);
+        read(&mut other, &bytes).expect("what was written");
+        assert_eq!(other.0.iter().collect::<Vec<_>>(), [3, 0, 2]);
+        assert_eq!((other.1, other.2), (value.1, value.2));
+        let bytes = bytes_of(&mut set);
+        let mut other = BTreeSet::new();
+        read(&mut other, &bytes).expect("what was written");
+        assert_eq!(other, set);
+    }
+
+    #[test]
+    fn bytes_that_end_early_or_do_not_fit_are_refused() {
+        let bytes = bytes_of(&mut vec![1_u32, 2, 3]);
+        for end in 0..bytes.len() {
+            assert_eq!(read(&mut vec![0_u32], &bytes[..end]), Err(Damaged), "{end}");
+        }
+        // A length of nonsense takes no memory.
+        assert_eq!(read(&mut Vec::<u32>::new(), &[0xff; 40]), Err(Damaged));
+        // Lists whose length is that of a device keep it.
+        let mut two = vec![[0_u8; 2]; 2];
+        assert_eq!(
+            read(&mut two, &bytes_of(&mut vec![[1_u8; 2]; 3])),
+            Err(Damaged)
+        );
+        assert_eq!(
+            read(&mut two, &bytes_of(&mut vec![[1_u8; 2]; 1])),
+            Err(Damaged)
+        );
+        assert_eq!(read(&mut two, &bytes_of(&mut vec![[1_u8; 2]; 2])), Ok(()));
+    }
+}

@@ -1,0 +1,32 @@
+//! `destage precondition`: a device in its state before the first request, as a file.
+
+use destage::state::Prepared;
+
+use crate::args::PreconditionArguments;
+use crate::choices;
+use crate::errors::Failure;
+use crate::output;
+use crate::output::files::{PendingFile, unwritable};
+use crate::progress::Progress;
+
+/// Runs the command.
+pub(crate) fn run(arguments: &PreconditionArguments) -> Result<(), Failure> {
+    let mut settings = choices::plain(&arguments.settings, None)?;
+    if let Some(text) = &arguments.ftl {
+        settings.set_kind("ftl", text)?;
+    }
+    let config = settings.resolve()?;
+    let path = &arguments.output;
+    let mut file = PendingFile::create(path)?;
+    let progress = Progress::new(arguments.noise, None);
+    let prepared = Prepared::new(&config, &progress);
+    drop(progress);
+    prepared?
+        .save(&mut file)
+        .map_err(|cause| unwritable(path, &cause))?;
+    file.commit()?;
+    output::print(&format!(
+        "{name}; --set sim.precondition=file:{name} uses it\n",
+        name = path.display()
+    ))
+}

@@ -1,0 +1,67 @@
+//! The state of a device before the first request, in a file for later runs.
+//!
+//! A run takes it up with `sim.precondition = file:PATH`, and gives the same metrics as if it had prepared the device
+//! itself. What the file holds says [`sim::state`](destage_sim::state).
+//!
+//! ```
+//! use destage::state::Prepared;
+//! use destage::{Settings, Silent};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut settings = Settings::new();
+//! settings.set_pair("flash.blocks_per_plane=16")?;
+//! settings.set_pair("sim.precondition=random_fill:1")?;
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("used.state");
+//! Prepared::new(&settings.resolve()?, &Silent)?.save(std::fs::File::create(&path)?)?;
+//!
+//! settings.set_pair(&format!("sim.precondition=file:{}", path.display()))?;
+//! let config = settings.resolve()?;
+//! assert!(config.parameters().contains_key("state.digest"));
+//! # Ok(())
+//! # }
+//! ```
+
+use std::io::{self, Write};
+
+use destage_flash::Ftl;
+use destage_sim::observer::Silent;
+use destage_sim::settings::Config;
+use destage_sim::state;
+
+use crate::error::Error;
+use crate::progress::{Counter, Progress, Watch};
+
+/// A device in its state before the first request.
+pub struct Prepared {
+    config: Config,
+    ftl: Box<dyn Ftl>,
+}
+
+impl Prepared {
+    /// Brings the device of `config` into the state that `sim.precondition` asks for.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration or the device's size, or that `progress` asked to stop.
+    pub fn new(config: &Config, progress: &dyn Progress) -> Result<Self, Error> {
+        let counter = Counter::new(progress, None);
+        let config = match config.capacity_bytes {
+            Some(bytes) if config.is_open() => {
+                config.with_blocks(config.blocks_for_capacity(bytes)?)
+            }
+            _ => config.clone(),
+        };
+        Ok(Self {
+            ftl: config.prepared_ftl(&mut Watch::new(&counter, Silent))?,
+            config,
+        })
+    }
+
+    /// Writes the state.
+    ///
+    /// # Errors
+    /// If `writer` fails.
+    pub fn save(&mut self, writer: impl Write) -> io::Result<()> {
+        state::save(&self.config, &mut *self.ftl, writer)
+    }
+}

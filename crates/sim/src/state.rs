@@ -1,0 +1,312 @@
+//! Files that keep a device in its state before the first request, so that later runs need not bring it about.
+//!
+//! ```text
+//! destage-state 1
+//! flash.blocks_per_plane = 40         all parameters of the device and its layer, what filled it, and the seed
+//! ...
+//! sim.precondition = random_fill:2
+//! sim.seed = 1
+//!                                     an empty line
+//! state of the layer                  compressed by zstd, see `destage_base::archive`
+//! SHA-256                             of all of the above, 32 bytes
+//! ```
+//!
+//! What is read is not looked at entry by entry: the checksum says that it is what was written, and the parameters that
+//! it is the same device. Whoever forges both may see a panic, and no more memory taken than such a device can fill.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use destage_base::archive::Archive;
+use destage_base::parameter::Value;
+use destage_flash::{Ftl, Geometry};
+use sha2::{Digest, Sha256};
+
+use crate::error::SimError;
+use crate::precondition::Precondition;
+use crate::settings::Config;
+
+/// Grows with every change of what a layer keeps, so that an older state is refused.
+pub const FORMAT: u32 = 1;
+const MAGIC: &str = "destage-state";
+/// Before the name of a file in `sim.precondition`.
+const PREFIX: &str = "file:";
+/// What brought the state about; everything else says of what it is.
+const FILLED: [&str; 2] = ["sim.precondition", "sim.seed"];
+/// Bytes of the lines before the state, at most: there are some fifty short ones.
+const HEADER_MAX: u64 = 1 << 16;
+const CHECKSUM: usize = 32;
+const LEVEL: i32 = 3;
+
+/// The file that a value of `sim.precondition` names, if it names one.
+#[must_use]
+pub fn file_of(precondition: &str) -> Option<&Path> {
+    let name = precondition.strip_prefix(PREFIX)?;
+    (!name.is_empty()).then(|| Path::new(name))
+}
+
+/// What a file with a state says of it.
+#[derive(Clone, Debug)]
+pub struct State {
+    path: PathBuf,
+    /// Of the device, its layer, what filled it, and the seed.
+    parameters: BTreeMap<String, String>,
+    precondition: Precondition,
+    /// SHA-256 of the file up to there, which are its last bytes.
+    checksum: [u8; CHECKSUM],
+    /// Where the state begins and ends.
+    body: (u64, u64),
+}
+
+impl State {
+    /// Reads what the file at `path` says of its state. The state itself is neither read nor checked.
+    ///
+    /// # Errors
+    /// If the file cannot be read, is none of a state, or one of another version.
+    pub fn open(path: &Path) -> Result<Self, SimError> {
+        let refused = |why: String| refusal(path, &why);
+        let unreadable = |error: io::Error| refused(error.to_string());
+        let mut file = File::open(path).map_err(unreadable)?;
+        let data = file.metadata().map_err(unreadable)?;
+        if !data.is_file() {
+            return Err(refused("is no regular file".to_owned()));
+        }
+        let mut lines = BufReader::new((&mut file).take(HEADER_MAX));
+        let mut begin = 0;
+        let mut line = || -> Result<String, SimError> {
+            let mut text = Vec::new();
+            lines.read_until(b'\n', &mut text).map_err(unreadable)?;
+            begin += text.len() as u64;
+            let text = String::from_utf8(text).ok();
+            let text = text.and_then(|text| Some(text.strip_suffix('\n')?.to_owned()));
+            text.ok_or_else(|| refused("is no state of a device".to_owned()))
+        };
+        let first = line()?;
+        match first.split_once(' ') {
+            Some((MAGIC, version)) if version == FORMAT.to_string() => {}
+            Some((MAGIC, version)) => {
+                return Err(refused(format!(
+                    "has format {version:?}, and this version reads {FORMAT}"
+                )));
+            }
+            _ => return Err(refused("is no state of a device".to_owned())),
+        }
+        let mut parameters = BTreeMap::new();
+        loop {
+            let text = line()?;
+            if text.is_empty() {
+                break;
+            }
+            let (name, value) = text.split_once(" = ").ok_or_else(|| damaged(path))?;
+            parameters.insert(name.to_owned(), value.to_owned());
+        }
+        let precondition = parameters.get("sim.precondition");
+        let precondition = precondition.and_then(|text| Precondition::read(text));
+        let end = data.len().checked_sub(CHECKSUM as u64);
+        let (Some(precondition), Some(end)) = (precondition, end.filter(|end| *end >= begin))
+        else {
+            return Err(damaged(path));
+        };
+        let mut checksum = [0; CHECKSUM];
+        file.seek(SeekFrom::Start(end)).map_err(unreadable)?;
+        file.read_exact(&mut checksum).map_err(unreadable)?;
+        Ok(Self {
+            path: path.to_owned(),
+            parameters,
+            precondition,
+            checksum,
+            body: (begin, end),
+        })
+    }
+
+    /// What filled the device.
+    #[must_use]
+    pub fn precondition(&self) -> Precondition {
+        self.precondition
+    }
+
+    /// Blocks in a plane of its device.
+    pub(crate) fn blocks_per_plane(&self) -> Option<u32> {
+        self.parameters.get("flash.blocks_per_plane")?.parse().ok()
+    }
+
+    /// What results say of the state: what filled the device, with which seed, and the checksum.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = (String, Value)> + '_ {
+        let of = |name: &str| self.parameters.get(name).cloned().unwrap_or_default();
+        let seed = match of("sim.seed").parse() {
+            Ok(seed) => Value::Integer(seed),
+            Err(_) => Value::Text(of("sim.seed")),
+        };
+        let digits = self.checksum.iter().map(|byte| format!("{byte:02x}"));
+        [
+            (
+                "digest",
+                Value::Text(format!("sha256:{}", digits.collect::<String>())),
+            ),
+            ("precondition", Value::Text(of("sim.precondition"))),
+            ("seed", seed),
+        ]
+        .into_iter()
+        .map(|(name, value)| (format!("state.{name}"), value))
+    }
+
+    /// The layer in that state. `ftl` is one of `config` that was just made.
+    ///
+    /// # Errors
+    /// If `config` is of another device or layer, or the file is damaged.
+    pub(crate) fn load(
+        &self,
+        config: &Config,
+        geometry: &Geometry,
+        mut ftl: Box<dyn Ftl>,
+    ) -> Result<Box<dyn Ftl>, SimError> {
+        self.check_device(config)?;
+        let unreadable = |error: io::Error| refusal(&self.path, &error.to_string());
+        let (begin, end) = self.body;
+        let mut file = File::open(&self.path).map_err(unreadable)?;
+        let mut hash = Sha256::new();
+        copy_into(&mut hash, (&mut file).take(end)).map_err(unreadable)?;
+        if hash.finalize()[..] != self.checksum {
+            return Err(damaged(&self.path));
+        }
+        file.seek(SeekFrom::Start(begin)).map_err(unreadable)?;
+        let body = zstd::Decoder::new(file.take(end - begin)).map_err(unreadable)?;
+        let mut body = BufReader::new(body.take(bytes_max(geometry)));
+        let mut read = |bytes: &mut [u8]| body.read_exact(bytes).is_ok();
+        let laid = ftl.archive(&mut Archive::Read(&mut read));
+        if laid.is_err() || body.fill_buf().is_ok_and(|rest| !rest.is_empty()) {
+            return Err(damaged(&self.path));
+        }
+        Ok(ftl)
+    }
+
+    /// An error if the state is of another device or layer than that of `config`; the first difference is named.
+    fn check_device(&self, config: &Config) -> Result<(), SimError> {
+        let mut wanted = parameters(config);
+        let mut found = self.parameters.clone();
+        for filled in FILLED {
+            wanted.remove(filled);
+            found.remove(filled);
+        }
+        // A layer's parameters mean little beside those of another layer.
+        let layer = std::iter::once("ftl.kind");
+        let names = wanted.keys().chain(found.keys()).map(String::as_str);
+        for name in layer.chain(names) {
+            let [found, wanted] = [&found, &wanted].map(|of| of.get(name).map(String::as_str));
+            if found != wanted {
+                let [found, wanted] = [found, wanted].map(|value| value.unwrap_or("not there"));
+                return Err(refusal(
+                    &self.path,
+                    &format!("is of a device with {name} = {found}, and here it is {wanted}"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes `ftl`, which `config` has prepared, to `writer`.
+///
+/// # Errors
+/// If `writer` fails.
+pub fn save(config: &Config, ftl: &mut dyn Ftl, writer: impl Write) -> io::Result<()> {
+    let mut writer = Hashing {
+        hash: Sha256::new(),
+        writer,
+    };
+    writeln!(writer, "{MAGIC} {FORMAT}")?;
+    let mut parameters = parameters(config);
+    if let Some(state) = &config.state {
+        let filled =
+            FILLED.map(|name| Some((name.to_owned(), state.parameters.get(name)?.clone())));
+        parameters.extend(filled.into_iter().flatten());
+    }
+    for (name, value) in parameters {
+        writeln!(writer, "{name} = {value}")?;
+    }
+    writeln!(writer)?;
+    let mut failure = None;
+    let encoder = zstd::Encoder::new(&mut writer, LEVEL)?;
+    let mut body = io::BufWriter::with_capacity(1 << 16, encoder);
+    let mut write = |bytes: &[u8]| match body.write_all(bytes) {
+        Ok(()) => true,
+        Err(error) => {
+            failure = Some(error);
+            false
+        }
+    };
+    let written = ftl.archive(&mut Archive::Write(&mut write));
+    if written.is_err() {
+        return Err(failure.unwrap_or_else(|| io::ErrorKind::Other.into()));
+    }
+    body.into_inner()?.finish()?;
+    let Hashing { hash, mut writer } = writer;
+    writer.write_all(&hash.finalize())?;
+    writer.flush()
+}
+
+/// What a state depends on.
+fn parameters(config: &Config) -> BTreeMap<String, String> {
+    let of_device = |name: &str| {
+        name.starts_with("flash.") || name.starts_with("ftl.") || FILLED.contains(&name)
+    };
+    let text = |value: Value| match value {
+        Value::Flag(flag) => flag.to_string(),
+        Value::Integer(number) => number.to_string(),
+        Value::Number(number) => number.to_string(),
+        Value::Text(text) => text,
+    };
+    let parameters = config.parameters().into_iter();
+    parameters
+        .filter(|(name, _)| of_device(name))
+        .map(|(name, value)| (name, text(value)))
+        .collect()
+}
+
+/// Bytes that the state of a layer can have. The largest tables have a few numbers for each page.
+fn bytes_max(geometry: &Geometry) -> u64 {
+    let blocks = u64::from(geometry.dies) * u64::from(geometry.blocks_per_die());
+    let pages = blocks.saturating_mul(u64::from(geometry.pages_per_block));
+    (1 << 20) + pages.saturating_mul(256)
+}
+
+fn refusal(path: &Path, why: &str) -> SimError {
+    SimError::Config(format!(
+        "sim.precondition = {PREFIX}{}: {why}; expected a file that `destage precondition` wrote for this device",
+        path.display()
+    ))
+}
+
+fn damaged(path: &Path) -> SimError {
+    refusal(path, "is damaged")
+}
+
+fn copy_into(hash: &mut Sha256, mut from: impl Read) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match from.read(&mut buffer)? {
+            0 => return Ok(()),
+            length => hash.update(&buffer[..length]),
+        }
+    }
+}
+
+/// Passes on what is written, and keeps its hash.
+struct Hashing<W> {
+    hash: Sha256,
+    writer: W,
+}
+
+impl<W: Write> Write for Hashing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let length = self.writer.write(bytes)?;
+        self.hash.update(&bytes[..length]);
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
