@@ -59,8 +59,9 @@ fn a_request_longer_than_the_device_is_refused_whatever_the_map() {
     place.write("l.disksim", "0.0 0 0 8 0\n0.1 0 0 4294967295 0\n");
     for map in ["modulo", "shrink"] {
         for scheme in ["lru", "belady"] {
-            let arguments =
-                format!("run l.disksim --set trace.addr_map={map} --buffer {scheme} --size 1MiB");
+            let arguments = format!(
+                "run l.disksim --set trace.addr_map={map} --set flash.blocks_per_plane=2048 --buffer {scheme} --size 1MiB"
+            );
             let (status, errors) = limited(&place, &arguments);
             assert_eq!(status, 2, "{arguments}: {errors}");
             assert!(

@@ -53,7 +53,8 @@ fn a_comparison_without_cleaning_says_so_and_keeps_the_place_of_the_chart() {
         &["--buffers", "nocache,lru", "-o", "r.html"],
     ]
     .concat();
-    let text = unbroken(&place.succeed(&compare));
+    let large = ["--set", "flash.blocks_per_plane=2048"];
+    let text = unbroken(&place.succeed(&[&compare[..], &large].concat()));
     assert!(
         text.contains(&format!("No block was erased in any run: {NOTHING}")),
         "{text}"
@@ -73,7 +74,9 @@ fn overload_is_named() {
     let place = Place::new();
     let run = |gap: &str| {
         let workload = format!("uniform:requests=20000,mean_interarrival_ms={gap}");
-        let outcome = place.run(&["run", "--workload", &workload, "--buffer", "nocache"]);
+        let run =
+            format!("run --buffer nocache --set flash.blocks_per_plane=2048 --workload {workload}");
+        let outcome = place.run(&run.split(' ').collect::<Vec<_>>());
         assert_eq!(outcome.status, 0);
         outcome.errors
     };

@@ -71,7 +71,8 @@ fn times_that_most_requests_share_are_told() {
     let place = Place::new();
     let coarse = |index: u64| format!("{}000000000", index / 20);
     place.write("t.csv", table(200, coarse, |index| 8 * index));
-    for command in [&["trace", "info"][..], &["run"]] {
+    let run = ["run", "--set", "flash.blocks_per_plane=2048"];
+    for command in [&["trace", "info"][..], &run] {
         let errors = place.run(&[command, &["t.csv"]].concat()).errors;
         assert!(
             errors.contains("t.csv: 95 % of its requests arrive with the one before them"),
@@ -167,7 +168,13 @@ fn pages_that_fall_together_when_addresses_are_shrunk_are_told() {
             let arguments = [
                 "run", file, "--buffer", "lru", "--size", "1MiB", "--ftl", ftl,
             ];
-            let shrunk = ["--set", "trace.addr_map=shrink", "--json"];
+            let shrunk = [
+                "--set",
+                "trace.addr_map=shrink",
+                "--set",
+                "flash.blocks_per_plane=2048",
+                "--json",
+            ];
             let outcome = place.run(&[&arguments[..], &shrunk].concat());
             assert_eq!(outcome.errors, warning, "{file}");
             let metrics = &common::json(&outcome.output)["metrics"];

@@ -47,7 +47,9 @@ pub enum SimError {
         most: u64,
     },
     /// The number of blocks was not found before the run.
-    #[error("flash.blocks_per_plane = auto: there is no input whose addresses could give the size of the device; expected a number, or device.capacity_bytes")]
+    #[error(
+        "flash.blocks_per_plane = auto: there is no input whose addresses could give the size of the device; expected a number, or device.capacity_bytes"
+    )]
     OpenSize,
     /// Parameters of the buffer contradict each other.
     #[error("{}", words::contradiction(*.0))]

@@ -160,6 +160,7 @@ mod tests {
     /// What is wrong with the device that `pairs` describe.
     fn refusal(pairs: &str) -> String {
         let mut settings = Settings::new();
+        settings.set_pair("flash.blocks_per_plane=2048").unwrap();
         for pair in pairs.split(' ') {
             settings.set_pair(pair).unwrap();
         }
