@@ -10,6 +10,7 @@
     reason = "a program whose results are what it prints"
 )]
 
+use destage::sim::metrics::rows;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
@@ -186,5 +187,5 @@ fn pages_of_run(program: &Path, trace: &Path) -> Result<f64, Box<dyn std::error:
     }
     let result: serde_json::Value = serde_json::from_slice(&output.stdout)?;
     let count = |name: &str| result["metrics"][name].as_f64().unwrap_or(0.0);
-    Ok(count("host.page_reads") + count("host.page_writes"))
+    Ok(count(rows::HOST_PAGE_READS.name) + count(rows::HOST_PAGE_WRITES.name))
 }

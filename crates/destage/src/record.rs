@@ -1,5 +1,6 @@
 //! One run's results with the names it goes by.
 
+use destage_sim::metrics::rows;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ impl Record {
     pub fn capacity(&self) -> Option<u64> {
         // Only a buffer that keeps pages has hits.
         if self.error.is_none() {
-            self.metrics.get("buffer.write_hits")?;
+            self.metrics.get(rows::BUFFER_WRITE_HITS.name)?;
         }
         self.whole("buffer.capacity_bytes")
     }
@@ -85,8 +86,8 @@ impl Record {
     /// Page writes that found their page buffered, over all page writes, in percent.
     #[must_use]
     pub fn write_hit_percent(&self) -> Option<f64> {
-        let hits = self.metric("buffer.write_hits")?;
-        let writes = self.metric("host.page_writes")?;
+        let hits = self.metric(rows::BUFFER_WRITE_HITS.name)?;
+        let writes = self.metric(rows::HOST_PAGE_WRITES.name)?;
         (writes > 0.0).then(|| 100.0 * hits / writes)
     }
 }

@@ -9,6 +9,7 @@
 
 mod chart;
 
+use destage::sim::metrics::rows;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -84,9 +85,9 @@ fn cells(workload: &str) -> Outcome<Vec<Vec<Cell>>> {
             .find(|run| run.ftl == layer && run.buffer == scheme)
             .ok_or_else(|| format!("no run of {scheme} over {layer}"))?;
         Ok(Cell {
-            throughput: metric(run, "throughput.op_model_mb_per_s")?,
-            amplification: metric(run, "waf.host")?,
-            erases: metric(run, "flash.erases")? as u64,
+            throughput: metric(run, rows::THROUGHPUT_OP_MODEL_MB_PER_S.name)?,
+            amplification: metric(run, rows::WAF_HOST.name)?,
+            erases: metric(run, rows::FLASH_ERASES.name)? as u64,
         })
     };
     LAYERS

@@ -13,6 +13,7 @@
 
 mod claims;
 
+use destage::sim::metrics::rows;
 use std::process::ExitCode;
 
 use claims::{At, CLAIMS, Claim, FLUSH_EVERY, MEAN_DESTAGE, Sign};
@@ -86,9 +87,9 @@ fn measure(setting: &Setting<'_>, buffers: &[&str], sizes: &[u64]) -> Outcome<Ve
             .find(|run| is_run_of(run, size, buffer))
             .ok_or_else(|| format!("no run of {buffer} with {size} MiB"))?;
         Ok(Figures {
-            throughput: metric(run, "throughput.op_model_mb_per_s")?,
-            erases: metric(run, "flash.erases")?,
-            destage_pages: run.metric("buffer.mean_destage_pages"),
+            throughput: metric(run, rows::THROUGHPUT_OP_MODEL_MB_PER_S.name)?,
+            erases: metric(run, rows::FLASH_ERASES.name)?,
+            destage_pages: run.metric(rows::BUFFER_MEAN_DESTAGE_PAGES.name),
         })
     };
     sizes

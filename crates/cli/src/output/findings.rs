@@ -1,6 +1,7 @@
 //! What the numbers of several runs say, in sentences.
 
 use destage::Record;
+use destage::sim::metrics::rows;
 
 use crate::output::numbers;
 use crate::output::summary::short;
@@ -39,7 +40,11 @@ fn of_group(records: &[&Record]) -> Vec<String> {
     let Some(smallest) = buffered().filter_map(Record::capacity).min() else {
         return sentences;
     };
-    let response = |record: &Record| record.metric("response.mean_ms").unwrap_or(f64::INFINITY);
+    let response = |record: &Record| {
+        record
+            .metric(&rows::RESPONSE.of("mean"))
+            .unwrap_or(f64::INFINITY)
+    };
     let at = |size: u64| buffered().filter(move |record| record.capacity() == Some(size));
     let fastest = |size: u64| at(size).min_by(|a, b| response(a).total_cmp(&response(b)));
     let without = records.iter().find(|record| record.capacity().is_none());
@@ -55,8 +60,8 @@ fn of_group(records: &[&Record]) -> Vec<String> {
             numbers::real(response(without)),
             change(
                 "erases",
-                without.metric("flash.erases"),
-                best.metric("flash.erases")
+                without.metric(rows::FLASH_ERASES.name),
+                best.metric(rows::FLASH_ERASES.name)
             ),
         ));
     }

@@ -1,5 +1,6 @@
 //! Results as one HTML file that needs nothing but itself.
 
+use destage::sim::metrics::rows;
 use destage_sim::metrics;
 
 use crate::output::charts::{Entry, Frame, Series, bars, legend, lines};
@@ -35,21 +36,23 @@ type Measure = (&'static str, fn(&Record) -> Option<f64>);
 
 const MEASURES: [Measure; 6] = [
     ("Mean response time (ms)", |record| {
-        record.metric("response.mean_ms")
+        record.metric(&rows::RESPONSE.of("mean"))
     }),
     ("99th percentile of response time (ms)", |record| {
-        record.metric("response.p99_ms")
+        record.metric(&rows::RESPONSE.of("p99"))
     }),
     (
         "Page writes that hit the buffer (%)",
         Record::write_hit_percent,
     ),
     ("Dirty pages per destage", |record| {
-        record.metric("buffer.mean_destage_pages")
+        record.metric(rows::BUFFER_MEAN_DESTAGE_PAGES.name)
     }),
-    ("Block erases", |record| record.metric("flash.erases")),
+    ("Block erases", |record| {
+        record.metric(rows::FLASH_ERASES.name)
+    }),
     ("Flash programs per page the host wrote", |record| {
-        record.metric("waf.host")
+        record.metric(rows::WAF_HOST.name)
     }),
 ];
 
@@ -110,11 +113,11 @@ pub(crate) fn run(manifest: &Manifest, record: &Record) -> String {
     body.push_str(&notes(std::slice::from_ref(record)));
     let points = ["p50", "p95", "p99", "p999"];
     let mut pictures = String::new();
-    for (prefix, title) in [
-        ("response.read", "Response time of reads (ms)"),
-        ("response.write", "Response time of writes (ms)"),
+    for (row, title) in [
+        (rows::RESPONSE_READ, "Response time of reads (ms)"),
+        (rows::RESPONSE_WRITE, "Response time of writes (ms)"),
     ] {
-        let value = |point: &&str| record.metric(&format!("{prefix}.{point}_ms"));
+        let value = |point: &&str| record.metric(&row.of(point));
         let values: Vec<_> = points.iter().map(value).collect();
         if values.iter().any(Option::is_some) {
             let places = ["50 %", "95 %", "99 %", "99.9 %"].map(str::to_owned);

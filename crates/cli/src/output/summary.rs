@@ -1,5 +1,6 @@
 //! Several runs as one table: what they differ in, and the few metrics that tell buffers apart.
 
+use destage::sim::metrics::rows;
 use destage::{Error, Facts, Record};
 use terminal_size::{Width, terminal_size};
 
@@ -90,10 +91,10 @@ const FAILED: Column = Column {
 
 const METRICS: [Column; 8] = [
     number(["response", "mean ms"], |record| {
-        metric(record, "response.mean_ms")
+        metric(record, &rows::RESPONSE.of("mean"))
     }),
     number(["response", "p99 ms"], |record| {
-        metric(record, "response.p99_ms")
+        metric(record, &rows::RESPONSE.of("p99"))
     }),
     number(["write", "hits %"], |record| {
         record
@@ -101,16 +102,20 @@ const METRICS: [Column; 8] = [
             .map(|percent| format!("{percent:.1}"))
     }),
     number(["", "evictions"], |record| {
-        metric(record, "buffer.evictions")
+        metric(record, rows::BUFFER_EVICTIONS.name)
     }),
     number(["destaged", "pages"], |record| {
-        metric(record, "buffer.destaged_pages")
+        metric(record, rows::BUFFER_DESTAGED_PAGES.name)
     }),
     number(["pages per", "destage"], |record| {
-        metric(record, "buffer.mean_destage_pages")
+        metric(record, rows::BUFFER_MEAN_DESTAGE_PAGES.name)
     }),
-    number(["", "erases"], |record| metric(record, "flash.erases")),
-    number(["waf", "host"], |record| metric(record, "waf.host")),
+    number(["", "erases"], |record| {
+        metric(record, rows::FLASH_ERASES.name)
+    }),
+    number(["waf", "host"], |record| {
+        metric(record, rows::WAF_HOST.name)
+    }),
 ];
 
 /// The columns that tell `records` apart.
@@ -256,31 +261,31 @@ pub(crate) fn notes(records: &[Record]) -> Vec<String> {
     let is = |record: &&Record, name: &str| record.metric(name) == Some(1.0);
     let saturated = records
         .iter()
-        .filter(|record| is(record, "host.saturated"))
+        .filter(|record| is(record, rows::HOST_SATURATED.name))
         .map(|record| {
             format!(
                 "{}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
                 name(record),
                 record.whole("host.saturation").unwrap_or(0),
-                count(record, "host.requests")
+                count(record, rows::HOST_REQUESTS.name)
             )
         });
     let worn_out = records
         .iter()
-        .filter(|record| is(record, "device.worn_out"))
+        .filter(|record| is(record, rows::DEVICE_WORN_OUT.name))
         .map(|record| {
             format!(
                 "{}: worn out: {} of {} blocks were erased flash.endurance = {} times and retired; its metrics cover the {} requests that had completed",
                 name(record),
-                count(record, "wear.blocks_retired"),
+                count(record, rows::WEAR_BLOCKS_RETIRED.name),
                 numbers::whole(blocks(record)),
                 record.whole("flash.endurance").unwrap_or(0),
-                count(record, "host.completed")
+                count(record, rows::HOST_COMPLETED.name)
             )
         });
     let overload = records.iter().filter_map(|record| {
-        let all = record.metric("response.mean_ms")?;
-        let within = record.metric("device_response.mean_ms")?;
+        let all = record.metric(&rows::RESPONSE.of("mean"))?;
+        let within = record.metric(&rows::DEVICE_RESPONSE.of("mean"))?;
         (all > OVERLOAD * within).then(|| {
             format!(
                 "{}: overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for it; either it is asked for more than it can do, or the times of the trace are in another unit (trace.time_unit, host.time_scale)",
@@ -325,7 +330,9 @@ fn wrapped(text: &str, width: usize) -> String {
 /// Which runs had nothing to clean.
 pub(crate) fn remark(records: &[Record]) -> Option<String> {
     let with_flash = || {
-        let erases = records.iter().map(|record| record.metric("flash.erases"));
+        let erases = records
+            .iter()
+            .map(|record| record.metric(rows::FLASH_ERASES.name));
         erases.flatten()
     };
     let (clean, all) = (
