@@ -5,15 +5,15 @@ use super::{Kind, Operations};
 /// How many operations of each kind and cause were done, and which merges they were part of.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// Page reads by [`Cause::ALL`] order.
+    /// Page reads by [`Cause::ALL`](super::Cause::ALL) order.
     pub reads: [u64; 5],
-    /// Page programs by [`Cause::ALL`] order.
+    /// Page programs by [`Cause::ALL`](super::Cause::ALL) order.
     pub programs: [u64; 5],
-    /// Block erases by [`Cause::ALL`] order.
+    /// Block erases by [`Cause::ALL`](super::Cause::ALL) order.
     pub erases: [u64; 5],
-    /// Merges by [`MergeKind::ALL`] order.
+    /// Merges by [`MergeKind::ALL`](super::MergeKind::ALL) order.
     pub merges: [u64; 3],
-    /// Merges by [`MergeCause::ALL`] order.
+    /// Merges by [`MergeCause::ALL`](super::MergeCause::ALL) order.
     pub merge_causes: [u64; 3],
     /// Pages read and programmed elsewhere by merges.
     pub merge_copies: u64,
