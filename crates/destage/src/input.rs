@@ -176,6 +176,16 @@ impl Input {
         Some(self.reading.limit.map_or(all, |limit| limit.min(all)))
     }
 
+    /// About the most requests there can be; nothing of what comes through a pipe.
+    pub(crate) fn requests_at_most(&self) -> Option<u64> {
+        /// Bytes of a request in a file, compressed, at least, nearly always.
+        const LEAST: u64 = 4;
+        match self.expected_requests() {
+            Some(requests) => Some(requests),
+            None => self.bytes().map(|bytes| bytes / LEAST),
+        }
+    }
+
     /// An error if there is no such file. What can be read once only is left alone.
     pub(crate) fn check_exists(&self) -> Result<(), Error> {
         match &self.kind {

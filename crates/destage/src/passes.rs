@@ -20,6 +20,8 @@ pub(crate) struct Pass {
 const PER_FLASH_PAGE: u64 = 10;
 /// Bytes for a page of the buffer.
 const PER_BUFFER_PAGE: u64 = 128;
+/// Bytes for a request whose response time is kept, at the end of a run.
+const PER_RESPONSE: u64 = 30;
 /// Bytes for everything else.
 const BASE: u64 = 1 << 20;
 
@@ -28,7 +30,11 @@ const BASE: u64 = 1 << 20;
 pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64) -> Vec<Pass> {
     let mut passes = Vec::new();
     for (input, (of, known)) in inputs.iter().zip(known).enumerate() {
-        let bytes: Vec<u64> = known.configs.iter().map(model_bytes).collect();
+        let requests = of.requests_at_most().unwrap_or(u64::MAX);
+        let configs = known.configs.iter();
+        let bytes: Vec<u64> = configs
+            .map(|config| model_bytes(config, requests))
+            .collect();
         let memory = if of.can_be_read_again() {
             memory
         } else {
@@ -53,8 +59,8 @@ pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64) -> Vec<Pass> 
     passes
 }
 
-/// About the most that the model of a run takes, in bytes.
-fn model_bytes(config: &Config) -> u64 {
+/// About the most that the model of a run of so many `requests` takes, in bytes.
+fn model_bytes(config: &Config, requests: u64) -> u64 {
     let parameters = config.parameters();
     let whole = |name: &str| match parameters.get(name) {
         Some(Value::Integer(number)) => *number,
@@ -69,7 +75,12 @@ fn model_bytes(config: &Config) -> u64 {
     let pages = flash.iter().map(|name| whole(name));
     let flash = pages.fold(PER_FLASH_PAGE, u64::saturating_mul);
     let slots = whole("buffer.capacity_bytes") / whole("flash.page_bytes").max(1);
+    let kept = match config.is_timed() {
+        true => requests.min(config.typed.sim.exact_responses.into()),
+        false => 0,
+    };
     flash
+        .saturating_add(kept * PER_RESPONSE)
         .saturating_add(slots.saturating_mul(PER_BUFFER_PAGE))
         .saturating_add(BASE)
 }
@@ -102,9 +113,13 @@ mod tests {
                 .map(|pass| (pass.input, pass.combinations))
                 .collect::<Vec<_>>()
         };
-        let one = model_bytes(&combinations[4].config);
+        let one = model_bytes(&combinations[4].config, 0);
         assert_eq!(of(u64::MAX), [(0, 0..5), (1, 0..5)]);
         assert_eq!(of(2 * one), [(0, 0..2), (0, 2..4), (0, 4..5), (1, 0..5)]);
         assert_eq!(of(0).len(), 6);
+        // A run keeps the response times of its requests, up to a number.
+        let kept = |requests| model_bytes(&combinations[0].config, requests);
+        assert_eq!(kept(1 << 20) - kept(0), PER_RESPONSE << 20);
+        assert_eq!(kept(1 << 40), kept(1 << 24));
     }
 }
