@@ -146,6 +146,7 @@ impl destage::Progress for Progress {
             Stage::FirstPass => self.show("first pass: ", done, expected),
             Stage::Preparation => self.prepare(done, expected.unwrap_or(done)),
             Stage::Simulation => self.show("", done, expected),
+            Stage::Runs => self.show("runs: ", done, expected),
         }
         !interrupt::asked()
     }

@@ -3,6 +3,7 @@
 pub(crate) mod charts;
 pub(crate) mod chosen;
 pub(crate) mod drawing;
+pub(crate) mod experiments;
 pub(crate) mod files;
 pub(crate) mod findings;
 pub(crate) mod heatmap;

@@ -1,0 +1,126 @@
+//! Traces by name: which there are, what identifies each, and where the user keeps them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::error::Error;
+
+/// A trace that a study may name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    /// What it is and where it can be had.
+    about: String,
+    /// SHA-256 of its uncompressed bytes, for each form in which it is known; none if it was never seen.
+    #[serde(default)]
+    sha256: Vec<String>,
+}
+
+/// The traces that studies may name, and the files they are in.
+#[derive(Clone, Debug, Default)]
+pub struct Traces {
+    known: BTreeMap<String, Entry>,
+    files: BTreeMap<String, Found>,
+}
+
+/// A file with a trace.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) digest: String,
+}
+
+impl Traces {
+    /// Those of the text of a `traces.toml`; none of them is found yet.
+    ///
+    /// # Errors
+    /// If the text is no such file.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, Error> {
+        let known = toml::from_str(text)
+            .map_err(|error| Error::Input(format!("{origin}: {}", error.to_string().trim_end())))?;
+        Ok(Self {
+            known,
+            files: BTreeMap::new(),
+        })
+    }
+
+    /// Looks for every known trace in the files of `folder`, by digest.
+    ///
+    /// # Errors
+    /// If the folder or a file in it cannot be read.
+    pub fn look_in(&mut self, folder: &Path) -> Result<(), Error> {
+        let wrong = |error| {
+            Error::Input(format!(
+                "--traces {}: {error}; expected a folder with traces",
+                folder.display()
+            ))
+        };
+        let mut paths = Vec::new();
+        for entry in folder.read_dir().map_err(wrong)? {
+            let path = entry.map_err(wrong)?.path();
+            if path.is_file() {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        for path in paths {
+            // What only looks compressed is no trace of ours.
+            let Ok(digest) = destage_trace::digest(&path) else {
+                continue;
+            };
+            let named = |entry: &&Entry| entry.sha256.contains(&digest);
+            let names: Vec<_> = self
+                .known
+                .iter()
+                .filter(|(_, entry)| named(entry))
+                .map(|(name, _)| name.clone())
+                .collect();
+            for name in names {
+                let digest = digest.clone();
+                let path = path.clone();
+                self.files.entry(name).or_insert(Found { path, digest });
+            }
+        }
+        Ok(())
+    }
+
+    /// The user says that `name` is in the file at `path`: `NAME=FILE`.
+    ///
+    /// # Errors
+    /// If there is no trace of that name, the file cannot be read, or it is another than the one that is known.
+    pub fn add_pair(&mut self, pair: &str) -> Result<(), Error> {
+        let Some((name, path)) = pair.split_once('=') else {
+            return Err(Error::Input(format!("--trace {pair:?}: expected NAME=FILE")));
+        };
+        let Some(entry) = self.known.get(name) else {
+            let names = self.known.keys().map(String::as_str);
+            let refusal = format!("--trace {name:?}: no study names such a trace");
+            return Err(Error::unknown(refusal, name, names));
+        };
+        let path = PathBuf::from(path);
+        let digest = destage_trace::digest(&path)?;
+        if !entry.sha256.is_empty() && !entry.sha256.contains(&digest) {
+            return Err(Error::Input(format!(
+                "--trace {name}={}: has SHA-256 {digest}; expected {} ({})",
+                path.display(),
+                entry.sha256.join(" or "),
+                entry.about
+            )));
+        }
+        self.files.insert(name.to_owned(), Found { path, digest });
+        Ok(())
+    }
+
+    /// What `name` is, if a study may name it.
+    #[must_use]
+    pub fn about(&self, name: &str) -> Option<&str> {
+        self.known.get(name).map(|entry| entry.about.as_str())
+    }
+
+    /// The file with `name`, if it was found.
+    pub(crate) fn find(&self, name: &str) -> Option<&Found> {
+        self.files.get(name)
+    }
+}
