@@ -169,8 +169,11 @@ impl Paper {
 
 /// What is in `folder`, in the order of the names.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let list = || folder.read_dir()?.map(|entry| Ok(entry?.path())).collect();
-    let mut paths: Vec<_> = list().map_err(|error| unreadable(folder, &error))?;
+    let wrong = |error| unreadable(folder, &error);
+    let mut paths = Vec::new();
+    for entry in folder.read_dir().map_err(wrong)? {
+        paths.push(entry.map_err(wrong)?.path());
+    }
     paths.sort();
     Ok(paths)
 }
