@@ -184,6 +184,21 @@ impl Config {
         }
     }
 
+    /// Pages of a block that hold data, whatever the device's size.
+    ///
+    /// # Errors
+    /// [`SimError::Geometry`] if there is none.
+    pub fn data_pages(&self) -> Result<u32, SimError> {
+        let block = Geometry {
+            dies: 1,
+            planes: 1,
+            blocks_per_plane: 1,
+            ..self.geometry()
+        };
+        block.check().map_err(SimError::Geometry)?;
+        Ok(block.data_pages())
+    }
+
     pub(crate) fn timing(&self) -> Timing {
         let flash = &self.typed.flash;
         let ticks = |microseconds| from_units(microseconds, TICKS_PER_US);
@@ -316,7 +331,9 @@ impl Config {
         Ok(())
     }
 
-    pub(crate) fn addressing(&self, span_pages: u64) -> Addressing {
+    /// How requests become pages, those of a trace that spans `span_pages`; that number plays a part on a device only.
+    #[must_use]
+    pub fn addressing(&self, span_pages: u64) -> Addressing {
         Addressing {
             align: self.typed.trace.align,
             map: self.typed.trace.addr_map,
