@@ -133,6 +133,12 @@ impl Config {
                 "flash.page_bytes = {page}: expected a multiple of 512"
             )));
         }
+        let unit = self.typed.trace.align_bytes;
+        if !unit.is_multiple_of(512) {
+            return Err(SimError::Config(format!(
+                "trace.align_bytes = {unit}: expected a multiple of 512, or 0"
+            )));
+        }
         let precondition = &self.typed.sim.precondition;
         if self.state.is_none() && Precondition::read(precondition).is_none() {
             return Err(SimError::Config(format!(
@@ -336,6 +342,7 @@ impl Config {
     pub fn addressing(&self, span_pages: u64) -> Addressing {
         Addressing {
             align: self.typed.trace.align,
+            unit_sectors: self.typed.trace.align_bytes / 512,
             map: self.typed.trace.addr_map,
             sectors_per_page: self.typed.flash.page_bytes / 512,
             span_pages,
