@@ -90,6 +90,34 @@ fn only_what_is_read_counts() {
 }
 
 #[test]
+fn disks_of_an_array_share_a_workload_out() {
+    let workload = "uniform:requests=3000,footprint_pages=5000";
+    let metrics = |pairs: &[&str]| {
+        let mut settings = Settings::new();
+        for pair in ["trace.flush_every_writes=100"].iter().chain(pairs) {
+            settings.set_pair(pair).unwrap();
+        }
+        let input = Input::workload(workload, &[]).unwrap();
+        trace_metrics(&input, &settings.resolve().unwrap()).unwrap()
+    };
+    let whole_trace = metrics(&[]);
+    let members: Vec<Metrics> = (0..3)
+        .map(|member| {
+            let member = format!("trace.array_member={member}");
+            metrics(&["trace.array_members=3", &member])
+        })
+        .collect();
+    for name in ["trace.bytes_written", "trace.unique_written_pages"] {
+        let sum: u64 = members.iter().map(|metrics| whole(metrics, name)).sum();
+        assert_eq!(sum, whole(&whole_trace, name), "{name}");
+    }
+    for metrics in members {
+        assert_eq!(whole(&metrics, "trace.flushes"), 30);
+        assert!(whole(&metrics, "trace.sector_end") < 15_000);
+    }
+}
+
+#[test]
 fn names_are_listed_and_are_no_metrics_of_runs() {
     let metrics = metrics_of(&[], Reading::default());
     for (name, _) in metrics.iter() {
