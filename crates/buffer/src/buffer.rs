@@ -187,6 +187,9 @@ impl Buffer {
         let (position, copy) = self.resident.locate(page);
         match copy {
             Some((slot, state)) if state != State::Leaving => {
+                if self.properties.knows_addresses && !view.updates_in_place() {
+                    return self.replace(position, Entry { page, slot }, now, view);
+                }
                 self.counts.write_hits += 1;
                 if !self.resident.rewrite(slot, now) {
                     self.counts.rewrites_of_clean += 1;
@@ -212,6 +215,22 @@ impl Buffer {
                 self.place(now, view)
             }
         }
+    }
+
+    /// The page of `old` is written again, under an address that nothing is known by: `old` leaves, and the page enters.
+    #[cold]
+    fn replace(&mut self, position: Position, old: Entry, now: Ticks, view: &dyn View) -> Step {
+        self.pending = Some(Pending {
+            page: old.page,
+            kind: AccessKind::Write,
+            position,
+        });
+        self.scheme.remove(old);
+        self.victim.entries.push(old);
+        if self.carry_out(DestageCause::Evict, now, view) {
+            return Step::Destage;
+        }
+        self.place(now, view)
     }
 
     /// Continues with the pending page after [`Step::Destage`], [`Step::Wait`] or an allocating read.

@@ -63,10 +63,12 @@ impl std::fmt::Display for Record {
     }
 }
 
-/// A device that knows which pages were ever written, and what a test says its dies are doing.
+/// A device that knows which pages were ever written, and what a test says its dies are doing. As flash does, it
+/// gives a page another address with each write, unless a test says it does not.
 #[derive(Default)]
 pub struct Device {
     pub dies: u32,
+    pub updates_in_place: bool,
     pub unwritten: BTreeSet<u64>,
     /// Dies that reclaim space.
     pub collecting: BTreeSet<u32>,
@@ -83,6 +85,9 @@ impl View for Device {
     }
     fn is_written(&self, page: Lpn) -> bool {
         !self.unwritten.contains(&page.0)
+    }
+    fn updates_in_place(&self) -> bool {
+        self.updates_in_place
     }
     fn is_collecting(&self, die: u32) -> bool {
         self.collecting.contains(&die)
