@@ -40,7 +40,7 @@ use destage_base::{Lpn, Ticks};
 use crate::background::BackgroundFlush;
 use crate::config::{BufferConfig, Release};
 use crate::counts::Counts;
-use crate::destage::{Destage, DestageCause, DirtyPage, Grouping, Slot};
+use crate::destage::{Destage, DestageCause, DirtyPage, Grouping, PadContent, Slot};
 use crate::padding::pad;
 use crate::page_map::Position;
 use crate::pending_victims::PendingVictims;
@@ -561,13 +561,18 @@ impl Buffer {
         pad(
             pages,
             self.config.cluster_pages,
+            self.config.pad_written,
             self.config.pad_unwritten,
             view,
             pads,
         );
-        let reads = pads.iter().filter(|pad| pad.read).count() as u64;
-        self.counts.pad_reads += reads;
-        self.counts.pad_fills += pads.len() as u64 - reads;
+        for pad in pads {
+            match pad.content {
+                PadContent::Read => self.counts.pad_reads += 1,
+                PadContent::AtHand => {}
+                PadContent::Filler => self.counts.pad_fills += 1,
+            }
+        }
     }
 
     fn complete_at_once(&mut self, now: Ticks) {
