@@ -217,7 +217,7 @@ impl DestageLog {
         milliseconds(line, now);
         let _ = write!(line, ",{},", record.cause.name());
         page_runs(line, record.pages.iter().map(|dirty| dirty.page.0));
-        let of = |content| record.pads.iter().filter(|pad| pad.content == content);
+        let of = |content| record.pads.iter().filter(move |pad| pad.content == content);
         let reads = of(PadContent::Read).count();
         let _ = write!(line, ",{reads},{}", of(PadContent::Filler).count());
         self.lines.write();
