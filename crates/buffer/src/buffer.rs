@@ -40,7 +40,7 @@ use destage_base::{Lpn, Ticks};
 use crate::background::BackgroundFlush;
 use crate::config::{BufferConfig, Release};
 use crate::counts::Counts;
-use crate::destage::{Destage, DestageCause, DirtyPage, Grouping, Slot};
+use crate::destage::{Destage, DestageCause, DirtyPage, Grouping, PadContent, Slot};
 use crate::padding::pad;
 use crate::page_map::Position;
 use crate::pending_victims::PendingVictims;
@@ -187,6 +187,9 @@ impl Buffer {
         let (position, copy) = self.resident.locate(page);
         match copy {
             Some((slot, state)) if state != State::Leaving => {
+                if self.properties.knows_addresses && !view.updates_in_place() {
+                    return self.replace(position, Entry { page, slot }, now, view);
+                }
                 self.counts.write_hits += 1;
                 if !self.resident.rewrite(slot, now) {
                     self.counts.rewrites_of_clean += 1;
@@ -212,6 +215,22 @@ impl Buffer {
                 self.place(now, view)
             }
         }
+    }
+
+    /// The page of `old` is written again, under an address that nothing is known by: `old` leaves, and the page enters.
+    #[cold]
+    fn replace(&mut self, position: Position, old: Entry, now: Ticks, view: &dyn View) -> Step {
+        self.pending = Some(Pending {
+            page: old.page,
+            kind: AccessKind::Write,
+            position,
+        });
+        self.scheme.remove(old);
+        self.victim.entries.push(old);
+        if self.carry_out(DestageCause::Evict, now, view) {
+            return Step::Destage;
+        }
+        self.place(now, view)
     }
 
     /// Continues with the pending page after [`Step::Destage`], [`Step::Wait`] or an allocating read.
@@ -542,13 +561,18 @@ impl Buffer {
         pad(
             pages,
             self.config.cluster_pages,
+            self.config.pad_written,
             self.config.pad_unwritten,
             view,
             pads,
         );
-        let reads = pads.iter().filter(|pad| pad.read).count() as u64;
-        self.counts.pad_reads += reads;
-        self.counts.pad_fills += pads.len() as u64 - reads;
+        for pad in pads {
+            match pad.content {
+                PadContent::Read => self.counts.pad_reads += 1,
+                PadContent::AtHand => {}
+                PadContent::Filler => self.counts.pad_fills += 1,
+            }
+        }
     }
 
     fn complete_at_once(&mut self, now: Ticks) {

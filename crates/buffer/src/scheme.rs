@@ -107,8 +107,13 @@ pub struct Properties {
     /// Whether a page that entered waits until what was in its place is programmed, however many slots are
     /// free elsewhere.
     pub waits_for_its_place: bool,
-    /// Whether the buffer takes every page, whatever its capacity.
+    /// Whether the buffer takes every page, whatever its capacity. Pages still leave where
+    /// [`Scheme::is_full_for`] wants room.
     pub is_unbounded: bool,
+    /// Whether it knows pages by the flash address of their latest write. Where a write gives its page another
+    /// address ([`View::updates_in_place`]), a rewrite is then no hit: the old copy leaves at once, and the new one
+    /// enters as a page of its own.
+    pub knows_addresses: bool,
     /// Whether and when the scheme is offered idle time.
     pub idle_rule: Option<IdleRule>,
 }
@@ -120,6 +125,7 @@ impl Default for Properties {
             allocates_reads: false,
             waits_for_its_place: false,
             is_unbounded: false,
+            knows_addresses: false,
             idle_rule: None,
         }
     }

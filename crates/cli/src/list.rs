@@ -5,6 +5,7 @@ use destage_flash::ftl::FTLS;
 use destage_sim::metrics::METRICS;
 use destage_sim::profiles::PROFILES;
 use destage_trace::FORMATS;
+use destage_trace::statistics::StatisticRow;
 use destage_workload::WORKLOADS;
 use serde_json::{Map, Value};
 
@@ -15,7 +16,7 @@ use crate::output::{self, json};
 
 /// A row: its name, what stands in the line beside it, and further fields of JSON.
 struct Row {
-    name: &'static str,
+    name: String,
     about: String,
     fields: Vec<(&'static str, Value)>,
 }
@@ -40,20 +41,16 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<(), Failure> {
     let has_units = rows.iter().any(|row| unit(row).is_some());
     let mut table = Table::new(vec![Side::Left; if has_units { 3 } else { 2 }]);
     for row in &rows {
-        let cells = [
-            Some(row.name.to_owned()),
-            unit(row),
-            Some(row.about.clone()),
-        ];
+        let cells = [Some(row.name.clone()), unit(row), Some(row.about.clone())];
         table.row(cells.into_iter().flatten());
     }
     output::print(&table.text())
 }
 
 impl Row {
-    fn new(name: &'static str, about: impl Into<String>) -> Self {
+    fn new(name: impl Into<String>, about: impl Into<String>) -> Self {
         Self {
-            name,
+            name: name.into(),
             about: about.into(),
             fields: Vec::new(),
         }
@@ -116,6 +113,11 @@ fn rows(what: Listed) -> Vec<Row> {
         Listed::Metrics => METRICS
             .iter()
             .map(|row| Row::new(row.name, row.about).with("unit", row.unit))
+            // Those of an input stand beside those of a run.
+            .chain(
+                StatisticRow::all()
+                    .map(|row| Row::new(row.metric(), row.about).with("unit", row.unit)),
+            )
             .collect(),
         Listed::Experiments => Vec::new(),
     }

@@ -112,6 +112,7 @@ fn statistics_of_a_trace() {
     let document = place.json(&info);
     assert_eq!(document["statistics"]["requests"], 10);
     assert_eq!(document["statistics"]["page_bytes"], 8192);
+    assert!(document["statistics"]["bird.share_within_200"].is_f64());
     let text = place.succeed(&["trace", "info", "t.disksim"]);
     assert!(text.contains("span_s") && text.contains("sha256"), "{text}");
     assert_eq!(place.run(&["trace", "info", "none"]).status, 2);

@@ -276,7 +276,7 @@ mod tests {
             let parameters = all[index].config.parameters();
             parameters.get("buffer.lru_unit").cloned()
         };
-        let request = destage_base::parameter::Value::Text("request".to_owned());
+        let request = Value::Text("request".to_owned());
         assert_eq!([unit(0), unit(1)], [None, None]);
         assert_eq!([unit(2), unit(3)], [Some(request.clone()), Some(request)]);
     }

@@ -14,6 +14,7 @@
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
+//! | [`trace_metrics`], [`Inspection`] | what an input is like |
 //! | [`state`] | a prepared device in a file for later runs |
 //! | [`Error`] | why nothing comes of it |
 //! | [`base`], [`buffer`], [`flash`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
@@ -64,4 +65,4 @@ pub use record::Record;
 pub use results::{Outcome, Results};
 pub use run::run;
 pub use survey::Sizing;
-pub use trace_metrics::trace_metrics;
+pub use trace_metrics::{Inspection, trace_metrics};

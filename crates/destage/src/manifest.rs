@@ -138,7 +138,7 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The commit it was built from, where that is known.
+/// The commit it was built from, where that is known; with `-dirty` behind it if sources were changed since.
 #[must_use]
 pub fn commit() -> &'static str {
     env!("DESTAGE_COMMIT")

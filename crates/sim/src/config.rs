@@ -133,6 +133,12 @@ impl Config {
                 "flash.page_bytes = {page}: expected a multiple of 512"
             )));
         }
+        let unit = self.typed.trace.align_bytes;
+        if !unit.is_multiple_of(512) {
+            return Err(SimError::Config(format!(
+                "trace.align_bytes = {unit}: expected a multiple of 512, or 0"
+            )));
+        }
         let precondition = &self.typed.sim.precondition;
         if self.state.is_none() && Precondition::read(precondition).is_none() {
             return Err(SimError::Config(format!(
@@ -182,6 +188,21 @@ impl Config {
             summary_page: flash.summary_page,
             page_bytes: flash.page_bytes,
         }
+    }
+
+    /// Pages of a block that hold data, whatever the device's size.
+    ///
+    /// # Errors
+    /// [`SimError::Geometry`] if there is none.
+    pub fn data_pages(&self) -> Result<u32, SimError> {
+        let block = Geometry {
+            dies: 1,
+            planes: 1,
+            blocks_per_plane: 1,
+            ..self.geometry()
+        };
+        block.check().map_err(SimError::Geometry)?;
+        Ok(block.data_pages())
     }
 
     pub(crate) fn timing(&self) -> Timing {
@@ -316,9 +337,12 @@ impl Config {
         Ok(())
     }
 
-    pub(crate) fn addressing(&self, span_pages: u64) -> Addressing {
+    /// How requests become pages, those of a trace that spans `span_pages`; that number plays a part on a device only.
+    #[must_use]
+    pub fn addressing(&self, span_pages: u64) -> Addressing {
         Addressing {
             align: self.typed.trace.align,
+            unit_sectors: self.typed.trace.align_bytes / 512,
             map: self.typed.trace.addr_map,
             sectors_per_page: self.typed.flash.page_bytes / 512,
             span_pages,

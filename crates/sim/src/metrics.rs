@@ -8,6 +8,7 @@ use destage_base::time::{TICKS_PER_SECOND, to_ms};
 use destage_buffer::destage::DestageCause;
 use destage_flash::Cause;
 use destage_flash::operation::{MergeCause, MergeKind, Tally};
+use destage_trace::statistics::StatisticRow;
 
 use crate::error::SimError;
 use crate::latencies::Summary;
@@ -48,10 +49,19 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// Metrics by name, in the order of [`METRICS`].
+/// Metrics by name, of a run in the order of [`METRICS`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metrics {
     rows: Vec<(String, Number)>,
+}
+
+impl FromIterator<(String, Number)> for Metrics {
+    /// Takes names and values as they come.
+    fn from_iter<T: IntoIterator<Item = (String, Number)>>(rows: T) -> Self {
+        Self {
+            rows: rows.into_iter().collect(),
+        }
+    }
 }
 
 impl Metrics {
@@ -357,6 +367,11 @@ pub fn require(name: &str) -> Result<&'static MetricRow, SimError> {
     if let Some(new) = renamed::metric(name) {
         return Err(SimError::Config(format!(
             "metric {name:?} is now {new}; expected {new}"
+        )));
+    }
+    if StatisticRow::all().any(|row| row.metric() == name) {
+        return Err(SimError::Config(format!(
+            "metric {name:?} is about an input and not about a run: `destage trace info` has it; expected another name from `destage list metrics`"
         )));
     }
     find(name).ok_or_else(|| {

@@ -166,6 +166,8 @@ parameters! {
     pub struct Pages in "trace." {
         /// Requests off page boundaries: every touched page whole; as many pages as the size is nearest to; or cover, reading first what is partly written.
         align: Align = "cover", "", "nearest: EPO (2011)";
+        /// Unit that requests are aligned to before pages are made of them: nearest rounds to it, cover and rmw enlarge to it (trims stay as they are). A multiple of 512; 0: nearest rounds to pages, the others enlarge nothing.
+        align_bytes: u64 = "0" in Kind::Bytes { min: 0, max: 1 << 24 }, "bytes", "4096 in EPO (2011), whatever the page";
         /// Requests beyond the device: an error, wrapped round, or all addresses shrunk evenly.
         addr_map: AddressMap = "error", "", "shrink: EPO (2011)";
     }

@@ -522,6 +522,7 @@ mod tests {
         for (pair, expected) in [
             ("flash.dies=0", "a whole number from 1"),
             ("flash.page_bytes=1000", "a multiple of 512"),
+            ("trace.align_bytes=1000", "a multiple of 512"),
             ("buffer.capacity_bytes=0", "nocache"),
             ("host.scheduler=sstf", "one of clook, fifo"),
             ("ftl.reserve_percent=-1", "a number from 0 to 99"),

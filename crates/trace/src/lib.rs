@@ -20,6 +20,7 @@
 mod address;
 mod admission;
 mod again;
+mod array;
 mod blocks;
 mod columns;
 mod compression;
@@ -52,6 +53,7 @@ mod volumes;
 pub mod writers;
 
 pub use again::{can_be_read_again, require_second_pass};
+pub use array::Array;
 pub use digest::digest;
 pub use error::{Excerpt, Fault, TraceError};
 pub use format::{FORMATS, Format, TimeUnit};

@@ -1,6 +1,6 @@
 //! The runs whose results are not yet kept.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -42,16 +42,22 @@ pub(crate) fn complete(
     }
     let tasks = tasks(&cells, to_do);
     perform(&tasks, &cells, &keys, store, effort)?;
-    let mut keys = keys.iter();
-    let rows_of = |study: &Cells| {
-        let rows = study.cells.iter().zip(&mut keys).map(|(cell, key)| {
+    let mut results: BTreeMap<&str, Arc<Value>> = BTreeMap::new();
+    for key in &keys {
+        if !results.contains_key(key.name()) {
             let result = store.read(key).ok_or_else(|| {
                 Error::Internal(format!("the result {} was written and is gone", key.name()))
             })?;
+            results.insert(key.name(), Arc::new(result));
+        }
+    }
+    let mut keys = keys.iter();
+    let rows_of = |study: &Cells| {
+        let rows = study.cells.iter().zip(&mut keys).map(|(cell, key)| {
             Ok(Row {
                 labels: cell.labels.clone(),
                 input: cell.input.facts.clone(),
-                result,
+                result: Arc::clone(&results[key.name()]),
             })
         });
         Ok(Arc::new(Rows {

@@ -239,7 +239,7 @@ fn json_of(value: &Value) -> Result<Json, String> {
 }
 
 fn numbers(list: &Value) -> Result<Vec<f64>, minijinja::Error> {
-    list.try_iter()?.map(|item| f64::try_from(item)).collect()
+    list.try_iter()?.map(f64::try_from).collect()
 }
 
 /// `combine` of two numbers, or of two lists element by element; one number goes with each of a list.

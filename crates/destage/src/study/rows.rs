@@ -1,6 +1,7 @@
 //! Results by the labels of their runs.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use destage_base::parameter::read_bytes;
 use serde_json::Value;
@@ -15,7 +16,7 @@ pub struct Row {
     /// What it read.
     pub input: InputFacts,
     /// `parameters`, `metrics`, `series`, `destages`, `error`: those that it has.
-    pub result: Value,
+    pub result: Arc<Value>,
 }
 
 impl Row {
