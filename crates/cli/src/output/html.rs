@@ -56,6 +56,7 @@ body { margin: 1rem auto; }
 .claims td[data-name]:not(:empty)::before { content: attr(data-name) \": \"; color: #777; }
 }
 @media print {
+:root { font-size: 11px; }
 body { font-size: 11px; max-width: none; margin: 0; }
 table { font-size: 10px; }
 th, td { padding: .15rem .35rem; }

@@ -430,3 +430,6 @@ fn product(each: &std::collections::BTreeMap<String, Vec<toml::Value>>) -> Vec<C
     }
     all
 }
+
+#[cfg(test)]
+mod tests;

@@ -42,3 +42,31 @@ fn rounded(number: f64) -> String {
         false => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn four_digits_count() {
+        let shown = [
+            json!(12),
+            json!(0.123_456),
+            json!(12_345.6),
+            json!(-3.0),
+            json!(0.0),
+            json!(1e-6),
+        ];
+        assert_eq!(
+            shown.map(|value| short(&value)),
+            ["12", "0.1235", "12346", "-3", "0", "0.000001"]
+        );
+        assert_eq!(short(&json!([1, [2, true], "a"])), "1, [2, true], a");
+        assert_eq!(
+            short(&json!((0..13).collect::<Vec<_>>())),
+            "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, … (13 values)"
+        );
+    }
+}
