@@ -282,6 +282,11 @@ impl Buffer {
         self.scheme.report(emit);
     }
 
+    /// Figures that this scheme had again and again; see [`Scheme::series`].
+    pub fn series(&self, emit: &mut dyn FnMut(&'static str, Vec<Option<f64>>)) {
+        self.scheme.series(emit);
+    }
+
     /// The latest record; its memory is reused by the next.
     #[must_use]
     pub fn record(&self) -> &Destage {

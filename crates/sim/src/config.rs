@@ -361,6 +361,7 @@ impl Config {
             saturation: host.saturation,
             warmup: self.warmup(),
             window: sim.window,
+            run_out: sim.run_out,
             drain: sim.drain,
             addressing: self.addressing(span_pages),
             exact_responses: sim.exact_responses as usize,

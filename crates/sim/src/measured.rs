@@ -56,6 +56,10 @@ pub struct Measured {
     pub counts: Option<Counts>,
     /// Figures only the buffer's scheme has.
     pub scheme_figures: Vec<(&'static str, f64)>,
+    /// Figures that it had again and again.
+    pub scheme_series: Vec<(&'static str, Vec<Option<f64>>)>,
+    /// From the last arrival until the device was clean, if it was waited for.
+    pub clean_after: Option<Ticks>,
     /// Most pages that a loss of power would have lost at one moment.
     pub at_risk_max: u64,
     /// What was counted before the window opened.
@@ -133,6 +137,7 @@ impl Measured {
                 None => counts,
             });
             buffer.report(&mut |name, value| self.scheme_figures.push((name, value)));
+            buffer.series(&mut |name, values| self.scheme_series.push((name, values)));
         }
     }
 }

@@ -182,6 +182,8 @@ parameters! {
         merge_time_transfers: bool = "false", "", "not in BPAC (MSST 2010)";
         /// Destage what is left in the buffer after the last request.
         drain: bool = "false", "", "BPLRU (FAST 2008), table 1";
+        /// After the last request a device with a clock goes on until it is clean, or has nothing to do by itself; sim.drain then destages the rest.
+        run_out: bool = "false", "", OURS;
         /// Fixes every random choice of workload, scheme and FTL.
         seed: u64 = "1", "", OURS;
         /// Contents of the device before the first request: none; sequential_fill, every page written once in order; or random_fill:k, that and then k times as many overwrites as there are pages, of random pages; or file:PATH, what `destage precondition` wrote.

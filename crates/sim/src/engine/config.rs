@@ -49,6 +49,8 @@ pub struct EngineConfig {
     pub warmup: u64,
     /// When statistics close.
     pub window: Window,
+    /// Go on after the last request for as long as the device has work of its own.
+    pub run_out: bool,
     /// Destage what is left at the end.
     pub drain: bool,
     /// How requests become pages.

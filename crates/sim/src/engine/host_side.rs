@@ -60,6 +60,7 @@ impl Engine<'_> {
         self.arrivals += 1;
         self.last_line = request.line;
         self.last_arrival = request.arrival;
+        self.arrived_last = now;
         self.measured.requests += 1;
         if self.arrivals.is_multiple_of(PROGRESS_STEP)
             && !self.link.observer.progress(self.arrivals)

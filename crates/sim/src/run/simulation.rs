@@ -7,7 +7,7 @@ use super::{Config, RunResult};
 use crate::engine::Engine;
 use crate::error::SimError;
 use crate::meter::FlashMeter;
-use crate::metrics::{Scope, collect};
+use crate::metrics::{Scope, collect, series};
 use crate::observer::Observer;
 use crate::op_count::Count;
 use crate::parameters::Wearout;
@@ -136,6 +136,7 @@ impl<'a> Simulation<'a> {
         Ok(RunResult {
             parameters: self.config.parameters(),
             metrics: collect(&measured, &self.scope),
+            series: series(measured.scheme_series),
         })
     }
 }

@@ -24,6 +24,7 @@
 
 mod monitor;
 mod parameters;
+mod periods;
 #[cfg(test)]
 mod samples;
 mod victims;
@@ -42,6 +43,7 @@ use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 use monitor::{Monitor, NEVER, Rule, distance, has_expired};
+use periods::Periods;
 use parameters::{Fallback, HotVictim, Parameters, Scope, Update};
 
 /// The row of `bpac`.
@@ -212,9 +214,10 @@ impl Scheme for Bpac {
                 emit(name, threshold as f64);
             }
         }
-        if let Some(share) = self.monitor.mean_share() {
+        if let Some(share) = self.monitor.periods.mean_alpha() {
             emit("alpha", share);
         }
+        self.monitor.periods.report(emit);
         let [sequential, largest, fallback, hot] = self.evictions;
         emit("evicted_sequential", sequential as f64);
         emit("evicted_largest", largest as f64);
@@ -222,8 +225,12 @@ impl Scheme for Bpac {
         emit("evicted_hot", hot as f64);
     }
 
+    fn series(&self, emit: &mut dyn FnMut(&'static str, Vec<Option<f64>>)) {
+        self.monitor.periods.series(emit);
+    }
+
     fn reset_figures(&mut self) {
-        self.monitor.reset_shares();
+        self.monitor.periods = Periods::default();
         self.evictions = [0; 4];
     }
 
