@@ -270,6 +270,7 @@ impl Config {
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_parameters(capacity, block_pages, &self.common);
         config.unbounded_admission = true;
+        config.notes_dirty_ages = self.typed.sim.dirty_ages;
         if !timed {
             // Nothing is ever in flight.
             config.release = Release::Issue;
@@ -363,6 +364,7 @@ impl Config {
             window: sim.window,
             run_out: sim.run_out,
             drain: sim.drain,
+            dirty_ages: sim.dirty_ages,
             addressing: self.addressing(span_pages),
             exact_responses: sim.exact_responses as usize,
         }

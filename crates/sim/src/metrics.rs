@@ -10,7 +10,7 @@ use destage_flash::Cause;
 use destage_flash::operation::{MergeCause, MergeKind, Tally};
 
 use crate::error::SimError;
-use crate::latencies::Summary;
+use crate::latencies::{Counted, Summary};
 use crate::measured::Measured;
 use crate::renamed;
 use crate::run::Series;
@@ -216,6 +216,8 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
         rows::BUFFER_OLDEST_DIRTY_MS_MAX,
         to_ms(counts.oldest_dirty_max),
     );
+    let age = measured.dirty_age.as_ref();
+    metrics.summary(rows::BUFFER_DIRTY_AGE, age.and_then(Counted::summary));
     if let Some(time) = measured.clean_after {
         metrics.real(rows::BUFFER_CLEAN_AFTER_MS, to_ms(time));
     }

@@ -194,6 +194,8 @@ parameters! {
         window: Window = "complete", "", "last_arrival: DiskSim";
         /// Response times kept one by one (30 bytes each at the end); with more, percentiles are exact to a thousandth.
         exact_responses: u32 = "16777216", "", OURS;
+        /// Also report how long pages were dirty, as buffer.dirty_age.*: percentiles are exact to a thousandth.
+        dirty_ages: bool = "false", "", OURS;
         /// How times are added: in whole ticks of 0.1 ns, or in double-precision milliseconds with their drift.
         clock: Clock = "exact", "", "double_ms: DiskSim";
         /// Whether effects on one page happen in the order of their emission, always, or as in the reference simulator, where only padding waits for its reads and a repeated page of a batch is done at once.

@@ -53,6 +53,8 @@ pub struct EngineConfig {
     pub run_out: bool,
     /// Destage what is left at the end.
     pub drain: bool,
+    /// Report how long pages were dirty.
+    pub dirty_ages: bool,
     /// How requests become pages.
     pub addressing: Addressing,
     /// Response times kept one by one, of each kind.

@@ -49,6 +49,7 @@ impl Engine<'_> {
             self.schedule_arrival()?;
         }
         let now = self.link.events.now();
+        self.measured.take_dirty_ages(&mut self.device);
         if self.arrivals == self.config.warmup {
             self.open(now);
         }

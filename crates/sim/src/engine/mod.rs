@@ -23,7 +23,7 @@ use self::link::Link;
 use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Outstanding, Waiting};
-use crate::latencies::Latencies;
+use crate::latencies::{Counted, Latencies};
 use crate::measured::{Measured, check_measured};
 use crate::meter::FlashMeter;
 use crate::observer::{Observer, Response};
@@ -90,6 +90,7 @@ impl<'a> Engine<'a> {
             measured: Measured {
                 response: latencies(),
                 device_response: latencies(),
+                dirty_age: config.dirty_ages.then(Counted::default),
                 ..Measured::default()
             },
             config,

@@ -102,8 +102,8 @@ impl<'a> Simulation<'a> {
         } else {
             let addressing = config.addressing(prepass.span_pages);
             let meter = FlashMeter::new(timing, dies);
-            let warmup = config.warmup();
-            let count = Count::new(origin, device, addressing, meter, warmup, observer);
+            let (warmup, ages) = (config.warmup(), config.typed.sim.dirty_ages);
+            let count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
             Kind::Counted(Box::new(count))
         };
         Ok(Self {
