@@ -53,7 +53,6 @@ const DEFAULTS: Options = Options {
 /// The other reading: BIRD of blocks with a cluster only, and hot pages stay.
 const RESIDENT: [&str; 2] = ["bird_scope=resident", "evict_hot_with_cluster=false"];
 
-
 struct Bpac {
     capacity: usize,
     n: u64,
@@ -385,7 +384,9 @@ impl Model for Bpac {
         }
         let finite = |which: usize| {
             let of = self.thresholds.iter().map(|both| both[which]);
-            of.filter(|one| *one != u64::MAX).map(|one| one as f64).collect::<Vec<_>>()
+            of.filter(|one| *one != u64::MAX)
+                .map(|one| one as f64)
+                .collect::<Vec<_>>()
         };
         for (name, values) in [
             ("pird_threshold_cv", finite(0)),

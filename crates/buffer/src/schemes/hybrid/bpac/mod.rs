@@ -43,8 +43,8 @@ use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
 use crate::view::View;
 
 use monitor::{Monitor, NEVER, Rule, distance, has_expired};
-use periods::Periods;
 use parameters::{Fallback, HotVictim, Parameters, Scope, Update};
+use periods::Periods;
 
 /// The row of `bpac`.
 pub const ROW: SchemeRow = SchemeRow {

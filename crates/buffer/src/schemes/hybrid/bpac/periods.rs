@@ -84,7 +84,10 @@ impl Periods {
     pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         let names = ["pird_threshold_cv", "bird_threshold_cv", "alpha_cv"];
         for (name, spread) in names.into_iter().zip(&self.spreads) {
-            spread.coefficient().into_iter().for_each(|value| emit(name, value));
+            spread
+                .coefficient()
+                .into_iter()
+                .for_each(|value| emit(name, value));
         }
     }
 
@@ -146,7 +149,14 @@ mod tests {
 
     #[test]
     fn a_long_series_is_thinned_evenly() {
-        for (count, step) in [(3, 1), (1024, 1), (1025, 2), (2048, 2), (2049, 4), (9000, 16)] {
+        for (count, step) in [
+            (3, 1),
+            (1024, 1),
+            (1025, 2),
+            (2048, 2),
+            (2049, 4),
+            (9000, 16),
+        ] {
             let periods = periods(count);
             let ends: Vec<u64> = periods.kept.iter().map(|period| period.end).collect();
             let expected: Vec<u64> = (1..=count / step).map(|index| index * step * 10).collect();
