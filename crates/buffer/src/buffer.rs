@@ -105,9 +105,13 @@ impl Buffer {
             _ if config.unbounded_admission => u32::MAX,
             pages => pages,
         };
+        let mut resident = Resident::growing(prepared, slots);
+        if config.notes_dirty_ages {
+            resident.note_dirty_ages();
+        }
         let background_flush = config.background.map(BackgroundFlush::new);
         Self {
-            resident: Resident::growing(prepared, slots),
+            resident,
             pending_victims: PendingVictims::of(&properties, &config),
             properties,
             config,
@@ -282,6 +286,11 @@ impl Buffer {
         self.scheme.report(emit);
     }
 
+    /// Figures that this scheme had again and again; see [`Scheme::series`].
+    pub fn series(&self, emit: &mut dyn FnMut(&'static str, Vec<Option<f64>>)) {
+        self.scheme.series(emit);
+    }
+
     /// The latest record; its memory is reused by the next.
     #[must_use]
     pub fn record(&self) -> &Destage {
@@ -442,6 +451,12 @@ impl Buffer {
     /// The run ends `now`: pages that never became durable count into `oldest_dirty_max` up to here.
     pub fn close_dirty_periods(&mut self, now: Ticks) {
         self.resident.close_dirty_periods(now);
+    }
+
+    /// How long pages were dirty whose dirty period has ended since the last call; none unless
+    /// [`BufferConfig::notes_dirty_ages`].
+    pub fn take_dirty_ages(&mut self) -> impl Iterator<Item = Ticks> + '_ {
+        self.resident.take_dirty_ages()
     }
 
     /// Where the newest copy of `page` is in RAM, leaving ones included.

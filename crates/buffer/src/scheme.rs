@@ -210,7 +210,14 @@ pub trait Scheme: Send {
         let _ = emit;
     }
 
-    /// Begins what [`Scheme::report`] counts anew, for a measurement that begins now. What it learnt stays, and it
+    /// Emits figures that it had again and again, such as thresholds at the end of each period: a name as of
+    /// [`Scheme::report`], and the values in the order of time, none where there was no meaning. At most a few thousand
+    /// values each, however long the run. They become series `scheme.<name>`.
+    fn series(&self, emit: &mut dyn FnMut(&'static str, Vec<Option<f64>>)) {
+        let _ = emit;
+    }
+
+    /// Begins what [`Scheme::report`] and [`Scheme::series`] count anew, for a measurement that begins now. What it learnt stays, and it
     /// decides as before. Default: it counts nothing.
     fn reset_figures(&mut self) {}
 

@@ -98,11 +98,13 @@ impl Manifest {
                 None => facts.name.clone(),
             })
             .collect();
+        let inputs = match inputs.is_empty() {
+            true => String::new(),
+            false => format!("{}, seed {}, ", inputs.join(", "), self.seed),
+        };
         format!(
-            "{}, {}, seed {}, {} {} with {} cores, {:.1} s",
+            "{}, {inputs}{} {} with {} cores, {:.1} s",
             program(),
-            inputs.join(", "),
-            self.seed,
             std::env::consts::OS,
             std::env::consts::ARCH,
             cores(),

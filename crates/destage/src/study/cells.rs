@@ -403,3 +403,6 @@ pub(crate) fn plain(value: &toml::Value) -> String {
         other => other.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests;

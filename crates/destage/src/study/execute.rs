@@ -101,6 +101,8 @@ fn perform(
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         threads => threads,
     };
+    let threads = threads.clamp(1, tasks.len().max(1));
+    let memory = effort.memory / threads as u64;
     let total = tasks.iter().map(Vec::len).sum::<usize>() as u64;
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
     let stopped = AtomicBool::new(false);
@@ -113,14 +115,14 @@ fn perform(
                 done: &done,
                 total,
             };
-            let result = perform_one(task, cells, keys, store, effort.memory, &watch);
+            let result = perform_one(task, cells, keys, store, memory, &watch);
             done.fetch_add(task.len() as u64, Ordering::Relaxed);
             if let Err(error) = result {
                 stopped.store(true, Ordering::Relaxed);
                 let mut first = failure.lock().unwrap_or_else(|lock| lock.into_inner());
-                // What others were stopped by is no cause.
-                if first.is_none() || !matches!(error, Error::Interrupted) {
-                    first.get_or_insert(error);
+                // Those that were stopped by another's failure tell nothing.
+                if matches!(*first, None | Some(Error::Interrupted)) {
+                    *first = Some(error);
                 }
             }
             if stopped.load(Ordering::Relaxed) {
@@ -129,7 +131,7 @@ fn perform(
         }
     };
     std::thread::scope(|scope| {
-        for _ in 1..threads.min(tasks.len()) {
+        for _ in 1..threads {
             scope.spawn(work);
         }
         work();

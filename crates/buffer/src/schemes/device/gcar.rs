@@ -17,6 +17,7 @@
 //! Cost: that of the base, and O(W) for a victim while its die is garbage collection.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use core::ops::Range;
 
 use destage_base::parameter::Kind;
@@ -136,6 +137,10 @@ impl Scheme for Gcar {
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         self.base.report(emit);
         emit("victims_passed_over", self.passed_over as f64);
+    }
+
+    fn series(&self, emit: &mut dyn FnMut(&'static str, Vec<Option<f64>>)) {
+        self.base.series(emit);
     }
 
     fn reset_figures(&mut self) {

@@ -24,6 +24,7 @@
 
 mod monitor;
 mod parameters;
+mod periods;
 #[cfg(test)]
 mod samples;
 mod victims;
@@ -43,6 +44,7 @@ use crate::view::View;
 
 use monitor::{Monitor, NEVER, Rule, distance, has_expired};
 use parameters::{Fallback, HotVictim, Parameters, Scope, Update};
+use periods::Periods;
 
 /// The row of `bpac`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -212,9 +214,10 @@ impl Scheme for Bpac {
                 emit(name, threshold as f64);
             }
         }
-        if let Some(share) = self.monitor.mean_share() {
+        if let Some(share) = self.monitor.periods.mean_alpha() {
             emit("alpha", share);
         }
+        self.monitor.periods.report(emit);
         let [sequential, largest, fallback, hot] = self.evictions;
         emit("evicted_sequential", sequential as f64);
         emit("evicted_largest", largest as f64);
@@ -222,8 +225,12 @@ impl Scheme for Bpac {
         emit("evicted_hot", hot as f64);
     }
 
+    fn series(&self, emit: &mut dyn FnMut(&'static str, Vec<Option<f64>>)) {
+        self.monitor.periods.series(emit);
+    }
+
     fn reset_figures(&mut self) {
-        self.monitor.reset_shares();
+        self.monitor.periods = Periods::default();
         self.evictions = [0; 4];
     }
 
