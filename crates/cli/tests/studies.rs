@@ -17,7 +17,7 @@ fn documented() -> Vec<String> {
                 .split("```")
                 .next()
                 .expect("an end")
-                .replace("requests=50000", "requests=300")
+                .replace("requests=50000", "requests=3000")
         })
         .collect()
 }
@@ -189,7 +189,7 @@ fn what_is_wrong_in_a_study_is_said() {
         (
             "seeds = [1, 2]",
             "sedes = [1, 2]",
-            &["small.toml", "line 17", "sedes"][..],
+            &["small.toml", "line 15", "sedes"][..],
         ),
         (
             "sizes = [",
@@ -227,7 +227,7 @@ fn what_is_wrong_in_a_study_is_said() {
             "pages = \"1\"\nworkload = \"uniform",
             &["made", "one of"],
         ),
-        ("[[figure]]", "[[figure]", &["small.toml", "line 18"]),
+        ("[[figure]]", "[[figure]", &["small.toml", "line 16"]),
     ] {
         assert!(SMALL.contains(from), "{from}");
         let mut text = SMALL.replace(from, to);
