@@ -158,7 +158,7 @@ fn a_broken_scheme_is_found_out() {
     }
     assert_eq!(
         turned(&shipped("bpac/examples"), "fab", "block-lru"),
-        ["P16"]
+        ["P16", "P17"]
     );
 }
 

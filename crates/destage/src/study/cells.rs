@@ -50,6 +50,14 @@ pub struct Extra {
     pub replaced: BTreeMap<String, String>,
 }
 
+impl Extra {
+    /// What runs where a grid says `buffer`.
+    fn in_place_of<'a>(&'a self, buffer: &'a String) -> &'a String {
+        let kind = buffer.split(':').next().unwrap_or(buffer);
+        self.replaced.get(kind).unwrap_or(buffer)
+    }
+}
+
 /// One run.
 #[derive(Clone)]
 pub(crate) struct Cell {
@@ -189,7 +197,7 @@ impl Study {
                 false => settings.load_profile(profile)?,
             }
         }
-        let kinds = kinds_of(grid);
+        let kinds = kinds_of(grid, extra);
         for (kind, key, value) in &extra.readings {
             if kinds.contains(kind.as_str()) {
                 let origin = Origin::Given(format!("the reading {key} = {value}"));
@@ -233,14 +241,11 @@ impl Study {
         let mut labels: BTreeMap<String, Vec<&String>> = BTreeMap::new();
         let mut cells = Grid::new(base);
         if let Some(buffers) = &grid.buffers {
-            let item = |buffer: &String| {
-                let kind = buffer.split(':').next().unwrap_or(buffer);
-                extra.replaced.get(kind).unwrap_or(buffer).clone()
-            };
-            for buffer in buffers {
-                labels.entry(item(buffer)).or_default().push(buffer);
+            let items: Vec<_> = buffers.iter().map(|buffer| extra.in_place_of(buffer)).collect();
+            for (item, buffer) in items.iter().zip(buffers) {
+                labels.entry((*item).clone()).or_default().push(buffer);
             }
-            cells = cells.buffers(buffers.iter().map(item));
+            cells = cells.buffers(items.into_iter().cloned());
         }
         if let Some(sizes) = &grid.sizes {
             cells = cells.sizes(sizes.iter().cloned());
@@ -375,9 +380,11 @@ fn page_bytes(settings: &Settings) -> Result<u64, Error> {
     Ok(flash.resolve()?.typed.flash.page_bytes)
 }
 
-/// The kinds of schemes and layers that a grid names.
-fn kinds_of(grid: &GridEntry) -> BTreeSet<&str> {
-    let items = grid.buffers.iter().chain(&grid.ftls).flatten();
+/// The kinds of schemes and layers that run in a grid.
+fn kinds_of<'a>(grid: &'a GridEntry, extra: &'a Extra) -> BTreeSet<&'a str> {
+    let buffers = grid.buffers.iter().flatten();
+    let buffers = buffers.map(|buffer| extra.in_place_of(buffer));
+    let items = buffers.chain(grid.ftls.iter().flatten());
     items
         .filter_map(|item| split_kind("", item).ok())
         .map(|(kind, _)| kind)
