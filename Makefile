@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 600
 # What only a build with Parquet has.
 PARQUET := destage-cli/parquet,destage-fuzz/parquet
 
-.PHONY: help setup build demo test check fmt no-std matrix bench study signs fuzz soak-memory clean
+.PHONY: help setup build demo test check fmt no-std matrix bench reproduce study signs fuzz soak-memory clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -72,6 +72,10 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	$(CARGO) run --release --locked --quiet -p destage-flash --example ftl_rate 4000000
 	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace -p destage-workload
+
+reproduce: build ## every claim of the papers with its verdict: the READMEs of experiments/ and the table in README.md
+	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)
+	sh experiments/publish.sh $(TARGET)/reproduce
 
 study: setup ## three workloads over every FTL with three schemes: the table here, the chart of docs/LAYERS.md
 	$(CARGO) build --release --locked --quiet -p destage-benches

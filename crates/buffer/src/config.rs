@@ -140,6 +140,8 @@ pub struct BufferConfig {
     pub flush_pads: bool,
     /// Destaging in idle time, if any.
     pub background: Option<Background>,
+    /// Whether [`crate::Buffer::take_dirty_ages`] has how long each page was dirty. Who sets this takes them now and then.
+    pub notes_dirty_ages: bool,
 }
 
 impl BufferConfig {
@@ -172,6 +174,7 @@ impl BufferConfig {
             pad_min_pages: pages_of_share(common.pad_min_fill, cluster_pages),
             flush_pads: common.flush_pads,
             background: Background::from_parameters(capacity_pages, common),
+            notes_dirty_ages: false,
         }
     }
 }

@@ -233,10 +233,7 @@ fn clusters_are_padded_by_the_rules() {
         [first, second]
     );
     let at_hand = padding(&[("pad_charge_reads", Value::Flag(false))]);
-    assert_eq!(
-        at_hand[..2],
-        ["evict 12 15 ~13 =14", "fua 8 9 =10 =11"]
-    );
+    assert_eq!(at_hand[..2], ["evict 12 15 ~13 =14", "fua 8 9 =10 =11"]);
     let bare = padding(&[("flush_pads", Value::Flag(false))]);
     assert_eq!(bare[1..], [second, "drain 0", "drain 4"]);
     let half = padding(&[("pad_min_fill", Value::Number(0.5))]);

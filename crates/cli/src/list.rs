@@ -1,5 +1,7 @@
 //! `destage list`: the registries, a line per row.
 
+use destage::reproduce::Paper;
+use destage::study::Study;
 use destage_buffer::SCHEMES;
 use destage_flash::ftl::FTLS;
 use destage_sim::metrics::METRICS;
@@ -10,7 +12,7 @@ use destage_workload::WORKLOADS;
 use serde_json::{Map, Value};
 
 use crate::args::{ListArguments, Listed};
-use crate::errors::{Failure, report_line};
+use crate::errors::Failure;
 use crate::output::table::{Side, Table};
 use crate::output::{self, json};
 
@@ -23,13 +25,10 @@ struct Row {
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ListArguments) -> Result<(), Failure> {
-    let rows = rows(arguments.what);
+    let rows = rows(arguments.what)?;
     if arguments.json {
         let objects = rows.into_iter().map(Row::object).collect();
         return output::print(&json::text(&Value::Array(objects)));
-    }
-    if rows.is_empty() {
-        report_line("destage: none is built in");
     }
     // Metrics have units, which are worth a column of their own.
     let unit = |row: &Row| {
@@ -74,8 +73,8 @@ impl Row {
     }
 }
 
-fn rows(what: Listed) -> Vec<Row> {
-    match what {
+fn rows(what: Listed) -> Result<Vec<Row>, Failure> {
+    Ok(match what {
         Listed::Buffers => SCHEMES
             .iter()
             .map(|row| {
@@ -119,6 +118,24 @@ fn rows(what: Listed) -> Vec<Row> {
                     .map(|row| Row::new(row.metric(), row.about).with("unit", row.unit)),
             )
             .collect(),
-        Listed::Experiments => Vec::new(),
-    }
+        Listed::Experiments => experiments()?,
+    })
+}
+
+/// The papers' experiments, by the names that `reproduce` takes.
+fn experiments() -> Result<Vec<Row>, Failure> {
+    let papers = Paper::shipped()?;
+    let of_paper = |paper: &Paper| {
+        let row = |study: &Study| {
+            let claims = paper.claims_of(&study.name);
+            let about = match claims {
+                0 => study.title().to_owned(),
+                1 => format!("{} (1 claim)", study.title()),
+                more => format!("{} ({more} claims)", study.title()),
+            };
+            Row::new(format!("{}/{}", paper.name, study.name), about).with("claims", claims)
+        };
+        paper.studies.iter().map(row).collect::<Vec<_>>()
+    };
+    Ok(papers.iter().flat_map(of_paper).collect())
 }

@@ -217,9 +217,12 @@ impl DestageLog {
         milliseconds(line, now);
         let _ = write!(line, ",{},", record.cause.name());
         page_runs(line, record.pages.iter().map(|dirty| dirty.page.0));
-        let of = |content| record.pads.iter().filter(move |pad| pad.content == content);
-        let reads = of(PadContent::Read).count();
-        let _ = write!(line, ",{reads},{}", of(PadContent::Filler).count());
+        let count = |content| {
+            let pads = record.pads.iter();
+            pads.filter(|pad| pad.content == content).count()
+        };
+        let (reads, fills) = (count(PadContent::Read), count(PadContent::Filler));
+        let _ = write!(line, ",{reads},{fills}");
         self.lines.write();
     }
 }

@@ -5,7 +5,7 @@ use destage::study::{Extra, Store};
 
 use crate::args::ReproduceArguments;
 use crate::errors::{Failure, command, warn};
-use crate::output::{self, experiments};
+use crate::output::{self, experiments, verdicts};
 use crate::progress::Progress;
 use crate::study::{effort, scale, traces, write, write_figures};
 
@@ -36,10 +36,13 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     }
     for paper in &report.papers {
         let folder = kept.results.join(&paper.name);
+        write(&folder, "README.md", &paper.to_markdown())?;
         for experiment in &paper.experiments {
             write_figures(&folder, &format!("{}-", experiment.name), &experiment.figures)?;
         }
     }
+    write(&kept.results, "README.md", &report.to_markdown())?;
+    write(&kept.results, "report.html", &verdicts::reproduction(&report))?;
     write(&kept.results, "verdicts.json", &report.to_json())?;
     match kept.json {
         true => output::print(&report.to_json()),

@@ -10,7 +10,7 @@ use destage::{Effort, csv};
 use crate::args::{Kept, ScaleArgument, StudyArguments};
 use crate::errors::{Failure, command};
 use crate::output::files::PendingFile;
-use crate::output::{self, experiments};
+use crate::output::{self, experiments, verdicts};
 use crate::progress::Progress;
 
 /// Runs the command.
@@ -26,6 +26,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
     let folder = kept.results.join(&study.name);
     write_figures(&folder, "", &report.figures)?;
     write(&folder, "results.json", &report.to_json())?;
+    write(&folder, "report.html", &verdicts::study(&report))?;
     write(&folder, "results.csv", &csv::rows(&report.rows))?;
     match kept.json {
         true => output::print(&report.to_json()),

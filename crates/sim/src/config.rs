@@ -291,6 +291,7 @@ impl Config {
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_parameters(capacity, block_pages, &self.common);
         config.unbounded_admission = true;
+        config.notes_dirty_ages = self.typed.sim.dirty_ages;
         if !timed {
             // Nothing is ever in flight.
             config.release = Release::Issue;
@@ -385,7 +386,9 @@ impl Config {
             saturation: host.saturation,
             warmup: self.warmup(),
             window: sim.window,
+            run_out: sim.run_out,
             drain: sim.drain,
+            dirty_ages: sim.dirty_ages,
             addressing: self.addressing(span_pages),
             exact_responses: sim.exact_responses as usize,
         }

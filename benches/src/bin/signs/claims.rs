@@ -98,8 +98,9 @@ pub const CLAIMS: &[Claim] = &[
             "commit_pages=16",
             "commit_pages=256",
             "hot_percent=0",
-            "removed=random",
-            "directory_files=2500",
+            "hot_percent=45",
+            "hot_file_bytes=4MiB",
+            "remove_percent=5",
         ],
     },
     Claim {
@@ -191,7 +192,7 @@ pub const CLAIMS: &[Claim] = &[
         over: &[
             "commit_pages=1024",
             "commit_pages=16384",
-            "requests=23200",
+            "requests=22000",
             "checkpoint_commits=1",
             "directory_files=5",
         ],

@@ -82,9 +82,7 @@ fn measure(setting: &Setting<'_>, buffers: &[&str], sizes: &[u64]) -> Outcome<Ve
         grid.buffers(listed).sizes(in_mib)
     })?;
     let figures = |size: u64, buffer: &str| -> Outcome<Figures> {
-        let run = runs
-            .iter()
-            .find(|run| is_run_of(run, size, buffer))
+        let run = run_of(&runs, size, buffer)
             .ok_or_else(|| format!("no run of {buffer} with {size} MiB"))?;
         Ok(Figures {
             throughput: metric(run, rows::THROUGHPUT_OP_MODEL_MB_PER_S.name)?,
@@ -103,8 +101,15 @@ fn measure(setting: &Setting<'_>, buffers: &[&str], sizes: &[u64]) -> Outcome<Ve
         .collect()
 }
 
-fn is_run_of(run: &Record, mib: u64, buffer: &str) -> bool {
-    run.buffer == buffer && run.capacity() == Some(mib << 20)
+/// The run of `buffer` with `mib` MiB. A scheme that keeps no pages has one run for all sizes.
+fn run_of<'a>(runs: &'a [Record], mib: u64, buffer: &str) -> Option<&'a Record> {
+    let of_buffer: Vec<&Record> = runs.iter().filter(|run| run.buffer == buffer).collect();
+    match of_buffer[..] {
+        [only] => Some(only),
+        _ => of_buffer
+            .into_iter()
+            .find(|run| run.capacity() == Some(mib << 20)),
+    }
 }
 
 fn percent(part: f64) -> String {

@@ -53,7 +53,6 @@ const DEFAULTS: Options = Options {
 /// The other reading: BIRD of blocks with a cluster only, and hot pages stay.
 const RESIDENT: [&str; 2] = ["bird_scope=resident", "evict_hot_with_cluster=false"];
 
-
 struct Bpac {
     capacity: usize,
     n: u64,

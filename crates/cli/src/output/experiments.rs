@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use destage::reproduce::verdict::short;
 use destage::reproduce::{Report, Verdict};
 use destage::study::figure::Figure;
+use destage::study::shown::short;
 use destage::study::{StudyReport, rows::Row};
 
 use super::table::{Side, Table};
@@ -16,7 +16,7 @@ const WIDEST: usize = 44;
 pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
     let mut text = format!("{}\n", report.title);
     for figure in &report.figures {
-        text.push_str(&format!("\n{}\n{}", heading(figure), data(figure)));
+        text.push_str(&format!("\n{}\n{}", figure.heading(), data(figure)));
     }
     for error in report.rows.all.iter().filter_map(Row::error) {
         text.push_str(&format!("\na run failed: {error}\n"));
@@ -35,13 +35,9 @@ pub(crate) fn reproduction(report: &Report, folder: &Path) -> String {
         table.row(["claim", "verdict", "published", "measured", "statement"]);
         table.rule();
         for claim in &paper.claims {
-            let verdict = match claim.share {
-                Some((held, tried)) => format!("{} {held}/{tried}", claim.verdict.spoken()),
-                None => claim.verdict.spoken(),
-            };
             table.row([
                 claim.id.clone(),
-                verdict,
+                claim.spoken(),
                 cut(&short(&claim.published)),
                 cut(&short(&claim.measured)),
                 cut(&claim.statement),
@@ -54,29 +50,25 @@ pub(crate) fn reproduction(report: &Report, folder: &Path) -> String {
             }
         }
     }
-    let claims = || report.papers.iter().flat_map(|paper| &paper.claims);
-    let counts = Verdict::ALL.map(|verdict| {
-        let count = claims().filter(|claim| claim.verdict == verdict).count();
-        (count, verdict.spoken())
-    });
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<_> = counts.map(|(count, words)| format!("{count} {words}")).collect();
     text.push_str(&format!(
-        "{} claims at the {} scale: {}\n{:.0} s; everything in {}\n",
-        claims().count(),
-        report.scale.name(),
-        counts.join(", "),
+        "{}\n{:.0} s; everything in {}\n",
+        counts(report),
         report.manifest.wall_time_s,
         folder.display()
     ));
     text
 }
 
-fn heading(figure: &Figure) -> String {
-    match figure.place.is_empty() {
-        true => figure.title.clone(),
-        false => format!("{}: {}", figure.place, figure.title),
-    }
+/// How many claims there are, and how many of each verdict.
+pub(crate) fn counts(report: &Report) -> String {
+    let kinds = Verdict::ALL.map(|verdict| (report.count(verdict), verdict.spoken()));
+    let counts: Vec<_> = kinds
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{count} {words}"))
+        .collect();
+    let claims: usize = kinds.iter().map(|(count, _)| count).sum();
+    format!("{claims} claims at the {} scale: {}", report.scale.name(), counts.join(", "))
 }
 
 /// A figure's data as a table.

@@ -138,7 +138,7 @@ fn charts(shape: &Shape, page_bytes: u64) -> Vec<Drawing> {
 /// The page about one trace.
 pub(crate) fn html(look: &Look, manifest: &Manifest, statistics: &[Row]) -> String {
     let mut body = format!("<p>{}</p>\n", escape(&look.notes.join(" ")));
-    body.push_str(&legend(&look.legend));
+    body.push_str(&legend(&look.legend, None));
     body.push_str("<div class=\"charts\">\n");
     body.extend(look.charts.iter().map(Drawing::in_page));
     body.push_str("</div>\n<h2>Statistics</h2>\n<div class=\"wide\"><table>\n<tr><th class=\"left\">name</th><th>value</th><th class=\"left\">unit</th><th class=\"left\">meaning</th></tr>\n");
@@ -198,6 +198,7 @@ fn distribution(
                 style: *style,
                 level: false,
                 values: bounds.iter().map(at_most).collect(),
+                ..Series::default()
             }
         })
         .collect();
@@ -205,6 +206,7 @@ fn distribution(
         title,
         axis,
         places: &places,
+        at: None,
     };
     shares(&frame, &series)
 }
@@ -221,6 +223,7 @@ fn concentration(hot: &[HotPages]) -> Drawing {
         title,
         axis: "pages written most often",
         places: &places,
+        at: None,
     };
     shares(
         &frame,
@@ -247,6 +250,7 @@ fn mean_distances(hot: &[HotPages]) -> Drawing {
         title,
         axis: "rank of the page, most often written first",
         places: &places,
+        at: None,
     };
     let values = hot.iter().map(|row| row.mean_distance).collect();
     lines(&frame, &[of_writes("page writes between", values)])
@@ -259,6 +263,7 @@ fn of_writes(name: &str, values: Vec<Option<f64>>) -> Series {
         style: WRITES,
         level: false,
         values,
+        ..Series::default()
     }
 }
 
@@ -273,6 +278,7 @@ fn counted(title: &str, axis: &str, name: &str, rows: &[(u64, u64)]) -> Drawing 
         title,
         axis,
         places: &places,
+        at: None,
     };
     lines(&frame, &[series])
 }

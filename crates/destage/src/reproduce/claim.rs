@@ -209,3 +209,6 @@ fn pairwise(
         },
     }
 }
+
+#[cfg(test)]
+mod tests;

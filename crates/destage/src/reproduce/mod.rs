@@ -6,15 +6,17 @@
 //! | `claim` | how a claim is checked |
 //! | [`verdict`] | what became of it |
 //! | [`readings`] | open rules, chosen by the paper's own claims |
+//! | `readme` | a paper's README |
 //!
 //! docs/STUDIES.md says how the files are written.
 
 mod claim;
 mod paper;
+mod readme;
 pub mod readings;
 pub mod verdict;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -25,7 +27,7 @@ use crate::error::Error;
 use crate::manifest::Manifest;
 use crate::study::figure::Figure;
 use crate::study::rows::Rows;
-use crate::study::{Cells, Extra, Scale, Store, Study, Traces, complete};
+use crate::study::{Cells, Extra, InputFacts, Scale, Store, Study, Traces, complete};
 
 pub use claim::{Check, Tolerance};
 pub use paper::{Paper, shipped_traces};
@@ -66,6 +68,8 @@ pub struct PaperReport {
     pub source: String,
     /// What it is about.
     pub about: String,
+    /// How much was run.
+    pub scale: Scale,
     /// Its experiments.
     pub experiments: Vec<ExperimentReport>,
     /// Its claims.
@@ -85,6 +89,8 @@ pub struct ExperimentReport {
     pub about: String,
     /// How many runs it has.
     pub runs: usize,
+    /// What they read.
+    pub inputs: BTreeSet<InputFacts>,
     /// What it shows.
     pub figures: Vec<Figure>,
     /// Runs that failed, and inputs that were not found; a sentence each.
@@ -203,6 +209,7 @@ impl Plan {
                 title: study.title().to_owned(),
                 about: study.about().to_owned(),
                 runs: *runs,
+                inputs: rows.all.iter().map(|row| row.input.clone()).collect(),
                 figures: study.figures(rows)?,
                 gaps: gaps(rows),
             });
@@ -251,6 +258,7 @@ impl Plan {
             name: paper.name.clone(),
             source: paper.source().to_owned(),
             about: paper.about().to_owned(),
+            scale: self.scale,
             experiments,
             claims,
             readings,
@@ -281,7 +289,22 @@ fn gaps(rows: &Rows) -> Vec<String> {
     missing.chain(failed).collect()
 }
 
+impl PaperReport {
+    /// How many of its claims have `verdict`.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        let all = self.claims.iter();
+        all.filter(|claim| claim.verdict == verdict).count()
+    }
+}
+
 impl Report {
+    /// How many claims of all papers have `verdict`.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.papers.iter().map(|paper| paper.count(verdict)).sum()
+    }
+
     /// `{"manifest", "scale", "claims": [...], "readings", "figures"}`.
     #[must_use]
     pub fn to_json(&self) -> String {

@@ -162,6 +162,13 @@ impl Paper {
         self.head.about.trim()
     }
 
+    /// How many of its claims go over the results of `experiment`.
+    #[must_use]
+    pub fn claims_of(&self, experiment: &str) -> usize {
+        let over = |claim: &&Claim| claim.experiment.as_deref() == Some(experiment);
+        self.claims.iter().filter(over).count()
+    }
+
     pub(super) fn study(&self, name: &str) -> Option<&Study> {
         self.studies.iter().find(|study| study.name == name)
     }

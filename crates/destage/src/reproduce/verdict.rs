@@ -9,6 +9,7 @@ use super::claim::{Check, Claim, bears_out, truth};
 use crate::error::Error;
 use crate::study::formula::{Context, NoValue, evaluate};
 use crate::study::rows::Rows;
+use crate::study::shown::short;
 use crate::study::{BASE, InputFacts, Study, VariantKind, plain};
 
 /// What became of a claim.
@@ -61,6 +62,7 @@ impl Verdict {
     pub fn spoken(self) -> String {
         match self {
             Self::Inconsistent => "inconsistent in the paper".to_owned(),
+            Self::UnderDetermined => "under-determined".to_owned(),
             other => other.name().replace('_', " "),
         }
     }
@@ -102,6 +104,24 @@ pub struct Judged {
 }
 
 impl Judged {
+    /// How it was checked, with the tolerance.
+    #[must_use]
+    pub fn checked(&self) -> String {
+        match &self.tolerance {
+            Some(tolerance) => format!("{} {tolerance}", self.check.name()),
+            None => self.check.name().to_owned(),
+        }
+    }
+
+    /// The verdict, and in how many of what was tried it holds.
+    #[must_use]
+    pub fn spoken(&self) -> String {
+        match self.share {
+            Some((held, tried)) => format!("{} {held}/{tried}", self.verdict.spoken()),
+            None => self.verdict.spoken(),
+        }
+    }
+
     /// As in the results of `reproduce`.
     #[must_use]
     pub fn to_json(&self) -> Value {
@@ -411,43 +431,5 @@ fn product(each: &std::collections::BTreeMap<String, Vec<toml::Value>>) -> Vec<C
     all
 }
 
-/// A value in a sentence or a cell of a table: numbers to four digits, long lists cut.
-#[must_use]
-pub fn short(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::Number(number) if number.is_u64() || number.is_i64() => number.to_string(),
-        Value::Number(number) => rounded(number.as_f64().unwrap_or(f64::NAN)),
-        Value::String(text) => text.clone(),
-        Value::Bool(flag) => flag.to_string(),
-        Value::Array(items) if items.len() > 12 => {
-            let first: Vec<_> = items.iter().take(10).map(short).collect();
-            format!("{}, … ({} values)", first.join(", "), items.len())
-        }
-        Value::Array(items) => {
-            let all: Vec<_> = items
-                .iter()
-                .map(|item| match item {
-                    Value::Array(_) => format!("[{}]", short(item)),
-                    other => short(other),
-                })
-                .collect();
-            all.join(", ")
-        }
-        Value::Object(_) => value.to_string(),
-    }
-}
-
-/// Four digits that count.
-fn rounded(number: f64) -> String {
-    if number == 0.0 {
-        return "0".to_owned();
-    }
-    let before = number.abs().log10().floor() as i32 + 1;
-    let digits = usize::try_from((4 - before).clamp(0, 9)).unwrap_or(0);
-    let text = format!("{number:.digits$}");
-    match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use destage_base::parameter::read_bytes;
 use serde_json::{Value, json};
 
 use super::cells::{BASE, plain};
@@ -10,6 +11,7 @@ use super::file::{FigureEntry, FigureKind};
 use super::formula::{Context, NoValue, evaluate};
 use super::rows::{Rows, spoken};
 use super::Study;
+use super::shown::short;
 use crate::error::Error;
 
 /// A figure's data.
@@ -29,6 +31,8 @@ pub struct Figure {
     pub x_title: String,
     /// Its values.
     pub x: Vec<String>,
+    /// Where they lie on the axis, if all are numbers.
+    pub along: Option<Vec<f64>>,
     /// What the values are called, with their unit.
     pub y_title: String,
     /// The lines.
@@ -60,6 +64,15 @@ pub struct Point {
 }
 
 impl Figure {
+    /// Its place in the paper, and what it shows.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        match self.place.is_empty() {
+            true => self.title.clone(),
+            false => format!("{}: {}", self.place, self.title),
+        }
+    }
+
     /// Whether the paper published any of it.
     #[must_use]
     pub fn has_published(&self) -> bool {
@@ -128,6 +141,26 @@ impl Figure {
 }
 
 impl Series {
+    /// What stands in a table at the place `index` of the axis: the mean, the range over seeds, and what the paper has there.
+    #[must_use]
+    pub fn cell(&self, index: usize) -> String {
+        let number = |value: f64| short(&value.into());
+        let mut text = match self.points[index] {
+            Some(point) if point.low < point.high => format!(
+                "{} ({} to {})",
+                number(point.mean),
+                number(point.low),
+                number(point.high)
+            ),
+            Some(point) => number(point.mean),
+            None => String::new(),
+        };
+        if let Some(published) = self.published[index] {
+            text.push_str(&format!("; paper {}", number(published)));
+        }
+        text
+    }
+
     /// Whether its values differ between seeds.
     #[must_use]
     pub fn is_spread(&self) -> bool {
@@ -178,6 +211,17 @@ impl Study {
                 .collect(),
         };
         let (mut series, mut gaps) = (Vec::new(), Vec::new());
+        for (input, trace) in &rows.missing {
+            let given = |axis: &&str| match *axis == entry.x {
+                true => &entry.x_values,
+                false => &entry.series_values,
+            };
+            let listed = |values: &Option<Vec<String>>| values.as_ref().is_none_or(|all| all.contains(input));
+            let shown = axes.iter().any(|axis| *axis == "input" && listed(given(axis)));
+            if shown || only.get("input") == Some(input) {
+                note(&mut gaps, format!("the trace {trace} is missing"));
+            }
+        }
         for (name, formula, labels) in lines {
             let mut points = Vec::new();
             for value in &x {
@@ -209,6 +253,7 @@ impl Study {
             log: ["x", "y"].map(|axis| entry.log.contains(axis)),
             x_title: entry.x_title.clone().unwrap_or_else(|| entry.x.clone()),
             x: x.iter().map(|value| spoken(&entry.x, value)).collect(),
+            along: x.iter().map(|value| number(value)).collect(),
             y_title: entry.y_title.clone(),
             series,
             gaps,
@@ -259,6 +304,12 @@ impl Study {
             high: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
         }))
     }
+}
+
+/// A value of an axis as a number; sizes in bytes.
+fn number(value: &str) -> Option<f64> {
+    let bytes = || read_bytes(value).map(|bytes| bytes as f64);
+    value.parse().ok().or_else(bytes)
 }
 
 fn note(gaps: &mut Vec<String>, text: String) {

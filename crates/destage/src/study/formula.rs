@@ -87,12 +87,13 @@ pub fn evaluate(
         }
     };
     environment.add_function("m", look);
-    let names = names
+    let names: BTreeMap<_, _> = names
         .iter()
-        .map(|(name, value)| ((*name).to_owned(), value_of(value)));
+        .map(|(name, value)| ((*name).to_owned(), value_of(value)))
+        .collect();
     let result = environment
         .compile_expression(formula)
-        .and_then(|expression| expression.eval(names.collect::<Value>()));
+        .and_then(|expression| expression.eval(Value::from(names)));
     drop(environment);
     let seen = std::mem::take(&mut *seen.lock().unwrap_or_else(|lock| lock.into_inner()));
     match (result, seen.hindrance) {
@@ -206,10 +207,13 @@ fn value_of(json: &Json) -> Value {
         },
         Json::String(text) => text.as_str().into(),
         Json::Array(items) => items.iter().map(value_of).collect::<Vec<_>>().into(),
-        Json::Object(fields) => fields
-            .iter()
-            .map(|(name, value)| (name.clone(), value_of(value)))
-            .collect(),
+        Json::Object(fields) => {
+            let fields = fields.iter();
+            let fields: BTreeMap<_, _> = fields
+                .map(|(name, value)| (name.clone(), value_of(value)))
+                .collect();
+            fields.into()
+        }
     }
 }
 
@@ -356,3 +360,6 @@ fn correlation(one: &[f64], other: &[f64]) -> f64 {
     let spread: f64 = pairs().map(|(a, _)| a * a).sum::<f64>() * pairs().map(|(_, b)| b * b).sum::<f64>();
     together / spread.sqrt()
 }
+
+#[cfg(test)]
+mod tests;

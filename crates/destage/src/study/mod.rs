@@ -11,6 +11,7 @@
 //! | [`rows`] | results by the labels of their runs |
 //! | [`formula`] | formulas over rows |
 //! | [`figure`] | what a figure or table shows |
+//! | [`shown`] | values as people read them |
 //!
 //! docs/STUDIES.md says how a file is written.
 
@@ -21,6 +22,7 @@ mod file;
 pub mod formula;
 mod pages;
 pub mod rows;
+pub mod shown;
 pub mod store;
 pub mod traces;
 

@@ -100,3 +100,6 @@ impl Rows {
         values
     }
 }
+
+#[cfg(test)]
+mod tests;
