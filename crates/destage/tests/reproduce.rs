@@ -194,7 +194,8 @@ fn root() -> PathBuf {
 }
 
 fn read(path: &str) -> String {
-    std::fs::read_to_string(root().join(path)).unwrap()
+    std::fs::read_to_string(root().join(path))
+        .unwrap_or_else(|error| panic!("{path}: {error}; make reproduce writes it"))
 }
 
 /// The cells of the rows of a table in `text` whose first name is `name`.
