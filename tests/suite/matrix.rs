@@ -77,7 +77,7 @@ fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) ->
     if row.parameters.iter().any(|row| row.name == "tier_bytes") {
         stack.scheme_settings.push(("tier_bytes", "65536"));
     }
-    if scheme == "epo" {
+    if row.parameters.iter().any(|row| row.name == "pool") {
         let pools = ["corrected", "every_queue", "printed"];
         stack.scheme_settings.extend([
             ("key", ["logical", "physical"][draw(2) as usize]),

@@ -46,6 +46,21 @@ impl Traces {
         })
     }
 
+    /// Those of the file at `path`; none if there is no such file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no such file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, &path.display().to_string()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(Error::Input(format!(
+                "{}: {error}; expected a list of traces",
+                path.display()
+            ))),
+        }
+    }
+
     /// Looks for every known trace in the files of `folder`, by digest.
     ///
     /// # Errors
@@ -154,6 +169,8 @@ mod tests {
         assert_eq!(traces.about("one"), Some("the one"));
         let unknown = traces.add_pair("on=x").unwrap_err().to_string();
         assert!(unknown.contains("\"on\"") && unknown.contains("one"), "{unknown}");
+        let none = Traces::read(&folder.path().join("traces.toml")).unwrap();
+        assert!(none.about("one").is_none());
         let damaged = Traces::parse("[one]\nabot = 1", "traces.toml").unwrap_err().to_string();
         assert!(damaged.contains("traces.toml") && damaged.contains("abot"), "{damaged}");
     }
