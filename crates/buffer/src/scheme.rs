@@ -131,6 +131,18 @@ impl Default for Properties {
     }
 }
 
+/// A figure that a scheme had again and again.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Series {
+    /// As of [`Scheme::report`].
+    pub name: &'static str,
+    /// In the order of time; none where it had no meaning. At most a few thousand, however long the run.
+    pub values: Vec<Option<f64>>,
+    /// How much it varied, over all values, also those that had no place: the square of the standard deviation over the
+    /// mean. None if it says nothing.
+    pub squared_variation: Option<f64>,
+}
+
 /// Chooses which buffered pages leave next. Sees page numbers and events; owns its order and nothing else.
 ///
 /// What the buffer guarantees:
@@ -210,10 +222,9 @@ pub trait Scheme: Send {
         let _ = emit;
     }
 
-    /// Emits figures that it had again and again, such as thresholds at the end of each period: a name as of
-    /// [`Scheme::report`], and the values in the order of time, none where there was no meaning. At most a few thousand
-    /// values each, however long the run. They become series `scheme.<name>`.
-    fn series(&self, emit: &mut dyn FnMut(&'static str, Vec<Option<f64>>)) {
+    /// Emits figures that it had again and again, such as thresholds at the end of each period. They become series
+    /// `scheme.<name>`.
+    fn series(&self, emit: &mut dyn FnMut(Series)) {
         let _ = emit;
     }
 

@@ -1,7 +1,7 @@
 //! `destage reproduce`: the papers' experiments, with a verdict for each claim.
 
-use destage::reproduce::{Paper, Plan};
-use destage::study::{Extra, Store};
+use destage::reproduce::{Paper, Plan, shipped_traces};
+use destage::study::{Extra, Store, Traces};
 
 use crate::args::ReproduceArguments;
 use crate::errors::{Failure, command, warn};
@@ -13,14 +13,14 @@ use crate::study::{effort, scale, traces, write, write_figures};
 pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     let kept = &arguments.kept;
     let what = arguments.what.as_deref();
-    let papers = match &arguments.experiments {
-        Some(folder) => Paper::read_all(folder)?,
-        None => Paper::shipped()?,
+    let (papers, known) = match &arguments.experiments {
+        Some(folder) => (Paper::read_all(folder)?, Traces::read(&folder.join("traces.toml"))?),
+        None => (Paper::shipped()?, shipped_traces()?),
     };
     let plan = Plan {
         papers: Plan::choose(papers, what)?,
         scale: scale(kept),
-        traces: traces(kept)?,
+        traces: traces(kept, known)?,
         extra: Extra::default(),
         // One experiment cannot choose between readings: all claims of the paper do.
         readings: what.is_none_or(|name| !name.contains('/')),

@@ -17,7 +17,7 @@ use crate::progress::Progress;
 pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
     let kept = &arguments.kept;
     let study = Study::read(&arguments.file)?;
-    let (store, traces) = (Store::open(&kept.results)?, traces(kept)?);
+    let (store, traces) = (Store::open(&kept.results)?, traces(kept, shipped_traces()?)?);
     let progress = Progress::new(kept.noise, None);
     let report = study.carry_out(scale(kept), &traces, &store, &effort(kept, &progress));
     drop(progress);
@@ -34,9 +34,9 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
     }
 }
 
-/// Where the user keeps traces.
-pub(crate) fn traces(kept: &Kept) -> Result<Traces, Failure> {
-    let mut traces = shipped_traces()?;
+/// Where the user keeps traces that `known` names.
+pub(crate) fn traces(kept: &Kept, known: Traces) -> Result<Traces, Failure> {
+    let mut traces = known;
     for pair in &kept.trace {
         traces.add_pair(pair)?;
     }

@@ -147,9 +147,7 @@ impl Latencies {
     #[cold]
     fn push_beyond(&mut self, time: Ticks, write: bool) {
         self.exact = 0;
-        let rest = self
-            .rest
-            .get_or_insert_with(|| Box::<[Counted; 2]>::default());
+        let rest = self.rest.get_or_insert_with(Box::<[Counted; 2]>::default);
         for (rest, kept) in rest.iter_mut().zip(std::mem::take(&mut self.kept)) {
             kept.into_iter().for_each(|time| rest.push(time));
         }

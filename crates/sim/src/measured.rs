@@ -5,6 +5,7 @@
 
 use destage_base::Ticks;
 use destage_buffer::Counts;
+use destage_buffer::scheme::Series;
 use destage_device::Device;
 use destage_flash::nand::Wear;
 use destage_trace::request::SECTOR_BYTES;
@@ -57,7 +58,7 @@ pub struct Measured {
     /// Figures only the buffer's scheme has.
     pub scheme_figures: Vec<(&'static str, f64)>,
     /// Figures that it had again and again.
-    pub scheme_series: Vec<(&'static str, Vec<Option<f64>>)>,
+    pub scheme_series: Vec<Series>,
     /// How long pages were dirty, if that is asked.
     pub dirty_age: Option<Counted>,
     /// From the last arrival until the device was clean, if it was waited for.
@@ -151,7 +152,7 @@ impl Measured {
                 None => counts,
             });
             buffer.report(&mut |name, value| self.scheme_figures.push((name, value)));
-            buffer.series(&mut |name, values| self.scheme_series.push((name, values)));
+            buffer.series(&mut |series| self.scheme_series.push(series));
         }
     }
 }

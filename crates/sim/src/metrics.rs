@@ -172,10 +172,10 @@ pub fn collect(measured: &Measured, scope: &Scope) -> Metrics {
 
 /// What the scheme had again and again, under the names of its metrics.
 #[must_use]
-pub fn series(of_scheme: Vec<(&'static str, Vec<Option<f64>>)>) -> Series {
+pub fn series(of_scheme: Vec<destage_buffer::scheme::Series>) -> Series {
     let named = of_scheme.into_iter();
     named
-        .map(|(name, values)| (rows::SCHEME.of(name), values))
+        .map(|series| (rows::SCHEME.of(series.name), series.values))
         .collect()
 }
 
@@ -243,6 +243,12 @@ fn device(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     }
     for (name, value) in &measured.scheme_figures {
         metrics.figure(rows::SCHEME, name, *value);
+    }
+    for series in &measured.scheme_series {
+        if let Some(squared) = series.squared_variation {
+            let name = format!("{}_cv", series.name);
+            metrics.figure(rows::SCHEME, &name, squared.sqrt());
+        }
     }
 }
 

@@ -70,8 +70,6 @@ struct Bpac {
     pird_thd: u64,
     bird_thd: u64,
     shares: Vec<f64>,
-    /// At the end of each period.
-    thresholds: Vec<[u64; 2]>,
     evicted: [u64; 4],
 }
 
@@ -91,7 +89,6 @@ impl Bpac {
             bird_thd: options.bird,
             options,
             shares: Vec::new(),
-            thresholds: Vec::new(),
             evicted: [0; 4],
         }
     }
@@ -309,19 +306,7 @@ impl Bpac {
         };
         self.pird_thd = threshold(&mut self.pird, self.pird_thd);
         self.bird_thd = threshold(&mut self.bird, self.bird_thd);
-        self.thresholds.push([self.pird_thd, self.bird_thd]);
     }
-}
-
-/// Standard deviation over mean, by the recurrences of Welford (1962).
-fn variation(values: &[f64]) -> Option<f64> {
-    let (mut mean, mut squares) = (0.0, 0.0);
-    for (count, value) in (1..).zip(values) {
-        let before = value - mean;
-        mean += before / f64::from(count);
-        squares += before * (value - mean);
-    }
-    (mean > 0.0).then(|| f64::sqrt(squares / values.len() as f64) / mean)
 }
 
 impl Model for Bpac {
@@ -381,19 +366,6 @@ impl Model for Bpac {
         if !self.shares.is_empty() {
             let mean = self.shares.iter().sum::<f64>() / self.shares.len() as f64;
             figures.push(("alpha", mean));
-        }
-        let finite = |which: usize| {
-            let of = self.thresholds.iter().map(|both| both[which]);
-            of.filter(|one| *one != u64::MAX)
-                .map(|one| one as f64)
-                .collect::<Vec<_>>()
-        };
-        for (name, values) in [
-            ("pird_threshold_cv", finite(0)),
-            ("bird_threshold_cv", finite(1)),
-            ("alpha_cv", self.shares.clone()),
-        ] {
-            figures.extend(variation(&values).map(|value| (name, value)));
         }
         for (name, count) in [
             "evicted_sequential",

@@ -46,7 +46,7 @@ pub struct Extra {
     pub readings: Vec<(String, String, String)>,
     /// Schemes that are in no registry.
     pub schemes: Vec<&'static SchemeRow>,
-    /// Kinds of schemes that run in place of others, which keep their labels.
+    /// What runs in place of all schemes of a kind, whatever their parameters; their labels stay.
     pub replaced: BTreeMap<String, String>,
 }
 
@@ -229,21 +229,18 @@ impl Study {
         for key in workload {
             base.remove(&key);
         }
-        let mut labels = BTreeMap::new();
+        // What runs, and the labels in the order in which it does: a replacement may be in the grid itself, too.
+        let mut labels: BTreeMap<String, Vec<&String>> = BTreeMap::new();
         let mut cells = Grid::new(base);
         if let Some(buffers) = &grid.buffers {
-            let mut items = Vec::new();
+            let item = |buffer: &String| {
+                let kind = buffer.split(':').next().unwrap_or(buffer);
+                extra.replaced.get(kind).unwrap_or(buffer).clone()
+            };
             for buffer in buffers {
-                let (kind, rest) = buffer.split_once(':').unwrap_or((buffer, ""));
-                let item = match (extra.replaced.get(kind), rest) {
-                    (None, _) => buffer.clone(),
-                    (Some(other), "") => other.clone(),
-                    (Some(other), rest) => format!("{other}:{rest}"),
-                };
-                labels.insert(item.clone(), buffer.clone());
-                items.push(item);
+                labels.entry(item(buffer)).or_default().push(buffer);
             }
-            cells = cells.buffers(items);
+            cells = cells.buffers(buffers.iter().map(item));
         }
         if let Some(sizes) = &grid.sizes {
             cells = cells.sizes(sizes.iter().cloned());
@@ -254,9 +251,17 @@ impl Study {
         let combinations = cells
             .every()
             .map_err(|error| self.wrong(error.to_string()))?;
+        let mut seen = BTreeMap::new();
         let labelled = combinations.into_iter().map(|combination| {
-            let label = labels.get(&combination.buffer);
-            (label.unwrap_or(&combination.buffer).clone(), combination)
+            let name = &combination.buffer;
+            let capacity = combination.config.typed.buffer.capacity_bytes;
+            let turn = seen
+                .entry((name.clone(), combination.ftl.clone(), capacity))
+                .or_insert(0);
+            let label = labels.get(name).and_then(|all| all.get(*turn));
+            let label = label.map_or(name, |label| *label).clone();
+            *turn += 1;
+            (label, combination)
         });
         Ok(labelled.collect())
     }

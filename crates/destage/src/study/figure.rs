@@ -156,7 +156,8 @@ impl Series {
             None => String::new(),
         };
         if let Some(published) = self.published[index] {
-            text.push_str(&format!("; paper {}", number(published)));
+            let between = if text.is_empty() { "" } else { "; " };
+            text.push_str(&format!("{between}paper {}", number(published)));
         }
         text
     }

@@ -46,6 +46,21 @@ impl Traces {
         })
     }
 
+    /// Those of the file at `path`; none if there is no such file.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no such file.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        match std::fs::read_to_string(path) {
+            Ok(text) => Self::parse(&text, &path.display().to_string()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(error) => Err(Error::Input(format!(
+                "{}: {error}; expected a list of traces",
+                path.display()
+            ))),
+        }
+    }
+
     /// Looks for every known trace in the files of `folder`, by digest.
     ///
     /// # Errors
@@ -122,5 +137,41 @@ impl Traces {
     /// The file with `name`, if it was found.
     pub(crate) fn find(&self, name: &str) -> Option<&Found> {
         self.files.get(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// SHA-256 of the three bytes `abc`.
+    const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+    #[test]
+    fn a_trace_is_known_by_its_digest() {
+        let folder = tempfile::tempdir().unwrap();
+        let (right, wrong) = (folder.path().join("x"), folder.path().join("y"));
+        std::fs::write(&right, "abc").unwrap();
+        std::fs::write(&wrong, "abd").unwrap();
+        let text = format!("[one]\nabout = 'the one'\nsha256 = ['{ABC}']\n[other]\nabout = 'o'\n");
+        let mut traces = Traces::parse(&text, "traces.toml").unwrap();
+        let refusal = traces.add_pair(&format!("one={}", wrong.display()));
+        let refusal = refusal.unwrap_err().to_string();
+        for part in ["--trace one=", "has SHA-256", ABC, "the one"] {
+            assert!(refusal.contains(part), "{refusal}");
+        }
+        assert!(traces.find("one").is_none());
+        // What nobody has a digest of is what the user says it is.
+        traces.add_pair(&format!("other={}", wrong.display())).unwrap();
+        traces.look_in(folder.path()).unwrap();
+        assert_eq!(traces.find("one").map(|found| &found.path), Some(&right));
+        assert_eq!(traces.find("other").map(|found| &found.path), Some(&wrong));
+        assert_eq!(traces.about("one"), Some("the one"));
+        let unknown = traces.add_pair("on=x").unwrap_err().to_string();
+        assert!(unknown.contains("\"on\"") && unknown.contains("one"), "{unknown}");
+        let none = Traces::read(&folder.path().join("traces.toml")).unwrap();
+        assert!(none.about("one").is_none());
+        let damaged = Traces::parse("[one]\nabot = 1", "traces.toml").unwrap_err().to_string();
+        assert!(damaged.contains("traces.toml") && damaged.contains("abot"), "{damaged}");
     }
 }

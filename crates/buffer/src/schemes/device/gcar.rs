@@ -17,14 +17,13 @@
 //! Cost: that of the base, and O(W) for a victim while its die is garbage collection.
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use destage_base::parameter::Kind;
 use destage_base::{Lpn, Ticks, choices, parameters};
 
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Properties, Scheme, Victim};
+use crate::scheme::{Access, Entry, Need, Properties, Scheme, Series, Victim};
 use crate::schemes::page::cflru::{self, Cflru};
 use crate::schemes::page::lru::{self, Lru};
 use crate::view::View;
@@ -139,7 +138,7 @@ impl Scheme for Gcar {
         emit("victims_passed_over", self.passed_over as f64);
     }
 
-    fn series(&self, emit: &mut dyn FnMut(&'static str, Vec<Option<f64>>)) {
+    fn series(&self, emit: &mut dyn FnMut(Series)) {
         self.base.series(emit);
     }
 

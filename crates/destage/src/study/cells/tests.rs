@@ -99,18 +99,25 @@ fn variants_and_varied_parameters_reach_the_run() {
 #[test]
 fn a_scheme_in_place_of_another_keeps_its_label() {
     let extra = Extra {
-        replaced: [("fab".to_owned(), "lru".to_owned())].into(),
+        replaced: [("block-lru".to_owned(), "lru".to_owned())].into(),
         ..Extra::default()
     };
-    let text = STUDY.replace(", \"block-lru:touch_order=promote_first\"", "");
-    let found = cells(&text, Scale::Reduced, &extra).unwrap();
-    let fab = found
-        .cells
-        .iter()
-        .find(|cell| cell.labels["buffer"] == "fab")
-        .unwrap();
-    let parameters = crate::json::parameters(&fab.combination.parameters());
-    assert_eq!(parameters["buffer.kind"], json!("lru"));
+    let [whole, replaced] =
+        [Extra::default(), extra].map(|extra| cells(STUDY, Scale::Reduced, &extra).unwrap().cells);
+    assert!(
+        whole
+            .iter()
+            .zip(&replaced)
+            .all(|(one, other)| one.labels == other.labels)
+    );
+    for cell in &replaced {
+        let parameters = crate::json::parameters(&cell.combination.parameters());
+        let is_fab = cell.labels["buffer"] == "fab";
+        assert_eq!(
+            parameters["buffer.kind"],
+            json!(if is_fab { "fab" } else { "lru" })
+        );
+    }
 }
 
 #[test]

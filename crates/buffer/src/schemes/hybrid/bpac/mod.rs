@@ -39,7 +39,7 @@ use crate::destage::Slot;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::{SchemeConfig, SchemeRow};
-use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Series, Victim};
 use crate::view::View;
 
 use monitor::{Monitor, NEVER, Rule, distance, has_expired};
@@ -217,7 +217,6 @@ impl Scheme for Bpac {
         if let Some(share) = self.monitor.periods.mean_alpha() {
             emit("alpha", share);
         }
-        self.monitor.periods.report(emit);
         let [sequential, largest, fallback, hot] = self.evictions;
         emit("evicted_sequential", sequential as f64);
         emit("evicted_largest", largest as f64);
@@ -225,7 +224,7 @@ impl Scheme for Bpac {
         emit("evicted_hot", hot as f64);
     }
 
-    fn series(&self, emit: &mut dyn FnMut(&'static str, Vec<Option<f64>>)) {
+    fn series(&self, emit: &mut dyn FnMut(Series)) {
         self.monitor.periods.series(emit);
     }
 

@@ -3,6 +3,7 @@
 use alloc::vec::Vec;
 
 use super::monitor::NEVER;
+use crate::scheme::Series;
 
 /// How many periods are kept at most. Where there are more, every second one is dropped, and from then on every
 /// second one kept; and so on.
@@ -80,27 +81,25 @@ impl Periods {
         (spread.count > 0).then(|| spread.sum / spread.count as f64)
     }
 
-    /// Emits the coefficients of variation.
-    pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
-        let names = ["pird_threshold_cv", "bird_threshold_cv", "alpha_cv"];
-        for (name, spread) in names.into_iter().zip(&self.spreads) {
-            spread
-                .coefficient()
-                .into_iter()
-                .for_each(|value| emit(name, value));
-        }
-    }
-
     /// Emits the series, all of one length.
-    pub fn series(&self, emit: &mut dyn FnMut(&'static str, Vec<Option<f64>>)) {
-        if self.kept.is_empty() {
+    pub fn series(&self, emit: &mut dyn FnMut(Series)) {
+        let Some(first) = self.kept.first() else {
             return;
-        }
-        let end = |period: &Period| Some(period.end as f64);
-        emit("period_end", self.kept.iter().map(end).collect());
-        for (index, (name, _)) in self.kept[0].values().into_iter().enumerate() {
+        };
+        emit(Series {
+            name: "period_end",
+            values: (self.kept.iter())
+                .map(|period| Some(period.end as f64))
+                .collect(),
+            squared_variation: None,
+        });
+        for (index, (name, _)) in first.values().into_iter().enumerate() {
             let values = self.kept.iter().map(|period| period.values()[index].1);
-            emit(name, values.collect());
+            emit(Series {
+                name,
+                values: values.collect(),
+                squared_variation: self.spreads[index].squared_variation(),
+            });
         }
     }
 }
@@ -124,9 +123,10 @@ impl Spread {
         self.squares += before * (value - self.mean);
     }
 
-    /// Standard deviation of the population over the mean; none without numbers, or if all are 0.
-    fn coefficient(&self) -> Option<f64> {
-        (self.mean > 0.0).then(|| libm::sqrt(self.squares / self.count as f64) / self.mean)
+    /// Variance of the population over the square of the mean; none without numbers, or if all are 0.
+    fn squared_variation(&self) -> Option<f64> {
+        let square = self.mean * self.mean;
+        (square > 0.0).then(|| self.squares / self.count as f64 / square)
     }
 }
 
@@ -167,14 +167,13 @@ mod tests {
     #[test]
     fn variation_is_over_all_periods() {
         let mut found = Vec::new();
-        periods(9000).report(&mut |name, value| found.push((name, value)));
+        periods(9000).series(&mut |series| found.extend(series.squared_variation));
         // Of 1 to n: mean (n + 1) / 2, variance (n^2 - 1) / 12.
-        let exact = libm::sqrt((9000.0 * 9000.0 - 1.0) / 12.0) / 4500.5;
-        assert_eq!(found.len(), 1);
-        assert!(found[0].0 == "pird_threshold_cv" && (found[0].1 - exact).abs() < 1e-12);
+        let exact = (9000.0 * 9000.0 - 1.0) / 12.0 / (4500.5 * 4500.5);
+        assert!(found.len() == 1 && (found[0] - exact).abs() < 1e-12);
         let mut equal = Spread::default();
         (0..100).for_each(|_| equal.push(0.1));
-        assert_eq!(equal.coefficient(), Some(0.0));
-        assert_eq!(Spread::default().coefficient(), None);
+        assert_eq!(equal.squared_variation(), Some(0.0));
+        assert_eq!(Spread::default().squared_variation(), None);
     }
 }
