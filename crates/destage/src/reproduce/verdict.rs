@@ -184,8 +184,8 @@ impl Case<'_> {
                 return Ok(self.judged(Verdict::TraceMissing, None, None, because));
             }
             Err(NoValue::Failed(error)) => {
-                let because = format!("A run it needs failed: {error}.");
-                return Ok(self.judged(Verdict::Contradicted, None, None, because));
+                let because = format!("A run it needs gave no result: {error}.");
+                return Ok(self.judged(Verdict::NotCheckable, None, None, because));
             }
             Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => return Err(self.wrong(&text)),
         };

@@ -15,6 +15,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
+use destage_sim::metrics::require;
+use destage_trace::statistics::StatisticRow;
 use minijinja::value::{Kwargs, Rest, Value, ValueKind};
 use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
@@ -149,13 +151,18 @@ fn values(
             .get_or_insert(NoValue::Failed(error.to_owned()));
         return Err(wrong(error));
     }
-    match row.value(name) {
-        Some(value) => Ok(value_of(value)),
-        None => Err(wrong(format!(
-            "{name:?}: the run with {} has no such metric",
-            listing(&row.labels)
-        ))),
+    if let Some(value) = row.value(name) {
+        return Ok(value_of(value));
     }
+    let text = format!(
+        "the run with {} has no {name}",
+        listing(&row.labels)
+    );
+    // A metric without a meaning in this run, or no metric at all.
+    if require(name).is_ok() || StatisticRow::all().any(|row| row.metric() == name) {
+        seen.hindrance.get_or_insert(NoValue::Failed(text.clone()));
+    }
+    Err(wrong(text))
 }
 
 /// The run with `labels`. Of runs that differ in nothing but what nobody named, only one is expected.
