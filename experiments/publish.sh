@@ -1,6 +1,7 @@
 #!/bin/sh
 # Puts what `destage reproduce` wrote into RESULTS where readers look for it: a README in the folder of each paper, one
-# of all papers beside them, and its table between the marks of the project's README.
+# of all papers beside them, its table between the marks of the project's README, and figures' tables in docs/ between
+# `<!-- table PAPER: HEADING -->` and `<!-- /table -->`.
 #   sh experiments/publish.sh RESULTS
 set -eu
 results=$1
@@ -25,3 +26,28 @@ awk -v overview="$results/README.md" '
     /<!-- \/verdicts -->/ { skipping = 0 }
 ' "$here/../README.md" > "$new"
 cat "$new" > "$here/../README.md"
+
+for page in "$here"/../docs/*.md; do
+    grep -q '^<!-- table ' "$page" || continue
+    awk -v here="$here" '
+        /^<!-- table .* -->$/ {
+            print
+            paper = $3
+            sub(/:$/, "", paper)
+            heading = $0
+            sub(/^<!-- table [^:]*: /, "", heading)
+            sub(/ -->$/, "", heading)
+            file = here "/" paper "/README.md"
+            inside = 0
+            while ((getline line < file) > 0) {
+                if (line ~ /^#/) inside = (line == "### " heading)
+                else if (inside) print line
+            }
+            close(file)
+            skipping = 1
+        }
+        /^<!-- \/table -->$/ { skipping = 0 }
+        !skipping { print }
+    ' "$page" > "$new"
+    cat "$new" > "$page"
+done
