@@ -233,7 +233,7 @@ impl Case<'_> {
         } else if held < tried {
             because.push_str(&format!(" Turned by {}.", against.join(", ")));
             Verdict::UnderDetermined
-        } else if !claim.fitted.is_empty() {
+        } else if stand_in && !claim.fitted.is_empty() {
             because.push_str(&format!(
                 " Fitted with {}, so it is no evidence.",
                 claim.fitted.join(", ")
