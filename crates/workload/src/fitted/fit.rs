@@ -1,0 +1,155 @@
+//! From requests to a profile.
+use std::collections::{BTreeMap, HashMap};
+
+use super::history::{BESIDE, BLOCK_SECTORS, History, ITEM_LABELS, LABELS, PAGE_SECTORS, Via};
+use super::profile::*;
+use destage_trace::{Operation, Request};
+
+pub struct Fitter {
+    requests: Vec<Request>,
+}
+
+impl Fitter {
+    pub fn new() -> Self { Self { requests: Vec::new() } }
+    pub fn add(&mut self, request: &Request) { if matches!(request.operation, Operation::Read|Operation::Write) { self.requests.push(*request); } }
+    pub fn finish(self, phases: u64) -> Profile {
+        let requests = self.requests;
+        let mut profile = Profile::default();
+        let n = requests.len() as u64;
+        profile.requests = n;
+        profile.footprint_sectors = requests.iter().map(Request::end).max().unwrap_or(1).next_multiple_of(8);
+        let phases = phases.min(n.div_ceil(std::env::var("MINP").map_or(100, |v| v.parse().unwrap_or(100)))).max(1);
+        profile.phase_requests = n.div_ceil(phases);
+        profile.pace_requests = (n / 1024).max(16);
+        // sizes
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        for r in &requests { *counts.entry(r.sectors).or_default() += 1; }
+        let (sizes, size_of) = sizes(&counts);
+        profile.sizes = sizes;
+        // gaps
+        let gaps: Vec<u64> = requests.iter().scan(requests.first().map_or(0, |r| r.arrival), |last, r| { let g = r.arrival.saturating_sub(*last); *last = r.arrival; Some(g) }).collect();
+        let mut sorted: Vec<u64> = gaps.iter().copied().filter(|g| *g > 0).collect();
+        sorted.sort_unstable();
+        let mut bounds = [u64::MAX; GAP_CLASSES];
+        bounds[0] = 0;
+        for (class, share) in [(1, 0.3), (2, 0.6), (3, 0.85), (4, 0.97)] {
+            if let Some(g) = sorted.get((sorted.len() as f64 * share) as usize) { bounds[class] = *g; }
+        }
+        let class_of = |g: u64| (0..GAP_CLASSES).find(|c| g <= bounds[*c]).unwrap_or(GAP_CLASSES - 1);
+        for class in 0..GAP_CLASSES {
+            let of: Vec<u64> = sorted.iter().copied().filter(|g| class_of(*g) == class).collect();
+            let groups = of.len().min(24);
+            profile.gaps[class] = (0..groups).map(|i| { let part = &of[i*of.len()/groups..(i+1)*of.len()/groups]; (part.iter().map(|g| *g as u128).sum::<u128>() / part.len() as u128) as u64 }).collect();
+        }
+        // walk
+        let (mut written, mut read) = (History::default(), History::default());
+        let mut context = 0;
+        let region_sectors = profile.footprint_sectors.div_ceil(REGIONS as u64);
+        for (index, r) in requests.iter().enumerate() {
+            let phase = (index as u64 / profile.phase_requests) as usize;
+            if profile.phases.len() <= phase { profile.phases.push(Phase { steps: vec![Tally::new(); CONTEXTS], ..Phase::default() }); }
+            let p = &mut profile.phases[phase];
+            if index as u64 % profile.pace_requests == 0 { profile.pace.push(0); }
+            if let Some(l) = profile.pace.last_mut() { *l += gaps[index]; }
+            let writes = r.operation == Operation::Write;
+            let last = r.end() - 1;
+            let (mut depth, mut item, mut pick, mut via) = (None, None, 0, Via::Jump);
+            let history = if writes { &written } else { &read };
+            let (mut on, mut again) = (history.ended(r.sector), history.began(r.sector));
+            if let (Some(o), Some(a)) = (on, again) { if o.0 <= a.0 { again = None; } else { on = None; } }
+            let kind = if !writes && written.has_page(r.sector) && on.is_none() {
+                if let Some((d, i)) = written.began(r.sector) { item = Some((d, i.label)); if let Some((d, _)) = again { via = Via::Again(d); } Kind::ReadWritten }
+                else if let Some((i, b)) = written.find(r.sector) { depth = Some((written.order.depth(i), b.label())); pick = b.rank(r.sector).unwrap_or(0); Kind::ReadNearWritten }
+                else { Kind::ReadFresh }
+            } else if let Some((d, i)) = on {
+                item = Some((d, i.label)); via = Via::On(d);
+                let same = i.sectors == r.sectors;
+                match (writes, written.has_page(last), same) {
+                    (true, false, true) => Kind::OnNewSame, (true, false, false) => Kind::OnNew,
+                    (true, true, true) => Kind::OnOldSame, (true, true, false) => Kind::OnOld,
+                    (false, _, true) => Kind::ReadOnSame, (false, _, false) => Kind::ReadOn,
+                }
+            } else if let Some((d, i)) = again {
+                item = Some((d, i.label)); via = Via::Again(d);
+                match (writes, i.sectors == r.sectors) { (true, true) => Kind::Again, (true, false) => Kind::AgainResized, (false, true) => Kind::ReadAgain, (false, false) => Kind::ReadAgainResized }
+            } else if let Some((i, b)) = history.find(r.sector) {
+                depth = Some((history.order.depth(i), b.label()));
+                if !writes { Kind::ReadNear }
+                else if let Some(j) = b.rank(r.sector) { pick = j; Kind::NearOld } else { Kind::NearNew }
+            } else if let Some((d, l, delta)) = beside(history, r.sector) { depth = Some((d, l)); pick = delta; if writes { Kind::Beside } else { Kind::ReadBeside } }
+            else if writes { Kind::Fresh } else { Kind::ReadFresh };
+            let k = kind as usize;
+            let gap = class_of(gaps[index]);
+            *p.steps[context].entry((k * GAP_CLASSES + gap) as u32).or_default() += 1;
+            context = context_of(kind, gap);
+            if let Some((d, l)) = depth { *p.depths[k].entry((bin(d) * LABELS + l) * 32 + bin(pick)).or_default() += 1; }
+            if let Some((d, l)) = item { *p.depths[k].entry(bin(d) * ITEM_LABELS + u32::from(l)).or_default() += 1; }
+            let page = r.sector / PAGE_SECTORS % 64;
+            let place = (r.sector % PAGE_SECTORS * 8 + page % 8) as u32 * 4;
+            let form = match kind {
+                Kind::Beside | Kind::ReadBeside if on_grid(if writes { &written } else { &read }, r.sector, BESIDE[pick], r.sectors) => 2,
+                Kind::Beside | Kind::Fresh | Kind::ReadBeside | Kind::ReadFresh => place + u32::from(page == 0),
+                Kind::NearNew => { let b = written.find(r.sector).unwrap_or_else(|| unreachable!()).1; let grid = on_grid(&written, r.sector, 0, r.sectors); (if grid { 2 } else { place }) + u32::from(b.touches(page, (page + u64::from(r.sectors).div_ceil(8)).min(64))) }
+                Kind::ReadNear => if on_grid(&read, r.sector, 0, r.sectors) { 2 } else { place },
+                Kind::NearOld | Kind::ReadNearWritten => (r.sector % PAGE_SECTORS * 8) as u32 * 4,
+                _ => 0,
+            };
+            let form = Some(form);
+            if let Some(f) = form { *p.forms[k].entry(size_of[&r.sectors] * 256 + f).or_default() += 1; }
+            if matches!(kind, Kind::Fresh | Kind::ReadFresh) { *p.regions[usize::from(writes)].entry((r.sector / region_sectors) as u32).or_default() += 1; }
+            if writes { written.record(r.sector, r.sectors, via); } else { read.record(r.sector, r.sectors, via); }
+        }
+        if std::env::var("FITDBG").is_ok() {
+            let mut by = [0u32; KINDS]; 
+            for p in &profile.phases { for s in &p.steps { for (a, c) in s { by[*a as usize / GAP_CLASSES] += c; } } }
+            for k in Kind::ALL { eprintln!("{k:?} {}", by[k as usize]); }
+            let mut entries = [0usize; 4];
+            for p in &profile.phases { for (i, t) in [&p.steps[..], &p.depths, &p.forms, &p.regions].iter().enumerate() { entries[i] += t.iter().map(|t| t.len()).sum::<usize>(); } }
+            eprintln!("entries {entries:?} steps depths forms regions; phases {}", profile.phases.len());
+        }
+        profile
+    }
+}
+
+/// Whether `sector` lies whole lengths of the request from the last one in the block that is `delta` before.
+fn on_grid(history: &History, sector: u64, delta: i64, sectors: u32) -> bool {
+    let at = (sector / BLOCK_SECTORS).checked_add_signed(-delta);
+    at.and_then(|n| history.find(n * BLOCK_SECTORS)).is_some_and(|(_, b)| sectors > 8 && b.last_start.abs_diff(sector) % u64::from(sectors) == 0)
+}
+
+/// The touched block near that of `sector` that was touched last: depth, label, and where it lies.
+fn beside(history: &History, sector: u64) -> Option<(usize, u32, usize)> {
+    let mut best: Option<(usize, u32, usize)> = None;
+    for (code, delta) in BESIDE.iter().enumerate() {
+        let at = (sector / BLOCK_SECTORS).checked_add_signed(-delta);
+        if let Some((i, b)) = at.and_then(|n| history.find(n * BLOCK_SECTORS)) {
+            let d = history.order.depth(i);
+            if d < 256 && best.is_none_or(|(o, _, _)| d < o) { best = Some((d, b.label(), code)); }
+        }
+    }
+    best
+}
+
+fn sizes(counts: &BTreeMap<u32, u64>) -> (Vec<u32>, HashMap<u32, u32>) {
+    let mut popular: Vec<(u64, u32)> = counts.iter().map(|(s, c)| (*c, *s)).collect();
+    popular.sort_unstable_by(|a, b| b.cmp(a));
+    let mut rest: Vec<(u32, u64)> = popular.split_off(popular.len().min(64)).into_iter().map(|(c, s)| (s, c)).collect();
+    rest.sort_unstable();
+    let mut sizes: Vec<u32> = popular.iter().map(|(_, s)| *s).collect();
+    let mut of: HashMap<u32, u32> = sizes.iter().enumerate().map(|(i, s)| (*s, i as u32)).collect();
+    let total: u64 = rest.iter().map(|r| r.1).sum();
+    let (mut seen, mut group, mut groups): (u64, usize, Vec<Vec<(u32, u64)>>) = (0, usize::MAX, Vec::new());
+    for (s, c) in rest {
+        let g = (seen * 64 / total.max(1)) as usize;
+        seen += c;
+        if g != group { group = g; groups.push(Vec::new()); }
+        if let Some(last) = groups.last_mut() { last.push((s, c)); }
+    }
+    for g in groups {
+        let count: u64 = g.iter().map(|x| x.1).sum();
+        let mean = g.iter().map(|x| u64::from(x.0) * x.1).sum::<u64>() / count;
+        for (s, _) in &g { of.insert(*s, sizes.len() as u32); }
+        sizes.push(mean as u32);
+    }
+    (sizes, of)
+}

@@ -1,0 +1,243 @@
+//! From a profile to requests.
+use std::sync::Arc;
+
+use super::history::{BESIDE, BLOCK_SECTORS, Block, History, ITEM_LABELS, LABELS, PAGE_SECTORS, Via};
+use super::profile::*;
+use destage_base::Random;
+use destage_trace::{Operation, Request};
+
+/// Draws without replacement, and from all again once none is left.
+#[derive(Clone, Debug, Default)]
+struct Deck { cards: Vec<u32>, left: usize }
+impl Deck {
+    fn of(tally: &Tally) -> Self {
+        let mut cards = Vec::new();
+        for (v, c) in tally { cards.resize(cards.len() + *c as usize, *v); }
+        Self { left: cards.len(), cards }
+    }
+    fn draw(&mut self, random: &mut Random) -> Option<u32> {
+        if self.cards.is_empty() { return None; }
+        if self.left == 0 { self.left = self.cards.len(); }
+        let i = random.below(self.left as u64) as usize;
+        self.left -= 1;
+        self.cards.swap(i, self.left);
+        Some(self.cards[self.left])
+    }
+}
+
+struct Decks { steps: Vec<Deck>, depths: Vec<Deck>, forms: Vec<Deck>, regions: Vec<Deck> }
+
+pub struct Fitted {
+    profile: Arc<Profile>, random: Random, made: u64, wanted: u64, now: u64, context: usize,
+    written: History, read: History,
+    decks: Option<Decks>, gaps: Vec<Deck>,
+    ahead: std::collections::VecDeque<(Kind, u64)>, drawn: u64,
+    last_region: bool,
+}
+
+impl Fitted {
+    pub fn new(profile: Arc<Profile>, wanted: u64, seed: u64) -> Self {
+        let gaps = profile.gaps.iter().map(|g| Deck::of(&(0..g.len() as u32).map(|i| (i, 1)).collect())).collect();
+        Self { random: Random::new(seed), made: 0, wanted, now: 0, context: 0, written: History::default(), read: History::default(), decks: None, gaps, profile, last_region: false, ahead: Default::default(), drawn: 0 }
+    }
+    fn phase(&self, at: u64) -> &Phase { &self.profile.phases[(at % self.profile.requests / self.profile.phase_requests) as usize] }
+    fn enter(&mut self) {
+        let p = self.phase(self.made);
+        let d = |t: &[Tally]| t.iter().map(Deck::of).collect::<Vec<_>>();
+        let decks = Decks { steps: Vec::new(), depths: d(&p.depths), forms: d(&p.forms), regions: d(&p.regions) };
+        let steps = self.decks.take().map(|d| d.steps).unwrap_or_default();
+        self.decks = Some(Decks { steps, ..decks });
+    }
+    /// Draws the steps of the next stretch.
+    fn look_ahead(&mut self) {
+        let mut decks = match self.decks.take() { Some(d) => d, None => return };
+        let at = self.drawn % self.profile.requests;
+        let stretch = (at / self.profile.pace_requests) as usize;
+        let count = self.profile.pace_requests.min(self.profile.requests - at);
+        let (mut sum, mut drawn) = (0u64, Vec::new());
+        for i in 0..count {
+            if (at + i).is_multiple_of(self.profile.phase_requests) { decks.steps = self.phase(at + i).steps.iter().map(Deck::of).collect(); }
+            let random = &mut self.random;
+            if decks.steps[self.context].left == 0 {
+                let total: usize = decks.steps.iter().map(|d| d.left).sum();
+                let mut n = random.below(total.max(1) as u64) as usize;
+                for (c, d) in decks.steps.iter().enumerate() { if n < d.left { self.context = c; break; } n -= d.left; }
+            }
+            let step = decks.steps[self.context].draw(random).unwrap_or(0) as usize;
+            let kind = Kind::ALL[step / GAP_CLASSES];
+            let class = step % GAP_CLASSES;
+            self.context = context_of(kind, class);
+            let gap = self.gaps[class].draw(random).map_or(0, |g| self.profile.gaps[class][g as usize]);
+            sum += gap;
+            drawn.push((kind, gap));
+        }
+        self.drawn += count;
+        if sum == 0 && let Some(first) = drawn.first_mut() { first.1 = self.profile.pace[stretch]; sum = first.1; }
+        let scale = if sum > 0 { self.profile.pace[stretch] as f64 / sum as f64 } else { 0.0 };
+        self.ahead.extend(drawn.into_iter().map(|(k, g)| (k, (g as f64 * scale) as u64)));
+        self.decks = Some(decks);
+    }
+}
+
+fn in_bin(random: &mut Random, bin: u32) -> usize {
+    let (a, b) = bin_range(bin);
+    (a + random.below(b - a)) as usize
+}
+
+/// Depths from `depth` on, nearest first.
+fn around(depth: usize, len: usize) -> impl Iterator<Item = usize> {
+    let depth = depth.min(len.max(1) - 1);
+    let reach = (depth / 4).clamp(2, 24);
+    (0..2 * reach).filter_map(move |i| if i % 2 == 0 { Some(depth + i / 2) } else { depth.checked_sub(i / 2 + 1) }).filter(move |d| *d < len)
+}
+
+impl Iterator for Fitted {
+    type Item = Request;
+    fn next(&mut self) -> Option<Request> {
+        if self.made == self.wanted { return None; }
+        if (self.made % self.profile.requests).is_multiple_of(self.profile.phase_requests) { self.enter(); }
+        if self.ahead.is_empty() { self.look_ahead(); }
+        let (kind, gap) = self.ahead.pop_front()?;
+        if self.made > 0 { self.now += gap; }
+        let mut decks = self.decks.take()?;
+        let random = &mut self.random;
+        let k = kind as usize;
+        let card = decks.depths[k].draw(random);
+        let form = decks.forms[k].draw(random).unwrap_or(0);
+        let history = match kind {
+            Kind::ReadOnSame | Kind::ReadOn | Kind::ReadAgain | Kind::ReadAgainResized | Kind::ReadNear | Kind::ReadBeside | Kind::ReadFresh => &self.read,
+            _ => &self.written,
+        };
+        let footprint = self.profile.footprint_sectors;
+        let size = self.profile.sizes[form as usize / 256];
+        let mut place: Option<u64> = None;
+        let mut target = kind;
+        let mut via = Via::Jump;
+        let items = history.items.len();
+        let on = matches!(kind, Kind::OnNewSame | Kind::OnNew | Kind::OnOldSame | Kind::OnOld | Kind::ReadOnSame | Kind::ReadOn);
+        let again = matches!(kind, Kind::Again | Kind::AgainResized | Kind::ReadAgain | Kind::ReadAgainResized | Kind::ReadWritten);
+        if (on || again) && items > 0 {
+            let card = card.unwrap_or(0);
+            let depth = in_bin(random, card / ITEM_LABELS);
+            let label = (card % ITEM_LABELS) as u8;
+            let same = matches!(kind, Kind::OnNewSame | Kind::OnOldSame | Kind::ReadOnSame | Kind::Again | Kind::ReadAgain);
+            let mut best = 0;
+            for d in around(depth, items) {
+                let item = history.item(d);
+                let last = item.end() + u64::from(size) - 1;
+                let fits = match kind { Kind::OnNewSame | Kind::OnNew => last < footprint && !history.has_page(last), Kind::OnOldSame | Kind::OnOld => last < footprint && history.has_page(last), Kind::ReadOnSame | Kind::ReadOn => last < footprint, _ => true };
+                if !fits { continue; }
+                let near = if item.label == label { 4 } else if item.label / 16 == label / 16 { 2 + 2 * u32::from(item.label.abs_diff(label) == 1) - u32::from(item.label.abs_diff(label) == 1) } else { 0 };
+                let score = 1 + 8 * u32::from(!same || item.sectors == size) + near;
+                if score > best { best = score; place = Some(if on { item.end() } else { item.start }); via = if on { Via::On(d) } else { Via::Again(d) }; }
+                if best == 13 { break; }
+            }
+            if kind == Kind::ReadWritten { via = self.read.began(place.unwrap_or(0)).map_or(Via::Jump, |(d, _)| Via::Again(d)); }
+        }
+        if place.is_none() && (on || again) {
+            target = match kind { Kind::OnNewSame | Kind::OnNew => Kind::Beside, Kind::OnOldSame | Kind::OnOld | Kind::Again | Kind::AgainResized => Kind::NearOld, Kind::ReadWritten => Kind::ReadNearWritten, _ => Kind::ReadFresh };
+        }
+        let len = history.order.len();
+        if place.is_none() && len > 0 && !matches!(target, Kind::Fresh | Kind::ReadFresh) {
+            let card = card.filter(|_| target == kind).or_else(|| decks.depths[target as usize].draw(random)).unwrap_or(0);
+            let depth = in_bin(random, card / (32 * LABELS));
+            let label = card / 32 % LABELS;
+            let suits = |b: &Block| 4 * usize::from(b.label() / 4 == label / 4) + 2 * usize::from(b.label() % 4 == label % 4);
+            let pick = in_bin(random, card % 32);
+            let align = u64::from(form / 32 % 8);
+            let die = u64::from(form / 4 % 8);
+            match target {
+                Kind::NearOld | Kind::ReadNearWritten => {
+                    let mut best = (0, None);
+                    for d in around(depth, len) {
+                        let b = history.at(d);
+                        let score = 1 + usize::from(b.recent.len() > pick) + suits(b);
+                        if score > best.0 { best = (score, Some(b.number * BLOCK_SECTORS + u64::from(b.recent[pick.min(b.recent.len() - 1)]) * PAGE_SECTORS + align)); }
+                        if score == 8 { break; }
+                    }
+                    place = best.1;
+                }
+                Kind::Beside | Kind::ReadBeside => {
+                    let delta = BESIDE[pick.min(7)];
+                    let mut best = 0;
+                    for d in around(depth, len) {
+                        let b = history.at(d);
+                        let n = b.number.checked_add_signed(delta);
+                        if let Some(n) = n.filter(|n| history.find(n * BLOCK_SECTORS).is_none() && (n + 1) * BLOCK_SECTORS <= footprint) {
+                            let score = 1 + suits(b);
+                            if score <= best { continue; }
+                            best = score;
+                            let from = n * BLOCK_SECTORS;
+                            let grid = (form & 2 == 2).then(|| {
+                                let step = u64::from(size);
+                                // The first place on the grid in the block, and one of those that follow.
+                                let first = from + (b.last_start % step + step - from % step) % step;
+                                let count = (from + BLOCK_SECTORS).saturating_sub(first).div_ceil(step).max(1);
+                                first + random.below(count) * step
+                            }).filter(|p| *p < from + BLOCK_SECTORS);
+                            let page = if form & 1 == 1 { 0 } else { die + 8 * (if die == 0 { 1 + random.below(7) } else { random.below(8) }) };
+                            place = Some(grid.unwrap_or(from + page * PAGE_SECTORS + align));
+                            if best == 7 { break; }
+                        }
+                    }
+                }
+                _ => {
+                    // A hole that the request fits in.
+                    let touching = form & 1 == 1;
+                    let pages = (align + u64::from(size)).div_ceil(PAGE_SECTORS).min(64);
+                    let (mut best, mut count) = ((0, 0), 0u64);
+                    for d in around(depth, len) {
+                        let b = history.at(d);
+                        let base = suits(b);
+                        if base + 8 < best.0 { continue; }
+                        let from = b.number * BLOCK_SECTORS;
+                        let anchor = Some(b.last_start);
+                        for page in 0..64 {
+                            if b.has(page) { continue; }
+                            let until = (page + pages).min(64);
+                            let mask = u64::MAX >> (64 - (until - page)) << page;
+                            let hole = b.pages & mask == 0;
+                            let mut at = from + page * PAGE_SECTORS + align;
+                            let fits = match (form & 2 == 2, anchor) {
+                                (true, Some(anchor)) => { at = from + page * PAGE_SECTORS + anchor % PAGE_SECTORS; anchor.abs_diff(at) % u64::from(size) == 0 }
+                                _ => page % 8 == die,
+                            };
+                            let mut score = base + 1 + 4 * usize::from(hole) + 2 * usize::from(fits);
+                            if target == Kind::NearNew { score += usize::from(b.touches(page, until) == touching); }
+                            if score > best.0 { count = 1; best = (score, at); }
+                            else if score == best.0 { count += 1; if random.below(count) == 0 { best.1 = at; } }
+                        }
+                        if best.0 >= 13 { break; }
+                    }
+                    place = Some(if best.0 > 0 { best.1 } else { history.at(depth.min(len - 1)).number * BLOCK_SECTORS + align });
+                }
+            }
+        }
+        let mut sector = if let Some(p) = place { p } else {
+            let w = usize::from(kind.writes());
+            let target = if w == 1 { Kind::Fresh } else { Kind::ReadFresh };
+            let form = if matches!(kind, Kind::Fresh | Kind::ReadFresh | Kind::Beside | Kind::ReadBeside) { form } else { decks.forms[target as usize].draw(random).unwrap_or(1) };
+            let region = decks.regions[w].draw(random).unwrap_or(0);
+            let rs = footprint.div_ceil(REGIONS as u64);
+            let die = u64::from(form / 4 % 8);
+            let page = if form & 1 == 1 { 0 } else { die + 8 * (if die == 0 { 1 + random.below(7) } else { random.below(8) }) };
+            let within = page * PAGE_SECTORS + u64::from(form / 32 % 8);
+            let (b0, b1) = (u64::from(region) * rs / BLOCK_SECTORS, ((u64::from(region) + 1) * rs).min(footprint).div_ceil(BLOCK_SECTORS));
+            let need = (within + u64::from(size)).div_ceil(BLOCK_SECTORS);
+            let mut best = (0, b0);
+            for _ in 0..16 {
+                let b = b0 + random.below((b1 - b0).max(1));
+                let want = need.max(8);
+                let free = (0..want).take_while(|i| history.find((b + i) * BLOCK_SECTORS).is_none()).count() as u64;
+                if free > best.0 { best = (free, b); if free == want { break; } }
+            }
+            if region as usize == REGIONS - 1 && !self.last_region { self.last_region = true; best.1 = (footprint.saturating_sub(within + u64::from(size))) / BLOCK_SECTORS; }
+            best.1 * BLOCK_SECTORS + within
+        };
+        if sector + u64::from(size) > footprint { sector = (footprint.saturating_sub(u64::from(size))) / 8 * 8; }
+        if kind.writes() { self.written.record(sector, size, via); } else { self.read.record(sector, size, via); }
+        self.made += 1;
+        self.decks = Some(decks);
+        Some(Request { arrival: self.now, sector, sectors: size, volume: 0, line: u32::try_from(self.made).unwrap_or(u32::MAX), operation: if kind.writes() { Operation::Write } else { Operation::Read }, fua: false, stream: 0 })
+    }
+}

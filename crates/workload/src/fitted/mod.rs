@@ -1,0 +1,9 @@
+//! Stand-ins fitted to a trace.
+mod fit;
+mod generate;
+mod history;
+mod order;
+mod profile;
+pub use fit::Fitter;
+pub use generate::Fitted;
+pub use profile::Profile;
