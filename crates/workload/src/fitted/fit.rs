@@ -44,6 +44,7 @@ impl Fitter {
         // walk
         let (mut written, mut read) = (History::default(), History::default());
         let mut context = 0;
+        let mut marks: Vec<Mark> = Vec::new();
         let region_sectors = profile.footprint_sectors.div_ceil(REGIONS as u64);
         for (index, r) in requests.iter().enumerate() {
             let phase = (index as u64 / profile.phase_requests) as usize;
@@ -57,27 +58,21 @@ impl Fitter {
             let history = if writes { &written } else { &read };
             let (mut on, mut again) = (history.ended(r.sector), history.began(r.sector));
             if let (Some(o), Some(a)) = (on, again) { if o.0 <= a.0 { again = None; } else { on = None; } }
-            let kind = if !writes && written.has_page(r.sector) && on.is_none() {
+            let kind = if writes { Kind::Write } else if written.has_page(r.sector) && on.is_none() {
                 if let Some((d, i)) = written.began(r.sector) { item = Some((d, i.label)); if let Some((d, _)) = again { via = Via::Again(d); } Kind::ReadWritten }
                 else if let Some((i, b)) = written.find(r.sector) { depth = Some((written.order.depth(i), b.label())); pick = b.rank(r.sector).unwrap_or(0); Kind::ReadNearWritten }
                 else { Kind::ReadFresh }
             } else if let Some((d, i)) = on {
                 item = Some((d, i.label)); via = Via::On(d);
-                let same = i.sectors == r.sectors;
-                match (writes, written.has_page(last), same) {
-                    (true, false, true) => Kind::OnNewSame, (true, false, false) => Kind::OnNew,
-                    (true, true, true) => Kind::OnOldSame, (true, true, false) => Kind::OnOld,
-                    (false, _, true) => Kind::ReadOnSame, (false, _, false) => Kind::ReadOn,
-                }
+                if i.sectors == r.sectors { Kind::ReadOnSame } else { Kind::ReadOn }
             } else if let Some((d, i)) = again {
                 item = Some((d, i.label)); via = Via::Again(d);
-                match (writes, i.sectors == r.sectors) { (true, true) => Kind::Again, (true, false) => Kind::AgainResized, (false, true) => Kind::ReadAgain, (false, false) => Kind::ReadAgainResized }
+                if i.sectors == r.sectors { Kind::ReadAgain } else { Kind::ReadAgainResized }
             } else if let Some((i, b)) = history.find(r.sector) {
                 depth = Some((history.order.depth(i), b.label()));
-                if !writes { Kind::ReadNear }
-                else if let Some(j) = b.rank(r.sector) { pick = j; Kind::NearOld } else { Kind::NearNew }
-            } else if let Some((d, l, delta)) = beside(history, r.sector) { depth = Some((d, l)); pick = delta; if writes { Kind::Beside } else { Kind::ReadBeside } }
-            else if writes { Kind::Fresh } else { Kind::ReadFresh };
+                Kind::ReadNear
+            } else if let Some((d, l, delta)) = beside(history, r.sector) { depth = Some((d, l)); pick = delta; Kind::ReadBeside }
+            else { Kind::ReadFresh };
             let k = kind as usize;
             let gap = class_of(gaps[index]);
             *p.steps[context].entry((k * GAP_CLASSES + gap) as u32).or_default() += 1;
@@ -87,28 +82,73 @@ impl Fitter {
             let page = r.sector / PAGE_SECTORS % 64;
             let place = (r.sector % PAGE_SECTORS * 8 + page % 8) as u32 * 4;
             let form = match kind {
-                Kind::Beside | Kind::ReadBeside if on_grid(if writes { &written } else { &read }, r.sector, BESIDE[pick], r.sectors) => 2,
-                Kind::Beside | Kind::Fresh | Kind::ReadBeside | Kind::ReadFresh => place + u32::from(page == 0),
-                Kind::NearNew => { let b = written.find(r.sector).unwrap_or_else(|| unreachable!()).1; let grid = on_grid(&written, r.sector, 0, r.sectors); (if grid { 2 } else { place }) + u32::from(b.touches(page, (page + u64::from(r.sectors).div_ceil(8)).min(64))) }
-                Kind::ReadNear => if on_grid(&read, r.sector, 0, r.sectors) { 2 } else { place },
-                Kind::NearOld | Kind::ReadNearWritten => (r.sector % PAGE_SECTORS * 8) as u32 * 4,
-                _ => 0,
+                Kind::Write => None,
+                Kind::ReadBeside if on_grid(&read, r.sector, BESIDE[pick], r.sectors) => Some(2),
+                Kind::ReadBeside | Kind::ReadFresh => Some(place + u32::from(page == 0)),
+                Kind::ReadNear => Some(if on_grid(&read, r.sector, 0, r.sectors) { 2 } else { place }),
+                Kind::ReadNearWritten => Some((r.sector % PAGE_SECTORS * 8) as u32 * 4),
+                _ => Some(0),
             };
-            let form = Some(form);
+            if writes {
+                *p.sizes.entry(size_of[&r.sectors]).or_default() += 1;
+                let known = written.find(r.sector).map(|(id, b)| (id, b.last_end == r.sector, written.began(r.sector).is_some()));
+                let (id, on, again) = known.unwrap_or((written.block_count() as u32, r.sector % BLOCK_SECTORS == 0, false));
+                marks.push(Mark { phase, block: id, new: !written.has_page(last), on, again, sectors: r.sectors });
+                if known.is_none() && r.sector % BLOCK_SECTORS != 0 { *profile.places.entry((r.sector % BLOCK_SECTORS) as u32).or_default() += 1; }
+            }
             if let Some(f) = form { *p.forms[k].entry(size_of[&r.sectors] * 256 + f).or_default() += 1; }
-            if matches!(kind, Kind::Fresh | Kind::ReadFresh) { *p.regions[usize::from(writes)].entry((r.sector / region_sectors) as u32).or_default() += 1; }
+            if kind == Kind::ReadFresh { *p.regions.entry((r.sector / region_sectors) as u32).or_default() += 1; }
             if writes { written.record(r.sector, r.sectors, via); } else { read.record(r.sector, r.sectors, via); }
+        }
+        profile.layout = written.layout();
+        for sector in written.places() { *profile.first_places.entry((sector / region_sectors) as u32).or_default() += 1; }
+        let mut rest = &marks[..];
+        let count = profile.phases.len();
+        for at in 0..count {
+            let n = rest.iter().take_while(|m| m.phase == at).count();
+            let (own, more) = rest.split_at(n);
+            rest = more;
+            profile.phases[at].map = segments(own);
         }
         if std::env::var("FITDBG").is_ok() {
             let mut by = [0u32; KINDS]; 
             for p in &profile.phases { for s in &p.steps { for (a, c) in s { by[*a as usize / GAP_CLASSES] += c; } } }
             for k in Kind::ALL { eprintln!("{k:?} {}", by[k as usize]); }
             let mut entries = [0usize; 4];
-            for p in &profile.phases { for (i, t) in [&p.steps[..], &p.depths, &p.forms, &p.regions].iter().enumerate() { entries[i] += t.iter().map(|t| t.len()).sum::<usize>(); } }
-            eprintln!("entries {entries:?} steps depths forms regions; phases {}", profile.phases.len());
+            for p in &profile.phases { for (i, t) in [&p.steps[..], &p.depths, &p.forms].iter().enumerate() { entries[i] += t.iter().map(|t| t.len()).sum::<usize>(); } }
+            let segs: usize = profile.phases.iter().map(|p| p.map.len()).sum(); let mut runs = 0; let mut old = None; for l in &profile.layout { if old != Some(*l) { runs += 1; old = Some(*l); } } eprintln!("segments {segs} layout {runs} places {}", profile.places.len()); eprintln!("entries {entries:?} steps depths forms; phases {}", profile.phases.len());
         }
         profile
     }
+}
+
+struct Mark { phase: usize, block: u32, new: bool, on: bool, again: bool, sectors: u32 }
+
+/// What the writes of a phase have in common, block by block.
+fn segments(marks: &[Mark]) -> Vec<Segment> {
+    let total = marks.len().max(1) as u64;
+    let mut of: BTreeMap<u32, (Segment, u64)> = BTreeMap::new();
+    for (at, m) in marks.iter().enumerate() {
+        let slice = (at as u64 * u64::from(SLICES) / total) as u32;
+        let (s, sectors) = of.entry(m.block).or_insert((Segment { block: m.block, blocks: 1, from: slice, ..Segment::default() }, 0));
+        s.writes += 1; s.new += u32::from(m.new); s.on += u32::from(m.on); s.again += u32::from(m.again && !m.on);
+        s.until = slice + 1; *sectors += u64::from(m.sectors);
+    }
+    let mut out: Vec<Segment> = Vec::new();
+    for (_, (mut s, sectors)) in of {
+        let mean = (sectors / u64::from(s.writes)).max(1);
+        s.size = 2 * mean.ilog2() + u32::from(mean * mean >= 2 << (2 * mean.ilog2()));
+        if let Some(last) = out.last_mut() {
+            let alike = |a: u32, b: u32| { let (a, b) = (a * s.blocks, b); let a = a / last.blocks.max(1); a.abs_diff(b) <= (a.max(b)) / 4 };
+            if last.block + last.blocks == s.block && last.size.abs_diff(s.size) <= 1 && alike(last.writes, s.writes) && alike(last.new, s.new) && alike(last.on, s.on) && alike(last.again, s.again)
+                && s.from >= last.from && s.from <= last.until + 1 && s.until >= last.until && s.until - s.from <= (last.until - last.from) / last.blocks + 2 {
+                last.blocks += 1; last.writes += s.writes; last.new += s.new; last.on += s.on; last.again += s.again; last.until = s.until;
+                continue;
+            }
+        }
+        out.push(s);
+    }
+    out
 }
 
 /// Whether `sector` lies whole lengths of the request from the last one in the block that is `delta` before.

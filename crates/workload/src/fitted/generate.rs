@@ -25,29 +25,98 @@ impl Deck {
     }
 }
 
-struct Decks { steps: Vec<Deck>, depths: Vec<Deck>, forms: Vec<Deck>, regions: Vec<Deck> }
+/// A write to come: its block, size, and where in the block.
+#[derive(Clone, Copy, Debug)]
+struct Slot { key: u64, block: u32, size: u32, class: u32, new: bool, on: bool, again: bool }
+
+/// The writes of a phase, in order.
+fn slots(phase: &Phase, sizes: &[u32], random: &mut Random) -> std::collections::VecDeque<Slot> {
+    const UNIT: u64 = 1 << 32;
+    let mut slots = Vec::new();
+    for s in &phase.map {
+        // Each block has its share; a share begins where the one before has got to.
+        let (from, until) = (u64::from(s.from) * UNIT, u64::from(s.until) * UNIT);
+        let blocks = u64::from(s.blocks);
+        for i in 0..blocks {
+            let share = |n: u32| (i + 1) * u64::from(n) / blocks - i * u64::from(n) / blocks;
+            let (n, new, on, again) = (share(s.writes), share(s.new), share(s.on), share(s.again));
+            let (low, high) = (from + (until - from) * i / blocks, from + (until - from) * (i + 1) / blocks);
+            // Old and new by turns.
+            for j in 0..n {
+                let turn = |n_of: u64, salt: u64| ((j + 1) * n_of + salt) / n.max(1) != (j * n_of + salt) / n.max(1);
+                let width = (high - low) / n.max(1);
+                let key = low + width * j + random.below(width.max(1));
+                slots.push(Slot { key, block: s.block + i as u32, size: 0, class: s.size, new: turn(new, n - 1), on: turn(on, n - 1), again: turn(again, 0) });
+            }
+        }
+    }
+    // The smallest sizes go where writes are smallest.
+    let mut all: Vec<u32> = phase.sizes.iter().flat_map(|(size, count)| std::iter::repeat_n(sizes[*size as usize], *count as usize)).collect();
+    all.sort_unstable();
+    let mut order: Vec<(u32, u64, usize)> = slots.iter().enumerate().map(|(i, s)| (s.class, random.next_u64(), i)).collect();
+    order.sort_unstable();
+    for ((_, _, i), size) in order.into_iter().zip(all) { slots[i].size = size; }
+    slots.sort_by_key(|s| s.key);
+    slots.into()
+}
+
+struct Decks { steps: Vec<Deck>, depths: Vec<Deck>, forms: Vec<Deck>, regions: Deck, slots: std::collections::VecDeque<Slot> }
 
 pub struct Fitted {
     profile: Arc<Profile>, random: Random, made: u64, wanted: u64, now: u64, context: usize,
     written: History, read: History,
-    decks: Option<Decks>, gaps: Vec<Deck>,
+    decks: Option<Decks>, gaps: Vec<Deck>, places: Deck,
     ahead: std::collections::VecDeque<(Kind, u64)>, drawn: u64,
-    last_region: bool,
+    addresses: Vec<u64>,
 }
 
 impl Fitted {
     pub fn new(profile: Arc<Profile>, wanted: u64, seed: u64) -> Self {
         let gaps = profile.gaps.iter().map(|g| Deck::of(&(0..g.len() as u32).map(|i| (i, 1)).collect())).collect();
-        Self { random: Random::new(seed), made: 0, wanted, now: 0, context: 0, written: History::default(), read: History::default(), decks: None, gaps, profile, last_region: false, ahead: Default::default(), drawn: 0 }
+        Self { places: Deck::of(&profile.places), random: Random::new(seed), made: 0, wanted, now: 0, context: 0, written: History::default(), read: History::default(), decks: None, gaps, profile, addresses: Vec::new(), ahead: Default::default(), drawn: 0 }
     }
     fn phase(&self, at: u64) -> &Phase { &self.profile.phases[(at % self.profile.requests / self.profile.phase_requests) as usize] }
     fn enter(&mut self) {
-        let p = self.phase(self.made);
+        if (self.made % self.profile.requests) == 0 { self.lay_out(); }
+        let p = &self.profile.phases[(self.made % self.profile.requests / self.profile.phase_requests) as usize];
         let d = |t: &[Tally]| t.iter().map(Deck::of).collect::<Vec<_>>();
-        let decks = Decks { steps: Vec::new(), depths: d(&p.depths), forms: d(&p.forms), regions: d(&p.regions) };
+        let decks = Decks { steps: Vec::new(), depths: d(&p.depths), forms: d(&p.forms), regions: Deck::of(&p.regions), slots: slots(p, &self.profile.sizes, &mut self.random.clone()) };
         let steps = self.decks.take().map(|d| d.steps).unwrap_or_default();
         self.decks = Some(Decks { steps, ..decks });
     }
+    /// Gives each block an address.
+    fn lay_out(&mut self) {
+        let profile = Arc::clone(&self.profile);
+        let blocks = (profile.footprint_sectors / BLOCK_SECTORS).max(1);
+        let mut used: std::collections::HashMap<u64, u32> = std::collections::HashMap::new();
+        let mut regions = Deck::of(&profile.first_places);
+        let mut addresses: Vec<u64> = Vec::with_capacity(profile.layout.len());
+        // How far each place goes on.
+        let mut ahead = vec![1u64; profile.layout.len()];
+        for i in (0..profile.layout.len()).rev() { let k = profile.layout[i] as usize; if k > 0 { ahead[i - k] = ahead[i] + 1; } }
+        let region_blocks = (blocks / REGIONS as u64).max(1);
+        for (i, k) in profile.layout.iter().enumerate() {
+            let next = (*k > 0).then(|| addresses[i - *k as usize] + 1).filter(|n| *n < blocks && !used.contains_key(n));
+            let address = next.unwrap_or_else(|| {
+                let region = u64::from(regions.draw(&mut self.random).unwrap_or(0));
+                let want = ahead[i];
+                let mut best = (0, region * region_blocks);
+                for tries in 0..64u64 {
+                    let span = region_blocks * (1 + tries / 8);
+                    let b = (region * region_blocks + self.random.below(span)) % blocks;
+                    let limit = want.min(if best.0 > 0 { 512 } else { want });
+                    let free = (0..limit).take_while(|j| b + j < blocks && !used.contains_key(&(b + j))).count() as u64;
+                    if free > best.0 { best = (free, b); if free == limit { break; } }
+                }
+                best.1
+            });
+            used.insert(address, i as u32);
+            addresses.push(address);
+        }
+        // The device is to be as large.
+        self.addresses = addresses;
+    }
+
     /// Draws the steps of the next stretch.
     fn look_ahead(&mut self) {
         let mut decks = match self.decks.take() { Some(d) => d, None => return };
@@ -104,28 +173,78 @@ impl Iterator for Fitted {
         let k = kind as usize;
         let card = decks.depths[k].draw(random);
         let form = decks.forms[k].draw(random).unwrap_or(0);
-        let history = match kind {
-            Kind::ReadOnSame | Kind::ReadOn | Kind::ReadAgain | Kind::ReadAgainResized | Kind::ReadNear | Kind::ReadBeside | Kind::ReadFresh => &self.read,
-            _ => &self.written,
-        };
         let footprint = self.profile.footprint_sectors;
+        if kind == Kind::Write {
+            let slot = decks.slots.pop_front();
+            if let Some(slot) = slot {
+                let number = self.addresses[slot.block as usize];
+                let from = number * BLOCK_SECTORS;
+                let pages = u64::from(slot.size).div_ceil(PAGE_SECTORS);
+                let h = &self.written;
+                let mut sector = from;
+                let mut via = Via::Jump;
+                match h.find(from) {
+                    None => {
+                        if !slot.on { sector = from + self.places.draw(random).map_or(0, u64::from); }
+                    }
+                    Some((_, b)) => {
+                        let items = b.items.iter().map(|i| h.items[*i as usize]);
+                        let old_again = slot.again || (!slot.new && !slot.on);
+                        if slot.on && b.last_end < from + BLOCK_SECTORS { sector = b.last_end; }
+                        else if old_again && !b.items.is_empty() {
+                            // One of the same size, and as new as is asked for.
+                            let mut best = (0, from);
+                            let n = b.items.len() as u64;
+                            let start = random.below(n);
+                            for (j, item) in items.enumerate() {
+                                let new = !h.has_page(item.start + u64::from(slot.size) - 1);
+                                let score = 1 + 4 * u64::from(new == slot.new) + 8 * u64::from(item.sectors == slot.size) + u64::from(j as u64 == start) * 2;
+                                if score > best.0 { best = (score, item.start); }
+                            }
+                            sector = best.1;
+                        } else {
+                            let mut best = (0, from); let mut count = 0;
+                            let align = b.last_start % PAGE_SECTORS;
+                            for page in 0..64u64 {
+                                let until = (page + pages).min(64);
+                                let mask = u64::MAX >> (64 - (until - page)) << page;
+                                let hole = b.pages & mask == 0;
+                                let at = from + page * PAGE_SECTORS + align;
+                                let grid = slot.size > 8 && b.last_start.abs_diff(at) % u64::from(slot.size) == 0;
+                                let score = 1 + 4 * u64::from(if slot.new { hole } else { b.has(page) }) + 2 * u64::from(grid) + u64::from(b.touches(page, until));
+                                if score > best.0 { count = 1; best = (score, at); }
+                                else if score == best.0 { count += 1; if random.below(count) == 0 { best.1 = at; } }
+                            }
+                            sector = best.1;
+                        }
+                        if let Some((d, _)) = h.began(sector) { via = Via::Again(d); }
+                    }
+                }
+                if sector + u64::from(slot.size) > footprint { sector = (footprint.saturating_sub(u64::from(slot.size))) / 8 * 8; }
+                self.written.record(sector, slot.size, via);
+                self.made += 1;
+                self.decks = Some(decks);
+                return Some(Request { arrival: self.now, sector, sectors: slot.size, volume: 0, line: u32::try_from(self.made).unwrap_or(u32::MAX), operation: Operation::Write, fua: false, stream: 0 });
+            }
+        }
+        let history = match kind { Kind::ReadWritten | Kind::ReadNearWritten => &self.written, _ => &self.read };
         let size = self.profile.sizes[form as usize / 256];
         let mut place: Option<u64> = None;
         let mut target = kind;
         let mut via = Via::Jump;
         let items = history.items.len();
-        let on = matches!(kind, Kind::OnNewSame | Kind::OnNew | Kind::OnOldSame | Kind::OnOld | Kind::ReadOnSame | Kind::ReadOn);
-        let again = matches!(kind, Kind::Again | Kind::AgainResized | Kind::ReadAgain | Kind::ReadAgainResized | Kind::ReadWritten);
+        let on = matches!(kind, Kind::ReadOnSame | Kind::ReadOn);
+        let again = matches!(kind, Kind::ReadAgain | Kind::ReadAgainResized | Kind::ReadWritten);
         if (on || again) && items > 0 {
             let card = card.unwrap_or(0);
             let depth = in_bin(random, card / ITEM_LABELS);
             let label = (card % ITEM_LABELS) as u8;
-            let same = matches!(kind, Kind::OnNewSame | Kind::OnOldSame | Kind::ReadOnSame | Kind::Again | Kind::ReadAgain);
+            let same = matches!(kind, Kind::ReadOnSame | Kind::ReadAgain);
             let mut best = 0;
             for d in around(depth, items) {
                 let item = history.item(d);
                 let last = item.end() + u64::from(size) - 1;
-                let fits = match kind { Kind::OnNewSame | Kind::OnNew => last < footprint && !history.has_page(last), Kind::OnOldSame | Kind::OnOld => last < footprint && history.has_page(last), Kind::ReadOnSame | Kind::ReadOn => last < footprint, _ => true };
+                let fits = match kind { Kind::ReadOnSame | Kind::ReadOn => last < footprint, _ => true };
                 if !fits { continue; }
                 let near = if item.label == label { 4 } else if item.label / 16 == label / 16 { 2 + 2 * u32::from(item.label.abs_diff(label) == 1) - u32::from(item.label.abs_diff(label) == 1) } else { 0 };
                 let score = 1 + 8 * u32::from(!same || item.sectors == size) + near;
@@ -135,10 +254,10 @@ impl Iterator for Fitted {
             if kind == Kind::ReadWritten { via = self.read.began(place.unwrap_or(0)).map_or(Via::Jump, |(d, _)| Via::Again(d)); }
         }
         if place.is_none() && (on || again) {
-            target = match kind { Kind::OnNewSame | Kind::OnNew => Kind::Beside, Kind::OnOldSame | Kind::OnOld | Kind::Again | Kind::AgainResized => Kind::NearOld, Kind::ReadWritten => Kind::ReadNearWritten, _ => Kind::ReadFresh };
+            target = match kind { Kind::ReadWritten => Kind::ReadNearWritten, _ => Kind::ReadFresh };
         }
         let len = history.order.len();
-        if place.is_none() && len > 0 && !matches!(target, Kind::Fresh | Kind::ReadFresh) {
+        if place.is_none() && len > 0 && target != Kind::ReadFresh {
             let card = card.filter(|_| target == kind).or_else(|| decks.depths[target as usize].draw(random)).unwrap_or(0);
             let depth = in_bin(random, card / (32 * LABELS));
             let label = card / 32 % LABELS;
@@ -147,7 +266,7 @@ impl Iterator for Fitted {
             let align = u64::from(form / 32 % 8);
             let die = u64::from(form / 4 % 8);
             match target {
-                Kind::NearOld | Kind::ReadNearWritten => {
+                Kind::ReadNearWritten => {
                     let mut best = (0, None);
                     for d in around(depth, len) {
                         let b = history.at(d);
@@ -157,7 +276,7 @@ impl Iterator for Fitted {
                     }
                     place = best.1;
                 }
-                Kind::Beside | Kind::ReadBeside => {
+                Kind::ReadBeside => {
                     let delta = BESIDE[pick.min(7)];
                     let mut best = 0;
                     for d in around(depth, len) {
@@ -183,7 +302,6 @@ impl Iterator for Fitted {
                 }
                 _ => {
                     // A hole that the request fits in.
-                    let touching = form & 1 == 1;
                     let pages = (align + u64::from(size)).div_ceil(PAGE_SECTORS).min(64);
                     let (mut best, mut count) = ((0, 0), 0u64);
                     for d in around(depth, len) {
@@ -202,8 +320,7 @@ impl Iterator for Fitted {
                                 (true, Some(anchor)) => { at = from + page * PAGE_SECTORS + anchor % PAGE_SECTORS; anchor.abs_diff(at) % u64::from(size) == 0 }
                                 _ => page % 8 == die,
                             };
-                            let mut score = base + 1 + 4 * usize::from(hole) + 2 * usize::from(fits);
-                            if target == Kind::NearNew { score += usize::from(b.touches(page, until) == touching); }
+                            let score = base + 1 + 4 * usize::from(hole) + 2 * usize::from(fits);
                             if score > best.0 { count = 1; best = (score, at); }
                             else if score == best.0 { count += 1; if random.below(count) == 0 { best.1 = at; } }
                         }
@@ -214,10 +331,8 @@ impl Iterator for Fitted {
             }
         }
         let mut sector = if let Some(p) = place { p } else {
-            let w = usize::from(kind.writes());
-            let target = if w == 1 { Kind::Fresh } else { Kind::ReadFresh };
-            let form = if matches!(kind, Kind::Fresh | Kind::ReadFresh | Kind::Beside | Kind::ReadBeside) { form } else { decks.forms[target as usize].draw(random).unwrap_or(1) };
-            let region = decks.regions[w].draw(random).unwrap_or(0);
+            let form = if matches!(kind, Kind::ReadFresh | Kind::ReadBeside) { form } else { decks.forms[Kind::ReadFresh as usize].draw(random).unwrap_or(1) };
+            let region = decks.regions.draw(random).unwrap_or(0);
             let rs = footprint.div_ceil(REGIONS as u64);
             let die = u64::from(form / 4 % 8);
             let page = if form & 1 == 1 { 0 } else { die + 8 * (if die == 0 { 1 + random.below(7) } else { random.below(8) }) };
@@ -231,7 +346,6 @@ impl Iterator for Fitted {
                 let free = (0..want).take_while(|i| history.find((b + i) * BLOCK_SECTORS).is_none()).count() as u64;
                 if free > best.0 { best = (free, b); if free == want { break; } }
             }
-            if region as usize == REGIONS - 1 && !self.last_region { self.last_region = true; best.1 = (footprint.saturating_sub(within + u64::from(size))) / BLOCK_SECTORS; }
             best.1 * BLOCK_SECTORS + within
         };
         if sector + u64::from(size) > footprint { sector = (footprint.saturating_sub(u64::from(size))) / 8 * 8; }

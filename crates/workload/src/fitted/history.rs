@@ -27,6 +27,9 @@ pub(super) struct Block {
     pub(super) label: u8,
     /// Requests that began in it, those of equal start once, the last first: first sector and sectors.
     pub(super) last_start: u64,
+    pub(super) last_end: u64,
+    /// Requests that began in it, the last first.
+    pub(super) items: Vec<u32>,
 }
 
 /// A request that was made, perhaps several times, by its start.
@@ -94,7 +97,7 @@ pub(super) struct History {
 impl History {
     pub(super) fn record(&mut self, sector: u64, sectors: u32, via: Via) {
         let end = sector + u64::from(sectors);
-        self.use_item(sector, sectors, via);
+        let item = self.use_item(sector, sectors, via);
         let first = sector / BLOCK_SECTORS;
         for number in first..end.div_ceil(BLOCK_SECTORS) {
             let new = self.blocks.len() as u32;
@@ -106,6 +109,8 @@ impl History {
                     recent: Vec::new(),
                     label: 0,
                     last_start: sector,
+                    last_end: 0,
+                    items: Vec::new(),
                 });
             }
             let depth = (index != new).then(|| self.order.depth(index));
@@ -116,6 +121,7 @@ impl History {
             let from = sector.max(base) - base;
             let until = (end - base).min(BLOCK_SECTORS);
             let (low, high) = (from / PAGE_SECTORS, until.div_ceil(PAGE_SECTORS));
+            block.last_end = end.min(base + BLOCK_SECTORS);
             block.pages |= u64::MAX >> (64 - (high - low)) << low;
             for page in low..high {
                 let page = page as u8;
@@ -126,11 +132,14 @@ impl History {
             }
             if number == first {
                 block.last_start = sector;
+                block.items.retain(|other| *other != item);
+                block.items.truncate(63);
+                block.items.insert(0, item);
             }
         }
     }
 
-    fn use_item(&mut self, start: u64, sectors: u32, via: Via) {
+    fn use_item(&mut self, start: u64, sectors: u32, via: Via) -> u32 {
         let new = self.items.len() as u32;
         let id = *self.starts.entry(start).or_insert(new);
         let item = Item { start, sectors, label: item_label(via) };
@@ -140,6 +149,7 @@ impl History {
         }
         self.ends.insert(item.end(), id);
         self.recent.touch(id);
+        id
     }
 
     /// The last request that began at `sector`: how many others were used since.
@@ -166,6 +176,19 @@ impl History {
     pub(super) fn has_page(&self, sector: u64) -> bool {
         self.find(sector)
             .is_some_and(|(_, block)| block.has(sector / PAGE_SECTORS % BLOCK_PAGES))
+    }
+
+    pub(super) fn block_count(&self) -> usize { self.blocks.len() }
+
+    pub(super) fn layout(&self) -> Vec<u32> {
+        (0..self.blocks.len()).map(|i| {
+            let before = self.blocks[i].number.checked_sub(1).and_then(|n| self.index.get(&n));
+            before.filter(|b| (**b as usize) < i).map_or(0, |b| (i - *b as usize) as u32)
+        }).collect()
+    }
+
+    pub(super) fn places(&self) -> Vec<u64> {
+        self.layout().iter().zip(&self.blocks).filter(|(k, _)| **k == 0).map(|(_, b)| b.number * BLOCK_SECTORS).collect()
     }
 
     /// The block that so many others were touched after.

@@ -5,26 +5,8 @@ use std::collections::BTreeMap;
 /// Kinds of requests: where they go, by what came before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Goes on behind a write, to a page never written; as large as that one.
-    OnNewSame,
-    /// The same, of another size.
-    OnNew,
-    /// Goes on behind a write, to a page that was written; as large as that one.
-    OnOldSame,
-    /// The same, of another size.
-    OnOld,
-    /// Writes what a write wrote, from end to end.
-    Again,
-    /// The same from its start, of another size.
-    AgainResized,
-    /// A page never written, in a block that was.
-    NearNew,
-    /// A page that was written, though no write that is remembered began there.
-    NearOld,
-    /// A block never written, near one that was.
-    Beside,
-    /// Any other.
-    Fresh,
+    /// A write, which the map of its phase places.
+    Write,
     /// Goes on behind a read, as large as that one.
     ReadOnSame,
     /// The same, of another size.
@@ -46,13 +28,12 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 19] = [
-        Self::OnNewSame, Self::OnNew, Self::OnOldSame, Self::OnOld, Self::Again, Self::AgainResized,
-        Self::NearNew, Self::NearOld, Self::Beside, Self::Fresh, Self::ReadOnSame, Self::ReadOn, Self::ReadWritten,
+    pub(super) const ALL: [Self; 10] = [
+        Self::Write, Self::ReadOnSame, Self::ReadOn, Self::ReadWritten,
         Self::ReadNearWritten, Self::ReadAgain, Self::ReadAgainResized, Self::ReadNear, Self::ReadBeside, Self::ReadFresh,
     ];
     pub(super) fn writes(self) -> bool {
-        (self as usize) < Self::ReadOnSame as usize
+        self == Self::Write
     }
 }
 pub(super) const KINDS: usize = Kind::ALL.len();
@@ -60,10 +41,7 @@ pub(super) const GAP_CLASSES: usize = 6;
 pub(super) const CONTEXTS: usize = 32;
 pub(super) fn context_of(kind: Kind, gap: usize) -> usize {
     let group = match kind {
-        Kind::OnNewSame | Kind::OnNew => 0,
-        Kind::OnOldSame | Kind::OnOld => 1,
-        Kind::Again | Kind::AgainResized | Kind::NearNew | Kind::NearOld => 2,
-        Kind::Beside | Kind::Fresh => 3,
+        Kind::Write => 0,
         Kind::ReadOnSame | Kind::ReadOn => 4,
         Kind::ReadWritten | Kind::ReadNearWritten => 5,
         Kind::ReadAgain | Kind::ReadAgainResized | Kind::ReadNear => 6,
@@ -75,12 +53,35 @@ pub(super) const REGIONS: usize = 64;
 
 pub(super) type Tally = BTreeMap<u32, u32>;
 
+/// Writes of a phase to some successive blocks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Segment {
+    /// The first block, in the order in which blocks were first written.
+    pub(super) block: u32,
+    pub(super) blocks: u32,
+    /// Writes whose last page was new, and all.
+    pub(super) new: u32,
+    pub(super) writes: u32,
+    /// Mean size of a write: twice the logarithm to base 2 of sectors.
+    pub(super) size: u32,
+    /// Writes that went on where the last one in their block ended.
+    pub(super) on: u32,
+    /// Writes that began where an earlier one did.
+    pub(super) again: u32,
+    /// When, in 64ths of the phase's writes.
+    pub(super) from: u32,
+    pub(super) until: u32,
+}
+pub(super) const SLICES: u32 = 64;
+
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phase {
     pub(super) steps: Vec<Tally>,
     pub(super) depths: [Tally; KINDS],
     pub(super) forms: [Tally; KINDS],
-    pub(super) regions: [Tally; 2],
+    pub(super) regions: Tally,
+    pub(super) sizes: Tally,
+    pub(super) map: Vec<Segment>,
 }
 
 impl Profile { pub fn len(&self) -> usize { self.requests as usize } }
@@ -94,6 +95,10 @@ pub struct Profile {
     pub(super) pace_requests: u64,
     pub(super) pace: Vec<u64>,
     pub(super) phases: Vec<Phase>,
+    /// How many blocks before it the block lies that is its neighbour; 0 for none.
+    pub(super) layout: Vec<u32>,
+    pub(super) places: Tally,
+    pub(super) first_places: Tally,
 }
 
 pub(super) fn bin(value: usize) -> u32 {
