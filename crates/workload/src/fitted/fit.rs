@@ -93,7 +93,11 @@ impl Fitter {
                 *p.sizes.entry(size_of[&r.sectors]).or_default() += 1;
                 let known = written.find(r.sector).map(|(id, b)| (id, b.last_end == r.sector, written.began(r.sector).is_some()));
                 let (id, on, again) = known.unwrap_or((written.block_count() as u32, r.sector % BLOCK_SECTORS == 0, false));
-                marks.push(Mark { phase, block: id, new: !written.has_page(last), on, again, sectors: r.sectors });
+                marks.push(Mark { phase, block: id, new: written.new_pages(r.sector, r.sectors) as u32, on, again, sectors: r.sectors });
+                if let (Some((_, false, _)), Some((_, b))) = (known, written.find(r.sector)) {
+                    if again { if let Some(j) = b.items.iter().position(|i| written.items[*i as usize].start == r.sector) { *p.agains.entry(bin(j)).or_default() += 1; } }
+                    else if let Some(j) = b.rank(r.sector) { *p.olds.entry(bin(j)).or_default() += 1; }
+                }
                 if known.is_none() && r.sector % BLOCK_SECTORS != 0 { *profile.places.entry((r.sector % BLOCK_SECTORS) as u32).or_default() += 1; }
             }
             if let Some(f) = form { *p.forms[k].entry(size_of[&r.sectors] * 256 + f).or_default() += 1; }
@@ -122,7 +126,7 @@ impl Fitter {
     }
 }
 
-struct Mark { phase: usize, block: u32, new: bool, on: bool, again: bool, sectors: u32 }
+struct Mark { phase: usize, block: u32, new: u32, on: bool, again: bool, sectors: u32 }
 
 /// What the writes of a phase have in common, block by block.
 fn segments(marks: &[Mark]) -> Vec<Segment> {
@@ -131,7 +135,7 @@ fn segments(marks: &[Mark]) -> Vec<Segment> {
     for (at, m) in marks.iter().enumerate() {
         let slice = (at as u64 * u64::from(SLICES) / total) as u32;
         let (s, sectors) = of.entry(m.block).or_insert((Segment { block: m.block, blocks: 1, from: slice, ..Segment::default() }, 0));
-        s.writes += 1; s.new += u32::from(m.new); s.on += u32::from(m.on); s.again += u32::from(m.again && !m.on);
+        s.writes += 1; s.new += m.new; s.on += u32::from(m.on); s.again += u32::from(m.again && !m.on);
         s.until = slice + 1; *sectors += u64::from(m.sectors);
     }
     let mut out: Vec<Segment> = Vec::new();

@@ -27,7 +27,7 @@ impl Deck {
 
 /// A write to come: its block, size, and where in the block.
 #[derive(Clone, Copy, Debug)]
-struct Slot { key: u64, block: u32, size: u32, class: u32, new: bool, on: bool, again: bool }
+struct Slot { key: u64, block: u32, size: u32, class: u32, new: u64, on: bool, again: bool }
 
 /// The writes of a phase, in order.
 fn slots(phase: &Phase, sizes: &[u32], random: &mut Random) -> std::collections::VecDeque<Slot> {
@@ -46,7 +46,7 @@ fn slots(phase: &Phase, sizes: &[u32], random: &mut Random) -> std::collections:
                 let turn = |n_of: u64, salt: u64| ((j + 1) * n_of + salt) / n.max(1) != (j * n_of + salt) / n.max(1);
                 let width = (high - low) / n.max(1);
                 let key = low + width * j + random.below(width.max(1));
-                slots.push(Slot { key, block: s.block + i as u32, size: 0, class: s.size, new: turn(new, n - 1), on: turn(on, n - 1), again: turn(again, 0) });
+                slots.push(Slot { key, block: s.block + i as u32, size: 0, class: s.size, new: (j + 1) * new / n.max(1) - j * new / n.max(1), on: turn(on, n - 1), again: turn(again, 0) });
             }
         }
     }
@@ -60,7 +60,7 @@ fn slots(phase: &Phase, sizes: &[u32], random: &mut Random) -> std::collections:
     slots.into()
 }
 
-struct Decks { steps: Vec<Deck>, depths: Vec<Deck>, forms: Vec<Deck>, regions: Deck, slots: std::collections::VecDeque<Slot> }
+struct Decks { steps: Vec<Deck>, depths: Vec<Deck>, forms: Vec<Deck>, agains: Deck, olds: Deck, debt: std::collections::HashMap<u32, i64>, regions: Deck, slots: std::collections::VecDeque<Slot> }
 
 pub struct Fitted {
     profile: Arc<Profile>, random: Random, made: u64, wanted: u64, now: u64, context: usize,
@@ -80,7 +80,7 @@ impl Fitted {
         if (self.made % self.profile.requests) == 0 { self.lay_out(); }
         let p = &self.profile.phases[(self.made % self.profile.requests / self.profile.phase_requests) as usize];
         let d = |t: &[Tally]| t.iter().map(Deck::of).collect::<Vec<_>>();
-        let decks = Decks { steps: Vec::new(), depths: d(&p.depths), forms: d(&p.forms), regions: Deck::of(&p.regions), slots: slots(p, &self.profile.sizes, &mut self.random.clone()) };
+        let decks = Decks { steps: Vec::new(), depths: d(&p.depths), forms: d(&p.forms), agains: Deck::of(&p.agains), olds: Deck::of(&p.olds), debt: Default::default(), regions: Deck::of(&p.regions), slots: slots(p, &self.profile.sizes, &mut self.random.clone()) };
         let steps = self.decks.take().map(|d| d.steps).unwrap_or_default();
         self.decks = Some(Decks { steps, ..decks });
     }
@@ -181,45 +181,55 @@ impl Iterator for Fitted {
                 let from = number * BLOCK_SECTORS;
                 let pages = u64::from(slot.size).div_ceil(PAGE_SECTORS);
                 let h = &self.written;
-                let mut sector = from;
                 let mut via = Via::Jump;
+                let debt = decks.debt.entry(slot.block).or_default();
+                *debt += slot.new as i64;
+                let want = *debt;
+                // How far from the new pages that are wanted.
+                let off = |at: u64| { let n = h.new_pages(at, slot.size) as i64; if (n > 0) == (want > 0) { (n - want).unsigned_abs().min(64) } else { 64 + (n - want).unsigned_abs().min(64) } };
+                let mut sector = from;
                 match h.find(from) {
                     None => {
                         if !slot.on { sector = from + self.places.draw(random).map_or(0, u64::from); }
                     }
                     Some((_, b)) => {
-                        let items = b.items.iter().map(|i| h.items[*i as usize]);
-                        let old_again = slot.again || (!slot.new && !slot.on);
-                        if slot.on && b.last_end < from + BLOCK_SECTORS { sector = b.last_end; }
-                        else if old_again && !b.items.is_empty() {
-                            // One of the same size, and as new as is asked for.
-                            let mut best = (0, from);
-                            let n = b.items.len() as u64;
-                            let start = random.below(n);
-                            for (j, item) in items.enumerate() {
-                                let new = !h.has_page(item.start + u64::from(slot.size) - 1);
-                                let score = 1 + 4 * u64::from(new == slot.new) + 8 * u64::from(item.sectors == slot.size) + u64::from(j as u64 == start) * 2;
-                                if score > best.0 { best = (score, item.start); }
-                            }
-                            sector = best.1;
-                        } else {
-                            let mut best = (0, from); let mut count = 0;
+                        let goes_on = slot.on && b.last_end < from + BLOCK_SECTORS;
+                        let mut best = (u64::MAX, from);
+                        if goes_on { let o = off(b.last_end); if o < 64 || want > 0 { best = (0, b.last_end); } else { best = (o, b.last_end); } }
+                        if best.0 > 0 && (slot.again || want <= 0) && !b.items.is_empty() {
+                            let rank = decks.agains.draw(random).map_or(0, |r| in_bin(random, r)).min(b.items.len() - 1);
+                            if slot.again || want <= 0 && !slot.on {
+                            for (j, item) in b.items.iter().enumerate() {
+                                let item = h.items[*item as usize];
+                                let cost = 8 * off(item.start) + 24 * u64::from(item.sectors != slot.size) + 4 * u64::from((j.max(1) as u64 * 2).ilog2().abs_diff((rank.max(1) as u64 * 2).ilog2())) + 2 * (j.abs_diff(rank).min(8) as u64) / 4;
+                                if slot.again && cost < best.0 { best = (cost, item.start); }
+                            } }
+                        }
+                        if best.0 >= 512 || (!slot.again && best.0 > 0) {
+                            let mut count = 0;
                             let align = b.last_start % PAGE_SECTORS;
+                            let rank = if want <= 0 { decks.olds.draw(random).map(|r| in_bin(random, r)) } else { None };
+                            if let Some(rank) = rank.filter(|_| !b.recent.is_empty()) {
+                                let page = u64::from(b.recent[rank.min(b.recent.len() - 1)]);
+                                best = (8 * off(from + page * PAGE_SECTORS + align), from + page * PAGE_SECTORS + align);
+                            }
+                            if best.0 >= 512 || want > 0 {
+                            if want > 0 { best.0 = u64::MAX; }
                             for page in 0..64u64 {
                                 let until = (page + pages).min(64);
-                                let mask = u64::MAX >> (64 - (until - page)) << page;
-                                let hole = b.pages & mask == 0;
                                 let at = from + page * PAGE_SECTORS + align;
                                 let grid = slot.size > 8 && b.last_start.abs_diff(at) % u64::from(slot.size) == 0;
-                                let score = 1 + 4 * u64::from(if slot.new { hole } else { b.has(page) }) + 2 * u64::from(grid) + u64::from(b.touches(page, until));
-                                if score > best.0 { count = 1; best = (score, at); }
-                                else if score == best.0 { count += 1; if random.below(count) == 0 { best.1 = at; } }
-                            }
-                            sector = best.1;
+                                let cost = 8 * off(at) + 4 * u64::from(!grid) + 2 * u64::from(!b.touches(page, until));
+                                if cost < best.0 { count = 1; best = (cost, at); }
+                                else if cost == best.0 { count += 1; if random.below(count) == 0 { best.1 = at; } }
+                            } }
                         }
+                        sector = best.1;
                         if let Some((d, _)) = h.began(sector) { via = Via::Again(d); }
                     }
                 }
+                let n = h.new_pages(sector, slot.size) as i64;
+                if let Some(debt) = decks.debt.get_mut(&slot.block) { *debt -= n; }
                 if sector + u64::from(slot.size) > footprint { sector = (footprint.saturating_sub(u64::from(slot.size))) / 8 * 8; }
                 self.written.record(sector, slot.size, via);
                 self.made += 1;

@@ -152,6 +152,19 @@ impl History {
         id
     }
 
+    /// Pages of `sector..end` that were never touched.
+    pub(super) fn new_pages(&self, sector: u64, sectors: u32) -> u64 {
+        let end = sector + u64::from(sectors);
+        (sector / BLOCK_SECTORS..end.div_ceil(BLOCK_SECTORS)).map(|number| {
+            let base = number * BLOCK_SECTORS;
+            let low = (sector.max(base) - base) / PAGE_SECTORS;
+            let high = (end - base).min(BLOCK_SECTORS).div_ceil(PAGE_SECTORS);
+            let mask = u64::MAX >> (64 - (high - low)) << low;
+            let pages = self.find(base).map_or(0, |(_, b)| b.pages);
+            u64::from((mask & !pages).count_ones())
+        }).sum()
+    }
+
     /// The last request that began at `sector`: how many others were used since.
     pub(super) fn began(&self, sector: u64) -> Option<(usize, Item)> {
         let id = *self.starts.get(&sector)?;

@@ -59,7 +59,7 @@ pub(super) struct Segment {
     /// The first block, in the order in which blocks were first written.
     pub(super) block: u32,
     pub(super) blocks: u32,
-    /// Writes whose last page was new, and all.
+    /// New pages; and writes.
     pub(super) new: u32,
     pub(super) writes: u32,
     /// Mean size of a write: twice the logarithm to base 2 of sectors.
@@ -81,6 +81,10 @@ pub(super) struct Phase {
     pub(super) forms: [Tally; KINDS],
     pub(super) regions: Tally,
     pub(super) sizes: Tally,
+    /// How many requests began in the block since the one that began there.
+    pub(super) agains: Tally,
+    /// How many of the block's pages were written since the one a write begins in.
+    pub(super) olds: Tally,
     pub(super) map: Vec<Segment>,
 }
 
