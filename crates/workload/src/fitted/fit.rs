@@ -5,25 +5,59 @@ use super::history::{BESIDE, BLOCK_SECTORS, History, ITEM_LABELS, LABELS, PAGE_S
 use super::profile::*;
 use destage_trace::{Operation, Request};
 
+/// Phases of a profile, at most; and at least, however many segments they have.
+const MOST_PHASES: u64 = 64;
+const LEAST_PHASES: u64 = 16;
+/// Requests of a phase, at least.
+const LEAST_PHASE: u64 = 40;
+/// Segments of all phases, at most, unless there are few phases.
+const MOST_SEGMENTS: usize = 6000;
+
+/// Takes in the requests of a trace, in the order of their arrival, and makes a profile of them. Keeps all of them,
+/// since phases are parts of the whole.
+#[derive(Debug, Default)]
 pub struct Fitter {
     requests: Vec<Request>,
 }
 
 impl Fitter {
-    pub fn new() -> Self { Self { requests: Vec::new() } }
-    pub fn add(&mut self, request: &Request) { if matches!(request.operation, Operation::Read|Operation::Write) { self.requests.push(*request); } }
-    pub fn finish(self, phases: u64) -> Profile {
-        let requests = self.requests;
+    /// Takes in the next request. Flushes and trims are left out.
+    pub fn add(&mut self, request: &Request) {
+        if matches!(request.operation, Operation::Read | Operation::Write) {
+            self.requests.push(*request);
+        }
+    }
+
+    /// The profile of all requests; none if there were none.
+    #[must_use]
+    pub fn finish(self) -> Option<Profile> {
+        if self.requests.is_empty() {
+            return None;
+        }
+        let mut phases = MOST_PHASES;
+        loop {
+            let profile = profile(&self.requests, phases);
+            let segments: usize = profile.phases.iter().map(|phase| phase.map.len()).sum();
+            if segments <= MOST_SEGMENTS || phases <= LEAST_PHASES {
+                return Some(profile);
+            }
+            phases /= 2;
+        }
+    }
+}
+
+/// The profile of `requests`, at least one, in so many `phases` or fewer.
+fn profile(requests: &[Request], phases: u64) -> Profile {
         let mut profile = Profile::default();
         let n = requests.len() as u64;
         profile.requests = n;
         profile.footprint_sectors = requests.iter().map(Request::end).max().unwrap_or(1).next_multiple_of(8);
-        let phases = phases.min(n.div_ceil(std::env::var("MINP").map_or(100, |v| v.parse().unwrap_or(100)))).max(1);
+        let phases = phases.min(n.div_ceil(LEAST_PHASE)).max(1);
         profile.phase_requests = n.div_ceil(phases);
         profile.pace_requests = (n / 1024).max(16);
         // sizes
         let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
-        for r in &requests { *counts.entry(r.sectors).or_default() += 1; }
+        for r in requests { *counts.entry(r.sectors).or_default() += 1; }
         let (sizes, size_of) = sizes(&counts);
         profile.sizes = sizes;
         // gaps
@@ -53,12 +87,11 @@ impl Fitter {
             if index as u64 % profile.pace_requests == 0 { profile.pace.push(0); }
             if let Some(l) = profile.pace.last_mut() { *l += gaps[index]; }
             let writes = r.operation == Operation::Write;
-            let last = r.end() - 1;
             let (mut depth, mut item, mut pick, mut via) = (None, None, 0, Via::Jump);
             let history = if writes { &written } else { &read };
             let (mut on, mut again) = (history.ended(r.sector), history.began(r.sector));
             if let (Some(o), Some(a)) = (on, again) { if o.0 <= a.0 { again = None; } else { on = None; } }
-            let kind = if writes { Kind::Write } else if written.has_page(r.sector) && on.is_none() {
+            let kind = if writes { Kind::of_write(r.sectors) } else if written.has_page(r.sector) && on.is_none() {
                 if let Some((d, i)) = written.began(r.sector) { item = Some((d, i.label)); if let Some((d, _)) = again { via = Via::Again(d); } Kind::ReadWritten }
                 else if let Some((i, b)) = written.find(r.sector) { depth = Some((written.order.depth(i), b.label())); pick = b.rank(r.sector).unwrap_or(0); Kind::ReadNearWritten }
                 else { Kind::ReadFresh }
@@ -82,7 +115,7 @@ impl Fitter {
             let page = r.sector / PAGE_SECTORS % 64;
             let place = (r.sector % PAGE_SECTORS * 8 + page % 8) as u32 * 4;
             let form = match kind {
-                Kind::Write => None,
+                _ if writes => None,
                 Kind::ReadBeside if on_grid(&read, r.sector, BESIDE[pick], r.sectors) => Some(2),
                 Kind::ReadBeside | Kind::ReadFresh => Some(place + u32::from(page == 0)),
                 Kind::ReadNear => Some(if on_grid(&read, r.sector, 0, r.sectors) { 2 } else { place }),
@@ -114,16 +147,7 @@ impl Fitter {
             rest = more;
             profile.phases[at].map = segments(own);
         }
-        if std::env::var("FITDBG").is_ok() {
-            let mut by = [0u32; KINDS]; 
-            for p in &profile.phases { for s in &p.steps { for (a, c) in s { by[*a as usize / GAP_CLASSES] += c; } } }
-            for k in Kind::ALL { eprintln!("{k:?} {}", by[k as usize]); }
-            let mut entries = [0usize; 4];
-            for p in &profile.phases { for (i, t) in [&p.steps[..], &p.depths, &p.forms].iter().enumerate() { entries[i] += t.iter().map(|t| t.len()).sum::<usize>(); } }
-            let segs: usize = profile.phases.iter().map(|p| p.map.len()).sum(); let mut runs = 0; let mut old = None; for l in &profile.layout { if old != Some(*l) { runs += 1; old = Some(*l); } } eprintln!("segments {segs} layout {runs} places {}", profile.places.len()); eprintln!("entries {entries:?} steps depths forms; phases {}", profile.phases.len());
-        }
         profile
-    }
 }
 
 struct Mark { phase: usize, block: u32, new: u32, on: bool, again: bool, sectors: u32 }

@@ -30,7 +30,7 @@ impl Deck {
 struct Slot { key: u64, block: u32, size: u32, class: u32, new: u64, on: bool, again: bool }
 
 /// The writes of a phase, in order.
-fn slots(phase: &Phase, sizes: &[u32], random: &mut Random) -> std::collections::VecDeque<Slot> {
+fn slots(phase: &Phase, sizes: &[u32], random: &mut Random) -> [std::collections::VecDeque<Slot>; WRITES] {
     const UNIT: u64 = 1 << 32;
     let mut slots = Vec::new();
     for s in &phase.map {
@@ -45,7 +45,7 @@ fn slots(phase: &Phase, sizes: &[u32], random: &mut Random) -> std::collections:
             for j in 0..n {
                 let turn = |n_of: u64, salt: u64| ((j + 1) * n_of + salt) / n.max(1) != (j * n_of + salt) / n.max(1);
                 let width = (high - low) / n.max(1);
-                let key = low + width * j + random.below(width.max(1));
+                let key = low + width * j + if 2 * s.on > s.writes { width / 2 } else { random.below(width.max(1)) };
                 slots.push(Slot { key, block: s.block + i as u32, size: 0, class: s.size, new: (j + 1) * new / n.max(1) - j * new / n.max(1), on: turn(on, n - 1), again: turn(again, 0) });
             }
         }
@@ -57,11 +57,18 @@ fn slots(phase: &Phase, sizes: &[u32], random: &mut Random) -> std::collections:
     order.sort_unstable();
     for ((_, _, i), size) in order.into_iter().zip(all) { slots[i].size = size; }
     slots.sort_by_key(|s| s.key);
-    slots.into()
+    let mut of: [std::collections::VecDeque<Slot>; WRITES] = Default::default();
+    for slot in slots {
+        of[Kind::of_write(slot.size) as usize].push_back(slot);
+    }
+    of
 }
 
-struct Decks { steps: Vec<Deck>, depths: Vec<Deck>, forms: Vec<Deck>, agains: Deck, olds: Deck, debt: std::collections::HashMap<u32, i64>, regions: Deck, slots: std::collections::VecDeque<Slot> }
+#[derive(Debug)]
+struct Decks { steps: Vec<Deck>, depths: Vec<Deck>, forms: Vec<Deck>, agains: Deck, olds: Deck, debt: std::collections::HashMap<u32, i64>, regions: Deck, slots: [std::collections::VecDeque<Slot>; WRITES] }
 
+/// The requests of a profile.
+#[derive(Debug)]
 pub struct Fitted {
     profile: Arc<Profile>, random: Random, made: u64, wanted: u64, now: u64, context: usize,
     written: History, read: History,
@@ -71,6 +78,8 @@ pub struct Fitted {
 }
 
 impl Fitted {
+    /// The first `wanted` requests of `profile`, as `seed` has them.
+    #[must_use]
     pub fn new(profile: Arc<Profile>, wanted: u64, seed: u64) -> Self {
         let gaps = profile.gaps.iter().map(|g| Deck::of(&(0..g.len() as u32).map(|i| (i, 1)).collect())).collect();
         Self { places: Deck::of(&profile.places), random: Random::new(seed), made: 0, wanted, now: 0, context: 0, written: History::default(), read: History::default(), decks: None, gaps, profile, addresses: Vec::new(), ahead: Default::default(), drawn: 0 }
@@ -174,8 +183,8 @@ impl Iterator for Fitted {
         let card = decks.depths[k].draw(random);
         let form = decks.forms[k].draw(random).unwrap_or(0);
         let footprint = self.profile.footprint_sectors;
-        if kind == Kind::Write {
-            let slot = decks.slots.pop_front();
+        if kind.writes() {
+            let slot = decks.slots[k].pop_front().or_else(|| decks.slots.iter_mut().find_map(|slots| slots.pop_front()));
             if let Some(slot) = slot {
                 let number = self.addresses[slot.block as usize];
                 let from = number * BLOCK_SECTORS;

@@ -4,6 +4,8 @@ mod generate;
 mod history;
 mod order;
 mod profile;
+mod text;
 pub use fit::Fitter;
 pub use generate::Fitted;
 pub use profile::Profile;
+pub use text::ProfileError;

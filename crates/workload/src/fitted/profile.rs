@@ -1,12 +1,22 @@
-//! What is kept of a trace: how often which kind of request occurs in each of its phases, and nothing of any one request.
+//! What is kept of a trace: for each of its phases, how often which kind of request occurs, and how its writes spread
+//! over the blocks of the working set. Blocks are numbered in the order of their first write; nothing is kept of any
+//! one request or address.
 
 use std::collections::BTreeMap;
+
+use destage_base::time::TICKS_PER_MS;
 
 /// Kinds of requests: where they go, by what came before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A write, which the map of its phase places.
+    /// A write of at most 2 pages, which the map of its phase places.
     Write,
+    /// One of at most 16.
+    Write16,
+    /// One of at most 64.
+    Write64,
+    /// A larger one.
+    WriteMore,
     /// Goes on behind a read, as large as that one.
     ReadOnSame,
     /// The same, of another size.
@@ -28,20 +38,34 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 10] = [
-        Self::Write, Self::ReadOnSame, Self::ReadOn, Self::ReadWritten,
+    pub(super) const ALL: [Self; 13] = [
+        Self::Write, Self::Write16, Self::Write64, Self::WriteMore, Self::ReadOnSame, Self::ReadOn, Self::ReadWritten,
         Self::ReadNearWritten, Self::ReadAgain, Self::ReadAgainResized, Self::ReadNear, Self::ReadBeside, Self::ReadFresh,
     ];
     pub(super) fn writes(self) -> bool {
-        self == Self::Write
+        (self as usize) < WRITES
+    }
+
+    /// That of a write of so many sectors.
+    pub(super) const fn of_write(sectors: u32) -> Self {
+        match sectors {
+            0..=16 => Self::Write,
+            17..=128 => Self::Write16,
+            129..=512 => Self::Write64,
+            _ => Self::WriteMore,
+        }
     }
 }
+/// Kinds of writes, which come first.
+pub(super) const WRITES: usize = 4;
 pub(super) const KINDS: usize = Kind::ALL.len();
 pub(super) const GAP_CLASSES: usize = 6;
 pub(super) const CONTEXTS: usize = 32;
 pub(super) fn context_of(kind: Kind, gap: usize) -> usize {
     let group = match kind {
-        Kind::Write => 0,
+        Kind::Write | Kind::Write16 => 0,
+        Kind::Write64 => 1,
+        Kind::WriteMore => 2,
         Kind::ReadOnSame | Kind::ReadOn => 4,
         Kind::ReadWritten | Kind::ReadNearWritten => 5,
         Kind::ReadAgain | Kind::ReadAgainResized | Kind::ReadNear => 6,
@@ -88,7 +112,7 @@ pub(super) struct Phase {
     pub(super) map: Vec<Segment>,
 }
 
-impl Profile { pub fn len(&self) -> usize { self.requests as usize } }
+/// A trace's statistics, from which requests like its own are drawn.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     pub(super) requests: u64,
@@ -113,11 +137,41 @@ pub(super) fn bin(value: usize) -> u32 {
     8 + 4 * (octave - 3) + (value >> (octave - 2) & 3) as u32
 }
 
-pub(super) fn bin_range(bin: u32) -> (u64, u64) {
+pub(super) const fn bin_range(bin: u32) -> (u64, u64) {
     if bin < 8 {
-        return (u64::from(bin), u64::from(bin) + 1);
+        return (bin as u64, bin as u64 + 1);
     }
-    let (octave, quarter) = ((bin - 8) / 4 + 3, u64::from((bin - 8) % 4));
+    let (octave, quarter) = ((bin - 8) / 4 + 3, ((bin - 8) % 4) as u64);
     let step = 1u64 << (octave - 2);
     ((4 + quarter) * step, (5 + quarter) * step)
+}
+
+impl Profile {
+    /// How many requests the trace had; after so many, its phases begin again at other addresses.
+    #[must_use]
+    pub const fn requests(&self) -> u64 {
+        self.requests
+    }
+
+    /// The sector after the last one that the trace touched.
+    #[must_use]
+    pub const fn footprint_sectors(&self) -> u64 {
+        self.footprint_sectors
+    }
+
+    /// Writes in a hundred requests.
+    #[must_use]
+    pub fn write_percent(&self) -> f64 {
+        let steps = self.phases.iter().flat_map(|phase| &phase.steps);
+        let writes = steps.flat_map(|tally| tally.range(..(WRITES * GAP_CLASSES) as u32));
+        let writes: u64 = writes.map(|(_, count)| u64::from(*count)).sum();
+        writes as f64 * 100.0 / self.requests as f64
+    }
+
+    /// Mean gap between arrivals, in milliseconds.
+    #[must_use]
+    pub fn mean_interarrival_ms(&self) -> f64 {
+        let span: u128 = self.pace.iter().map(|ticks| u128::from(*ticks)).sum();
+        span as f64 / TICKS_PER_MS as f64 / self.requests as f64
+    }
 }
