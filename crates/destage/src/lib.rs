@@ -14,6 +14,7 @@
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
+//! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
 //! | [`state`] | a prepared device in a file for later runs |
 //! | [`Error`] | why nothing comes of it |
 //! | [`base`], [`buffer`], [`flash`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
@@ -25,6 +26,7 @@ pub mod csv;
 mod devices;
 mod error;
 mod facts;
+mod fit;
 mod grid;
 mod input;
 pub mod json;
@@ -53,6 +55,7 @@ pub use destage_sim::settings::{Config, Origin, Settings};
 pub use compare::{Effort, compare};
 pub use error::Error;
 pub use facts::Facts;
+pub use fit::{Fit, Residual, SCHEMES as FIT_SCHEMES, fit};
 pub use grid::{Combination, Grid};
 pub use input::{Input, Reading, workload_pair};
 pub use manifest::{Manifest, SCHEMA, commit, version};

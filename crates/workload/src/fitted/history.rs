@@ -41,34 +41,62 @@ pub(super) struct Item {
     pub(super) label: u8,
 }
 
-impl Item { pub(super) fn end(&self) -> u64 { self.start + u64::from(self.sectors) } }
+impl Item {
+    pub(super) fn end(&self) -> u64 {
+        self.start + u64::from(self.sectors)
+    }
+}
 
 /// How a request came to where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Via { Jump, On(usize), Again(usize) }
+pub(super) enum Via {
+    Jump,
+    On(usize),
+    Again(usize),
+}
 
 /// Labels of items.
 pub(super) const ITEM_LABELS: u32 = 32;
 fn item_label(via: Via) -> u8 {
     let class = |d: usize| if d < 2 { d } else { (1 + d.ilog2() as usize).min(15) } as u8;
-    match via { Via::Jump => 31, Via::On(d) => class(d).min(14), Via::Again(d) => 16 + class(d).min(14) }
+    match via {
+        Via::Jump => 31,
+        Via::On(d) => class(d).min(14),
+        Via::Again(d) => 16 + class(d).min(14),
+    }
 }
 
 /// Labels of blocks.
 pub(super) const LABELS: u32 = 16;
 
 fn label(depth: Option<usize>) -> u8 {
-    match depth { None => 0, Some(0..4) => 1, Some(4..64) => 2, Some(_) => 3 }
+    match depth {
+        None => 0,
+        Some(0..4) => 1,
+        Some(4..64) => 2,
+        Some(_) => 3,
+    }
 }
 
 impl Block {
-    pub(super) fn fill(&self) -> u32 { match self.pages.count_ones() { 0..=4 => 0, 5..=16 => 1, 17..=40 => 2, _ => 3 } }
-    pub(super) fn label(&self) -> u32 { self.fill() * 4 + u32::from(self.label) }
+    pub(super) fn fill(&self) -> u32 {
+        match self.pages.count_ones() {
+            0..=4 => 0,
+            5..=16 => 1,
+            17..=40 => 2,
+            _ => 3,
+        }
+    }
+    pub(super) fn label(&self) -> u32 {
+        self.fill() * 4 + u32::from(self.label)
+    }
 
     /// How many of its pages were touched since the page of `sector`, if that was.
     pub(super) fn rank(&self, sector: u64) -> Option<usize> {
         let page = (sector / PAGE_SECTORS % BLOCK_PAGES) as u8;
-        if !self.has(u64::from(page)) { return None; }
+        if !self.has(u64::from(page)) {
+            return None;
+        }
         self.recent.iter().position(|other| *other == page)
     }
 
@@ -126,7 +154,10 @@ impl History {
             for page in low..high {
                 let page = page as u8;
                 let at = block.recent.iter().position(|other| *other == page);
-                let at = at.unwrap_or_else(|| { block.recent.push(page); block.recent.len() - 1 });
+                let at = at.unwrap_or_else(|| {
+                    block.recent.push(page);
+                    block.recent.len() - 1
+                });
                 block.recent[..=at].rotate_right(1);
                 block.recent[0] = page;
             }
@@ -142,10 +173,18 @@ impl History {
     fn use_item(&mut self, start: u64, sectors: u32, via: Via) -> u32 {
         let new = self.items.len() as u32;
         let id = *self.starts.entry(start).or_insert(new);
-        let item = Item { start, sectors, label: item_label(via) };
-        if id == new { self.items.push(item); } else {
+        let item = Item {
+            start,
+            sectors,
+            label: item_label(via),
+        };
+        if id == new {
+            self.items.push(item);
+        } else {
             let old = std::mem::replace(&mut self.items[id as usize], item);
-            if old.sectors != sectors && self.ends.get(&old.end()) == Some(&id) { self.ends.remove(&old.end()); }
+            if old.sectors != sectors && self.ends.get(&old.end()) == Some(&id) {
+                self.ends.remove(&old.end());
+            }
         }
         self.ends.insert(item.end(), id);
         self.recent.touch(id);
@@ -155,14 +194,16 @@ impl History {
     /// Pages of `sector..end` that were never touched.
     pub(super) fn new_pages(&self, sector: u64, sectors: u32) -> u64 {
         let end = sector + u64::from(sectors);
-        (sector / BLOCK_SECTORS..end.div_ceil(BLOCK_SECTORS)).map(|number| {
-            let base = number * BLOCK_SECTORS;
-            let low = (sector.max(base) - base) / PAGE_SECTORS;
-            let high = (end - base).min(BLOCK_SECTORS).div_ceil(PAGE_SECTORS);
-            let mask = u64::MAX >> (64 - (high - low)) << low;
-            let pages = self.find(base).map_or(0, |(_, b)| b.pages);
-            u64::from((mask & !pages).count_ones())
-        }).sum()
+        (sector / BLOCK_SECTORS..end.div_ceil(BLOCK_SECTORS))
+            .map(|number| {
+                let base = number * BLOCK_SECTORS;
+                let low = (sector.max(base) - base) / PAGE_SECTORS;
+                let high = (end - base).min(BLOCK_SECTORS).div_ceil(PAGE_SECTORS);
+                let mask = u64::MAX >> (64 - (high - low)) << low;
+                let pages = self.find(base).map_or(0, |(_, b)| b.pages);
+                u64::from((mask & !pages).count_ones())
+            })
+            .sum()
     }
 
     /// The last request that began at `sector`: how many others were used since.
@@ -177,7 +218,9 @@ impl History {
         Some((self.recent.depth(id), self.items[id as usize]))
     }
 
-    pub(super) fn item(&self, depth: usize) -> Item { self.items[self.recent.at(depth) as usize] }
+    pub(super) fn item(&self, depth: usize) -> Item {
+        self.items[self.recent.at(depth) as usize]
+    }
 
     /// The block with `sector`, if it was touched.
     pub(super) fn find(&self, sector: u64) -> Option<(u32, &Block)> {
@@ -191,17 +234,31 @@ impl History {
             .is_some_and(|(_, block)| block.has(sector / PAGE_SECTORS % BLOCK_PAGES))
     }
 
-    pub(super) fn block_count(&self) -> usize { self.blocks.len() }
+    pub(super) fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
 
     pub(super) fn layout(&self) -> Vec<u32> {
-        (0..self.blocks.len()).map(|i| {
-            let before = self.blocks[i].number.checked_sub(1).and_then(|n| self.index.get(&n));
-            before.filter(|b| (**b as usize) < i).map_or(0, |b| (i - *b as usize) as u32)
-        }).collect()
+        (0..self.blocks.len())
+            .map(|i| {
+                let before = self.blocks[i]
+                    .number
+                    .checked_sub(1)
+                    .and_then(|n| self.index.get(&n));
+                before
+                    .filter(|b| (**b as usize) < i)
+                    .map_or(0, |b| (i - *b as usize) as u32)
+            })
+            .collect()
     }
 
     pub(super) fn places(&self) -> Vec<u64> {
-        self.layout().iter().zip(&self.blocks).filter(|(k, _)| **k == 0).map(|(_, b)| b.number * BLOCK_SECTORS).collect()
+        self.layout()
+            .iter()
+            .zip(&self.blocks)
+            .filter(|(k, _)| **k == 0)
+            .map(|(_, b)| b.number * BLOCK_SECTORS)
+            .collect()
     }
 
     /// The block that so many others were touched after.
@@ -209,4 +266,3 @@ impl History {
         &self.blocks[self.order.at(depth) as usize]
     }
 }
-

@@ -39,8 +39,19 @@ pub(super) enum Kind {
 
 impl Kind {
     pub(super) const ALL: [Self; 13] = [
-        Self::Write, Self::Write16, Self::Write64, Self::WriteMore, Self::ReadOnSame, Self::ReadOn, Self::ReadWritten,
-        Self::ReadNearWritten, Self::ReadAgain, Self::ReadAgainResized, Self::ReadNear, Self::ReadBeside, Self::ReadFresh,
+        Self::Write,
+        Self::Write16,
+        Self::Write64,
+        Self::WriteMore,
+        Self::ReadOnSame,
+        Self::ReadOn,
+        Self::ReadWritten,
+        Self::ReadNearWritten,
+        Self::ReadAgain,
+        Self::ReadAgainResized,
+        Self::ReadNear,
+        Self::ReadBeside,
+        Self::ReadFresh,
     ];
     pub(super) fn writes(self) -> bool {
         (self as usize) < WRITES

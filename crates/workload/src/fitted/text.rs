@@ -11,7 +11,8 @@ use toml::{Table, Value};
 
 use super::history::BLOCK_SECTORS;
 use super::profile::{
-    CONTEXTS, GAP_CLASSES, KINDS, Kind, Phase, Profile, REGIONS, SLICES, Segment, Tally, WRITES, bin_range,
+    CONTEXTS, GAP_CLASSES, KINDS, Kind, Phase, Profile, REGIONS, SLICES, Segment, Tally, WRITES,
+    bin_range,
 };
 
 /// What a profile's text says its form is.
@@ -64,9 +65,9 @@ impl<'a> Part<'a> {
     fn number(&self, key: &str, most: u64) -> Result<u64, ProfileError> {
         let value = self.value(key)?;
         let number = value.as_integer().and_then(|n| u64::try_from(n).ok());
-        number.filter(|n| (1..=most).contains(n)).ok_or_else(|| {
-            wrong(self.key(key), value, format!("a whole number, 1 to {most}"))
-        })
+        number
+            .filter(|n| (1..=most).contains(n))
+            .ok_or_else(|| wrong(self.key(key), value, format!("a whole number, 1 to {most}")))
     }
 
     fn words(&self, key: &str) -> Result<impl Iterator<Item = &'a str> + use<'a>, ProfileError> {
@@ -76,7 +77,12 @@ impl<'a> Part<'a> {
         Ok(text.split_ascii_whitespace())
     }
 
-    fn list<T: FromStr + PartialOrd>(&self, key: &str, least: T, most: T) -> Result<Vec<T>, ProfileError>
+    fn list<T: FromStr + PartialOrd>(
+        &self,
+        key: &str,
+        least: T,
+        most: T,
+    ) -> Result<Vec<T>, ProfileError>
     where
         T: std::fmt::Display,
     {
@@ -84,7 +90,11 @@ impl<'a> Part<'a> {
             .map(|word| {
                 let number = word.parse().ok().filter(|n| *n >= least && *n <= most);
                 number.ok_or_else(|| {
-                    wrong(self.key(key), word, format!("a whole number, {least} to {most}"))
+                    wrong(
+                        self.key(key),
+                        word,
+                        format!("a whole number, {least} to {most}"),
+                    )
                 })
             })
             .collect()
@@ -101,7 +111,11 @@ impl<'a> Part<'a> {
             let pair = value.parse().ok().zip(count.parse::<u32>().ok());
             let pair = pair.filter(|(value, count)| *value < end && *count > 0);
             let (value, count): (u32, u32) = pair.ok_or_else(|| {
-                wrong(self.key(key), word, format!("VALUE:COUNT, the value below {end}"))
+                wrong(
+                    self.key(key),
+                    word,
+                    format!("VALUE:COUNT, the value below {end}"),
+                )
             })?;
             sum += u64::from(count);
             if sum > MOST || tally.insert(value, count).is_some() {
@@ -132,14 +146,23 @@ impl FromStr for Profile {
     fn from_str(text: &str) -> Result<Self, ProfileError> {
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
             let at = error.span().map_or(0, |span| span.start);
-            let line = text.get(..at).map_or(1, |before| before.matches('\n').count() + 1);
+            let line = text
+                .get(..at)
+                .map_or(1, |before| before.matches('\n').count() + 1);
             let found = text.lines().nth(line - 1).unwrap_or_default();
-            wrong(format!("line {line}"), found, format!("TOML: {}", error.message()))
+            wrong(
+                format!("line {line}"),
+                found,
+                format!("TOML: {}", error.message()),
+            )
         })?;
         let part = |key: &str| {
             let found = table.get(key).and_then(Value::as_table);
             let found = found.ok_or_else(|| wrong(key, "", "a table of that name"))?;
-            Ok(Part { name: key.to_owned(), table: found })
+            Ok(Part {
+                name: key.to_owned(),
+                table: found,
+            })
         };
         let whole = part("standin")?;
         let form = whole.value("form")?;
@@ -152,7 +175,8 @@ impl FromStr for Profile {
         let sizes = whole.list("sizes", 1, u32::MAX)?;
         let largest = sizes.iter().copied().max().unwrap_or(0);
         if largest == 0 || u64::from(largest) > footprint_sectors {
-            let expected = format!("at least one size, none above the footprint, {footprint_sectors}");
+            let expected =
+                format!("at least one size, none above the footprint, {footprint_sectors}");
             return Err(wrong("standin.sizes", largest, expected));
         }
         let mut gaps: [Vec<u64>; GAP_CLASSES] = std::array::from_fn(|_| Vec::new());
@@ -194,7 +218,11 @@ fn check(profile: &Profile) -> Result<(), ProfileError> {
         if has as u64 == expected {
             return Ok(());
         }
-        Err(wrong(key, has, format!("{expected}, for {} requests", profile.requests)))
+        Err(wrong(
+            key,
+            has,
+            format!("{expected}, for {} requests", profile.requests),
+        ))
     };
     count("phase", profile.phases.len(), profile.phase_requests)?;
     count("standin.pace", profile.pace.len(), profile.pace_requests)?;
@@ -207,9 +235,20 @@ fn check(profile: &Profile) -> Result<(), ProfileError> {
             let expected = format!("{of} in all, the requests of the phase");
             return Err(wrong(format!("phase {}.next", index + 1), steps, expected));
         }
-        let writes: u64 = phase.map.iter().map(|segment| u64::from(segment.writes)).sum();
+        let writes: u64 = phase
+            .map
+            .iter()
+            .map(|segment| u64::from(segment.writes))
+            .sum();
         let steps = phase.steps.iter();
-        let asked: u64 = steps.map(|tally| tally.range(..(WRITES * GAP_CLASSES) as u32).map(|(_, n)| u64::from(*n)).sum::<u64>()).sum();
+        let asked: u64 = steps
+            .map(|tally| {
+                tally
+                    .range(..(WRITES * GAP_CLASSES) as u32)
+                    .map(|(_, n)| u64::from(*n))
+                    .sum::<u64>()
+            })
+            .sum();
         if writes != asked || writes != sum(&phase.sizes) {
             let expected = format!("{asked} writes in all, as many as sizes and steps have");
             return Err(wrong(format!("phase {}.map", index + 1), writes, expected));
@@ -227,7 +266,10 @@ fn layout(part: &Part<'_>) -> Result<Vec<u32>, ProfileError> {
             *value as usize <= layout.len() && layout.len() as u64 + u64::from(*count) <= MOST
         };
         let (value, count) = pair.filter(fits).ok_or_else(|| {
-            let expected = format!("BACK:COUNT, back to one of the {} blocks before", layout.len());
+            let expected = format!(
+                "BACK:COUNT, back to one of the {} blocks before",
+                layout.len()
+            );
             wrong(part.key("layout"), word, expected)
         })?;
         layout.extend(std::iter::repeat_n(value, count as usize));
@@ -258,11 +300,15 @@ fn read_map(profile: &Profile, part: &Part<'_>) -> Result<Vec<Segment>, ProfileE
             wrong(
                 part.key("map"),
                 word,
-                format!("nine numbers with dots between: SKIP.BLOCKS.NEW.WRITES.SIZE.ON.AGAIN.FROM.UNTIL, of {blocks} blocks, in {SLICES} slices"),
+                format!(
+                    "nine numbers with dots between: SKIP.BLOCKS.NEW.WRITES.SIZE.ON.AGAIN.FROM.UNTIL, of {blocks} blocks, in {SLICES} slices"
+                ),
             )
         };
         let numbers: Option<Vec<u32>> = word.split('.').map(|n| n.parse().ok()).collect();
-        let numbers: [u32; 9] = numbers.and_then(|n| n.try_into().ok()).ok_or_else(expected)?;
+        let numbers: [u32; 9] = numbers
+            .and_then(|n| n.try_into().ok())
+            .ok_or_else(expected)?;
         let [skip, blocks, new, writes, size, on, again, from, until] = numbers;
         let first = u64::from(skip) + before;
         before = first + u64::from(blocks);
@@ -278,7 +324,17 @@ fn read_map(profile: &Profile, part: &Part<'_>) -> Result<Vec<Segment>, ProfileE
             return Err(expected());
         }
         let block = first as u32;
-        map.push(Segment { block, blocks, new, writes, size, on, again, from, until });
+        map.push(Segment {
+            block,
+            blocks,
+            new,
+            writes,
+            size,
+            on,
+            again,
+            from,
+            until,
+        });
     }
     Ok(map)
 }
@@ -341,7 +397,10 @@ impl Phase {
             line(format!("next{index}"), tally);
         }
         for kind in Kind::ALL {
-            line(format!("where{}", kind as usize), &self.depths[kind as usize]);
+            line(
+                format!("where{}", kind as usize),
+                &self.depths[kind as usize],
+            );
             line(format!("form{}", kind as usize), &self.forms[kind as usize]);
         }
         line("regions".to_owned(), &self.regions);
@@ -366,7 +425,10 @@ fn counts(tally: &BTreeMap<u32, u32>) -> String {
     if tally.is_empty() {
         return String::new();
     }
-    format!("\"{}\"", joined(tally.iter().map(|(value, count)| (*value, *count))))
+    format!(
+        "\"{}\"",
+        joined(tally.iter().map(|(value, count)| (*value, *count)))
+    )
 }
 
 fn joined(pairs: impl Iterator<Item = (u32, u32)>) -> String {
