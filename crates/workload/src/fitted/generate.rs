@@ -147,6 +147,7 @@ pub struct Fitted {
     ahead: std::collections::VecDeque<(Kind, u64)>,
     drawn: u64,
     addresses: Vec<u64>,
+    reads_reached_end: bool,
 }
 
 impl Fitted {
@@ -170,6 +171,7 @@ impl Fitted {
             gaps,
             profile,
             addresses: Vec::new(),
+            reads_reached_end: false,
             ahead: Default::default(),
             drawn: 0,
         }
@@ -203,6 +205,7 @@ impl Fitted {
         let blocks = (profile.footprint_sectors / BLOCK_SECTORS).max(1);
         let mut used: std::collections::HashMap<u64, u32> = std::collections::HashMap::new();
         let mut regions = Deck::of(&profile.first_places);
+        let mut reached_end = false;
         let mut addresses: Vec<u64> = Vec::with_capacity(profile.layout.len());
         // How far each place goes on.
         let mut ahead = vec![1u64; profile.layout.len()];
@@ -220,6 +223,10 @@ impl Fitted {
             let address = next.unwrap_or_else(|| {
                 let region = u64::from(regions.draw(&mut self.random).unwrap_or(0));
                 let want = ahead[i];
+                // The device that the addresses ask for is as large as the trace's.
+                if region == REGIONS as u64 - 1 && !std::mem::replace(&mut reached_end, true) {
+                    return blocks.saturating_sub(want);
+                }
                 let mut best = (0, region * region_blocks);
                 for tries in 0..64u64 {
                     let span = region_blocks * (1 + tries / 8);
@@ -709,6 +716,10 @@ impl Iterator for Fitted {
                         break;
                     }
                 }
+            }
+            if region as usize == REGIONS - 1 && !self.reads_reached_end {
+                self.reads_reached_end = true;
+                best.1 = footprint.saturating_sub(within + u64::from(size)) / BLOCK_SECTORS;
             }
             best.1 * BLOCK_SECTORS + within
         };
