@@ -125,7 +125,7 @@ fn profile(requests: &[Request], phases: u64) -> Profile {
             });
         }
         let p = &mut profile.phases[phase];
-        if index as u64 % profile.pace_requests == 0 {
+        if (index as u64).is_multiple_of(profile.pace_requests) {
             profile.pace.push(0);
         }
         if let Some(l) = profile.pace.last_mut() {

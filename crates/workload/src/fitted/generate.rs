@@ -180,7 +180,7 @@ impl Fitted {
         &self.profile.phases[(at % self.profile.requests / self.profile.phase_requests) as usize]
     }
     fn enter(&mut self) {
-        if (self.made % self.profile.requests) == 0 {
+        if self.made.is_multiple_of(self.profile.requests) {
             self.lay_out();
         }
         let p = &self.profile.phases

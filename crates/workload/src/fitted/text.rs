@@ -77,14 +77,9 @@ impl<'a> Part<'a> {
         Ok(text.split_ascii_whitespace())
     }
 
-    fn list<T: FromStr + PartialOrd>(
-        &self,
-        key: &str,
-        least: T,
-        most: T,
-    ) -> Result<Vec<T>, ProfileError>
+    fn list<T>(&self, key: &str, least: T, most: T) -> Result<Vec<T>, ProfileError>
     where
-        T: std::fmt::Display,
+        T: FromStr + PartialOrd + std::fmt::Display,
     {
         self.words(key)?
             .map(|word| {
