@@ -284,27 +284,39 @@ impl Fitted {
             let gap = self.gaps[class]
                 .draw(random)
                 .map_or(0, |g| self.profile.gaps[class][g as usize]);
-            sum += gap;
+            sum = u64::saturating_add(sum, gap);
             drawn.push((kind, gap));
         }
         self.drawn += count;
-        if sum == 0
-            && let Some(first) = drawn.first_mut()
-        {
-            first.1 = self.profile.pace[stretch];
-            sum = first.1;
-        }
-        let scale = if sum > 0 {
-            self.profile.pace[stretch] as f64 / sum as f64
-        } else {
-            0.0
-        };
-        self.ahead.extend(
-            drawn
-                .into_iter()
-                .map(|(k, g)| (k, (g as f64 * scale) as u64)),
-        );
+        fit_to(&mut drawn, sum, self.profile.pace[stretch]);
+        self.ahead.extend(drawn);
         self.decks = Some(decks);
+    }
+}
+
+/// Makes the gaps of `drawn`, `sum` in all, `target` in all. The largest take what is missing, or give what is too
+/// much: small gaps make bursts, and stay as they are.
+fn fit_to(drawn: &mut [(Kind, u64)], sum: u64, target: u64) {
+    if sum <= target {
+        if let Some(largest) = drawn.iter_mut().max_by_key(|(_, gap)| *gap) {
+            largest.1 += target - sum;
+        }
+        return;
+    }
+    let mut gaps: Vec<u64> = drawn.iter().map(|(_, gap)| *gap).collect();
+    gaps.sort_unstable();
+    let (mut left, mut level) = (target, 0);
+    for (index, gap) in gaps.iter().enumerate() {
+        // Were all from here on as large as this one, they would not fit.
+        let count = (gaps.len() - index) as u64;
+        level = left / count;
+        if *gap > level {
+            break;
+        }
+        left -= gap;
+    }
+    for (_, gap) in drawn {
+        *gap = (*gap).min(level);
     }
 }
 
@@ -339,7 +351,7 @@ impl Iterator for Fitted {
         }
         let (kind, gap) = self.ahead.pop_front()?;
         if self.made > 0 {
-            self.now += gap;
+            self.now = self.now.saturating_add(gap);
         }
         let mut decks = self.decks.take()?;
         let random = &mut self.random;
