@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 600
 # What only a build with Parquet has.
 PARQUET := destage-cli/parquet,destage-fuzz/parquet
 
-.PHONY: help setup build demo test check fmt no-std matrix bench study signs fuzz soak-memory clean
+.PHONY: help setup build demo test check fmt no-std matrix bench reproduce fuzz soak-memory clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,13 +73,9 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace -p destage-workload
 
-study: setup ## three workloads over every FTL with three schemes: the table here, the chart of docs/LAYERS.md
-	$(CARGO) build --release --locked --quiet -p destage-benches
-	$(TARGET)/release/layers docs/layers.svg
-
-signs: setup ## the claims of the BPLRU paper beside what its stand-ins give: the table of docs/workloads.md
-	$(CARGO) build --release --locked --quiet -p destage-benches
-	$(TARGET)/release/signs
+reproduce: build ## every claim of the papers with its verdict: the READMEs of experiments/ and the table in README.md
+	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)
+	sh experiments/publish.sh $(TARGET)/reproduce
 
 fuzz: setup ## mutated bytes for every trace reader, for FUZZ_SECONDS (600); a finding joins fuzz/corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)

@@ -1,7 +1,22 @@
-//! Tells the program which commit it was built from, where that can be known.
+//! Tells the program which commit it was built from, and whether sources were changed since, where that can be known.
 
 use std::path::Path;
 use std::process::Command;
+
+/// What a result can depend on, from the root of the sources.
+const SOURCES: [&str; 11] = [
+    "crates/base",
+    "crates/buffer",
+    "crates/destage",
+    "crates/device",
+    "crates/flash",
+    "crates/memory",
+    "crates/sim",
+    "crates/trace",
+    "crates/workload",
+    "experiments",
+    "profiles",
+];
 
 fn main() {
     // Unpacked inside somebody else's repository, the sources must not claim that one's commit.
@@ -10,6 +25,15 @@ fn main() {
     if repository.exists() {
         if let Some(head) = git(&["rev-parse", "--short=12", "HEAD"]) {
             commit = head;
+        }
+        let mut status = vec!["status", "--porcelain", "--"];
+        let paths = SOURCES.map(|source| format!("../../{source}"));
+        status.extend(paths.iter().map(String::as_str));
+        if git(&status).is_some_and(|changes| !changes.is_empty()) {
+            commit.push_str("-dirty");
+        }
+        for path in &paths {
+            println!("cargo::rerun-if-changed={path}");
         }
         // The log moves with every commit; HEAD itself only when the branch changes. Git knows where they are: in a
         // worktree of its own .git is a file that names another folder.

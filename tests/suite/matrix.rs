@@ -66,6 +66,7 @@ fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) ->
     stack.scheme_settings = vec![
         ("release", ["complete", "issue"][draw(2) as usize]),
         ("bypass_pages", ["0", "4"][draw(2) as usize]),
+        ("pad_charge_reads", ["true", "false"][draw(2) as usize]),
         ("pad_unwritten", ["fill", "stop_at_last"][draw(2) as usize]),
         ("bg_destage", ["false", "true"][draw(2) as usize]),
         ("bg_high", "0.4"),
@@ -75,6 +76,13 @@ fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) ->
     let row = destage_buffer::find(scheme).expect("a scheme");
     if row.parameters.iter().any(|row| row.name == "tier_bytes") {
         stack.scheme_settings.push(("tier_bytes", "65536"));
+    }
+    if row.parameters.iter().any(|row| row.name == "pool") {
+        let pools = ["corrected", "every_queue", "printed"];
+        stack.scheme_settings.extend([
+            ("key", ["logical", "physical"][draw(2) as usize]),
+            ("pool", pools[draw(3) as usize]),
+        ]);
     }
     stack
 }

@@ -112,7 +112,7 @@ fn every_row_of_the_table() {
         );
         check(
             "span",
-            summary.span_s(),
+            summary.span_s,
             row.span_s,
             if row.span_s < 10.0 { 0.05 } else { 5.0 },
         );

@@ -9,10 +9,9 @@
     reason = "a program whose results are what it prints"
 )]
 
+use std::error::Error;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
-
-use destage_benches::Outcome;
 
 const BUFFERS: [&str; 8] = [
     "fifo", "lru", "cflru", "fab", "clc", "bplru", "lb-clock", "apu-lru",
@@ -35,7 +34,7 @@ fn peak_kib(process: u32) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-fn cost(program: &str, arguments: &[&str]) -> Outcome<Cost> {
+fn cost(program: &str, arguments: &[&str]) -> Result<Cost, Box<dyn Error>> {
     let started = Instant::now();
     let mut child = Command::new(program)
         .args(arguments)
@@ -59,7 +58,7 @@ fn cost(program: &str, arguments: &[&str]) -> Outcome<Cost> {
     })
 }
 
-fn measure(program: &str, input: &[&str]) -> Outcome<()> {
+fn measure(program: &str, input: &[&str]) -> Result<(), Box<dyn Error>> {
     let (mut seconds, mut peaks, mut runs) = (0.0, Some(0), 0);
     for ftl in FTLS {
         for buffer in BUFFERS {

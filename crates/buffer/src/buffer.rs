@@ -41,11 +41,10 @@ use crate::background::BackgroundFlush;
 use crate::config::{BufferConfig, Release};
 use crate::counts::Counts;
 use crate::destage::{Destage, DestageCause, DirtyPage, Grouping, Slot};
-use crate::padding::pad;
 use crate::page_map::Position;
 use crate::pending_victims::PendingVictims;
-use crate::resident::{Evicted, Resident, State};
-use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
+use crate::resident::{Resident, State};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Series, Victim};
 use crate::step::{ReadStep, Step};
 use crate::view::View;
 
@@ -60,7 +59,7 @@ struct Pending {
 
 /// A write buffer: a scheme, the pages it orders, and the counts.
 pub struct Buffer {
-    config: BufferConfig,
+    pub(crate) config: BufferConfig,
     pub(crate) scheme: Box<dyn Scheme>,
     pub(crate) resident: Resident,
     pub(crate) pending_victims: PendingVictims,
@@ -70,12 +69,12 @@ pub struct Buffer {
     request_pages: u32,
     request_bypasses: bool,
     pending: Option<Pending>,
-    record: Destage,
+    pub(crate) record: Destage,
     /// The scheme's answer; kept for its memory only.
     pub(crate) victim: Victim,
     /// Destaging in idle time; none in a buffer without bound, of which nothing is a share.
     pub(crate) background_flush: Option<BackgroundFlush>,
-    counts: Counts,
+    pub(crate) counts: Counts,
 }
 
 impl Buffer {
@@ -105,9 +104,13 @@ impl Buffer {
             _ if config.unbounded_admission => u32::MAX,
             pages => pages,
         };
+        let mut resident = Resident::growing(prepared, slots);
+        if config.notes_dirty_ages {
+            resident.note_dirty_ages();
+        }
         let background_flush = config.background.map(BackgroundFlush::new);
         Self {
-            resident: Resident::growing(prepared, slots),
+            resident,
             pending_victims: PendingVictims::of(&properties, &config),
             properties,
             config,
@@ -187,6 +190,9 @@ impl Buffer {
         let (position, copy) = self.resident.locate(page);
         match copy {
             Some((slot, state)) if state != State::Leaving => {
+                if self.properties.knows_addresses && !view.updates_in_place() {
+                    return self.replace(position, Entry { page, slot }, now, view);
+                }
                 self.counts.write_hits += 1;
                 if !self.resident.rewrite(slot, now) {
                     self.counts.rewrites_of_clean += 1;
@@ -212,6 +218,22 @@ impl Buffer {
                 self.place(now, view)
             }
         }
+    }
+
+    /// The page of `old` is written again, under an address that nothing is known by: `old` leaves, and the page enters.
+    #[cold]
+    fn replace(&mut self, position: Position, old: Entry, now: Ticks, view: &dyn View) -> Step {
+        self.pending = Some(Pending {
+            page: old.page,
+            kind: AccessKind::Write,
+            position,
+        });
+        self.scheme.remove(old);
+        self.victim.entries.push(old);
+        if self.carry_out(DestageCause::Evict, now, view) {
+            return Step::Destage;
+        }
+        self.place(now, view)
     }
 
     /// Continues with the pending page after [`Step::Destage`], [`Step::Wait`] or an allocating read.
@@ -261,6 +283,11 @@ impl Buffer {
     /// Figures only this scheme has; see [`Scheme::report`].
     pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         self.scheme.report(emit);
+    }
+
+    /// Figures that this scheme had again and again; see [`Scheme::series`].
+    pub fn series(&self, emit: &mut dyn FnMut(Series)) {
+        self.scheme.series(emit);
     }
 
     /// The latest record; its memory is reused by the next.
@@ -425,6 +452,12 @@ impl Buffer {
         self.resident.close_dirty_periods(now);
     }
 
+    /// How long pages were dirty whose dirty period has ended since the last call; none unless
+    /// [`BufferConfig::notes_dirty_ages`].
+    pub fn take_dirty_ages(&mut self) -> impl Iterator<Item = Ticks> + '_ {
+        self.resident.take_dirty_ages()
+    }
+
     /// Where the newest copy of `page` is in RAM, leaving ones included.
     #[must_use]
     pub fn find(&self, page: Lpn) -> Option<Slot> {
@@ -478,90 +511,6 @@ impl Buffer {
         );
     }
 
-    /// Turns the scheme's answer into a record; `false` if nothing in it needs a program.
-    pub(crate) fn carry_out(&mut self, cause: DestageCause, now: Ticks, view: &dyn View) -> bool {
-        self.record.pages.clear();
-        self.record.pads.clear();
-        self.record.cause = cause;
-        self.record.grouping = self.victim.grouping;
-        self.record.retain = self.victim.retain;
-        for entry in &self.victim.entries {
-            let state = self.resident.state(entry.slot);
-            assert!(
-                !matches!(state, State::Free | State::Leaving),
-                "the victim {entry:?} is not resident"
-            );
-            debug_assert_eq!(self.resident.page_of(entry.slot), Some(entry.page));
-            let dirty = if !self.victim.retain {
-                let dirty = self.resident.evict(entry.slot) == Evicted::Dirty;
-                self.counts.clean_drops += u64::from(!dirty);
-                self.pending_victims.note(&self.resident, entry.slot);
-                dirty
-            } else if state == State::Dirty {
-                self.resident.write_back(entry.slot);
-                true
-            } else {
-                false
-            };
-            if dirty {
-                self.record.pages.push(DirtyPage {
-                    page: entry.page,
-                    slot: entry.slot,
-                });
-            }
-        }
-        let padded = self.victim.pad;
-        self.victim.entries.clear();
-        self.victim.grouping = Grouping::default();
-        self.victim.pad = false;
-        self.victim.retain = false;
-        self.note_fewer_dirty();
-        if self.record.pages.is_empty() {
-            self.check_scheme();
-            return false;
-        }
-        if padded {
-            self.pad(view);
-        }
-        self.counts.records[cause as usize] += 1;
-        self.counts.destaged_pages[cause as usize] += self.record.pages.len() as u64;
-        if self.config.release == Release::Issue {
-            self.complete_at_once(now);
-        }
-        self.check_scheme();
-        true
-    }
-
-    fn pad(&mut self, view: &dyn View) {
-        let flushes = matches!(self.record.cause, DestageCause::Flush | DestageCause::Drain);
-        let enough = self.record.pages.len() >= self.config.pad_min_pages as usize;
-        if !enough || (flushes && !self.config.flush_pads) {
-            return;
-        }
-        let Destage { pages, pads, .. } = &mut self.record;
-        pad(
-            pages,
-            self.config.cluster_pages,
-            self.config.pad_unwritten,
-            view,
-            pads,
-        );
-        let reads = pads.iter().filter(|pad| pad.read).count() as u64;
-        self.counts.pad_reads += reads;
-        self.counts.pad_fills += pads.len() as u64 - reads;
-    }
-
-    fn complete_at_once(&mut self, now: Ticks) {
-        for page in &self.record.pages {
-            if self.resident.programmed(page.page, page.slot, now) {
-                self.scheme.cleaned(Entry {
-                    page: page.page,
-                    slot: page.slot,
-                });
-            }
-        }
-    }
-
     /// Drops the copy of `page`, if any; the state of the resident one.
     fn drop_copy(&mut self, page: Lpn, now: Ticks) -> Option<State> {
         if self.resident.occupied() == 0 {
@@ -578,14 +527,14 @@ impl Buffer {
     }
 
     #[inline]
-    fn note_fewer_dirty(&mut self) {
+    pub(crate) fn note_fewer_dirty(&mut self) {
         if let Some(background_flush) = &mut self.background_flush {
             background_flush.ends_at(self.resident.dirty());
         }
     }
 
     #[inline]
-    fn check_scheme(&self) {
+    pub(crate) fn check_scheme(&self) {
         debug_assert_eq!(
             self.scheme.len(),
             self.resident.len() as usize,

@@ -5,6 +5,7 @@ use destage_base::time::TICKS_PER_US;
 use destage_base::{choices, parameters};
 
 use crate::background::Background;
+use crate::destage::PadContent;
 
 choices! {
     /// When the slot of an evicted page is free again.
@@ -61,6 +62,8 @@ parameters! {
         flush_mode: FlushMode = "honor", "", "Ours.";
         /// Write requests of at least this many pages go straight to the flash; 0 buffers all of them.
         bypass_pages: u32 = "0", "pages", "Ours.";
+        /// Whether what padding programs again is read from flash first; false: it is at hand, and no read is charged.
+        pad_charge_reads: bool = "true", "", "BPLRU (FAST 2008); false: BPAC (MSST 2010), figure 9, counts no reads of merges.";
         /// What padding does with pages never written: a filler, a filler only before the last data, or a gap.
         pad_unwritten: PadUnwritten = "fill", "", "Ours; the papers assume a device that has been written in full.";
         /// A cluster is padded only if at least this share of it is dirty.
@@ -127,6 +130,8 @@ pub struct BufferConfig {
     pub honor_flush: bool,
     /// Write requests of at least this many pages go straight to the flash; 0: none do.
     pub bypass_pages: u32,
+    /// Where padding has pages from that the flash holds.
+    pub pad_written: PadContent,
     /// What padding does with pages never written.
     pub pad_unwritten: PadUnwritten,
     /// A cluster with fewer dirty pages is not padded.
@@ -135,6 +140,8 @@ pub struct BufferConfig {
     pub flush_pads: bool,
     /// Destaging in idle time, if any.
     pub background: Option<Background>,
+    /// Whether [`crate::Buffer::take_dirty_ages`] has how long each page was dirty. Who sets this takes them now and then.
+    pub notes_dirty_ages: bool,
 }
 
 impl BufferConfig {
@@ -159,10 +166,15 @@ impl BufferConfig {
             unbounded_admission: false,
             honor_flush: common.flush_mode == FlushMode::Honor,
             bypass_pages: common.bypass_pages,
+            pad_written: match common.pad_charge_reads {
+                true => PadContent::Read,
+                false => PadContent::AtHand,
+            },
             pad_unwritten: common.pad_unwritten,
             pad_min_pages: pages_of_share(common.pad_min_fill, cluster_pages),
             flush_pads: common.flush_pads,
             background: Background::from_parameters(capacity_pages, common),
+            notes_dirty_ages: false,
         }
     }
 }
@@ -199,6 +211,7 @@ mod tests {
         let config = BufferConfig::new(8, 4);
         assert_eq!(config.release, Release::Complete);
         assert_eq!(config.pad_unwritten, PadUnwritten::Fill);
+        assert_eq!(config.pad_written, PadContent::Read);
         assert!(config.honor_flush && config.flush_pads);
         assert_eq!(config.background, None);
         assert_eq!(

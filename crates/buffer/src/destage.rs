@@ -75,13 +75,24 @@ pub struct DirtyPage {
     pub slot: Slot,
 }
 
+/// Where the contents of a page come from that is programmed to complete a cluster.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum PadContent {
+    /// Its newest copy is read from flash first.
+    Read,
+    /// Its newest copy is at hand, and no read is charged for it.
+    AtHand,
+    /// It was never written: a filler is programmed.
+    Filler,
+}
+
 /// A page programmed only to complete a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pad {
     /// Which page.
     pub page: Lpn,
-    /// `true`: its newest copy is read from flash first; `false`: it was never written, a filler is programmed.
-    pub read: bool,
+    /// Where its contents come from.
+    pub content: PadContent,
 }
 
 /// One destage: what leaves the buffer, or is written back, in one step.

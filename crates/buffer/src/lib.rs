@@ -30,6 +30,7 @@ pub mod clusters;
 pub mod config;
 pub mod counts;
 pub mod destage;
+mod emission;
 pub mod groups;
 pub mod heap;
 mod idle;

@@ -5,16 +5,18 @@ use alloc::vec::Vec;
 use destage_base::Lpn;
 
 use crate::config::PadUnwritten;
-use crate::destage::{DirtyPage, Pad};
+use crate::destage::{DirtyPage, Pad, PadContent};
 use crate::view::View;
 
-/// Fills `pads` with the pages that complete the cluster of `pages`, ascending.
+/// Fills `pads` with the pages that complete the cluster of `pages`, ascending. Pages that the flash holds are of
+/// `written` content.
 ///
 /// `pages` are pages of one cluster, ascending. Whatever is not among them comes from the flash, a
 /// copy that stays in the buffer as well: the record must not depend on what else is buffered.
 pub fn pad(
     pages: &[DirtyPage],
     cluster_pages: u32,
+    written: PadContent,
     unwritten: PadUnwritten,
     view: &dyn View,
     pads: &mut Vec<Pad>,
@@ -29,9 +31,15 @@ pub fn pad(
             last_with_data = number;
         } else if view.is_written(page) {
             last_with_data = number;
-            pads.push(Pad { page, read: true });
+            pads.push(Pad {
+                page,
+                content: written,
+            });
         } else if unwritten != PadUnwritten::Skip {
-            pads.push(Pad { page, read: false });
+            pads.push(Pad {
+                page,
+                content: PadContent::Filler,
+            });
         }
     }
     debug_assert!(
@@ -71,8 +79,10 @@ mod tests {
             })
             .collect();
         let mut pads = Vec::new();
-        pad(&pages, 4, unwritten, &Written(written), &mut pads);
-        pads.iter().map(|pad| (pad.page.0, pad.read)).collect()
+        let read = PadContent::Read;
+        pad(&pages, 4, read, unwritten, &Written(written), &mut pads);
+        let is_read = |pad: &Pad| pad.content == PadContent::Read;
+        pads.iter().map(|pad| (pad.page.0, is_read(pad))).collect()
     }
 
     #[test]

@@ -79,6 +79,8 @@ pub struct Resident {
     dirty: u32,
     dirty_max: u32,
     oldest_dirty_max: Ticks,
+    /// How long pages were dirty, since somebody asked last; only if somebody does.
+    dirty_ages: Option<Vec<Ticks>>,
 }
 
 impl Resident {
@@ -104,7 +106,19 @@ impl Resident {
             dirty: 0,
             dirty_max: 0,
             oldest_dirty_max: 0,
+            dirty_ages: None,
         }
+    }
+
+    /// Notes from here on how long pages are dirty, for [`Resident::take_dirty_ages`].
+    pub fn note_dirty_ages(&mut self) {
+        self.dirty_ages = Some(Vec::new());
+    }
+
+    /// The dirty periods that have ended since the last call, if they are noted.
+    pub fn take_dirty_ages(&mut self) -> impl Iterator<Item = Ticks> + '_ {
+        let ages = self.dirty_ages.iter_mut();
+        ages.flat_map(|ages| ages.drain(..))
     }
 
     /// Slots in use: resident pages, and pages that left but are still being programmed.
@@ -392,7 +406,11 @@ impl Resident {
 
     #[inline]
     fn end_dirty_period(&mut self, now: Ticks, since: Ticks) {
-        self.oldest_dirty_max = self.oldest_dirty_max.max(now.saturating_sub(since));
+        let age = now.saturating_sub(since);
+        self.oldest_dirty_max = self.oldest_dirty_max.max(age);
+        if let Some(ages) = &mut self.dirty_ages {
+            ages.push(age);
+        }
     }
 
     #[inline]

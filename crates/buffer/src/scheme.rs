@@ -107,8 +107,13 @@ pub struct Properties {
     /// Whether a page that entered waits until what was in its place is programmed, however many slots are
     /// free elsewhere.
     pub waits_for_its_place: bool,
-    /// Whether the buffer takes every page, whatever its capacity.
+    /// Whether the buffer takes every page, whatever its capacity. Pages still leave where
+    /// [`Scheme::is_full_for`] wants room.
     pub is_unbounded: bool,
+    /// Whether it knows pages by the flash address of their latest write. Where a write gives its page another
+    /// address ([`View::updates_in_place`]), a rewrite is then no hit: the old copy leaves at once, and the new one
+    /// enters as a page of its own.
+    pub knows_addresses: bool,
     /// Whether and when the scheme is offered idle time.
     pub idle_rule: Option<IdleRule>,
 }
@@ -120,9 +125,22 @@ impl Default for Properties {
             allocates_reads: false,
             waits_for_its_place: false,
             is_unbounded: false,
+            knows_addresses: false,
             idle_rule: None,
         }
     }
+}
+
+/// A figure that a scheme had again and again.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Series {
+    /// As of [`Scheme::report`].
+    pub name: &'static str,
+    /// In the order of time; none where it had no meaning. At most a few thousand, however long the run.
+    pub values: Vec<Option<f64>>,
+    /// How much it varied, over all values, also those that had no place: the square of the standard deviation over the
+    /// mean. None if it says nothing.
+    pub squared_variation: Option<f64>,
 }
 
 /// Chooses which buffered pages leave next. Sees page numbers and events; owns its order and nothing else.
@@ -204,7 +222,13 @@ pub trait Scheme: Send {
         let _ = emit;
     }
 
-    /// Begins what [`Scheme::report`] counts anew, for a measurement that begins now. What it learnt stays, and it
+    /// Emits figures that it had again and again, such as thresholds at the end of each period. They become series
+    /// `scheme.<name>`.
+    fn series(&self, emit: &mut dyn FnMut(Series)) {
+        let _ = emit;
+    }
+
+    /// Begins what [`Scheme::report`] and [`Scheme::series`] count anew, for a measurement that begins now. What it learnt stays, and it
     /// decides as before. Default: it counts nothing.
     fn reset_figures(&mut self) {}
 

@@ -21,6 +21,11 @@ pub trait View {
         let _ = page;
         true
     }
+    /// Whether a page keeps its address when it is written anew. Flash programs a page elsewhere each time; only what
+    /// has no addresses but the logical ones updates in place.
+    fn updates_in_place(&self) -> bool {
+        true
+    }
     /// Whether `die` is reclaiming space at this moment.
     fn is_collecting(&self, die: u32) -> bool {
         let _ = die;

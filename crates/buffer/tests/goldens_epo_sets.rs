@@ -89,6 +89,62 @@ fn epo_skips_empty_queues() {
     assert_eq!(bench.buffer.counts().resident, 4);
 }
 
+fn text(word: &str) -> Value {
+    Value::Text(word.to_owned())
+}
+
+/// A page that is written anew gets another flash address, and is not found by it.
+#[test]
+fn epo_by_physical_address_never_hits() {
+    for (in_place, hits) in [(false, 0), (true, 2)] {
+        let mut bench = bench("epo", 8, &[("key", text("physical"))]);
+        bench.device.updates_in_place = in_place;
+        write(&mut bench, &[1, 2, 3, 2, 4, 3]);
+        let counts = bench.buffer.counts();
+        assert_eq!((counts.write_hits, counts.resident), (hits, 4));
+        // What is no hit is programmed: each page write once, in the end.
+        assert_eq!(counts.destaged(), 2 - hits);
+        let replaced = if in_place {
+            ["hit", "hit"]
+        } else {
+            ["evict 2", "evict 3"]
+        };
+        assert_eq!(bench.log, replaced);
+    }
+}
+
+/// The pool as figure 3 prints it grows by one page less than there are dies at every miss: nothing ever leaves.
+#[test]
+fn epo_as_printed_never_evicts() {
+    let mut bench = bench("epo", 4, &[("pool", text("printed"))]);
+    write(&mut bench, &[0, 4, 8, 12, 16, 20, 24, 28]);
+    assert_eq!((bench.log.len(), bench.buffer.counts().dirty_max), (0, 8));
+    assert_eq!(pool_of(&bench), [(4 + 8 * 3) as f64, 4.0]);
+}
+
+/// With pages of one die only, an eviction frees one page and counts four.
+#[test]
+fn epo_that_counts_every_queue_grows_beyond_its_capacity() {
+    let mut bench = bench("epo", 4, &[("pool", text("every_queue"))]);
+    write(&mut bench, &[0, 4, 8, 12, 16, 20, 24, 28]);
+    assert_eq!(bench.log, ["evict 0"]);
+    assert_eq!(pool_of(&bench), [0.0, 3.0]);
+    write(&mut bench, &[32]);
+    assert_eq!(bench.log, ["evict 0", "evict 4"]);
+    assert_eq!(pool_of(&bench), [3.0, 3.0]);
+}
+
+/// The pool, and the most pages beyond the capacity.
+fn pool_of(bench: &Bench) -> [f64; 2] {
+    let mut found = [0.0; 2];
+    bench.buffer.report(&mut |name, value| match name {
+        "pool_pages" => found[0] = value,
+        "beyond_capacity_pages_max" => found[1] = value,
+        name => panic!("{name} is no figure of a pool"),
+    });
+    found
+}
+
 #[test]
 fn cflru_on_the_common_streams_is_lru() {
     for stream in [S1, S2] {

@@ -21,6 +21,11 @@ struct EpoModel {
     queues: Vec<Vec<u64>>,
     /// Pages by last write, oldest first.
     by_age: Vec<u64>,
+    /// A rewrite of a page is never found.
+    physical: bool,
+    /// How free pages are counted, and how many are believed to be.
+    pool: &'static str,
+    free: i64,
 }
 
 impl EpoModel {
@@ -33,6 +38,16 @@ impl EpoModel {
             batch_max,
             queues,
             by_age,
+            physical: false,
+            pool: "corrected",
+            free: capacity as i64,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        match self.pool {
+            "corrected" => self.by_age.len() == self.capacity,
+            _ => self.free == 0 && !self.by_age.is_empty(),
         }
     }
 
@@ -69,8 +84,20 @@ impl Model for EpoModel {
     }
     fn write(&mut self, page: u64) -> Vec<Vec<u64>> {
         let mut batches = Vec::new();
-        if !self.drop_page(page) && self.by_age.len() == self.capacity {
-            batches.push(self.batch());
+        let was_here = self.drop_page(page);
+        if was_here && self.physical {
+            batches.push(vec![page]);
+            self.free += 1;
+        }
+        if !was_here || self.physical {
+            if self.is_full() {
+                batches.push(self.batch());
+                self.free += if self.pool == "every_queue" { 4 } else { 0 };
+            }
+            match self.pool {
+                "printed" => self.free += 3,
+                _ => self.free = (self.free - 1).max(0),
+            }
         }
         self.by_age.push(page);
         self.queues[(page / self.stride % DIES) as usize].push(page);
@@ -80,13 +107,16 @@ impl Model for EpoModel {
         Vec::new()
     }
     fn trim(&mut self, page: u64) {
-        self.drop_page(page);
+        self.free += i64::from(self.drop_page(page));
     }
     fn fua(&mut self, page: u64) -> bool {
+        self.free += 1;
         self.drop_page(page)
     }
     fn flush(&mut self) -> Vec<u64> {
-        self.batch()
+        let batch = self.batch();
+        self.free += batch.len() as i64;
+        batch
     }
 }
 
@@ -99,6 +129,29 @@ fn epo() {
                 ("epo_batch_max", Value::Integer(batch_max)),
             ];
             let mut model = EpoModel::new(capacity, stride, batch_max as usize);
+            compare("epo", &set, (capacity, pages), &mut model);
+        }
+    }
+}
+
+#[test]
+fn epo_as_printed() {
+    for (capacity, pages) in SIZES {
+        for (physical, pool) in [
+            (true, "corrected"),
+            (false, "every_queue"),
+            (true, "printed"),
+        ] {
+            let key = if physical { "physical" } else { "logical" };
+            let set = [
+                ("key", Value::Text(key.into())),
+                ("pool", Value::Text(pool.into())),
+            ];
+            let mut model = EpoModel {
+                physical,
+                pool,
+                ..EpoModel::new(capacity, 1, 4)
+            };
             compare("epo", &set, (capacity, pages), &mut model);
         }
     }

@@ -17,7 +17,7 @@
 //! complete                   # or all of them here
 //! ```
 //!
-//! In a record `+5` is a page read for padding, `~5` a filler, and `kept` says the pages stay.
+//! In a record `+5` is a page read for padding, `=5` one that is at hand, `~5` a filler, and `kept` says the pages stay.
 //! Clusters are of four pages.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]

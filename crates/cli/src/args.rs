@@ -32,6 +32,10 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// The cross product of traces, buffers, sizes and translation layers, in parallel, as one table
     Compare(CompareArguments),
+    /// The papers' experiments: their figures and tables, and a verdict for each of their claims
+    Reproduce(ReproduceArguments),
+    /// An experiment file of your own: what is run, varied and shown
+    Study(StudyArguments),
     /// The device in its state before the first request, as a file for later runs
     Precondition(PreconditionArguments),
     /// The main schemes on a built-in workload: a table, and a report with charts
@@ -225,6 +229,58 @@ pub(crate) struct CompareArguments {
     pub(crate) sort: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+/// What studies and the papers' experiments have in common.
+#[derive(Args)]
+pub(crate) struct Kept {
+    /// Where results are kept, one file a run, and the report is written. What is there already is not run again
+    #[arg(long, value_name = "DIR", default_value = "destage-results")]
+    pub(crate) results: PathBuf,
+    /// Folder in which the papers' traces are looked for, by digest
+    #[arg(long, value_name = "DIR")]
+    pub(crate) traces: Option<PathBuf>,
+    /// A trace by its name in the experiments, such as financial1=FILE; repeatable
+    #[arg(long, value_name = "NAME=FILE")]
+    pub(crate) trace: Vec<String>,
+    /// How much is run: what ends within minutes, or all
+    #[arg(long, value_enum, default_value = "reduced")]
+    pub(crate) scale: ScaleArgument,
+    /// Worker threads; all cores if not given. A run is one thread
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// JSON on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum ScaleArgument {
+    Reduced,
+    Full,
+}
+
+#[derive(Args)]
+pub(crate) struct ReproduceArguments {
+    /// A paper, such as bplru, or one of its experiments, such as bplru/w4; all papers if not given
+    #[arg(value_name = "PAPER[/EXPERIMENT]")]
+    pub(crate) what: Option<String>,
+    /// A folder of papers in place of those that come with the program
+    #[arg(long, value_name = "DIR")]
+    pub(crate) experiments: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) kept: Kept,
+}
+
+#[derive(Args)]
+pub(crate) struct StudyArguments {
+    /// The study file; docs/STUDIES.md says how it is written
+    #[arg(value_name = "FILE.toml")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) kept: Kept,
 }
 
 #[derive(Args)]

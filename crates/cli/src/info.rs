@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::time::Instant;
 
-use destage::{Config, Facts, Manifest, Origin};
-use destage_trace::statistics::{Number, Shape};
+use destage::{Facts, Inspection, Manifest, Origin};
+use destage_trace::statistics::Number;
 use destage_trace::{Collector, Reader};
 use serde_json::{Map, Value, json};
 
@@ -28,33 +28,27 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let config = settings.resolve()?;
     let options = choices::reading(&arguments.reading).options(&config)?;
 
-    let page_bytes = config.typed.flash.page_bytes;
-    let block_pages = block_pages(&config);
+    let mut inspection = Inspection::new(&config)?;
     let plot = arguments
         .plot
         .as_ref()
         .map(|path| Plot::create(path, &arguments.trace))
         .transpose()?;
-    let mut shape = plot.as_ref().map(|_| Shape::new(page_bytes, block_pages));
     destage_memory::doing(format!("reading {}", arguments.trace.display()));
     let mut reader = Reader::open(&arguments.trace, &options)?;
-    let mut collector = Collector::new(page_bytes);
     let mut batch = Vec::new();
     let progress = Progress::new(arguments.noise, arguments.reading.slice.limit);
     while reader.fill(&mut batch)? {
         interrupt::check()?;
         progress.advance(batch.len() as u64);
-        batch.iter().for_each(|request| collector.add(request));
-        if let Some(shape) = &mut shape {
-            batch.iter().for_each(|request| shape.add(request));
-        }
+        inspection.add(&batch);
     }
     drop(progress);
     let name = arguments.trace.display().to_string();
     let facts = Facts::of_reader(&name, &reader, &options);
     facts.warnings().iter().for_each(warn);
     facts.warnings_of_times().iter().for_each(warn);
-    let statistics = collector.finish();
+    let statistics = inspection.collector.finish();
     if let (Some((shift, then)), Some(now)) =
         (statistics.better_shift(), statistics.aligned_4kib_share)
     {
@@ -65,7 +59,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
             options.lba_shift.saturating_add(shift)
         ));
     }
-    let rows = statistics.rows();
+    let rows = inspection.rows();
     let format = reader.format();
     let digest = facts.digest.clone();
     let manifest = Manifest {
@@ -74,9 +68,9 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         seed: config.typed.sim.seed,
         wall_time_s: started.elapsed().as_secs_f64(),
     };
-    if let (Some(plot), Some(shape)) = (plot, shape) {
+    if let Some(plot) = plot {
         destage_memory::doing(format!("drawing {}", arguments.trace.display()));
-        plot.draw(&manifest, &statistics, &shape, block_pages)?;
+        plot.draw(&manifest, &inspection)?;
     }
 
     if arguments.json {
@@ -85,10 +79,10 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
                 Number::Whole(number) => json!(number),
                 Number::Decimal(number) => json!(number),
             };
-            (row.name.to_owned(), value)
+            (row.of.name.to_owned(), value)
         });
         let values: Map<String, Value> = values.collect();
-        let volumes = collector.by_volume().map(|volume| {
+        let volumes = inspection.collector.by_volume().map(|volume| {
             json!({
                 "volume": volume.volume,
                 "requests": volume.requests,
@@ -104,7 +98,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left, Side::Left]);
     for row in &rows {
         let value = numbers::statistic(row.value);
-        table.row([row.name, &value, row.unit, row.about]);
+        table.row([row.of.name, &value, row.of.unit, row.of.about]);
     }
     let digest = digest
         .map(|digest| format!("sha256 {digest}\n"))
@@ -115,7 +109,7 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         format.name,
         options.time_unit.unwrap_or(format.time_unit).name(),
         table.text(),
-        by_volume(&collector)
+        by_volume(&inspection.collector)
     ))
 }
 
@@ -139,10 +133,4 @@ fn by_volume(collector: &Collector) -> String {
         left => format!("and {left} with no more requests each\n"),
     };
     format!("\n{}{left}", table.text())
-}
-
-/// Pages of a block that hold data.
-fn block_pages(config: &Config) -> u64 {
-    let summary = u64::from(config.typed.flash.summary_page);
-    u64::from(config.typed.flash.pages_per_block) - summary
 }

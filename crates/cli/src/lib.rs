@@ -37,9 +37,11 @@ mod logs;
 mod output;
 mod precondition;
 mod progress;
+mod reproduce;
 mod rewrite;
 mod run;
 mod show;
+mod study;
 mod trace_args;
 mod trace_file;
 
@@ -84,6 +86,8 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, typed),
         Command::Compare(arguments) => compare::run(arguments, typed),
+        Command::Reproduce(arguments) => reproduce::run(arguments),
+        Command::Study(arguments) => study::run(arguments),
         Command::Precondition(arguments) => precondition::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
         Command::Trace { command } => match command {

@@ -1,34 +1,34 @@
 //! `destage list`: the registries, a line per row.
 
+use destage::reproduce::Paper;
+use destage::study::Study;
 use destage_buffer::SCHEMES;
 use destage_flash::ftl::FTLS;
 use destage_sim::metrics::METRICS;
 use destage_sim::profiles::PROFILES;
 use destage_trace::FORMATS;
+use destage_trace::statistics::StatisticRow;
 use destage_workload::WORKLOADS;
 use serde_json::{Map, Value};
 
 use crate::args::{ListArguments, Listed};
-use crate::errors::{Failure, report_line};
+use crate::errors::Failure;
 use crate::output::table::{Side, Table};
 use crate::output::{self, json};
 
 /// A row: its name, what stands in the line beside it, and further fields of JSON.
 struct Row {
-    name: &'static str,
+    name: String,
     about: String,
     fields: Vec<(&'static str, Value)>,
 }
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ListArguments) -> Result<(), Failure> {
-    let rows = rows(arguments.what);
+    let rows = rows(arguments.what)?;
     if arguments.json {
         let objects = rows.into_iter().map(Row::object).collect();
         return output::print(&json::text(&Value::Array(objects)));
-    }
-    if rows.is_empty() {
-        report_line("destage: none is built in");
     }
     // Metrics have units, which are worth a column of their own.
     let unit = |row: &Row| {
@@ -40,20 +40,16 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<(), Failure> {
     let has_units = rows.iter().any(|row| unit(row).is_some());
     let mut table = Table::new(vec![Side::Left; if has_units { 3 } else { 2 }]);
     for row in &rows {
-        let cells = [
-            Some(row.name.to_owned()),
-            unit(row),
-            Some(row.about.clone()),
-        ];
+        let cells = [Some(row.name.clone()), unit(row), Some(row.about.clone())];
         table.row(cells.into_iter().flatten());
     }
     output::print(&table.text())
 }
 
 impl Row {
-    fn new(name: &'static str, about: impl Into<String>) -> Self {
+    fn new(name: impl Into<String>, about: impl Into<String>) -> Self {
         Self {
-            name,
+            name: name.into(),
             about: about.into(),
             fields: Vec::new(),
         }
@@ -77,8 +73,8 @@ impl Row {
     }
 }
 
-fn rows(what: Listed) -> Vec<Row> {
-    match what {
+fn rows(what: Listed) -> Result<Vec<Row>, Failure> {
+    Ok(match what {
         Listed::Buffers => SCHEMES
             .iter()
             .map(|row| {
@@ -116,7 +112,30 @@ fn rows(what: Listed) -> Vec<Row> {
         Listed::Metrics => METRICS
             .iter()
             .map(|row| Row::new(row.name, row.about).with("unit", row.unit))
+            // Those of an input stand beside those of a run.
+            .chain(
+                StatisticRow::all()
+                    .map(|row| Row::new(row.metric(), row.about).with("unit", row.unit)),
+            )
             .collect(),
-        Listed::Experiments => Vec::new(),
-    }
+        Listed::Experiments => experiments()?,
+    })
+}
+
+/// The papers' experiments, by the names that `reproduce` takes.
+fn experiments() -> Result<Vec<Row>, Failure> {
+    let papers = Paper::shipped()?;
+    let of_paper = |paper: &Paper| {
+        let row = |study: &Study| {
+            let claims = paper.claims_of(&study.name);
+            let about = match claims {
+                0 => study.title().to_owned(),
+                1 => format!("{} (1 claim)", study.title()),
+                more => format!("{} ({more} claims)", study.title()),
+            };
+            Row::new(format!("{}/{}", paper.name, study.name), about).with("claims", claims)
+        };
+        paper.studies.iter().map(row).collect::<Vec<_>>()
+    };
+    Ok(papers.iter().flat_map(of_paper).collect())
 }

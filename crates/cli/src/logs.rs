@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
-use destage_buffer::destage::Destage;
+use destage_buffer::destage::{Destage, PadContent};
 use destage_sim::observer::{Observer, Response};
 
 use crate::errors::Failure;
@@ -217,8 +217,12 @@ impl DestageLog {
         milliseconds(line, now);
         let _ = write!(line, ",{},", record.cause.name());
         page_runs(line, record.pages.iter().map(|dirty| dirty.page.0));
-        let reads = record.pads.iter().filter(|pad| pad.read).count();
-        let _ = write!(line, ",{reads},{}", record.pads.len() - reads);
+        let count = |content| {
+            let pads = record.pads.iter();
+            pads.filter(|pad| pad.content == content).count()
+        };
+        let (reads, fills) = (count(PadContent::Read), count(PadContent::Filler));
+        let _ = write!(line, ",{reads},{fills}");
         self.lines.write();
     }
 }

@@ -45,7 +45,7 @@ impl Progress {
             _ if terminal => {
                 let hidden = ProgressDrawTarget::hidden();
                 let bar = ProgressBar::with_draw_target(total, hidden);
-                set_style(&bar, total.is_some());
+                set_style(&bar, total.is_some(), "requests");
                 Style::Bar {
                     bar,
                     shown: AtomicBool::new(false),
@@ -65,11 +65,16 @@ impl Progress {
     /// `requests` more are done.
     pub(crate) fn advance(&self, requests: u64) {
         let done = self.done.fetch_add(requests, Ordering::Relaxed) + requests;
-        self.show("", done, self.total);
+        self.show(Stage::Simulation, done, self.total);
     }
 
-    /// `done` requests of `total`, if that is known; `what` says more.
-    fn show(&self, what: &'static str, done: u64, total: Option<u64>) {
+    /// `done` of `total`, if that is known, of what `stage` counts.
+    fn show(&self, stage: Stage, done: u64, total: Option<u64>) {
+        let (what, unit) = match stage {
+            Stage::FirstPass => ("first pass: ", "requests"),
+            Stage::Runs => ("", "runs"),
+            Stage::Preparation | Stage::Simulation => ("", "requests"),
+        };
         match &self.style {
             Style::None => {}
             Style::Bar { bar, shown } => {
@@ -79,7 +84,7 @@ impl Progress {
                     let is_first = bar.length().is_none();
                     bar.set_length(total);
                     if is_first {
-                        set_style(bar, true);
+                        set_style(bar, true, unit);
                     }
                 }
                 if bar.message() != what {
@@ -101,7 +106,7 @@ impl Progress {
                     let seconds = self.started.elapsed().as_secs_f64();
                     let rate = done as f64 / seconds;
                     report_line(&format!(
-                        "destage: {what}{done}{of} requests in {seconds:.0} s, {rate:.0}/s"
+                        "destage: {what}{done}{of} {unit} in {seconds:.0} s, {rate:.0}/s"
                     ));
                 }
             }
@@ -143,21 +148,21 @@ impl Progress {
 impl destage::Progress for Progress {
     fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool {
         match stage {
-            Stage::FirstPass => self.show("first pass: ", done, expected),
             Stage::Preparation => self.prepare(done, expected.unwrap_or(done)),
-            Stage::Simulation => self.show("", done, expected),
+            _ => self.show(stage, done, expected),
         }
         !interrupt::asked()
     }
 }
 
-fn set_style(bar: &ProgressBar, has_total: bool) {
+/// How the bar looks, which counts `unit`s.
+fn set_style(bar: &ProgressBar, has_total: bool, unit: &str) {
     let template = if has_total {
-        "{msg}{elapsed} [{bar:40}] {human_pos} of {human_len} requests, {rate}, {eta} left"
+        format!("{{msg}}{{elapsed}} [{{bar:40}}] {{human_pos}} of {{human_len}} {unit}, {{rate}}, {{eta}} left")
     } else {
-        "{msg}{elapsed} {spinner} {human_pos} requests, {rate}"
+        format!("{{msg}}{{elapsed}} {{spinner}} {{human_pos}} {unit}, {{rate}}")
     };
-    if let Ok(style) = ProgressStyle::with_template(template) {
+    if let Ok(style) = ProgressStyle::with_template(&template) {
         let rate = |state: &ProgressState, text: &mut dyn Write| {
             let _ = write!(text, "{}/s", numbers::whole(state.per_sec() as u64));
         };

@@ -6,6 +6,24 @@ use common::{Place, TINY, json, page_writes};
 
 const WORKLOAD: [&str; 3] = ["--workload", "mixed:requests=3000", "--json"];
 
+/// What a scheme learns in the course of time stands beside the metrics, of one run as of many.
+#[test]
+fn the_json_of_a_scheme_that_learns_has_series() {
+    let place = Place::new();
+    let bpac = "bpac:bpac_period=500";
+    let run = place.json(&[&["run", "--buffer", bpac], &WORKLOAD[..]].concat());
+    let ends = run["series"]["scheme.period_end"].as_array().unwrap();
+    assert_eq!(ends[0].as_f64(), Some(500.0));
+    for name in ["pird_threshold", "bird_threshold", "alpha"] {
+        let values = run["series"][format!("scheme.{name}")].as_array().unwrap();
+        assert_eq!(values.len(), ends.len(), "{name}");
+    }
+    let buffers = format!("lru,{bpac}");
+    let many = place.json(&[&["compare", "--buffers", &buffers], &WORKLOAD[..]].concat());
+    assert!(many["runs"][0].get("series").is_none());
+    assert_eq!(many["runs"][1]["series"], run["series"]);
+}
+
 #[test]
 fn the_json_of_a_run_has_three_parts() {
     let place = Place::new();

@@ -76,7 +76,7 @@ fn the_compact_form_has_no_other_unit_of_time() {
 #[test]
 fn a_slice_beyond_the_trace_is_told() {
     let place = place();
-    let warning = "destage: warning: t.disksim: not one request is left of it (--skip, --limit, --writes-only)\n";
+    let warning = "destage: warning: t.disksim: not one request is left of it (--skip, --limit, --writes-only, trace.array_member)\n";
     for command in [&["run", "t.disksim"][..], &["trace", "info", "t.disksim"]] {
         let outcome = place.run(&[command, &["--skip", "2"]].concat());
         assert_eq!(

@@ -121,13 +121,6 @@ fn an_option_that_takes_one_value_is_refused_twice() {
     assert_eq!(document["parameters"]["host.queue_depth"], 3);
 }
 
-#[test]
-fn a_list_of_nothing_says_so() {
-    let outcome = Place::new().run(&["list", "experiments"]);
-    assert_eq!((outcome.status, &*outcome.output), (0, ""));
-    assert_eq!(outcome.errors, "destage: none is built in\n");
-}
-
 #[cfg(unix)]
 #[test]
 fn a_name_does_nothing_to_the_terminal() {

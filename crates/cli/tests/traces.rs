@@ -152,10 +152,22 @@ fn an_anonymous_trace_gives_the_statistics_of_the_original() {
     assert_eq!(one, anonymize("b.csv", "1"));
     assert_ne!(one, anonymize("c.csv", "2"));
     let statistics = |file: &str| {
-        let mut document = place.json(&["trace", "info", file, "--json"]);
+        // Blocks are as large as regions, or a page would lie in a block with others.
+        let mut document = place.json(&[
+            "trace",
+            "info",
+            file,
+            "--json",
+            "--set",
+            "flash.pages_per_block=16",
+            "--set",
+            "flash.summary_page=false",
+        ]);
         let statistics = document["statistics"].as_object_mut().expect("an object");
         statistics.remove("sector_min");
         statistics.remove("sector_end");
+        // Of pages written equally often those of lower number are hotter, and numbers are new.
+        statistics.retain(|name, _| !name.starts_with("hot_pages."));
         statistics.clone()
     };
     assert_eq!(statistics("a.csv"), statistics("t.disksim"));

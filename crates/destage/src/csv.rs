@@ -6,6 +6,7 @@ use destage_base::parameter::Value;
 use destage_sim::metrics::METRICS;
 
 use crate::record::Record;
+use crate::study::rows::Rows;
 
 /// What `*` stands for in the name of a metric.
 const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
@@ -30,6 +31,12 @@ impl<'a> Columns<'a> {
             metrics: metric_columns(records),
         }
     }
+}
+
+/// A line of `fields`.
+pub(crate) fn line(fields: &[String]) -> String {
+    let fields: Vec<_> = fields.iter().map(|field| quoted(field)).collect();
+    format!("{}\n", fields.join(","))
 }
 
 /// The trace and all [`Columns`], and `error` if any run failed. What a run does not have is an empty cell.
@@ -70,6 +77,29 @@ pub fn runs(records: &[Record]) -> String {
             text.push_str(&quoted(&error.unwrap_or_default()));
         }
         text.push('\n');
+    }
+    text
+}
+
+/// The results of a study: labels, then metrics, a row per run.
+#[must_use]
+pub fn rows(rows: &Rows) -> String {
+    let labels: BTreeSet<&str> = rows
+        .all
+        .iter()
+        .flat_map(|row| row.labels.keys().map(String::as_str))
+        .collect();
+    let metrics = || rows.all.iter().filter_map(|row| row.result.get("metrics")?.as_object());
+    let names: BTreeSet<&str> = metrics().flat_map(|all| all.keys().map(String::as_str)).collect();
+    let head = labels.iter().chain(&names).map(|name| (*name).to_owned());
+    let mut text = line(&head.collect::<Vec<_>>());
+    for row in &rows.all {
+        let labels = labels.iter().map(|axis| row.labels.get(*axis).cloned().unwrap_or_default());
+        let metrics = names.iter().map(|name| {
+            let value = row.result.get("metrics").and_then(|all| all.get(*name));
+            value.map(ToString::to_string).unwrap_or_default()
+        });
+        text.push_str(&line(&labels.chain(metrics).collect::<Vec<_>>()));
     }
     text
 }

@@ -1,8 +1,8 @@
 //! The cross product of buffers, sizes and translation layers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use destage_base::parameter::read_bytes;
+use destage_base::parameter::{Value, read_bytes};
 use destage_sim::settings::{Config, Origin, Settings, split_kind};
 
 use crate::error::Error;
@@ -30,6 +30,15 @@ impl Combination {
             ftl: config.ftl_row.name.to_owned(),
             config,
         })
+    }
+
+    /// The parameters on which its results depend.
+    pub(crate) fn parameters(&self) -> BTreeMap<String, Value> {
+        let mut parameters = self.config.parameters();
+        if !self.config.keeps_pages() {
+            parameters.remove("buffer.capacity_bytes");
+        }
+        parameters
     }
 
     /// What takes memory while it runs on `input`.
@@ -91,6 +100,14 @@ impl Grid {
     /// # Errors
     /// The first setting that is not usable, or that a list is empty.
     pub fn combinations(&self) -> Result<Vec<Combination>, Error> {
+        let mut known = BTreeSet::new();
+        let mut combinations = self.every()?;
+        combinations.retain(|combination| known.insert(identity(combination)));
+        Ok(combinations)
+    }
+
+    /// As [`Grid::combinations`], but what would be the same run again stays.
+    pub(crate) fn every(&self) -> Result<Vec<Combination>, Error> {
         let base = &self.base;
         let buffers = self.buffers.as_ref().map(|items| self.schemes(items));
         let buffers = match &buffers {
@@ -101,7 +118,6 @@ impl Grid {
         let (sizes, ftls) = (of(&sizes), of(&self.ftls));
         let mut foreign: BTreeSet<String> = base.keys().map(str::to_owned).collect();
         let mut combinations = Vec::new();
-        let mut known = BTreeSet::new();
         for ftl in &ftls {
             for buffer in &buffers {
                 for size in &sizes {
@@ -113,14 +129,11 @@ impl Grid {
                     }
                     let name =
                         |given: Option<&str>, of_row: &str| given.unwrap_or(of_row).to_owned();
-                    let combination = Combination {
+                    combinations.push(Combination {
                         buffer: name(scheme, config.scheme.name),
                         ftl: name(ftl.map(String::as_str), config.ftl_row.name),
                         config,
-                    };
-                    if known.insert(identity(&combination)) {
-                        combinations.push(combination);
-                    }
+                    });
                 }
             }
         }
@@ -236,10 +249,7 @@ fn of(items: &Option<Vec<String>>) -> Vec<Option<&String>> {
 
 /// Equal for combinations whose runs are the same.
 fn identity(combination: &Combination) -> String {
-    let mut parameters = combination.config.parameters();
-    if !combination.config.keeps_pages() {
-        parameters.remove("buffer.capacity_bytes");
-    }
+    let parameters = combination.parameters();
     let (buffer, ftl) = (&combination.buffer, &combination.ftl);
     format!("{buffer} {ftl} {parameters:?}")
 }
@@ -266,7 +276,7 @@ mod tests {
             let parameters = all[index].config.parameters();
             parameters.get("buffer.lru_unit").cloned()
         };
-        let request = destage_base::parameter::Value::Text("request".to_owned());
+        let request = Value::Text("request".to_owned());
         assert_eq!([unit(0), unit(1)], [None, None]);
         assert_eq!([unit(2), unit(3)], [Some(request.clone()), Some(request)]);
     }

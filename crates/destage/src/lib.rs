@@ -14,6 +14,7 @@
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
+//! | [`trace_metrics`], [`Inspection`] | what an input is like |
 //! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
 //! | [`state`] | a prepared device in a file for later runs |
 //! | [`Error`] | why nothing comes of it |
@@ -35,10 +36,13 @@ mod passes;
 mod pool;
 mod progress;
 mod record;
+pub mod reproduce;
 mod results;
 mod run;
 pub mod state;
+pub mod study;
 mod survey;
+mod trace_metrics;
 
 pub use destage_base as base;
 pub use destage_buffer as buffer;
@@ -58,9 +62,10 @@ pub use facts::Facts;
 pub use fit::{Fit, Residual, SCHEMES as FIT_SCHEMES, fit};
 pub use grid::{Combination, Grid};
 pub use input::{Input, Reading, workload_pair};
-pub use manifest::{Manifest, SCHEMA, commit, version};
+pub use manifest::{MODEL, Manifest, SCHEMA, commit, version};
 pub use progress::{Progress, Silent, Stage};
 pub use record::Record;
 pub use results::{Outcome, Results};
 pub use run::run;
 pub use survey::Sizing;
+pub use trace_metrics::{Inspection, trace_metrics};

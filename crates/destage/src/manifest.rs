@@ -8,6 +8,10 @@ use crate::facts::Facts;
 /// else, and not when something is added.
 pub const SCHEMA: u64 = 1;
 
+/// The version of what the model computes. It grows when an equal configuration gives another result, and results kept
+/// under an older one are then computed anew. A test holds it to the golden results.
+pub const MODEL: u64 = 2;
+
 /// What a result says about how it came to be.
 #[derive(Clone, Debug)]
 pub struct Manifest {
@@ -94,11 +98,13 @@ impl Manifest {
                 None => facts.name.clone(),
             })
             .collect();
+        let inputs = match inputs.is_empty() {
+            true => String::new(),
+            false => format!("{}, seed {}, ", inputs.join(", "), self.seed),
+        };
         format!(
-            "{}, {}, seed {}, {} {} with {} cores, {:.1} s",
+            "{}, {inputs}{} {} with {} cores, {:.1} s",
             program(),
-            inputs.join(", "),
-            self.seed,
             std::env::consts::OS,
             std::env::consts::ARCH,
             cores(),
@@ -132,7 +138,7 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The commit it was built from, where that is known.
+/// The commit it was built from, where that is known; with `-dirty` behind it if sources were changed since.
 #[must_use]
 pub fn commit() -> &'static str {
     env!("DESTAGE_COMMIT")

@@ -15,6 +15,8 @@ pub enum Stage {
     Preparation,
     /// Requests are simulated. Counted over all runs.
     Simulation,
+    /// Runs of a study are made. Counted in runs.
+    Runs,
 }
 
 /// Is told how far the work is, from any thread.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use destage_base::parameter::Value;
 use destage_sim::metrics::{Metrics, Number};
-use destage_sim::run::RunResult;
+use destage_sim::run::{RunResult, Series};
 use destage_sim::settings::Config;
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
@@ -28,6 +28,8 @@ pub struct Record {
     pub parameters: BTreeMap<String, Value>,
     /// Every metric that has a meaning; none if the run failed.
     pub metrics: Metrics,
+    /// What the buffer's scheme learnt in the course of time, by dotted name.
+    pub series: Series,
     /// Why the run failed, if it did.
     pub error: Option<Arc<Error>>,
 }
@@ -40,11 +42,12 @@ impl Record {
         config: &Config,
         result: Result<RunResult, Error>,
     ) -> Self {
-        let (mut parameters, metrics, error) = match result {
-            Ok(result) => (result.parameters, result.metrics, None),
+        let (mut parameters, metrics, series, error) = match result {
+            Ok(result) => (result.parameters, result.metrics, result.series, None),
             Err(error) => {
                 let error = Some(Arc::new(error));
-                (config.parameters(), Metrics::default(), error)
+                let parameters = config.parameters();
+                (parameters, Metrics::default(), Series::new(), error)
             }
         };
         parameters.extend(input.parameters());
@@ -54,6 +57,7 @@ impl Record {
             ftl: combination.ftl.clone(),
             parameters,
             metrics,
+            series,
             error,
         }
     }
@@ -92,13 +96,16 @@ impl Record {
     }
 }
 
-/// `trace`, `parameters` and `metrics`, and `error` if the run failed: as in [`crate::Results::to_json`].
+/// `trace`, `parameters` and `metrics`, `series` if there are any, and `error` if the run failed: as in [`crate::Results::to_json`].
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("trace", &self.trace)?;
         map.serialize_entry("parameters", &json::parameters(&self.parameters))?;
         map.serialize_entry("metrics", &json::metrics(&self.metrics))?;
+        if !self.series.is_empty() {
+            map.serialize_entry("series", &self.series)?;
+        }
         if let Some(error) = &self.error {
             map.serialize_entry("error", &error.to_string())?;
         }

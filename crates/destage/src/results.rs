@@ -26,7 +26,7 @@ pub struct Results {
 }
 
 impl Outcome {
-    /// `{"manifest", "parameters", "metrics"}`: what `destage run --json` prints.
+    /// `{"manifest", "parameters", "metrics"}`, and `"series"` if the scheme has any: what `destage run --json` prints.
     #[must_use]
     pub fn to_json(&self) -> String {
         text(self)
@@ -70,6 +70,9 @@ impl Serialize for Outcome {
         map.serialize_entry("manifest", &self.manifest.single())?;
         map.serialize_entry("parameters", &json::parameters(&self.record.parameters))?;
         map.serialize_entry("metrics", &json::metrics(&self.record.metrics))?;
+        if !self.record.series.is_empty() {
+            map.serialize_entry("series", &self.record.series)?;
+        }
         map.end()
     }
 }

@@ -4,62 +4,10 @@
 
 mod common;
 
+use common::newest::ROW;
 use common::{mixture, settings};
-use destage::buffer::order::SlotList;
-use destage::buffer::scheme::{Access, Entry, Need, Scheme, Victim};
-use destage::buffer::{SchemeRow, View};
+use destage::buffer::SchemeRow;
 use destage::{Effort, Grid, Input, compare};
-
-/// Destages the page that was used last: the worst that recency can do.
-struct Newest {
-    /// Front: the latest used.
-    order: SlotList,
-}
-
-static ROW: SchemeRow = SchemeRow {
-    name: "newest",
-    family: "page",
-    about: "Destages the page that was used last.",
-    source: "A test.",
-    reconstructed: false,
-    parameters: &[],
-    needs_future: false,
-    build: |config| {
-        Box::new(Newest {
-            order: SlotList::new(config.capacity_pages),
-        })
-    },
-};
-
-impl Scheme for Newest {
-    fn insert(&mut self, entry: Entry, _: &Access) {
-        self.order.push_front(entry);
-    }
-
-    fn touch(&mut self, entry: Entry, _: &Access) {
-        self.order.remove(entry.slot);
-        self.order.push_front(entry);
-    }
-
-    fn remove(&mut self, entry: Entry) {
-        self.order.remove(entry.slot);
-    }
-
-    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
-        let front = self.order.iter_back().last();
-        let chosen = match need {
-            Need::Evict(_) | Need::Flush => front,
-            Need::FlushPage(entry) => Some(entry),
-        };
-        victim
-            .entries
-            .extend(chosen.map(|entry| self.order.remove(entry.slot)));
-    }
-
-    fn len(&self) -> usize {
-        self.order.len()
-    }
-}
 
 #[test]
 fn a_scheme_of_ones_own_is_chosen_by_its_name() {

@@ -61,6 +61,7 @@ pub(crate) struct Dies {
     map_time: [Ticks; 2],
     background: bool,
     places_writes: bool,
+    updates_in_place: bool,
     /// Dies that may go on although nothing of their own has ended.
     stirred: VecDeque<u32>,
     gc_limit: u32,
@@ -103,6 +104,7 @@ impl Dies {
             map_time: properties.map_time,
             background: properties.collects_in_background,
             places_writes: properties.places_writes,
+            updates_in_place: properties.updates_in_place,
             stirred: VecDeque::new(),
             gc_limit: gc_limit(config.blocks_per_die),
             repeats_at_once: config.ordering == Ordering::Reference,
@@ -390,6 +392,9 @@ impl View for Dies {
     }
     fn is_written(&self, page: Lpn) -> bool {
         self.ftl.is_written(page)
+    }
+    fn updates_in_place(&self) -> bool {
+        self.updates_in_place
     }
     fn is_collecting(&self, die: u32) -> bool {
         self.dies[die as usize].collecting

@@ -133,6 +133,12 @@ impl Config {
                 "flash.page_bytes = {page}: expected a multiple of 512"
             )));
         }
+        let unit = self.typed.trace.align_bytes;
+        if !unit.is_multiple_of(512) {
+            return Err(SimError::Config(format!(
+                "trace.align_bytes = {unit}: expected a multiple of 512, or 0"
+            )));
+        }
         let precondition = &self.typed.sim.precondition;
         if self.state.is_none() && Precondition::read(precondition).is_none() {
             return Err(SimError::Config(format!(
@@ -182,6 +188,21 @@ impl Config {
             summary_page: flash.summary_page,
             page_bytes: flash.page_bytes,
         }
+    }
+
+    /// Pages of a block that hold data, whatever the device's size.
+    ///
+    /// # Errors
+    /// [`SimError::Geometry`] if there is none.
+    pub fn data_pages(&self) -> Result<u32, SimError> {
+        let block = Geometry {
+            dies: 1,
+            planes: 1,
+            blocks_per_plane: 1,
+            ..self.geometry()
+        };
+        block.check().map_err(SimError::Geometry)?;
+        Ok(block.data_pages())
     }
 
     pub(crate) fn timing(&self) -> Timing {
@@ -270,6 +291,7 @@ impl Config {
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_parameters(capacity, block_pages, &self.common);
         config.unbounded_admission = true;
+        config.notes_dirty_ages = self.typed.sim.dirty_ages;
         if !timed {
             // Nothing is ever in flight.
             config.release = Release::Issue;
@@ -316,9 +338,12 @@ impl Config {
         Ok(())
     }
 
-    pub(crate) fn addressing(&self, span_pages: u64) -> Addressing {
+    /// How requests become pages, those of a trace that spans `span_pages`; that number plays a part on a device only.
+    #[must_use]
+    pub fn addressing(&self, span_pages: u64) -> Addressing {
         Addressing {
             align: self.typed.trace.align,
+            unit_sectors: self.typed.trace.align_bytes / 512,
             map: self.typed.trace.addr_map,
             sectors_per_page: self.typed.flash.page_bytes / 512,
             span_pages,
@@ -361,7 +386,9 @@ impl Config {
             saturation: host.saturation,
             warmup: self.warmup(),
             window: sim.window,
+            run_out: sim.run_out,
             drain: sim.drain,
+            dirty_ages: sim.dirty_ages,
             addressing: self.addressing(span_pages),
             exact_responses: sim.exact_responses as usize,
         }

@@ -29,17 +29,17 @@ impl Default for Latencies {
 /// Significant digits of percentiles that are no longer exact.
 const DIGITS: u8 = 3;
 
-/// Response times by how often they came, and their exact sums.
+/// Times by how often they came, in memory that has a bound, and their exact sums.
 #[derive(Clone, Debug)]
-struct Counted {
+pub struct Counted {
     times: Histogram<u64>,
     sum: u128,
     squares: Squares,
     max: Ticks,
 }
 
-impl Counted {
-    fn new() -> Self {
+impl Default for Counted {
+    fn default() -> Self {
         Self {
             times: Histogram::new(DIGITS).expect("three digits are legal"),
             sum: 0,
@@ -47,8 +47,11 @@ impl Counted {
             max: 0,
         }
     }
+}
 
-    fn push(&mut self, time: Ticks) {
+impl Counted {
+    /// Records one time.
+    pub fn push(&mut self, time: Ticks) {
         // A histogram that grows takes every value.
         self.times += time;
         self.sum += u128::from(time);
@@ -64,7 +67,9 @@ impl Counted {
         self
     }
 
-    fn summary(&self) -> Option<Summary> {
+    /// What is reported of them, if there are any.
+    #[must_use]
+    pub fn summary(&self) -> Option<Summary> {
         let count = self.times.len();
         (count > 0).then(|| Summary {
             count,
@@ -142,9 +147,7 @@ impl Latencies {
     #[cold]
     fn push_beyond(&mut self, time: Ticks, write: bool) {
         self.exact = 0;
-        let rest = self
-            .rest
-            .get_or_insert_with(|| Box::new([Counted::new(), Counted::new()]));
+        let rest = self.rest.get_or_insert_with(Box::<[Counted; 2]>::default);
         for (rest, kept) in rest.iter_mut().zip(std::mem::take(&mut self.kept)) {
             kept.into_iter().for_each(|time| rest.push(time));
         }

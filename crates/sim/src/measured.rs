@@ -5,13 +5,14 @@
 
 use destage_base::Ticks;
 use destage_buffer::Counts;
+use destage_buffer::scheme::Series;
 use destage_device::Device;
 use destage_flash::nand::Wear;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
 use crate::error::SimError;
-use crate::latencies::Latencies;
+use crate::latencies::{Counted, Latencies};
 use crate::meter::Totals;
 use crate::observer::Observer;
 
@@ -56,6 +57,12 @@ pub struct Measured {
     pub counts: Option<Counts>,
     /// Figures only the buffer's scheme has.
     pub scheme_figures: Vec<(&'static str, f64)>,
+    /// Figures that it had again and again.
+    pub scheme_series: Vec<Series>,
+    /// How long pages were dirty, if that is asked.
+    pub dirty_age: Option<Counted>,
+    /// From the last arrival until the device was clean, if it was waited for.
+    pub clean_after: Option<Ticks>,
     /// Most pages that a loss of power would have lost at one moment.
     pub at_risk_max: u64,
     /// What was counted before the window opened.
@@ -79,6 +86,8 @@ impl Measured {
     /// Statistics open: what `device` and its dies (`totals`) have counted so far is in none of them.
     pub(crate) fn open(&mut self, device: &mut Device, totals: Totals) {
         device.reset_figures();
+        self.take_dirty_ages(device);
+        self.dirty_age = self.dirty_age.is_some().then(Counted::default);
         self.before = Some((totals, device.buffer().counts()));
         self.requests = 0;
         (self.page_reads, self.page_writes) = (0, 0);
@@ -99,6 +108,15 @@ impl Measured {
                 self.bytes_written += bytes;
             }
             Operation::Flush | Operation::Trim => {}
+        }
+    }
+
+    /// Takes the dirty periods that have ended, if anybody asks for them.
+    #[inline]
+    pub(crate) fn take_dirty_ages(&mut self, device: &mut Device) {
+        if let Some(ages) = &mut self.dirty_age {
+            let ended = device.buffer_mut().take_dirty_ages();
+            ended.for_each(|age| ages.push(age));
         }
     }
 
@@ -124,15 +142,17 @@ impl Measured {
         if observer.wants_erases() {
             ftl.erases(&mut |die, block, erases| observer.erases(die, block, erases));
         }
-        let buffer = device.buffer_mut();
-        if buffer.keeps_pages() {
-            buffer.close_dirty_periods(now);
+        if device.buffer().keeps_pages() {
+            device.buffer_mut().close_dirty_periods(now);
+            self.take_dirty_ages(device);
+            let buffer = device.buffer();
             let counts = buffer.counts();
             self.counts = Some(match &before {
                 Some((_, before)) => counts.since(before),
                 None => counts,
             });
             buffer.report(&mut |name, value| self.scheme_figures.push((name, value)));
+            buffer.series(&mut |series| self.scheme_series.push(series));
         }
     }
 }

@@ -102,6 +102,7 @@ mod tests {
     fn addressing(span_pages: u64) -> Addressing {
         Addressing {
             align: Align::Cover,
+            unit_sectors: 0,
             map: AddressMap::Shrink,
             sectors_per_page: 8,
             span_pages,

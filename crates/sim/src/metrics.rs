@@ -8,11 +8,13 @@ use destage_base::time::{TICKS_PER_SECOND, to_ms};
 use destage_buffer::destage::DestageCause;
 use destage_flash::Cause;
 use destage_flash::operation::{MergeCause, MergeKind, Tally};
+use destage_trace::statistics::StatisticRow;
 
 use crate::error::SimError;
-use crate::latencies::Summary;
+use crate::latencies::{Counted, Summary};
 use crate::measured::Measured;
 use crate::renamed;
+use crate::run::Series;
 use crate::settings::suggestion;
 
 pub mod rows;
@@ -48,10 +50,19 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// Metrics by name, in the order of [`METRICS`].
+/// Metrics by name, of a run in the order of [`METRICS`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metrics {
     rows: Vec<(String, Number)>,
+}
+
+impl FromIterator<(String, Number)> for Metrics {
+    /// Takes names and values as they come.
+    fn from_iter<T: IntoIterator<Item = (String, Number)>>(rows: T) -> Self {
+        Self {
+            rows: rows.into_iter().collect(),
+        }
+    }
 }
 
 impl Metrics {
@@ -159,6 +170,15 @@ pub fn collect(measured: &Measured, scope: &Scope) -> Metrics {
     metrics
 }
 
+/// What the scheme had again and again, under the names of its metrics.
+#[must_use]
+pub fn series(of_scheme: Vec<destage_buffer::scheme::Series>) -> Series {
+    let named = of_scheme.into_iter();
+    named
+        .map(|series| (rows::SCHEME.of(series.name), series.values))
+        .collect()
+}
+
 fn throughput(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     let megabytes = measured.bytes_written as f64 / 1e6;
     let seconds = measured.makespan as f64 / TICKS_PER_SECOND as f64;
@@ -206,6 +226,11 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
         rows::BUFFER_OLDEST_DIRTY_MS_MAX,
         to_ms(counts.oldest_dirty_max),
     );
+    let age = measured.dirty_age.as_ref();
+    metrics.summary(rows::BUFFER_DIRTY_AGE, age.and_then(Counted::summary));
+    if let Some(time) = measured.clean_after {
+        metrics.real(rows::BUFFER_CLEAN_AFTER_MS, to_ms(time));
+    }
 }
 
 /// Figures of the buffer's scheme and of the device around it.
@@ -218,6 +243,12 @@ fn device(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     }
     for (name, value) in &measured.scheme_figures {
         metrics.figure(rows::SCHEME, name, *value);
+    }
+    for series in &measured.scheme_series {
+        if let Some(squared) = series.squared_variation {
+            let name = format!("{}_cv", series.name);
+            metrics.figure(rows::SCHEME, &name, squared.sqrt());
+        }
     }
 }
 
@@ -357,6 +388,11 @@ pub fn require(name: &str) -> Result<&'static MetricRow, SimError> {
     if let Some(new) = renamed::metric(name) {
         return Err(SimError::Config(format!(
             "metric {name:?} is now {new}; expected {new}"
+        )));
+    }
+    if StatisticRow::all().any(|row| row.metric() == name) {
+        return Err(SimError::Config(format!(
+            "metric {name:?} is about an input and not about a run: `destage trace info` has it; expected another name from `destage list metrics`"
         )));
     }
     find(name).ok_or_else(|| {

@@ -11,6 +11,7 @@ use destage_flash::ftl::NoSpace;
 use destage_trace::Request;
 
 use crate::error::SimError;
+use crate::latencies::Counted;
 use crate::measured::{Measured, check_measured};
 use crate::meter::FlashMeter;
 use crate::observer::Observer;
@@ -86,13 +87,14 @@ pub struct Count<'a> {
 
 impl<'a> Count<'a> {
     /// A run that has not begun on `device` with the dies of `meter`, of what is called `origin` in errors. Statistics open
-    /// when `warmup` requests are done.
+    /// when `warmup` requests are done; `dirty_ages` says whether it reports how long pages were dirty.
     pub fn new(
         origin: &str,
         device: Device,
         addressing: Addressing,
         meter: FlashMeter,
         warmup: u64,
+        dirty_ages: bool,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
         Self {
@@ -104,7 +106,10 @@ impl<'a> Count<'a> {
                 wants_records: observer.wants_destages(),
                 observer,
             },
-            measured: Measured::default(),
+            measured: Measured {
+                dirty_age: dirty_ages.then(Counted::default),
+                ..Measured::default()
+            },
             warmup,
             arrivals: 0,
             line: 0,
@@ -118,6 +123,7 @@ impl<'a> Count<'a> {
     /// What is wrong with the trace, the device's size, or that the observer wants to stop.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         for request in requests {
+            self.measured.take_dirty_ages(&mut self.device);
             if self.arrivals == self.warmup {
                 let totals = self.counter.meter.totals(0);
                 self.measured.open(&mut self.device, totals);

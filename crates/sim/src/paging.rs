@@ -35,6 +35,9 @@ choices! {
 pub struct Addressing {
     /// Treatment of boundaries.
     pub align: Align,
+    /// Sectors of the unit that requests are aligned to before pages are made of them; 0: the nearest size is one in pages,
+    /// and nothing is enlarged otherwise.
+    pub unit_sectors: u64,
     /// Treatment of what lies beyond the device.
     pub map: AddressMap,
     /// Sectors of 512 bytes in a page.
@@ -122,21 +125,44 @@ impl Addressing {
     #[must_use]
     #[inline]
     pub fn span(&self, request: &Request) -> Span {
-        let per_page = self.sectors_per_page;
-        let (first, head) = self.split(request.sector);
-        if self.align == Align::Nearest {
-            let sectors = u64::from(request.sectors);
-            let (whole, rest) = (sectors / per_page, sectors % per_page);
-            // Half goes to the even neighbour, so that rounding has no drift.
-            let up = 2 * rest > per_page || (2 * rest == per_page && whole % 2 == 1);
-            return Span::whole(first, (whole + u64::from(up)).max(1) as u32);
+        if self.unit_sectors > 0 {
+            return self.aligned(request);
         }
-        let (last, in_last) = self.split(request.sector + u64::from(request.sectors.max(1)) - 1);
+        if self.align == Align::Nearest {
+            let (first, _) = self.split(request.sector);
+            let pages = nearest(u64::from(request.sectors), self.sectors_per_page);
+            return Span::whole(first, pages as u32);
+        }
+        self.cover(request.sector, u64::from(request.sectors.max(1)))
+    }
+
+    /// The pages of `request` after it was aligned to units.
+    fn aligned(&self, request: &Request) -> Span {
+        let (unit, sectors) = (self.unit_sectors, u64::from(request.sectors.max(1)));
+        let start = request.sector / unit * unit;
+        if self.align == Align::Nearest {
+            let touched = self.cover(start, nearest(sectors, unit) * unit);
+            return Span::whole(touched.first, touched.pages);
+        }
+        // A trim that was enlarged would take what nobody gave away.
+        if request.operation == Operation::Trim {
+            return self.cover(request.sector, sectors);
+        }
+        let end = (request.sector + sectors).next_multiple_of(unit);
+        self.cover(start, end - start)
+    }
+
+    /// Every page that has one of `sectors` sectors from `sector` on.
+    #[inline]
+    fn cover(&self, sector: u64, sectors: u64) -> Span {
+        let (first, head) = self.split(sector);
+        let (last, in_last) = self.split(sector + sectors - 1);
         Span {
             first,
-            pages: (last - first + 1) as u32,
+            // As many pages as no device has, if they are more.
+            pages: u32::try_from(last - first + 1).unwrap_or(u32::MAX),
             head: head as u32,
-            tail: (per_page - 1 - in_last) as u32,
+            tail: (self.sectors_per_page - 1 - in_last) as u32,
         }
     }
 
@@ -151,6 +177,15 @@ impl Addressing {
             (sector / per_page, sector % per_page)
         }
     }
+}
+
+/// How many units of `unit` sectors `sectors` is nearest to, at least one. Half goes to the even neighbour, so that rounding has
+/// no drift.
+#[inline]
+fn nearest(sectors: u64, unit: u64) -> u64 {
+    let (whole, rest) = (sectors / unit, sectors % unit);
+    let up = 2 * rest > unit || (2 * rest == unit && whole % 2 == 1);
+    (whole + u64::from(up)).max(1)
 }
 
 #[cfg(test)]
@@ -175,6 +210,7 @@ mod tests {
     fn addressing(align: Align, map: AddressMap) -> Addressing {
         Addressing {
             align,
+            unit_sectors: 0,
             map,
             sectors_per_page: 8,
             span_pages: 100,
@@ -201,6 +237,57 @@ mod tests {
             .map(|n| span(Align::Nearest, 7, n).1)
             .into();
         assert_eq!(pages, [1, 1, 1, 2, 2, 2, 4]);
+    }
+
+    /// The same of pages of `per_page` sectors, with requests aligned to 4 KiB.
+    fn span_of_units(
+        align: Align,
+        per_page: u64,
+        sector: u64,
+        sectors: u32,
+    ) -> (u64, u32, u32, u32) {
+        let addressing = Addressing {
+            unit_sectors: 8,
+            sectors_per_page: per_page,
+            ..addressing(align, AddressMap::Refuse)
+        };
+        let span = addressing.span(&request(sector, sectors));
+        (span.first, span.pages, span.head, span.tail)
+    }
+
+    #[test]
+    fn units_may_be_larger_or_smaller_than_pages() {
+        use Align::{Cover, Nearest, ReadModifyWrite};
+        // 12 sectors from sector 6 on: 3 units touched, 2 units long.
+        assert_eq!(span_of_units(Cover, 2, 6, 12), (0, 12, 0, 0));
+        assert_eq!(span_of_units(Nearest, 2, 6, 12), (0, 8, 0, 0));
+        assert_eq!(span_of_units(Cover, 8, 6, 12), (0, 3, 0, 0));
+        assert_eq!(span_of_units(ReadModifyWrite, 16, 6, 12), (0, 2, 0, 8));
+        assert_eq!(span_of_units(Nearest, 16, 6, 12), (0, 1, 0, 0));
+        assert_eq!(span_of_units(Nearest, 16, 13, 12), (0, 2, 0, 0));
+        assert_eq!(span_of_units(Cover, 1, 7, u32::MAX), (0, u32::MAX, 0, 0));
+    }
+
+    #[test]
+    fn a_unit_of_a_page_rounds_as_pages_do() {
+        for sectors in 1..100 {
+            let of_units = span_of_units(Align::Nearest, 8, 5, sectors);
+            assert_eq!(of_units, span(Align::Nearest, 5, sectors));
+        }
+    }
+
+    #[test]
+    fn a_trim_is_not_enlarged() {
+        let addressing = Addressing {
+            unit_sectors: 8,
+            sectors_per_page: 2,
+            ..addressing(Align::Cover, AddressMap::Refuse)
+        };
+        let trim = Request {
+            operation: Operation::Trim,
+            ..request(10, 4)
+        };
+        assert_eq!(addressing.span(&trim), Span::whole(5, 2));
     }
 
     #[test]

@@ -166,6 +166,8 @@ parameters! {
     pub struct Pages in "trace." {
         /// Requests off page boundaries: every touched page whole; as many pages as the size is nearest to; or cover, reading first what is partly written.
         align: Align = "cover", "", "nearest: EPO (2011)";
+        /// Unit that requests are aligned to before pages are made of them: nearest rounds to it, cover and rmw enlarge to it (trims stay as they are). A multiple of 512; 0: nearest rounds to pages, the others enlarge nothing.
+        align_bytes: u64 = "0" in Kind::Bytes { min: 0, max: 1 << 24 }, "bytes", "4096 in EPO (2011), whatever the page";
         /// Requests beyond the device: an error, wrapped round, or all addresses shrunk evenly.
         addr_map: AddressMap = "error", "", "shrink: EPO (2011)";
     }
@@ -182,6 +184,8 @@ parameters! {
         merge_time_transfers: bool = "false", "", "not in BPAC (MSST 2010)";
         /// Destage what is left in the buffer after the last request.
         drain: bool = "false", "", "BPLRU (FAST 2008), table 1";
+        /// After the last request a device with a clock goes on until it is clean, or has nothing to do by itself; sim.drain then destages the rest.
+        run_out: bool = "false", "", OURS;
         /// Fixes every random choice of workload, scheme and FTL.
         seed: u64 = "1", "", OURS;
         /// Contents of the device before the first request: none; sequential_fill, every page written once in order; or random_fill:k, that and then k times as many overwrites as there are pages, of random pages; or file:PATH, what `destage precondition` wrote.
@@ -192,6 +196,8 @@ parameters! {
         window: Window = "complete", "", "last_arrival: DiskSim";
         /// Response times kept one by one (30 bytes each at the end); with more, percentiles are exact to a thousandth.
         exact_responses: u32 = "16777216", "", OURS;
+        /// Also report how long pages were dirty, as buffer.dirty_age.*: percentiles are exact to a thousandth.
+        dirty_ages: bool = "false", "", OURS;
         /// How times are added: in whole ticks of 0.1 ns, or in double-precision milliseconds with their drift.
         clock: Clock = "exact", "", "double_ms: DiskSim";
         /// Whether effects on one page happen in the order of their emission, always, or as in the reference simulator, where only padding waits for its reads and a repeated page of a batch is done at once.

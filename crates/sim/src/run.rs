@@ -14,6 +14,9 @@ use crate::prepass::Prepass;
 use crate::settings::Config;
 use crate::source::Source;
 
+/// Numbers in the order of time, by their dotted name; none where there was no meaning.
+pub type Series = BTreeMap<String, Vec<Option<f64>>>;
+
 /// What one run gives: everything here is equal for equal inputs, on any machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
@@ -21,6 +24,8 @@ pub struct RunResult {
     pub parameters: BTreeMap<String, Value>,
     /// Every metric that has a meaning.
     pub metrics: Metrics,
+    /// What the buffer's scheme learnt in the course of time, by dotted name.
+    pub series: Series,
 }
 
 /// Simulates `source` under `config`. `prepass` is of the same requests if [`Config::needs_prepass`].

@@ -151,10 +151,18 @@ impl Settings {
         let table: toml::Table = text
             .parse()
             .map_err(|error: toml::de::Error| SimError::Config(format!("{origin}: {error}")))?;
-        self.load_table(&table, "", origin)
+        self.load_table(&table, origin)
     }
 
-    fn load_table(
+    /// Takes a table of parameters, or of tables of them.
+    ///
+    /// # Errors
+    /// If it holds something that is neither table nor plain value.
+    pub fn load_table(&mut self, table: &toml::Table, origin: &Origin) -> Result<(), SimError> {
+        self.load_below(table, "", origin)
+    }
+
+    fn load_below(
         &mut self,
         table: &toml::Table,
         prefix: &str,
@@ -166,7 +174,7 @@ impl Settings {
                 // What a profile says of itself is no parameter.
                 toml::Value::Table(_) if key == "profile" => continue,
                 toml::Value::Table(inner) => {
-                    self.load_table(inner, &format!("{key}."), origin)?;
+                    self.load_below(inner, &format!("{key}."), origin)?;
                     continue;
                 }
                 toml::Value::String(text) => text.clone(),
@@ -232,6 +240,12 @@ impl Settings {
     /// Every key that is set, in ascending order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)
+    }
+
+    /// What `key` is set to, as it was written.
+    #[must_use]
+    pub fn text(&self, key: &str) -> Option<String> {
+        Some(self.entries.get(key)?.text.clone())
     }
 
     /// What `key` is set to, and where.
@@ -508,6 +522,7 @@ mod tests {
         for (pair, expected) in [
             ("flash.dies=0", "a whole number from 1"),
             ("flash.page_bytes=1000", "a multiple of 512"),
+            ("trace.align_bytes=1000", "a multiple of 512"),
             ("buffer.capacity_bytes=0", "nocache"),
             ("host.scheduler=sstf", "one of clook, fifo"),
             ("ftl.reserve_percent=-1", "a number from 0 to 99"),

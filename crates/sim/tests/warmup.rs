@@ -62,6 +62,7 @@ const PLAIN: &[&str] = &[
 /// What describes the moment at which statistics close.
 const STATES: &[&str] = &[
     "buffer.dirty_at_end",
+    "buffer.clean_after_ms",
     "sim.precondition_pages",
     "ftl.map_bytes",
     "wear.erase_min",

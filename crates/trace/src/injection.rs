@@ -156,18 +156,23 @@ impl Injection {
     }
 }
 
-/// `requests`, in order of arrival, with what `options` ask to put back: as a [`crate::Reader`] does with those of a trace.
+/// `requests`, in order of arrival, with what `options` ask to put back, and what a disk of an array sees of them: as a
+/// [`crate::Reader`] does with those of a trace.
 #[must_use]
 pub fn injected(
-    requests: Box<dyn Iterator<Item = Request> + Send>,
+    mut requests: Box<dyn Iterator<Item = Request> + Send>,
     options: &ReadOptions,
 ) -> Box<dyn Iterator<Item = Request> + Send> {
-    let Some(mut injection) = Injection::new(options) else {
-        return requests;
-    };
-    Box::new(requests.flat_map(move |request| {
-        let mut made = Vec::new();
-        injection.add(request, &mut made);
-        made
-    }))
+    if let Some(mut injection) = Injection::new(options) {
+        requests = Box::new(requests.flat_map(move |request| {
+            let mut made = Vec::new();
+            injection.add(request, &mut made);
+            made
+        }));
+    }
+    let array = options.array;
+    match array.divides() {
+        true => Box::new(requests.filter_map(move |request| array.part(&request))),
+        false => requests,
+    }
 }

@@ -20,6 +20,7 @@
 mod address;
 mod admission;
 mod again;
+mod array;
 mod blocks;
 mod columns;
 mod compression;
@@ -28,6 +29,7 @@ pub mod containment;
 mod cursor;
 mod decode;
 mod detect;
+mod digest;
 mod digits;
 pub mod error;
 mod faults;
@@ -51,6 +53,8 @@ mod volumes;
 pub mod writers;
 
 pub use again::{can_be_read_again, require_second_pass};
+pub use array::Array;
+pub use digest::digest;
 pub use error::{Excerpt, Fault, TraceError};
 pub use format::{FORMATS, Format, TimeUnit};
 pub use injection::injected;

@@ -2,9 +2,10 @@
 
 pub use crate::columns::Columns;
 
+use crate::array::Array;
 use crate::error::TraceError;
 use crate::format::{Encoding, Format, TimeUnit};
-use crate::request::Operation;
+use crate::request::{Operation, SECTOR_BYTES};
 use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::time::TICKS_PER_MS;
 use destage_base::{Ticks, choices, parameters};
@@ -61,6 +62,12 @@ parameters! {
         fua_every_writes: u64 = "0", "writes", "most traces lost the flag; journals force their commit records";
         /// With every n-th write a trim is added: of the pages that the previous n-th write wrote, as if they were a temporary file. 0 adds no trims.
         trim_every_writes: u64 = "0", "writes", "older traces have none";
+        /// Disks in the striped array that the trace is spread over; 1: it is none, and the device sees the whole trace.
+        array_members: u64 = "1" in Kind::Integer { min: 1, max: 65_536 }, "disks", "";
+        /// Which of these disks is simulated, counted from 0: only what it would see is kept, on addresses of its own. A flush reaches all.
+        array_member: u64 = "0" in Kind::Integer { min: 0, max: 65_535 }, "", "";
+        /// Bytes that stay on one disk of the array before the next has its turn; a multiple of 512.
+        array_stripe_bytes: u64 = "64KiB" in Kind::Bytes { min: 512, max: 1 << 30 }, "bytes", "";
         /// The stream of a request: what the trace says, if it says anything; or its volume's number modulo 65535, plus 1.
         streams: Streams = "trace", "", "data of one volume tends to die together";
     }
@@ -209,6 +216,8 @@ pub struct ReadOptions {
     pub trim_every_writes: u64,
     /// Where the stream of a request comes from.
     pub streams: Streams,
+    /// The disk of an array that sees the trace, and what of it.
+    pub array: Array,
     /// Whether the SHA-256 of the trace is made.
     pub digest: bool,
 }
@@ -233,9 +242,33 @@ impl Default for ReadOptions {
             fua_every_writes: 0,
             trim_every_writes: 0,
             streams: Streams::Trace,
+            array: Array::default(),
             digest: true,
         }
     }
+}
+
+/// The array that `own` asks for.
+fn array(own: &Parameters) -> Result<Array, TraceError> {
+    let refused = |name, value: u64, expected| TraceError::Option {
+        name,
+        value: value.to_string(),
+        expected,
+    };
+    let (members, member, stripe) = (own.array_members, own.array_member, own.array_stripe_bytes);
+    if member >= members {
+        let expected = format!("a number below trace.array_members = {members}");
+        return Err(refused("trace.array_member", member, expected));
+    }
+    if !stripe.is_multiple_of(SECTOR_BYTES) {
+        let expected = "a multiple of 512".to_owned();
+        return Err(refused("trace.array_stripe_bytes", stripe, expected));
+    }
+    Ok(Array {
+        members,
+        member,
+        stripe_sectors: stripe / SECTOR_BYTES,
+    })
 }
 
 impl ReadOptions {
@@ -243,7 +276,8 @@ impl ReadOptions {
     /// its default.
     ///
     /// # Errors
-    /// If `trace.lba_shift` is no whole number, or `trace.columns` names no table's columns.
+    /// If `trace.lba_shift` is no whole number, `trace.columns` names no table's columns, or the array has no such member or
+    /// stripe.
     pub fn from_values(values: &Values) -> Result<Self, TraceError> {
         let own = Parameters::from_values(values);
         let shift = own.lba_shift.replace('_', "").parse();
@@ -289,6 +323,7 @@ impl ReadOptions {
             fua_every_writes: own.fua_every_writes,
             trim_every_writes: own.trim_every_writes,
             streams: own.streams,
+            array: array(&own)?,
             ..Self::default()
         })
     }
@@ -348,6 +383,30 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn an_array_has_members_from_0_and_stripes_of_whole_sectors() {
+        let with = |pairs: &[(&'static str, u64)]| {
+            let mut values = Values::defaults(PARAMETERS);
+            for (name, number) in pairs {
+                values.set(name, Value::Integer(*number));
+            }
+            ReadOptions::from_values(&values).map(|options| options.array)
+        };
+        let members = ("trace.array_members", 4);
+        let last = with(&[members, ("trace.array_member", 3)]).unwrap();
+        assert_eq!(
+            (last.members, last.member, last.stripe_sectors),
+            (4, 3, 128)
+        );
+        let error = with(&[members, ("trace.array_member", 4)]).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "trace.array_member: \"4\" is not usable; expected a number below trace.array_members = 4"
+        );
+        let error = with(&[("trace.array_stripe_bytes", 1000)]).unwrap_err();
+        assert!(error.to_string().ends_with("expected a multiple of 512"));
     }
 
     #[test]

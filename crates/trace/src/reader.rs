@@ -3,6 +3,7 @@
 use crate::address::{Addresses, Placement};
 use crate::admission::Admission;
 use crate::again::require_second_pass;
+use crate::array::Array;
 use crate::blocks::{BlockError, Blocks};
 use crate::compression::{self, Compression};
 use crate::cursor::{Problem, next_line};
@@ -48,6 +49,8 @@ pub struct Reader {
     left: Option<u64>,
     writes_only: bool,
     injection: Option<Injection>,
+    /// The disk of an array that sees the requests.
+    array: Option<Array>,
     handed_out: u64,
     volumes: Seen,
     unit: TimeUnit,
@@ -161,6 +164,7 @@ impl Reader {
             left: options.limit,
             writes_only: options.writes_only,
             injection: Injection::new(options),
+            array: options.array.divides().then_some(options.array),
             handed_out: 0,
             volumes: Seen::default(),
             unit,
@@ -302,6 +306,9 @@ impl Reader {
         self.cut(batch);
         if let Some(injection) = &mut self.injection {
             injection.apply(batch);
+        }
+        if let Some(array) = &self.array {
+            array.apply(batch);
         }
         Ok(())
     }

@@ -1,16 +1,19 @@
 //! What a trace is like, in numbers, from one pass.
 //!
-//! Pages are those a request touches, also in part, and pages of different volumes are different pages even where
-//! their addresses are equal.
+//! Pages are those a request touches, also in part, unless its taker says which they are. Pages of different volumes are
+//! different pages even where their addresses are equal.
 
+mod histogram;
 mod pages;
+mod ranks;
 mod rates;
 mod rows;
 mod shape;
 mod sizes;
 
-pub use rows::{Number, Row, Statistics, VolumeStatistics};
-pub use shape::{Grid, Histogram, HotPages, Shape};
+pub use histogram::Histogram;
+pub use rows::{Locality, Number, Row, StatisticRow, Statistics, VolumeStatistics};
+pub use shape::{Grid, HotPages, Shape};
 
 use crate::request::{Operation, Request, SECTOR_BYTES};
 use destage_base::Ticks;
@@ -19,6 +22,7 @@ use pages::PageSet;
 use rates::Rates;
 use sizes::Sizes;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 /// Collects the statistics of a trace, request by request.
 ///
@@ -51,6 +55,8 @@ pub struct Collector {
     rates: Rates,
     first: Option<Ticks>,
     last: Ticks,
+    /// Requests that arrived with the one before them.
+    zero_gaps: u64,
     sector_min: u64,
     sector_end: u64,
 }
@@ -96,13 +102,19 @@ impl Collector {
             rates: Rates::default(),
             first: None,
             last: 0,
+            zero_gaps: 0,
             sector_min: u64::MAX,
             sector_end: 0,
         }
     }
 
-    /// Takes one more request.
+    /// Takes one more request, which touches every page that it has a sector of.
     pub fn add(&mut self, request: &Request) {
+        self.add_as(request, covered(request, self.page_bytes / SECTOR_BYTES));
+    }
+
+    /// Takes one more request, which counts as `pages`. Of a flush, a trim and a request without sectors they play no part.
+    pub fn add_as(&mut self, request: &Request, pages: RangeInclusive<u64>) {
         let kind = request.operation as usize;
         self.counts[kind] += 1;
         self.sectors[kind] += u64::from(request.sectors);
@@ -110,6 +122,7 @@ impl Collector {
         if request.stream != 0 {
             self.streams.insert(request.stream);
         }
+        self.zero_gaps += u64::from(self.first.is_some() && request.arrival == self.last);
         self.first.get_or_insert(request.arrival);
         self.last = self.last.max(request.arrival);
         let is_data = matches!(request.operation, Operation::Read | Operation::Write);
@@ -132,9 +145,7 @@ impl Collector {
         volume.sectors[kind] += moved;
         self.starts[request.sector as usize % ALIGNED_SECTORS] += 1;
         self.sizes[kind].add(request.sectors);
-        let page_sectors = self.page_bytes / SECTOR_BYTES;
-        let first = request.sector / page_sectors;
-        let last = (request.end() - 1) / page_sectors;
+        let (first, last) = pages.into_inner();
         self.pages[kind] += last - first + 1;
         self.unique.insert(request.volume, first, last);
         self.sequential += u64::from(volume.end.replace(request.end()) == Some(request.sector));
@@ -177,6 +188,7 @@ impl Collector {
             sector_end: addressed.then_some(self.sector_end),
             bytes_read: bytes[0],
             bytes_written: bytes[1],
+            request_mean_sectors: share(self.sectors[0] + self.sectors[1], reads + writes),
             read_mean_bytes: share(bytes[0], reads),
             write_mean_bytes: share(bytes[1], writes),
             read_pages: self.pages[0],
@@ -204,8 +216,9 @@ impl Collector {
             requests_per_s_peak: (requests > 0).then_some(requests_per_s_peak),
             mb_per_s: per_second(mb((bytes[0] + bytes[1]) as f64)),
             mb_per_s_peak: (requests > 0).then(|| mb((sectors_peak * SECTOR_BYTES) as f64)),
-            span,
+            span_s: seconds,
             interarrival_mean_ms: (requests > 1).then(|| to_ms(span) / (requests - 1) as f64),
+            zero_gap_share: share(self.zero_gaps, requests.saturating_sub(1)),
         }
     }
 }
@@ -239,6 +252,12 @@ impl Collector {
             .max_by_key(|(_, count)| *count)?;
         (most > 0).then_some((offset as u64, most))
     }
+}
+
+/// The pages of `page_sectors` sectors that `request` has a sector of; one if it has none.
+fn covered(request: &Request, page_sectors: u64) -> RangeInclusive<u64> {
+    let last = request.end().saturating_sub(1).max(request.sector);
+    request.sector / page_sectors..=last / page_sectors
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {
@@ -302,7 +321,10 @@ mod tests {
             (statistics.bytes_written, statistics.bytes_read),
             (11 * 512, 7 * 512)
         );
-        assert_eq!(statistics.span, 800 - 7);
+        assert_eq!(statistics.span_s, (800 - 7) as f64 / 1e10);
+        assert_eq!(statistics.request_mean_sectors, Some(18.0 / 4.0));
+        // The third request arrives with the second.
+        assert_eq!(statistics.zero_gap_share, Some(0.2));
     }
 
     #[test]
@@ -310,11 +332,11 @@ mod tests {
         let rows = Collector::new(512).finish().rows();
         assert!(
             rows.iter()
-                .all(|row| !row.name.ends_with("share") && !row.name.contains("mean"))
+                .all(|row| !row.of.name.ends_with("share") && !row.of.name.contains("mean"))
         );
         assert!(
             rows.iter()
-                .any(|row| row.name == "requests" && row.value == Number::Whole(0))
+                .any(|row| row.of.name == "requests" && row.value == Number::Whole(0))
         );
     }
 }

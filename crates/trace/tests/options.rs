@@ -408,3 +408,38 @@ fn what_is_written_reads_back_as_it_was() {
             == requests
     );
 }
+
+#[test]
+fn a_disk_of_an_array_sees_its_stripes_and_every_added_flush() {
+    use destage_trace::Array;
+    let options = ReadOptions {
+        array: Array {
+            members: 2,
+            member: 1,
+            stripe_sectors: 8,
+        },
+        flush_every_writes: 2,
+        ..ReadOptions::default()
+    };
+    // Of the writes the first lies on disk 0, the second has its middle stripe here, the third ends here.
+    let text = "0 0 0 8 0\n1 0 4 16 0\n2 0 20 6 0\n3 0 16 8 1\n";
+    let found: Vec<_> = read_as("t.disksim", text, &options)
+        .unwrap()
+        .requests
+        .iter()
+        .map(|request| {
+            (
+                request.operation,
+                request.sector,
+                request.sectors,
+                request.line,
+            )
+        })
+        .collect();
+    let expected = [
+        (Operation::Write, 0, 8, 2),
+        (Operation::Flush, 0, 0, 2),
+        (Operation::Write, 8, 2, 3),
+    ];
+    assert_eq!(found, expected);
+}

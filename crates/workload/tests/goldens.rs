@@ -15,12 +15,12 @@ const GOLDENS: &[(&str, &str)] = &[
     ("bursts", "cae40d4ac53e9bdd"),
     ("looping", "26f2c0fc651089cf"),
     ("standin-office-install", "f17362cf72cccf4f"),
-    ("standin-browser-cache", "d490f1e646bf4674"),
+    ("standin-browser-cache", "ea30f841ce079689"),
     ("standin-pcmark", "ecd0e0fd456ba1c4"),
     ("standin-iometer-random", "8d6d325d4f026949"),
     ("standin-mp3-fat", "e80320320d26cec8"),
     ("standin-p2p", "66135d8cebc64a31"),
-    ("standin-untar-ext3", "397a20ce02296462"),
+    ("standin-untar-ext3", "40775093a7ff9175"),
     ("standin-kernel-compile-ext3", "990157bb8a801973"),
     ("standin-postmark", "80fe420df03dfb0a"),
     ("standin-financial1", "6b2ef6be7b62822a"),
@@ -31,7 +31,7 @@ const GOLDENS: &[(&str, &str)] = &[
     ("standin-iozone", "e7ac20f8c0bc9718"),
     ("standin-postmark-reads", "7d480d94f97c3c90"),
     ("standin-source-control", "155b9493672b90c4"),
-    ("standin-on-board-cache", "9d23ebf8efe4919c"),
+    ("standin-on-board-cache", "18dadaec620b022b"),
 ];
 
 /// The same of 30000 requests of PostMark, which makes and removes files, on the other file systems.

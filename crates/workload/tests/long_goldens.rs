@@ -36,12 +36,12 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("bursts", "0699a3e97db1fa7a"),
     ("looping", "4b21ad9184ec0742"),
     ("standin-office-install", "92883d29c3818f27"),
-    ("standin-browser-cache", "ccc52050c2a375f7"),
+    ("standin-browser-cache", "9db49ef07910f0b8"),
     ("standin-pcmark", "165f8dacd30f8f4d"),
     ("standin-iometer-random", "e8032924a15535ea"),
     ("standin-mp3-fat", "f4d318b741ee68af"),
     ("standin-p2p", "5d931f55f3d3bf73"),
-    ("standin-untar-ext3", "e82c619b5af75242"),
+    ("standin-untar-ext3", "068d396381b47474"),
     ("standin-kernel-compile-ext3", "8944cea45c6df3e0"),
     ("standin-postmark", "84ca887c96c02efa"),
     ("standin-financial1", "f687637cba3ff37b"),
@@ -52,7 +52,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("standin-iozone", "519711a66b4073f5"),
     ("standin-postmark-reads", "1a4d745e1185d507"),
     ("standin-source-control", "02857f09782b1cdc"),
-    ("standin-on-board-cache", "affc2262ad38b74f"),
+    ("standin-on-board-cache", "4799ded085d2f46b"),
 ];
 
 /// `zipf` with this skew over this many pages, in runs of 3, 100000 requests.

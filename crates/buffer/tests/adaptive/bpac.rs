@@ -43,12 +43,15 @@ const DEFAULTS: Options = Options {
     pird: u64::MAX,
     bird: u64::MAX,
     adapts: true,
-    history: false,
+    history: true,
     any: false,
     fallback: "lru",
     victim_block: false,
-    with_cluster: false,
+    with_cluster: true,
 };
+
+/// The other reading: BIRD of blocks with a cluster only, and hot pages stay.
+const RESIDENT: [&str; 2] = ["bird_scope=resident", "evict_hot_with_cluster=false"];
 
 struct Bpac {
     capacity: usize,
@@ -413,7 +416,6 @@ fn bpac_with_fixed_thresholds() {
         "pird_thd=30",
         "bird_thd=12",
         "bpac_fallback=largest",
-        "evict_hot_with_cluster=true",
     ];
     compare("bpac", &words, |size| {
         let options = Options {
@@ -421,7 +423,6 @@ fn bpac_with_fixed_thresholds() {
             bird: 12,
             adapts: false,
             fallback: "largest",
-            with_cluster: true,
             ..DEFAULTS
         };
         Box::new(Bpac::new(size, options))
@@ -433,7 +434,7 @@ fn bpac_over_history() {
     let words = [
         "bpac_period=1000",
         "bpac_min_samples=1",
-        "bird_scope=history",
+        "evict_hot_with_cluster=false",
         "bpac_fallback=largest_tail",
         "bpac_tail=0.25",
         "bpac_plist_victim=block",
@@ -441,7 +442,7 @@ fn bpac_over_history() {
     let options = Options {
         period: 1000,
         min_samples: 1,
-        history: true,
+        with_cluster: false,
         fallback: "largest_tail",
         victim_block: true,
         ..DEFAULTS
@@ -461,13 +462,21 @@ fn bpac_over_history() {
 }
 
 #[test]
-fn bpac_where_hits_are_uses_of_blocks() {
-    let words = ["bpac_period=500", "bird_update=any"];
-    compare("bpac", &words, |size| {
+fn bpac_over_clusters_only() {
+    let options = Options {
+        history: false,
+        with_cluster: false,
+        ..DEFAULTS
+    };
+    compare("bpac", &RESIDENT, |size| {
+        Box::new(Bpac::new(size, options.clone()))
+    });
+    let with_hits = [&RESIDENT[..], &["bpac_period=500", "bird_update=any"]].concat();
+    compare("bpac", &with_hits, |size| {
         let options = Options {
             period: 500,
             any: true,
-            ..DEFAULTS
+            ..options.clone()
         };
         Box::new(Bpac::new(size, options))
     });

@@ -40,9 +40,13 @@ fn destages(scheme: &str, words: &[&str], stream: &[u64]) -> String {
     text
 }
 
+/// Blocks without a cluster are no samples, and hot pages stay when the cluster of their block leaves.
+const RESIDENT: [&str; 2] = ["bird_scope=resident", "evict_hot_with_cluster=false"];
+
 #[test]
 fn bpac_without_thresholds() {
-    for words in [&[][..], &["bpac_adapts=false"]] {
+    for more in [&[][..], &["bpac_adapts=false"]] {
+        let words = &[&RESIDENT, more].concat();
         assert_eq!(
             destages("bpac", words, S1),
             "[12][16][0 1][8 9] | [17][2][4 5 6][10][13 14]"
@@ -56,7 +60,8 @@ fn bpac_without_thresholds() {
 
 #[test]
 fn bpac_with_fixed_thresholds() {
-    let words = &["pird_thd=4", "bird_thd=4", "bpac_adapts=false"];
+    let thresholds = ["pird_thd=4", "bird_thd=4", "bpac_adapts=false"];
+    let words = &[&RESIDENT[..], &thresholds].concat();
     assert_eq!(
         destages("bpac", words, S1),
         "[12][16][0 1][8 9] | [17][2][4 5 6][10][13 14]"

@@ -13,6 +13,7 @@ mod rules;
 use common::{Bench, Completion, Operation};
 use destage_base::Random;
 use destage_base::parameter::{Value, Values};
+use destage_buffer::destage::PadContent;
 use destage_buffer::{COMMON, Common, find};
 use model::Model;
 use rules::{Bplru, Clc, Fab, LbClock, Rule};
@@ -139,7 +140,7 @@ impl Comparison {
             let first = record.pages[0] / model.block_pages * model.block_pages;
             let missing = (first..first + model.block_pages)
                 .filter(|page| !record.pages.contains(page))
-                .map(|page| (page, true));
+                .map(|page| (page, PadContent::Read));
             assert!(record.pads.iter().copied().eq(missing), "{name}: {record}");
         }
         assert_eq!(

@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 use destage_base::parameter::Values;
 use destage_base::{Lpn, Random};
-use destage_buffer::destage::{DirtyPage, Grouping, Slot};
+use destage_buffer::destage::{DirtyPage, Grouping, PadContent, Slot};
 use destage_buffer::{
     Buffer, BufferConfig, Common, DestageCause, ReadStep, Release, SchemeConfig, SchemeRow, Step,
     View,
@@ -47,7 +47,7 @@ pub struct Record {
     pub grouping: Grouping,
     pub keep: bool,
     pub pages: Vec<u64>,
-    pub pads: Vec<(u64, bool)>,
+    pub pads: Vec<(u64, PadContent)>,
 }
 
 impl std::fmt::Display for Record {
@@ -56,17 +56,24 @@ impl std::fmt::Display for Record {
         for page in &self.pages {
             write!(formatter, " {page}")?;
         }
-        for (page, read) in &self.pads {
-            write!(formatter, " {}{page}", if *read { '+' } else { '~' })?;
+        for (page, content) in &self.pads {
+            let sign = match content {
+                PadContent::Read => '+',
+                PadContent::AtHand => '=',
+                PadContent::Filler => '~',
+            };
+            write!(formatter, " {sign}{page}")?;
         }
         formatter.write_str(if self.keep { " kept" } else { "" })
     }
 }
 
-/// A device that knows which pages were ever written, and what a test says its dies are doing.
+/// A device that knows which pages were ever written, and what a test says its dies are doing. As flash does, it
+/// gives a page another address with each write, unless a test says it does not.
 #[derive(Default)]
 pub struct Device {
     pub dies: u32,
+    pub updates_in_place: bool,
     pub unwritten: BTreeSet<u64>,
     /// Dies that reclaim space.
     pub collecting: BTreeSet<u32>,
@@ -83,6 +90,9 @@ impl View for Device {
     }
     fn is_written(&self, page: Lpn) -> bool {
         !self.unwritten.contains(&page.0)
+    }
+    fn updates_in_place(&self) -> bool {
+        self.updates_in_place
     }
     fn is_collecting(&self, die: u32) -> bool {
         self.collecting.contains(&die)
@@ -444,7 +454,7 @@ impl Bench {
             pads: record
                 .pads
                 .iter()
-                .map(|pad| (pad.page.0, pad.read))
+                .map(|pad| (pad.page.0, pad.content))
                 .collect(),
         };
         let mut text = String::new();

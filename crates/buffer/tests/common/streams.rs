@@ -18,7 +18,7 @@ pub fn variants(row: &SchemeRow) -> Vec<(String, Values)> {
         // is asked of those who do.
         let is_elsewhere = match parameter.name {
             "release" => true,
-            "pad_unwritten" | "flush_pads" => !pads,
+            "pad_charge_reads" | "pad_unwritten" | "flush_pads" => !pads,
             name => name.starts_with("bg_"),
         };
         for word in words(parameter)

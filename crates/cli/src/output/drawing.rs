@@ -21,6 +21,9 @@ pub(crate) const STYLE: &str = "
 .charts .value { font-size: 10px; }
 .grid { stroke: #e6e6e6; }
 .axis { stroke: #444; }
+.level { stroke: #222; }
+.range { stroke: #555; stroke-width: 1.2; fill: none; }
+.hollow { fill: #fff; }
 .cells { shape-rendering: crispEdges; }
 ";
 

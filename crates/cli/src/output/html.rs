@@ -11,7 +11,7 @@ use destage::Manifest;
 use destage::Record;
 
 const STYLE: &str = "
-:root { color-scheme: light; }
+:root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, sans-serif; color: #1c1c1c; background: #fff; margin: 2rem auto; max-width: 1120px; padding: 0 1rem; }
 h1 { font-size: 1.5rem; margin: 0 0 .3rem; }
 h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
@@ -28,7 +28,67 @@ td { border-bottom: 1px solid #e2e2e2; }
 .charts svg { width: 100%; height: auto; }
 .legend { margin: .2rem 0 .6rem; }
 .legend span { display: inline-block; margin-right: 1.1rem; white-space: nowrap; }
-.legend svg { vertical-align: middle; }
+.charts .legend svg, .legend svg { width: 34px; height: 12px; vertical-align: middle; }
+h3 { font-size: 1rem; margin: 1.6rem 0 .4rem; }
+figure { margin: 0; min-width: 0; break-inside: avoid; }
+figcaption { font-weight: 600; }
+summary { cursor: pointer; color: #555; }
+.gap { color: #8a4b00; }
+.claims th, .claims td { text-align: left; white-space: normal; vertical-align: top; overflow-wrap: break-word; }
+.claims { width: 100%; }
+.claims td:last-child { overflow-wrap: anywhere; min-width: 13rem; }
+.claims td:nth-child(2) { min-width: 12rem; }
+.overview th { white-space: normal; }
+.claims tbody th { border-bottom: 1px solid #e2e2e2; }
+.claims tr { break-inside: avoid; }
+.verdict { display: inline-block; padding: 0 .45rem; border-radius: .3rem; background: #e8e8e8; color: #333; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.reproduced { background: #d2efdc; color: #0a5227; }
+.sign_reproduced { background: #dfeef9; color: #0b4a78; }
+.inconsistent { background: #ece1f7; color: #54278f; }
+.under_determined { background: #fdeecb; color: #6b4700; }
+.contradicted { background: #fbdcd8; color: #8f1d12; }
+@media screen and (max-width: 760px) {
+body { margin: 1rem auto; }
+.claims thead { display: none; }
+.claims, .claims tbody, .claims tr, .claims th, .claims td { display: block; min-width: 0; border: 0; padding: .1rem 0; }
+.claims tr { border-bottom: 1px solid #bbb; padding: .6rem 0; }
+.claims tbody th { border: 0; }
+.claims td[data-name]:not(:empty)::before { content: attr(data-name) \": \"; color: #777; }
+}
+@media print {
+:root { font-size: 11px; }
+body { font-size: 11px; max-width: none; margin: 0; }
+table { font-size: 10px; }
+th, td { padding: .15rem .35rem; }
+.charts { grid-template-columns: 1fr 1fr; }
+}
+";
+
+/// For those who read on a dark screen: what has a colour above, and what [`drawing::STYLE`] gives one.
+const DARK: &str = "
+@media screen and (prefers-color-scheme: dark) {
+body { color: #e4e6e8; background: #16191c; }
+a { color: #7db8ff; }
+.manifest, summary { color: #a3a9af; }
+.gap { color: #f0b35a; }
+.claims tbody th { border-bottom-color: #32373c; }
+.verdict { background: #3a3f44; color: #e4e6e8; }
+.reproduced { background: #12472a; color: #b9efcd; }
+.sign_reproduced { background: #133f5f; color: #c0e2fb; }
+.inconsistent { background: #432a63; color: #e2d1f8; }
+.under_determined { background: #55410e; color: #fce7b2; }
+.contradicted { background: #63211a; color: #fbd0ca; }
+th { border-bottom-color: #8a9097; }
+td { border-bottom-color: #32373c; }
+.charts text { fill: #c8ccd0; }
+.charts .title { fill: #e4e6e8; }
+.charts .name, .charts .value, .charts .none { fill: #a3a9af; }
+.grid { stroke: #32373c; }
+.axis { stroke: #a3a9af; }
+.level { stroke: #e4e6e8; }
+.range { stroke: #c8ccd0; }
+.hollow { fill: #16191c; }
+}
 ";
 
 /// A chart of a cross product: title with unit, and the value of a run.
@@ -125,6 +185,7 @@ pub(crate) fn run(manifest: &Manifest, record: &Record) -> String {
                 title,
                 axis: "percentile",
                 places: &places,
+                at: None,
             };
             pictures.push_str(&bars(&frame, &values, &[]).in_page());
         }
@@ -186,7 +247,7 @@ fn charts(records: &[&Record], schemes: &[&str]) -> String {
                 })
             })
             .collect();
-        text.push_str(&legend(&used));
+        text.push_str(&legend(&used, None));
     }
     text.push_str("<div class=\"charts\">\n");
     for (title, value) in MEASURES {
@@ -213,6 +274,7 @@ fn charts(records: &[&Record], schemes: &[&str]) -> String {
                     title,
                     axis: "buffer capacity",
                     places: &places,
+                    at: None,
                 },
                 &series,
             )
@@ -231,6 +293,7 @@ fn charts(records: &[&Record], schemes: &[&str]) -> String {
                     title,
                     axis: "buffer",
                     places: &names,
+                    at: None,
                 },
                 &values,
                 &styles,
@@ -269,6 +332,7 @@ fn series(
         style,
         level,
         values,
+        ..Series::default()
     })
 }
 
@@ -304,9 +368,20 @@ fn table(records: &[Record]) -> String {
 pub(crate) fn page(title: &str, manifest: &Manifest, body: &str) -> String {
     let (title, line) = (escape(title), escape(&manifest.line()));
     format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}{}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p class=\"manifest\">{line}</p>\n{body}</body>\n</html>\n",
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>{title}</title>\n<style>{STYLE}{}{DARK}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p class=\"manifest\">{line}</p>\n{body}</body>\n</html>\n",
         drawing::STYLE
     )
+}
+
+/// A row of cells, `th` or `td`; the first stands to the left.
+pub(crate) fn cells(kind: &str, texts: &[&str]) -> String {
+    let mut row = String::from("<tr>");
+    for (index, text) in texts.iter().enumerate() {
+        let class = if index == 0 { " class=\"left\"" } else { "" };
+        row.push_str(&format!("<{kind}{class}>{}</{kind}>", escape(text)));
+    }
+    row.push_str("</tr>\n");
+    row
 }
 
 /// `text` as it stands in HTML.

@@ -3,6 +3,8 @@
 pub(crate) mod charts;
 pub(crate) mod chosen;
 pub(crate) mod drawing;
+pub(crate) mod experiments;
+pub(crate) mod figures;
 pub(crate) mod files;
 pub(crate) mod findings;
 pub(crate) mod heatmap;
@@ -18,6 +20,7 @@ pub(crate) mod scale;
 pub(crate) mod shape;
 pub(crate) mod summary;
 pub(crate) mod table;
+pub(crate) mod verdicts;
 
 use std::borrow::Cow;
 use std::io::Write;

@@ -2,13 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use destage_trace::statistics::{Shape, Statistics};
-
 use crate::errors::Failure;
 use crate::output::files::PendingFile;
 use crate::output::report::check_distinct;
 use crate::output::shape::{self, Look};
-use destage::Manifest;
+use destage::{Inspection, Manifest};
 
 /// The forms of a plot.
 #[derive(Clone, Copy)]
@@ -39,17 +37,19 @@ impl Plot {
     pub(crate) fn draw(
         mut self,
         manifest: &Manifest,
-        statistics: &Statistics,
-        shape: &Shape,
-        block_pages: u64,
+        inspection: &Inspection,
     ) -> Result<(), Failure> {
-        let look = Look::new(shape, statistics.page_bytes, block_pages);
+        let statistics = inspection.collector.finish();
+        let look = Look::new(&inspection.shape, statistics.page_bytes);
         match self.form {
-            Form::Html => self.file.put(shape::html(&look, manifest, statistics))?,
-            #[cfg(feature = "png")]
-            Form::Png => self
+            Form::Html => self
                 .file
-                .put(crate::output::png::picture(&look, manifest, statistics))?,
+                .put(shape::html(&look, manifest, &inspection.rows()))?,
+            #[cfg(feature = "png")]
+            Form::Png => {
+                self.file
+                    .put(crate::output::png::picture(&look, manifest, &statistics))?
+            }
         }
         self.file.commit()
     }

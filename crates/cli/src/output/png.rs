@@ -86,10 +86,7 @@ fn figures(statistics: &Statistics) -> String {
     };
     let figures = [
         (numbers::whole(statistics.requests), "requests"),
-        (
-            duration((statistics.span_s() * 1e6) as u64),
-            "first to last",
-        ),
+        (duration((statistics.span_s * 1e6) as u64), "first to last"),
         (numbers::whole(statistics.reads), "reads"),
         (numbers::size(statistics.bytes_read), "read"),
         (numbers::whole(statistics.writes), "writes"),

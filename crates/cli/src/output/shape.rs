@@ -1,7 +1,7 @@
 //! What a trace looks like: its charts, and the HTML page of them that needs nothing but itself.
 
 use destage_trace::request::SECTOR_BYTES;
-use destage_trace::statistics::{Histogram, HotPages, Shape, Statistics};
+use destage_trace::statistics::{Histogram, HotPages, Row, Shape};
 
 use crate::output::charts::{Entry, Frame, Series, legend, lines, shares};
 use crate::output::drawing::Drawing;
@@ -47,8 +47,8 @@ pub(crate) struct Look {
 }
 
 impl Look {
-    /// Of a trace's `shape`; pages have `page_bytes` bytes and blocks `block_pages` pages.
-    pub(crate) fn new(shape: &Shape, page_bytes: u64, block_pages: u64) -> Self {
+    /// Of a trace's `shape`; pages have `page_bytes` bytes.
+    pub(crate) fn new(shape: &Shape, page_bytes: u64) -> Self {
         let entry = |name: &str, style| Entry {
             name: name.to_owned(),
             style,
@@ -57,8 +57,9 @@ impl Look {
         Self {
             notes: [
                 format!(
-                    "Pages of {}, blocks of {block_pages} pages.",
-                    numbers::bytes(page_bytes)
+                    "Pages of {}, blocks of {} pages.",
+                    numbers::bytes(page_bytes),
+                    shape.block_pages()
                 ),
                 "Distances are counted in page writes between two writes of the same page (PIRD), or between two page writes in the same block (BIRD); a page written twice in a row has distance 0.".to_owned(),
             ],
@@ -135,19 +136,19 @@ fn charts(shape: &Shape, page_bytes: u64) -> Vec<Drawing> {
 }
 
 /// The page about one trace.
-pub(crate) fn html(look: &Look, manifest: &Manifest, statistics: &Statistics) -> String {
+pub(crate) fn html(look: &Look, manifest: &Manifest, statistics: &[Row]) -> String {
     let mut body = format!("<p>{}</p>\n", escape(&look.notes.join(" ")));
-    body.push_str(&legend(&look.legend));
+    body.push_str(&legend(&look.legend, None));
     body.push_str("<div class=\"charts\">\n");
     body.extend(look.charts.iter().map(Drawing::in_page));
     body.push_str("</div>\n<h2>Statistics</h2>\n<div class=\"wide\"><table>\n<tr><th class=\"left\">name</th><th>value</th><th class=\"left\">unit</th><th class=\"left\">meaning</th></tr>\n");
-    for row in &statistics.rows() {
+    for row in statistics {
         body.push_str(&format!(
             "<tr><td class=\"left\">{}</td><td>{}</td><td class=\"left\">{}</td><td class=\"left about\">{}</td></tr>\n",
-            row.name,
+            row.of.name,
             numbers::statistic(row.value),
-            row.unit,
-            escape(row.about)
+            row.of.unit,
+            escape(row.of.about)
         ));
     }
     body.push_str("</table></div>\n");
@@ -197,6 +198,7 @@ fn distribution(
                 style: *style,
                 level: false,
                 values: bounds.iter().map(at_most).collect(),
+                ..Series::default()
             }
         })
         .collect();
@@ -204,6 +206,7 @@ fn distribution(
         title,
         axis,
         places: &places,
+        at: None,
     };
     shares(&frame, &series)
 }
@@ -220,6 +223,7 @@ fn concentration(hot: &[HotPages]) -> Drawing {
         title,
         axis: "pages written most often",
         places: &places,
+        at: None,
     };
     shares(
         &frame,
@@ -246,6 +250,7 @@ fn mean_distances(hot: &[HotPages]) -> Drawing {
         title,
         axis: "rank of the page, most often written first",
         places: &places,
+        at: None,
     };
     let values = hot.iter().map(|row| row.mean_distance).collect();
     lines(&frame, &[of_writes("page writes between", values)])
@@ -258,6 +263,7 @@ fn of_writes(name: &str, values: Vec<Option<f64>>) -> Series {
         style: WRITES,
         level: false,
         values,
+        ..Series::default()
     }
 }
 
@@ -272,6 +278,7 @@ fn counted(title: &str, axis: &str, name: &str, rows: &[(u64, u64)]) -> Drawing 
         title,
         axis,
         places: &places,
+        at: None,
     };
     lines(&frame, &[series])
 }

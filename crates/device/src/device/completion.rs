@@ -57,6 +57,7 @@ impl Device {
             Work::HostRead(token) => self.operation_done(token, driver),
             Work::HostWrite(token) => {
                 self.leaving -= 1;
+                self.note_clean(now);
                 self.operation_done(token, driver);
             }
             Work::Trim(token) => self.operation_done(token, driver),
@@ -131,6 +132,7 @@ impl Device {
         }
         let waiters = core::mem::take(&mut record.waiters);
         self.records.free(id);
+        self.note_clean(now);
         for waiter in waiters {
             self.operation_done(waiter, driver);
         }
@@ -154,6 +156,14 @@ impl Device {
             if let Some(token) = self.slot_waiters.pop_front() {
                 self.operation_done(token, driver);
             }
+        }
+    }
+
+    /// A program has ended, or a page is no longer wanted.
+    #[inline]
+    pub(super) fn note_clean(&mut self, now: Ticks) {
+        if self.is_clean() {
+            self.clean_since = now;
         }
     }
 

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
-use destage_buffer::destage::{Destage, Grouping};
+use destage_buffer::destage::{Destage, Grouping, PadContent};
 
 use super::{Device, Ordering, Outcome};
 use crate::driver::Driver;
@@ -230,5 +230,7 @@ impl Device {
 /// The pages of `destage` that are read to pad with them.
 fn pages_to_read(destage: &Destage) -> Vec<Lpn> {
     let pads = destage.pads.iter();
-    pads.filter(|pad| pad.read).map(|pad| pad.page).collect()
+    pads.filter(|pad| pad.content == PadContent::Read)
+        .map(|pad| pad.page)
+        .collect()
 }

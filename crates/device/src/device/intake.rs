@@ -247,6 +247,7 @@ impl Device {
             };
             self.effect(PageOperation::new(page, work), now, driver)?;
         }
+        self.note_clean(now);
         self.hand_out_slots(driver);
         Ok(())
     }

@@ -100,6 +100,8 @@ pub struct Device {
     /// Pages emitted or written past the buffer whose program has not ended.
     leaving: u64,
     at_risk_max: u64,
+    /// When nothing was dirty or under way any more, the last time that happened.
+    clean_since: Ticks,
     /// Kept for its memory only.
     ended: Vec<PageOperation>,
 }
@@ -134,6 +136,7 @@ impl Device {
             idle,
             leaving: 0,
             at_risk_max: 0,
+            clean_since: 0,
             ended: Vec::new(),
         }
     }
@@ -180,6 +183,18 @@ impl Device {
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.records.is_empty()
+    }
+
+    /// Whether a loss of power would lose nothing: no page is dirty, and every program and trim has ended.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.buffer.dirty() == 0 && self.leaving == 0 && self.is_settled()
+    }
+
+    /// Since when the device [is clean](Self::is_clean), if it is; 0 if it was never anything else.
+    #[must_use]
+    pub fn clean_since(&self) -> Option<Ticks> {
+        self.is_clean().then_some(self.clean_since)
     }
 
     /// The host has a request for `span` for the device: idle time of its pages ends. The request itself may come

@@ -37,6 +37,29 @@ fn d1_a_cluster_that_waits_for_its_padding_is_not_overtaken() {
 }
 
 #[test]
+fn padding_that_is_at_hand_takes_no_read_and_carries_what_the_flash_holds() {
+    for (charged, operations) in [("true", 3 + 4), ("false", 4)] {
+        let mut stack = Stack::new("bplru", 16, "page", 1, 16);
+        stack.filled = true;
+        stack.scheme_settings.push(("pad_charge_reads", charged));
+        let mut rig = stack.build();
+        let first = rig.write(0, 4, 2, b'a');
+        rig.flush(1);
+        rig.settle();
+        let second = rig.write(2, 5, 1, b'b');
+        rig.flush(3);
+        let mut ended = 0;
+        while !rig.busy().is_empty() {
+            rig.end(0);
+            ended += 1;
+        }
+        assert_eq!(ended, operations, "{charged}");
+        assert_eq!(rig.on_flash(4), Some((first, vec![b'a'])));
+        assert_eq!(rig.on_flash(5), Some((second, vec![b'b'])));
+    }
+}
+
+#[test]
 fn d2_a_write_with_force_unit_access_comes_after_what_was_held() {
     let mut rig = padding(true);
     let first = rig.write(0, 1, 1, b'a');

@@ -42,6 +42,8 @@ pub struct Properties {
     pub has_merges: bool,
     /// [`Ftl::place`] does more than to give [`Ftl::die_of`]. Default: false.
     pub places_writes: bool,
+    /// A page keeps its address when it is written anew. Default: false, since flash is erased before it is programmed.
+    pub updates_in_place: bool,
     /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
     /// their own. Default: none.
     pub long_write_pages: Option<u32>,
@@ -57,6 +59,7 @@ impl Default for Properties {
             parallel_units: 1,
             has_merges: false,
             places_writes: false,
+            updates_in_place: false,
             long_write_pages: None,
             map_time: [0; 2],
         }

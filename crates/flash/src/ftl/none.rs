@@ -5,7 +5,7 @@
 use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
-use super::{Ftl, FtlRow, NoSpace, PageWrite};
+use super::{Ftl, FtlRow, NoSpace, PageWrite, Properties};
 use crate::nand::Wear;
 use crate::operation::Operations;
 
@@ -31,6 +31,12 @@ struct NoFlash {
 archived!(NoFlash {} fixed { dies });
 
 impl Ftl for NoFlash {
+    fn properties(&self) -> Properties {
+        Properties {
+            updates_in_place: true,
+            ..Properties::default()
+        }
+    }
     fn pages(&self) -> u64 {
         u64::MAX
     }

@@ -49,8 +49,12 @@ pub struct EngineConfig {
     pub warmup: u64,
     /// When statistics close.
     pub window: Window,
+    /// Go on after the last request for as long as the device has work of its own.
+    pub run_out: bool,
     /// Destage what is left at the end.
     pub drain: bool,
+    /// Report how long pages were dirty.
+    pub dirty_ages: bool,
     /// How requests become pages.
     pub addressing: Addressing,
     /// Response times kept one by one, of each kind.

@@ -49,6 +49,7 @@ impl Engine<'_> {
             self.schedule_arrival()?;
         }
         let now = self.link.events.now();
+        self.measured.take_dirty_ages(&mut self.device);
         if self.arrivals == self.config.warmup {
             self.open(now);
         }
@@ -60,6 +61,7 @@ impl Engine<'_> {
         self.arrivals += 1;
         self.last_line = request.line;
         self.last_arrival = request.arrival;
+        self.arrived_last = now;
         self.measured.requests += 1;
         if self.arrivals.is_multiple_of(PROGRESS_STEP)
             && !self.link.observer.progress(self.arrivals)

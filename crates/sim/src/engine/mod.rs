@@ -23,7 +23,7 @@ use self::link::Link;
 use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Outstanding, Waiting};
-use crate::latencies::Latencies;
+use crate::latencies::{Counted, Latencies};
 use crate::measured::{Measured, check_measured};
 use crate::meter::FlashMeter;
 use crate::observer::{Observer, Response};
@@ -52,6 +52,8 @@ pub struct Engine<'a> {
     /// Line and time, as in the trace, of the request that arrived last.
     last_line: u32,
     last_arrival: Ticks,
+    /// When that was here.
+    arrived_last: Ticks,
     measured: Measured,
 }
 
@@ -84,9 +86,11 @@ impl<'a> Engine<'a> {
             arrivals: 0,
             last_line: 0,
             last_arrival: 0,
+            arrived_last: 0,
             measured: Measured {
                 response: latencies(),
                 device_response: latencies(),
+                dirty_age: config.dirty_ages.then(Counted::default),
                 ..Measured::default()
             },
             config,
@@ -144,10 +148,17 @@ impl<'a> Engine<'a> {
             let served = self.work_off(&mut [].iter(), true);
             self.unless_worn_out(served)?;
         }
-        let is_cut = self.measured.saturated || self.measured.worn_out || self.link.closed;
-        if self.config.drain && !is_cut {
+        if self.config.run_out && !self.is_cut() {
+            let gone_on = self.work_on(Device::is_clean);
+            self.unless_worn_out(gone_on)?;
+        }
+        if self.config.drain && !self.is_cut() {
             let drained = self.drain();
             self.unless_worn_out(drained)?;
+        }
+        if (self.config.run_out || self.config.drain) && !self.is_cut() {
+            let clean = self.device.clean_since();
+            self.measured.clean_after = clean.map(|since| since.saturating_sub(self.arrived_last));
         }
         if self.link.events.has_run_out() {
             return Err(Box::new(SimError::OutOfTime {
@@ -159,6 +170,11 @@ impl<'a> Engine<'a> {
         self.close();
         self.report_unfinished();
         Ok(())
+    }
+
+    /// Whether the run has stopped before its end.
+    fn is_cut(&self) -> bool {
+        self.measured.saturated || self.measured.worn_out || self.link.closed
     }
 
     /// The end of a worn-out device is a result.
@@ -200,7 +216,12 @@ impl<'a> Engine<'a> {
         let now = self.link.events.now();
         let drained = self.device.drain(now, &mut self.link);
         drained.map_err(|full| self.device_full(full))?;
-        while !self.device.is_settled() {
+        self.work_on(Device::is_settled)
+    }
+
+    /// Handles events until the device is `done`, or has nothing to do. No more requests come.
+    fn work_on(&mut self, done: impl Fn(&Device) -> bool) -> Outcome {
+        while !done(&self.device) {
             let Some(event) = self.link.events.take() else {
                 break;
             };

@@ -7,7 +7,7 @@ use super::{Config, RunResult};
 use crate::engine::Engine;
 use crate::error::SimError;
 use crate::meter::FlashMeter;
-use crate::metrics::{Scope, collect};
+use crate::metrics::{Scope, collect, series};
 use crate::observer::Observer;
 use crate::op_count::Count;
 use crate::parameters::Wearout;
@@ -102,8 +102,8 @@ impl<'a> Simulation<'a> {
         } else {
             let addressing = config.addressing(prepass.span_pages);
             let meter = FlashMeter::new(timing, dies);
-            let warmup = config.warmup();
-            let count = Count::new(origin, device, addressing, meter, warmup, observer);
+            let (warmup, ages) = (config.warmup(), config.typed.sim.dirty_ages);
+            let count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
             Kind::Counted(Box::new(count))
         };
         Ok(Self {
@@ -136,6 +136,7 @@ impl<'a> Simulation<'a> {
         Ok(RunResult {
             parameters: self.config.parameters(),
             metrics: collect(&measured, &self.scope),
+            series: series(measured.scheme_series),
         })
     }
 }

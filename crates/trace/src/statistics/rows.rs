@@ -1,93 +1,259 @@
-//! The finished statistics: plain named numbers, and the same as rows for printing.
+//! The finished statistics: plain named numbers, each declared once.
 
-use destage_base::Ticks;
-use destage_base::time::TICKS_PER_SECOND;
+use destage_base::parameter::prose;
 
-/// The statistics of a trace. Shares are from 0 to 1; what has no meaning (the mean of no requests) is `None`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Statistics {
-    /// Bytes in the pages counted here.
-    pub page_bytes: u64,
-    /// All requests.
-    pub requests: u64,
-    /// Read requests.
-    pub reads: u64,
-    /// Write requests.
-    pub writes: u64,
-    /// Flush requests.
-    pub flushes: u64,
-    /// Trim requests.
-    pub trims: u64,
-    /// Write requests that are forced unit access.
-    pub fua_writes: u64,
-    /// Streams that occur.
-    pub streams: u64,
-    /// Write requests over read and write requests.
-    pub write_share: Option<f64>,
-    /// Volumes that occur.
-    pub volumes: u64,
-    /// Lowest first sector of any request but a flush.
-    pub sector_min: Option<u64>,
-    /// The sector after the last one touched by any request but a flush.
-    pub sector_end: Option<u64>,
-    /// Bytes read.
-    pub bytes_read: u64,
-    /// Bytes written.
-    pub bytes_written: u64,
-    /// Mean size of a read, in bytes.
-    pub read_mean_bytes: Option<f64>,
-    /// Mean size of a write, in bytes.
-    pub write_mean_bytes: Option<f64>,
-    /// Pages touched by reads, each time counted.
-    pub read_pages: u64,
-    /// Pages touched by writes, each time counted.
-    pub written_pages: u64,
-    /// Different pages touched by reads or writes.
-    pub unique_pages: u64,
-    /// Different pages touched by writes.
-    pub unique_written_pages: u64,
-    /// Bytes of the pages touched by reads or writes.
-    pub footprint_bytes: u64,
-    /// Page writes that hit a page written before, over all page writes.
-    pub rewrite_share: Option<f64>,
-    /// Reads and writes that start where the last one of their volume ended, over all.
-    pub sequential_share: Option<f64>,
-    /// Writes that start where the last write of their volume ended, over all writes.
-    pub sequential_write_share: Option<f64>,
-    /// Reads and writes that begin on a multiple of 4 KiB, over all.
-    pub aligned_4kib_share: Option<f64>,
-    /// The same of 8 KiB.
-    pub aligned_8kib_share: Option<f64>,
-    /// The same of 16 KiB.
-    pub aligned_16kib_share: Option<f64>,
-    /// By how many sectors most reads and writes begin past a multiple of 4 KiB; of equals the smallest.
-    pub common_offset_sectors: Option<u64>,
-    /// Reads and writes that begin with that offset, over all.
-    pub common_offset_share: Option<f64>,
-    /// Half of the reads are at most this large.
-    pub read_p50_bytes: Option<u64>,
-    /// 99 of 100 reads are at most this large.
-    pub read_p99_bytes: Option<u64>,
-    /// The largest read.
-    pub read_max_bytes: Option<u64>,
-    /// Half of the writes are at most this large.
-    pub write_p50_bytes: Option<u64>,
-    /// 99 of 100 writes are at most this large.
-    pub write_p99_bytes: Option<u64>,
-    /// The largest write.
-    pub write_max_bytes: Option<u64>,
-    /// Requests over the span.
-    pub requests_per_s: Option<f64>,
-    /// Most requests in a second, of those that follow one another from the first arrival on.
-    pub requests_per_s_peak: Option<u64>,
-    /// Bytes read and written over the span, in 10^6 per second.
-    pub mb_per_s: Option<f64>,
-    /// Most bytes read and written in a second, in 10^6.
-    pub mb_per_s_peak: Option<f64>,
-    /// From the first arrival to the last, in ticks.
-    pub span: Ticks,
-    /// The same over the number of gaps, in milliseconds.
-    pub interarrival_mean_ms: Option<f64>,
+/// A statistic that there is, whether or not it has a meaning in a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StatisticRow {
+    /// The name.
+    pub name: &'static str,
+    /// The unit, or nothing for counts and shares.
+    pub unit: &'static str,
+    /// One sentence: what it is.
+    pub about: &'static str,
+}
+
+impl StatisticRow {
+    /// Every statistic there is.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        Statistics::ROWS.iter().chain(Locality::ROWS)
+    }
+
+    /// Its name among the metrics.
+    #[must_use]
+    pub fn metric(&self) -> String {
+        format!("trace.{}", self.name)
+    }
+}
+
+/// One line of a printed summary.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Row {
+    /// Which statistic.
+    pub of: &'static StatisticRow,
+    /// The value.
+    pub value: Number,
+}
+
+/// A value of a [`Row`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Number {
+    /// Exact.
+    Whole(u64),
+    /// A mean or a share.
+    Decimal(f64),
+}
+
+/// What a field of statistics may be.
+trait Figure {
+    /// Its number, if it has a meaning.
+    fn number(self) -> Option<Number>;
+}
+
+impl Figure for u64 {
+    fn number(self) -> Option<Number> {
+        Some(Number::Whole(self))
+    }
+}
+
+impl Figure for f64 {
+    fn number(self) -> Option<Number> {
+        Some(Number::Decimal(self))
+    }
+}
+
+impl<T: Figure> Figure for Option<T> {
+    fn number(self) -> Option<Number> {
+        self.and_then(T::number)
+    }
+}
+
+/// Declares fields with their names and units, and the rows of all of them.
+macro_rules! statistics {
+    (
+        $(#[$outer:meta])*
+        pub struct $type:ident {
+            $( $(#[doc = $about:literal])+ $field:ident: $kind:ty = $name:literal, $unit:literal; )+
+        }
+    ) => {
+        $(#[$outer])*
+        #[derive(Clone, Debug, PartialEq)]
+        pub struct $type {
+            $( $(#[doc = $about])+ pub $field: $kind, )+
+        }
+
+        impl $type {
+            /// Every statistic, in the order they are best read.
+            pub const ROWS: &[StatisticRow] = &[$(StatisticRow {
+                name: $name,
+                unit: $unit,
+                about: prose(concat!($($about),+)),
+            }),+];
+
+            /// Those that have a meaning, in the same order.
+            #[must_use]
+            pub fn rows(&self) -> Vec<Row> {
+                let numbers = [$(self.$field.number()),+];
+                let rows = Self::ROWS.iter().zip(numbers);
+                rows.filter_map(|(of, value)| Some(Row { of, value: value? })).collect()
+            }
+        }
+    };
+}
+
+statistics! {
+    /// The statistics of a trace. Shares are from 0 to 1; what has no meaning (the mean of no requests) is `None`.
+    pub struct Statistics {
+        /// Requests of all kinds.
+        requests: u64 = "requests", "";
+        /// Read requests.
+        reads: u64 = "reads", "";
+        /// Write requests.
+        writes: u64 = "writes", "";
+        /// Flush requests.
+        flushes: u64 = "flushes", "";
+        /// Trim requests.
+        trims: u64 = "trims", "";
+        /// Writes among reads and writes.
+        write_share: Option<f64> = "write_share", "";
+        /// Writes that are forced unit access.
+        fua_writes: u64 = "fua_writes", "";
+        /// Streams that occur, besides none.
+        streams: u64 = "streams", "";
+        /// Volumes that occur.
+        volumes: u64 = "volumes", "";
+        /// Lowest sector touched.
+        sector_min: Option<u64> = "sector_min", "sectors";
+        /// The sector after the highest touched.
+        sector_end: Option<u64> = "sector_end", "sectors";
+        /// Bytes read.
+        bytes_read: u64 = "bytes_read", "bytes";
+        /// Bytes written.
+        bytes_written: u64 = "bytes_written", "bytes";
+        /// Mean size of reads and writes together.
+        request_mean_sectors: Option<f64> = "request_mean_sectors", "sectors";
+        /// Mean size of a read.
+        read_mean_bytes: Option<f64> = "read_mean_bytes", "bytes";
+        /// Mean size of a write.
+        write_mean_bytes: Option<f64> = "write_mean_bytes", "bytes";
+        /// Half of the reads are at most this large.
+        read_p50_bytes: Option<u64> = "read_p50_bytes", "bytes";
+        /// 99 of 100 reads are.
+        read_p99_bytes: Option<u64> = "read_p99_bytes", "bytes";
+        /// The largest read.
+        read_max_bytes: Option<u64> = "read_max_bytes", "bytes";
+        /// Half of the writes are at most this large.
+        write_p50_bytes: Option<u64> = "write_p50_bytes", "bytes";
+        /// 99 of 100 writes are.
+        write_p99_bytes: Option<u64> = "write_p99_bytes", "bytes";
+        /// The largest write.
+        write_max_bytes: Option<u64> = "write_max_bytes", "bytes";
+        /// Reads and writes that begin on a multiple of 4 KiB.
+        aligned_4kib_share: Option<f64> = "aligned_4kib_share", "";
+        /// Reads and writes that begin on a multiple of 8 KiB.
+        aligned_8kib_share: Option<f64> = "aligned_8kib_share", "";
+        /// Reads and writes that begin on a multiple of 16 KiB.
+        aligned_16kib_share: Option<f64> = "aligned_16kib_share", "";
+        /// How far past a multiple of 4 KiB most of them begin; of equals the smallest.
+        common_offset_sectors: Option<u64> = "common_offset_sectors", "sectors";
+        /// Those that do.
+        common_offset_share: Option<f64> = "common_offset_share", "";
+        /// Size of the pages counted below.
+        page_bytes: u64 = "page_bytes", "bytes";
+        /// Pages touched by reads, each time counted.
+        read_pages: u64 = "read_pages", "pages";
+        /// Pages touched by writes, each time counted.
+        written_pages: u64 = "written_pages", "pages";
+        /// Different pages touched.
+        unique_pages: u64 = "unique_pages", "pages";
+        /// Different pages touched by writes.
+        unique_written_pages: u64 = "unique_written_pages", "pages";
+        /// Bytes of the different pages touched.
+        footprint_bytes: u64 = "footprint_bytes", "bytes";
+        /// Page writes to a page written before.
+        rewrite_share: Option<f64> = "rewrite_share", "";
+        /// Reads and writes that start where their volume's last one ended.
+        sequential_share: Option<f64> = "sequential_share", "";
+        /// Writes that start where their volume's last write ended.
+        sequential_write_share: Option<f64> = "sequential_write_share", "";
+        /// From the first arrival to the last.
+        span_s: f64 = "span_s", "s";
+        /// Mean gap between arrivals.
+        interarrival_mean_ms: Option<f64> = "interarrival_mean_ms", "ms";
+        /// Gaps of length 0 among all gaps between arrivals.
+        zero_gap_share: Option<f64> = "zero_gap_share", "";
+        /// Requests over the span.
+        requests_per_s: Option<f64> = "requests_per_s", "1/s";
+        /// Most requests in a second, of those that follow one another from the first arrival on.
+        requests_per_s_peak: Option<u64> = "requests_per_s_peak", "1/s";
+        /// Bytes moved over the span.
+        mb_per_s: Option<f64> = "mb_per_s", "MB/s";
+        /// Most bytes moved in a second.
+        mb_per_s_peak: Option<f64> = "mb_per_s_peak", "MB/s";
+    }
+}
+
+statistics! {
+    /// How writes come back to pages and blocks. Distances are page writes in between: 0 for two in a row. Above 16384 they
+    /// are exact to one in 8192.
+    pub struct Locality {
+        /// Size of the blocks counted here.
+        block_pages: u64 = "block_pages", "pages";
+        /// Different blocks written to.
+        written_blocks: u64 = "written_blocks", "blocks";
+        /// Different pages written more than once.
+        rewritten_pages: u64 = "rewritten_pages", "pages";
+        /// Half of the rewrites of a page come after at most so many page writes (PIRD).
+        pird_p50: Option<u64> = "pird.p50", "page writes";
+        /// 90 of 100 rewrites do.
+        pird_p90: Option<u64> = "pird.p90", "page writes";
+        /// 99 of 100 rewrites do.
+        pird_p99: Option<u64> = "pird.p99", "page writes";
+        /// Rewrites of a page after at most 10 page writes.
+        pird_within_10: Option<f64> = "pird.share_within_10", "";
+        /// Rewrites of a page after at most 50 page writes.
+        pird_within_50: Option<f64> = "pird.share_within_50", "";
+        /// Rewrites of a page after at most 100 page writes.
+        pird_within_100: Option<f64> = "pird.share_within_100", "";
+        /// Rewrites of a page after at most 200 page writes.
+        pird_within_200: Option<f64> = "pird.share_within_200", "";
+        /// Rewrites of a page after at most 500 page writes.
+        pird_within_500: Option<f64> = "pird.share_within_500", "";
+        /// Rewrites of a page after at most 1000 page writes.
+        pird_within_1000: Option<f64> = "pird.share_within_1000", "";
+        /// Rewrites of a page after at most 10000 page writes.
+        pird_within_10000: Option<f64> = "pird.share_within_10000", "";
+        /// Rank correlation (Spearman) between how often a page is written and its mean PIRD, over pages written more than once.
+        pird_rank_correlation: Option<f64> = "pird.rank_correlation", "";
+        /// Half of the page writes to a block come after at most so many page writes since its last one (BIRD).
+        bird_p50: Option<u64> = "bird.p50", "page writes";
+        /// 90 of 100 do.
+        bird_p90: Option<u64> = "bird.p90", "page writes";
+        /// 99 of 100 do.
+        bird_p99: Option<u64> = "bird.p99", "page writes";
+        /// Page writes to a block at most 10 page writes after its last one.
+        bird_within_10: Option<f64> = "bird.share_within_10", "";
+        /// Page writes to a block at most 50 page writes after its last one.
+        bird_within_50: Option<f64> = "bird.share_within_50", "";
+        /// Page writes to a block at most 100 page writes after its last one.
+        bird_within_100: Option<f64> = "bird.share_within_100", "";
+        /// Page writes to a block at most 200 page writes after its last one.
+        bird_within_200: Option<f64> = "bird.share_within_200", "";
+        /// Page writes to a block at most 500 page writes after its last one.
+        bird_within_500: Option<f64> = "bird.share_within_500", "";
+        /// Page writes to a block at most 1000 page writes after its last one.
+        bird_within_1000: Option<f64> = "bird.share_within_1000", "";
+        /// Page writes to a block at most 10000 page writes after its last one.
+        bird_within_10000: Option<f64> = "bird.share_within_10000", "";
+        /// Different blocks that the 10 pages written most often lie in.
+        hot_10_pages_blocks: Option<u64> = "hot_pages.blocks_of_10", "blocks";
+        /// Different blocks that the 50 pages written most often lie in.
+        hot_50_pages_blocks: Option<u64> = "hot_pages.blocks_of_50", "blocks";
+        /// Different blocks that the 100 pages written most often lie in.
+        hot_100_pages_blocks: Option<u64> = "hot_pages.blocks_of_100", "blocks";
+        /// Different blocks that the 500 pages written most often lie in.
+        hot_500_pages_blocks: Option<u64> = "hot_pages.blocks_of_500", "blocks";
+    }
 }
 
 /// What a volume's requests come to.
@@ -103,35 +269,7 @@ pub struct VolumeStatistics {
     pub bytes_written: u64,
 }
 
-/// One line of a printed summary.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Row {
-    /// The name, as in [`Statistics`].
-    pub name: &'static str,
-    /// The value.
-    pub value: Number,
-    /// The unit, or nothing for counts and shares.
-    pub unit: &'static str,
-    /// One sentence: what it is.
-    pub about: &'static str,
-}
-
-/// A value of a [`Row`].
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Number {
-    /// Exact.
-    Whole(u64),
-    /// A mean or a share.
-    Decimal(f64),
-}
-
 impl Statistics {
-    /// The span in seconds.
-    #[must_use]
-    pub fn span_s(&self) -> f64 {
-        self.span as f64 / TICKS_PER_SECOND as f64
-    }
-
     /// The value of `trace.lba_shift` that would let most requests begin on a multiple of 4 KiB, and the share that then
     /// would. Nothing if most do so already, or no shift helps most of them.
     ///
@@ -150,249 +288,5 @@ impl Statistics {
             _ => offset as i64 - 8,
         };
         Some((shift, share))
-    }
-
-    /// The values that have a meaning, in the order they are best read.
-    #[must_use]
-    pub fn rows(&self) -> Vec<Row> {
-        use Number::{Decimal, Whole};
-        let rows = [
-            (
-                "requests",
-                Some(Whole(self.requests)),
-                "",
-                "Requests of all kinds.",
-            ),
-            ("reads", Some(Whole(self.reads)), "", "Read requests."),
-            ("writes", Some(Whole(self.writes)), "", "Write requests."),
-            ("flushes", Some(Whole(self.flushes)), "", "Flush requests."),
-            ("trims", Some(Whole(self.trims)), "", "Trim requests."),
-            (
-                "write_share",
-                self.write_share.map(Decimal),
-                "",
-                "Writes among reads and writes.",
-            ),
-            (
-                "fua_writes",
-                Some(Whole(self.fua_writes)),
-                "",
-                "Writes that are forced unit access.",
-            ),
-            (
-                "streams",
-                Some(Whole(self.streams)),
-                "",
-                "Streams that occur, besides none.",
-            ),
-            (
-                "volumes",
-                Some(Whole(self.volumes)),
-                "",
-                "Volumes that occur.",
-            ),
-            (
-                "sector_min",
-                self.sector_min.map(Whole),
-                "sectors",
-                "Lowest sector touched.",
-            ),
-            (
-                "sector_end",
-                self.sector_end.map(Whole),
-                "sectors",
-                "The sector after the highest touched.",
-            ),
-            (
-                "bytes_read",
-                Some(Whole(self.bytes_read)),
-                "bytes",
-                "Bytes read.",
-            ),
-            (
-                "bytes_written",
-                Some(Whole(self.bytes_written)),
-                "bytes",
-                "Bytes written.",
-            ),
-            (
-                "read_mean_bytes",
-                self.read_mean_bytes.map(Decimal),
-                "bytes",
-                "Mean size of a read.",
-            ),
-            (
-                "write_mean_bytes",
-                self.write_mean_bytes.map(Decimal),
-                "bytes",
-                "Mean size of a write.",
-            ),
-            (
-                "read_p50_bytes",
-                self.read_p50_bytes.map(Whole),
-                "bytes",
-                "Half of the reads are at most this large.",
-            ),
-            (
-                "read_p99_bytes",
-                self.read_p99_bytes.map(Whole),
-                "bytes",
-                "99 of 100 reads are.",
-            ),
-            (
-                "read_max_bytes",
-                self.read_max_bytes.map(Whole),
-                "bytes",
-                "The largest read.",
-            ),
-            (
-                "write_p50_bytes",
-                self.write_p50_bytes.map(Whole),
-                "bytes",
-                "Half of the writes are at most this large.",
-            ),
-            (
-                "write_p99_bytes",
-                self.write_p99_bytes.map(Whole),
-                "bytes",
-                "99 of 100 writes are.",
-            ),
-            (
-                "write_max_bytes",
-                self.write_max_bytes.map(Whole),
-                "bytes",
-                "The largest write.",
-            ),
-            (
-                "aligned_4kib_share",
-                self.aligned_4kib_share.map(Decimal),
-                "",
-                "Reads and writes that begin on a multiple of 4 KiB.",
-            ),
-            (
-                "aligned_8kib_share",
-                self.aligned_8kib_share.map(Decimal),
-                "",
-                "Reads and writes that begin on a multiple of 8 KiB.",
-            ),
-            (
-                "aligned_16kib_share",
-                self.aligned_16kib_share.map(Decimal),
-                "",
-                "Reads and writes that begin on a multiple of 16 KiB.",
-            ),
-            (
-                "common_offset_sectors",
-                self.common_offset_sectors.map(Whole),
-                "sectors",
-                "How far past a multiple of 4 KiB most of them begin.",
-            ),
-            (
-                "common_offset_share",
-                self.common_offset_share.map(Decimal),
-                "",
-                "Those that do.",
-            ),
-            (
-                "page_bytes",
-                Some(Whole(self.page_bytes)),
-                "bytes",
-                "Size of the pages counted below.",
-            ),
-            (
-                "read_pages",
-                Some(Whole(self.read_pages)),
-                "pages",
-                "Pages touched by reads, each time counted.",
-            ),
-            (
-                "written_pages",
-                Some(Whole(self.written_pages)),
-                "pages",
-                "Pages touched by writes, each time counted.",
-            ),
-            (
-                "unique_pages",
-                Some(Whole(self.unique_pages)),
-                "pages",
-                "Different pages touched.",
-            ),
-            (
-                "unique_written_pages",
-                Some(Whole(self.unique_written_pages)),
-                "pages",
-                "Different pages touched by writes.",
-            ),
-            (
-                "footprint_bytes",
-                Some(Whole(self.footprint_bytes)),
-                "bytes",
-                "Bytes of the different pages touched.",
-            ),
-            (
-                "rewrite_share",
-                self.rewrite_share.map(Decimal),
-                "",
-                "Page writes to a page written before.",
-            ),
-            (
-                "sequential_share",
-                self.sequential_share.map(Decimal),
-                "",
-                "Requests that start where their volume's last one ended.",
-            ),
-            (
-                "sequential_write_share",
-                self.sequential_write_share.map(Decimal),
-                "",
-                "Writes that start where their volume's last write ended.",
-            ),
-            (
-                "span_s",
-                Some(Decimal(self.span_s())),
-                "s",
-                "From the first arrival to the last.",
-            ),
-            (
-                "interarrival_mean_ms",
-                self.interarrival_mean_ms.map(Decimal),
-                "ms",
-                "Mean gap between arrivals.",
-            ),
-            (
-                "requests_per_s",
-                self.requests_per_s.map(Decimal),
-                "1/s",
-                "Requests over the span.",
-            ),
-            (
-                "requests_per_s_peak",
-                self.requests_per_s_peak.map(Whole),
-                "1/s",
-                "Most requests in a second.",
-            ),
-            (
-                "mb_per_s",
-                self.mb_per_s.map(Decimal),
-                "MB/s",
-                "Bytes moved over the span.",
-            ),
-            (
-                "mb_per_s_peak",
-                self.mb_per_s_peak.map(Decimal),
-                "MB/s",
-                "Most bytes moved in a second.",
-            ),
-        ];
-        rows.into_iter()
-            .filter_map(|(name, value, unit, about)| {
-                Some(Row {
-                    name,
-                    value: value?,
-                    unit,
-                    about,
-                })
-            })
-            .collect()
     }
 }

@@ -4,64 +4,15 @@
 //! page writes, v2 - v1 - 1; of a block likewise, with every page write in it. BPAC measures them of what is
 //! buffered, so its own figures depend on the buffer; these are the trace's.
 
+use super::covered;
+use super::histogram::Histogram;
+use super::ranks::{Pairs, rank_correlation};
+use super::rows::Locality;
 use crate::request::{Operation, Request, SECTOR_BYTES};
 use crate::runs::{Along, Runs};
 use destage_base::Ticks;
 use std::cmp::Reverse;
-
-/// Counts by powers of two: of 0, of 1, of 2 to 3, of 4 to 7 and so on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Histogram {
-    counts: [u64; 65],
-}
-
-impl Default for Histogram {
-    fn default() -> Self {
-        Self { counts: [0; 65] }
-    }
-}
-
-impl Histogram {
-    /// Counts `value`.
-    pub fn add(&mut self, value: u64) {
-        self.add_times(value, 1);
-    }
-
-    /// Counts `value`, `times` times.
-    fn add_times(&mut self, value: u64, times: u64) {
-        self.counts[(u64::BITS - value.leading_zeros()) as usize] += times;
-    }
-
-    /// How many values there are.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.counts.iter().sum()
-    }
-
-    /// From the first count that is not 0 to the last: the largest value it stands for, and how many values are at most
-    /// that large.
-    ///
-    /// ```
-    /// use destage_trace::statistics::Histogram;
-    /// let mut histogram = Histogram::default();
-    /// [1, 5, 6].into_iter().for_each(|value| histogram.add(value));
-    /// assert_eq!(histogram.cumulative(), [(1, 1), (3, 1), (7, 3)]);
-    /// ```
-    #[must_use]
-    pub fn cumulative(&self) -> Vec<(u64, u64)> {
-        let (mut sum, total) = (0, self.total());
-        let mut rows = Vec::new();
-        for (bin, count) in self.counts.iter().enumerate() {
-            let is_full = sum == total;
-            sum += count;
-            if sum > 0 && !is_full {
-                let largest = u64::MAX.checked_shr(64 - bin as u32).unwrap_or(0);
-                rows.push((largest, sum));
-            }
-        }
-        rows
-    }
-}
+use std::ops::RangeInclusive;
 
 /// Counts over two axes of which neither length is known beforehand: whenever one is outgrown, its cells double.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,6 +72,13 @@ struct Writes {
     first: u64,
     last: u64,
     count: u64,
+}
+
+impl Writes {
+    /// The page's distances together: what lies between its first and last write, less its own writes.
+    fn between(self) -> u64 {
+        self.last - self.first - (self.count - 1)
+    }
 }
 
 impl Along for Writes {
@@ -221,8 +179,19 @@ impl Shape {
         }
     }
 
-    /// Takes one more request.
+    /// Pages of a block.
+    #[must_use]
+    pub fn block_pages(&self) -> u64 {
+        self.block_pages
+    }
+
+    /// Takes one more request, which touches every page that it has a sector of.
     pub fn add(&mut self, request: &Request) {
+        self.add_as(request, covered(request, self.page_sectors));
+    }
+
+    /// Takes one more request, which counts as `pages`. Of a flush and of a request without sectors they play no part.
+    pub fn add_as(&mut self, request: &Request, pages: RangeInclusive<u64>) {
         match self.last {
             Some(last) => {
                 let gap = request.arrival.saturating_sub(last);
@@ -240,11 +209,10 @@ impl Shape {
             return;
         }
         self.sizes[kind].add(u64::from(request.sectors));
-        let first = request.sector / self.page_sectors;
+        let (first, last) = pages.into_inner();
         let time = request.arrival.saturating_sub(self.first) / TICKS_PER_MICROSECOND;
         self.places[kind].add([time, first]);
         if request.operation == Operation::Write {
-            let last = (request.end() - 1) / self.page_sectors;
             self.write_blocks(request.volume, first, last);
             self.write_pages(request.volume, first, last);
         }
@@ -338,6 +306,11 @@ impl Shape {
     /// number.
     #[must_use]
     pub fn hot_pages(&self) -> Vec<HotPages> {
+        self.hottest(|rank| (rank + 1).next_power_of_two())
+    }
+
+    /// The pages written most often: as many as `next` says, above the number that it is given, and at last all.
+    fn hottest(&self, next: impl Fn(u64) -> u64) -> Vec<HotPages> {
         let mut ranked: Vec<_> = self.pages.iter().collect();
         ranked.sort_unstable_by_key(|(page, _, writes)| (Reverse(writes.count), *page));
         let (mut blocks, mut rows) = (Runs::<()>::default(), Vec::new());
@@ -345,8 +318,7 @@ impl Shape {
         let (mut distances, mut rewrites) = (0u128, 0);
         for ((volume, mut page), mut length, writes) in ranked {
             while length > 0 {
-                // A row stands at each power of two, and one at the end.
-                let row = (rank + 1).next_power_of_two();
+                let row = next(rank);
                 let part = length.min(row - rank);
                 let (from, to) = (
                     page / self.block_pages,
@@ -357,9 +329,7 @@ impl Shape {
                 });
                 sum += writes.count * part;
                 rewrites += (writes.count - 1) * part;
-                // What lies between a page's first and last write, less its own writes.
-                let between = writes.last - writes.first - (writes.count - 1);
-                distances += u128::from(between) * u128::from(part);
+                distances += u128::from(writes.between()) * u128::from(part);
                 (rank, page, length) = (rank + part, page + part, length - part);
                 if rank == row || rank == self.written {
                     rows.push(HotPages {
@@ -374,6 +344,64 @@ impl Shape {
         }
         rows
     }
+
+    /// How writes come back, in numbers.
+    #[must_use]
+    pub fn locality(&self) -> Locality {
+        let (pird, bird) = (&self.page_distances, &self.block_distances);
+        let hot = self.hottest(|rank| {
+            let above = HOTTEST.into_iter().find(|pages| *pages > rank);
+            above.unwrap_or(u64::MAX)
+        });
+        let hot_blocks = HOTTEST.map(|pages| {
+            let row = hot.iter().find(|row| row.pages == pages);
+            row.map(|row| row.blocks)
+        });
+        let rewritten: Vec<Pairs> = self.pages.iter().filter_map(rewrites).collect();
+        Locality {
+            block_pages: self.block_pages,
+            written_blocks: self.blocks.iter().map(|(_, length, _)| length).sum(),
+            rewritten_pages: rewritten.iter().map(|pages| pages.times).sum(),
+            pird_p50: pird.percentile(50),
+            pird_p90: pird.percentile(90),
+            pird_p99: pird.percentile(99),
+            pird_within_10: pird.share_within(10),
+            pird_within_50: pird.share_within(50),
+            pird_within_100: pird.share_within(100),
+            pird_within_200: pird.share_within(200),
+            pird_within_500: pird.share_within(500),
+            pird_within_1000: pird.share_within(1000),
+            pird_within_10000: pird.share_within(10_000),
+            pird_rank_correlation: rank_correlation(&rewritten),
+            bird_p50: bird.percentile(50),
+            bird_p90: bird.percentile(90),
+            bird_p99: bird.percentile(99),
+            bird_within_10: bird.share_within(10),
+            bird_within_50: bird.share_within(50),
+            bird_within_100: bird.share_within(100),
+            bird_within_200: bird.share_within(200),
+            bird_within_500: bird.share_within(500),
+            bird_within_1000: bird.share_within(1000),
+            bird_within_10000: bird.share_within(10_000),
+            hot_10_pages_blocks: hot_blocks[0],
+            hot_50_pages_blocks: hot_blocks[1],
+            hot_100_pages_blocks: hot_blocks[2],
+            hot_500_pages_blocks: hot_blocks[3],
+        }
+    }
+}
+
+/// Of how many of the hottest pages [`Locality`] has the blocks.
+const HOTTEST: [u64; 4] = [10, 50, 100, 500];
+
+/// How often each page of a run is written and its mean PIRD, if it is written more than once.
+fn rewrites((_, length, writes): ((u32, u64), u64, Writes)) -> Option<Pairs> {
+    (writes.count > 1).then(|| Pairs {
+        times: length,
+        whole: writes.count,
+        numerator: writes.between(),
+        denominator: writes.count - 1,
+    })
 }
 
 #[cfg(test)]
@@ -452,6 +480,61 @@ mod tests {
     }
 
     #[test]
+    fn locality_counted_by_hand() {
+        let mut shape = Shape::new(512, 4);
+        // Page 0 has the distances 0, 1 and 2, page 9 has 1, page 20 has none.
+        for page in [0, 0, 9, 0, 9, 20, 0] {
+            shape.add(&write(page, 1));
+        }
+        let locality = shape.locality();
+        assert_eq!((locality.written_blocks, locality.rewritten_pages), (3, 2));
+        let pird = (locality.pird_p50, locality.pird_p90);
+        assert_eq!(pird, (Some(1), Some(2)));
+        assert_eq!(locality.bird_p99, Some(2));
+        assert_eq!(locality.pird_within_10, Some(1.0));
+        // Both rewritten pages have the mean distance 1.
+        assert_eq!(locality.pird_rank_correlation, None);
+        assert_eq!(locality.hot_10_pages_blocks, None);
+        // Page 9 comes back once more, after 1 page write: its mean stays, and page 0 has one more of 1.
+        shape.add(&write(9, 1));
+        shape.add(&write(0, 1));
+        assert_eq!(shape.locality().pird_rank_correlation, Some(-1.0));
+    }
+
+    #[test]
+    fn the_blocks_of_the_hottest_pages_are_those_of_a_plain_count() {
+        let mut random = destage_base::Random::new(8);
+        let mut shape = Shape::new(512, 4);
+        let mut counts = [0u64; 700];
+        for _ in 0..5000 {
+            let page = random.below(700).min(random.below(700));
+            shape.add(&write(page, 1));
+            counts[page as usize] += 1;
+        }
+        let mut ranked: Vec<usize> = (0..700).filter(|page| counts[*page] > 0).collect();
+        ranked.sort_by_key(|page| (Reverse(counts[*page]), *page));
+        let blocks = |pages: usize| {
+            let mut blocks: Vec<_> = ranked.iter().take(pages).map(|page| page / 4).collect();
+            blocks.sort_unstable();
+            blocks.dedup();
+            Some(blocks.len() as u64)
+        };
+        let locality = shape.locality();
+        assert_eq!(locality.hot_10_pages_blocks, blocks(10));
+        assert_eq!(locality.hot_50_pages_blocks, blocks(50));
+        assert_eq!(locality.hot_100_pages_blocks, blocks(100));
+        assert_eq!(locality.hot_500_pages_blocks, blocks(500));
+    }
+
+    #[test]
+    fn pages_may_be_others_than_those_touched() {
+        let mut shape = Shape::new(4096, 4);
+        shape.add_as(&write(9, 1), 0..=4);
+        let locality = shape.locality();
+        assert_eq!((shape.written, locality.written_blocks), (5, 2));
+    }
+
+    #[test]
     fn a_grid_keeps_every_count_when_it_grows() {
         let mut grid = Grid::new();
         let places = [
@@ -489,6 +572,7 @@ mod tests {
         assert_eq!(whole.block_distances, single.block_distances);
         assert_eq!(whole.footprint(), single.footprint());
         assert_eq!(whole.hot_pages(), single.hot_pages());
+        assert_eq!(whole.locality(), single.locality());
     }
 
     #[test]

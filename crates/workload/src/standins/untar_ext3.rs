@@ -1,7 +1,7 @@
-//! `standin-untar-ext3`: the sources of Linux are unpacked to ext3, in place of W7 of the BPLRU paper.
+//! `standin-untar-ext3`: the sources of Linux 2.6.21 are unpacked to ext3, in place of W7 of the BPLRU paper.
 //!
-//! The archive lies elsewhere; only writes reach the device. Files come directory by directory. When the tree is
-//! complete another one is unpacked beside it, and when the volume is full it is formatted.
+//! The archive lies elsewhere; only writes reach the device. Files come directory by directory. Trees follow one
+//! another without a mark, and when the volume is full it is formatted.
 //!
 //! Draws, per file and in this order: the size (two), whether the directory ends with it; and per request the gap.
 
@@ -20,15 +20,15 @@ use destage_base::{Random, parameters};
 parameters! {
     /// What can be set of `standin-untar-ext3`.
     struct Parameters {
-        requests: u64 as REQUESTS { default: "5800" };
+        requests: u64 as REQUESTS { default: "5500", source: "what 21594 files come to, of BPLRU (FAST 2008), W7" };
         footprint_pages: u64 as VOLUME_PAGES;
         page_bytes: u64 as BLOCK_BYTES;
         mean_interarrival_ms: f64 as GAP_MS;
-        mean_file_bytes: u64 as MEAN_FILE_BYTES { source: "Linux 2.6.20: 8.1 million lines of about 30 bytes in 21280 files" };
-        median_file_bytes: u64 as MEDIAN_FILE_BYTES;
+        mean_file_bytes: u64 as MEAN_FILE_BYTES { default: "10700", source: "BPLRU (FAST 2008), W7: 10.7 KB on average" };
+        median_file_bytes: u64 as MEDIAN_FILE_BYTES { source: "estimate" };
         max_file_bytes: u64 as MAX_FILE_BYTES;
         /// Mean number of files in a directory, geometrically distributed.
-        directory_files: f64 = "16" in Kind::Number { min: 1.0, max: 1e9 }, "files", "Linux 2.6.20: 21280 files in some 1300 directories";
+        directory_files: f64 = "16.8" in Kind::Number { min: 1.0, max: 1e9 }, "files", "BPLRU (FAST 2008), W7: 21594 files in 1285 folders";
         commit_pages: u64 as COMMIT_PAGES { default: "5500", source: "estimate: a trace is recorded on a disk; trees of sources were copied to ext3 at some 4.5 MB/s" };
         checkpoint_commits: u64 as CHECKPOINT_COMMITS;
         max_request_pages: u64 as MAX_REQUEST_PAGES;
@@ -37,7 +37,7 @@ parameters! {
 
 pub(crate) const WORKLOAD: Workload = Workload {
     name: "standin-untar-ext3",
-    about: "Stand-in for unpacking the Linux sources to ext3 (BPLRU W7): runs of small files, a journal, and inode tables and bitmaps rewritten between.",
+    about: "Stand-in for unpacking the Linux sources to ext3 (BPLRU W7, Linux 2.6.21): runs of small files, a journal, and inode tables and bitmaps rewritten between.",
     parameters: Parameters::ROWS,
     make,
 };

@@ -23,7 +23,7 @@ use destage_base::parameter::Kind;
 use destage_base::{Lpn, Ticks, choices, parameters};
 
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, Entry, Need, Properties, Scheme, Victim};
+use crate::scheme::{Access, Entry, Need, Properties, Scheme, Series, Victim};
 use crate::schemes::page::cflru::{self, Cflru};
 use crate::schemes::page::lru::{self, Lru};
 use crate::view::View;
@@ -136,6 +136,10 @@ impl Scheme for Gcar {
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         self.base.report(emit);
         emit("victims_passed_over", self.passed_over as f64);
+    }
+
+    fn series(&self, emit: &mut dyn FnMut(Series)) {
+        self.base.series(emit);
     }
 
     fn reset_figures(&mut self) {

@@ -209,7 +209,6 @@ macro_rules! row {
             parameters: &[
                 BLOCK_BYTES,
                 DIRECTORY_FILES,
-                HOT_FILE_BYTES,
                 $(Parameter { default: $default, source: $source, ..$parameter }),*
             ],
             make: |values, seed| make($name, SizeLaw::$law, values, seed),
@@ -233,6 +232,7 @@ row! {
     APPEND_PERCENT = "5", "estimate";
     REMOVE_PERCENT = "5", "estimate: temporary files";
     REMOVED = "latest", "temporary files";
+    HOT_FILE_BYTES = "4MiB", "";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "4KiB", "";
     COMMIT_PAGES = "256", "estimate: 1 s";
@@ -243,20 +243,21 @@ row! {
 }
 row! {
     BROWSER_CACHE, "standin-browser-cache", LogNormal,
-    "Stand-in for a browser's cache on NTFS (BPLRU W2): many small files made and removed, and an index rewritten each time.",
-    REQUESTS = "50000", "";
+    "Stand-in for a browser's cache on NTFS (BPLRU W2): 100 MB of many small files, and an index rewritten with each.",
+    REQUESTS = "10000", "BPLRU (FAST 2008), W2: 100 MB";
     VOLUME_PAGES = "261120", "BPLRU (FAST 2008), section 4: a device of 1 GB, less what its log blocks take";
     GAP_MS = "5", "";
     FILE_SYSTEM = "ntfs", "BPLRU (FAST 2008), W2";
     MEAN_FILE_BYTES = "13000", "estimate: objects of web pages of that time";
     MEDIAN_FILE_BYTES = "4000", "estimate";
     MAX_FILE_BYTES = "2MB", "estimate";
-    LIVE_FILES = "10000", "estimate: some 130 MB";
-    HOT_PERCENT = "45", "estimate: the index changes with nearly every file";
+    LIVE_FILES = "1000000", "nothing is removed";
+    HOT_PERCENT = "75", "fitted to the order that BPLRU (FAST 2008) has of BPLRU and FAB";
     READ_PERCENT = "0", "BPLRU (FAST 2008), section 4: writes only";
     APPEND_PERCENT = "0", "";
-    REMOVE_PERCENT = "5", "estimate";
+    REMOVE_PERCENT = "0", "estimate: 100 MB are below a cache's limit";
     REMOVED = "oldest", "a cache above its limit gives up what was not used for longest";
+    HOT_FILE_BYTES = "32MiB", "fitted to the same order";
     HOT_WRITE_BYTES = "512", "estimate";
     APPEND_BYTES = "4KiB", "";
     COMMIT_PAGES = "64", "estimate: 1 s";
@@ -281,6 +282,7 @@ row! {
     APPEND_PERCENT = "20", "estimate";
     REMOVE_PERCENT = "10", "estimate";
     REMOVED = "random", "";
+    HOT_FILE_BYTES = "4MiB", "";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "32KiB", "estimate";
     COMMIT_PAGES = "128", "estimate: 1 s";
@@ -306,6 +308,7 @@ row! {
     REMOVE_PERCENT = "35", "estimate: temporary files";
     REMOVED = "latest", "temporary files: lists of dependencies before they are put in order";
     PROCESSES = "16", "fs/ext3/inode.c; a compiler, an assembler and a shell for every file";
+    HOT_FILE_BYTES = "4MiB", "";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "16KiB", "";
     COMMIT_PAGES = "128", "estimate: what a compiler makes in 5 s";
@@ -328,6 +331,7 @@ row! {
     APPEND_PERCENT = "34", "PostMark's default: as many pieces as files made and removed";
     REMOVE_PERCENT = "33", "PostMark's default";
     REMOVED = "random", "PostMark";
+    HOT_FILE_BYTES = "4MiB", "";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "9770", "PostMark's default";
     COMMIT_PAGES = "64", "estimate";
@@ -351,6 +355,7 @@ row! {
     APPEND_PERCENT = "0", "";
     REMOVE_PERCENT = "10", "";
     REMOVED = "random", "PostMark";
+    HOT_FILE_BYTES = "4MiB", "";
     HOT_WRITE_BYTES = "4KiB", "";
     APPEND_BYTES = "4KiB", "";
     COMMIT_PAGES = "4096", "";

@@ -24,6 +24,7 @@
 
 mod monitor;
 mod parameters;
+mod periods;
 #[cfg(test)]
 mod samples;
 mod victims;
@@ -38,11 +39,12 @@ use crate::destage::Slot;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::{SchemeConfig, SchemeRow};
-use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Series, Victim};
 use crate::view::View;
 
 use monitor::{Monitor, NEVER, Rule, distance, has_expired};
 use parameters::{Fallback, HotVictim, Parameters, Scope, Update};
+use periods::Periods;
 
 /// The row of `bpac`.
 pub const ROW: SchemeRow = SchemeRow {
@@ -212,7 +214,7 @@ impl Scheme for Bpac {
                 emit(name, threshold as f64);
             }
         }
-        if let Some(share) = self.monitor.mean_share() {
+        if let Some(share) = self.monitor.periods.mean_alpha() {
             emit("alpha", share);
         }
         let [sequential, largest, fallback, hot] = self.evictions;
@@ -222,8 +224,12 @@ impl Scheme for Bpac {
         emit("evicted_hot", hot as f64);
     }
 
+    fn series(&self, emit: &mut dyn FnMut(Series)) {
+        self.monitor.periods.series(emit);
+    }
+
     fn reset_figures(&mut self) {
-        self.monitor.reset_shares();
+        self.monitor.periods = Periods::default();
         self.evictions = [0; 4];
     }
 

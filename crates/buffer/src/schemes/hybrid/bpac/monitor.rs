@@ -13,6 +13,8 @@
 
 use alloc::vec::Vec;
 
+use super::periods::{Period, Periods};
+
 /// Of infinite distances: nothing expires.
 pub const NEVER: u64 = u64::MAX;
 /// What `cover` is counted in, so that no rounding of fractions decides.
@@ -81,8 +83,8 @@ pub struct Monitor {
     rule: Rule,
     /// The last page write of this period.
     period_end: u64,
-    /// Sum and number of the shares noted at period ends.
-    shares: (f64, u64),
+    /// What was learnt so far.
+    pub periods: Periods,
 }
 
 impl Rule {
@@ -105,7 +107,7 @@ impl Monitor {
             bird: Histogram::new(bird),
             period_end: rule.period,
             rule,
-            shares: (0.0, 0),
+            periods: Periods::default(),
         }
     }
 
@@ -120,20 +122,12 @@ impl Monitor {
         self.pird.close(&self.rule);
         self.bird.close(&self.rule);
         self.period_end = (time / self.rule.period + 1) * self.rule.period;
-        if clusters > 0 {
-            self.shares.0 += independent as f64 / clusters as f64;
-            self.shares.1 += 1;
-        }
-    }
-
-    /// Notes shares anew.
-    pub fn reset_shares(&mut self) {
-        self.shares = (0.0, 0);
-    }
-
-    /// The share of size-independent clusters, averaged over period ends.
-    pub fn mean_share(&self) -> Option<f64> {
-        (self.shares.1 > 0).then(|| self.shares.0 / self.shares.1 as f64)
+        self.periods.push(Period {
+            end: time,
+            pird: self.pird.threshold,
+            bird: self.bird.threshold,
+            alpha: (clusters > 0).then(|| independent as f64 / clusters as f64),
+        });
     }
 }
 

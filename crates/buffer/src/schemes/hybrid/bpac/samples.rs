@@ -1,5 +1,6 @@
 //! Goldens G6 and G7: not only the victims, but every distance that is sampled.
 
+use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 
@@ -8,9 +9,11 @@ use destage_base::parameter::{Value, Values};
 use super::*;
 use crate::view::NoDevice;
 
-/// Writes `stream` into eight pages and clusters of four; the PIRD and the BIRD samples.
-fn samples(stream: &[u64], threshold: f64) -> (Vec<u64>, Vec<u64>) {
+/// Writes `stream` into eight pages and clusters of four, where hot pages stay; the PIRD and the BIRD samples.
+fn samples(stream: &[u64], scope: &str, threshold: f64) -> (Vec<u64>, Vec<u64>) {
     let mut values = Values::defaults(ROW.parameters);
+    values.set("bird_scope", Value::Text(scope.to_owned()));
+    values.set("evict_hot_with_cluster", Value::Flag(false));
     values.set("pird_thd", Value::Number(threshold));
     values.set("bird_thd", Value::Number(threshold));
     let mut bpac = Bpac::new(&SchemeConfig {
@@ -54,12 +57,14 @@ fn samples(stream: &[u64], threshold: f64) -> (Vec<u64>, Vec<u64>) {
 #[test]
 fn the_common_streams_with_fixed_thresholds() {
     let s1 = [0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
-    assert_eq!(samples(&s1, 4.0), (vec![], vec![4, 4, 4, 4, 4]));
+    assert_eq!(samples(&s1, "resident", 4.0), (vec![], vec![4; 5]));
+    // Block 0 comes back after five writes, and so do all; after an eviction too.
+    assert_eq!(samples(&s1, "history", 4.0), (vec![], vec![4; 9]));
     let s2 = [
         0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
     ];
     let bird = vec![0, 0, 0, 1, 0, 4, 0, 0, 0, 12];
-    assert_eq!(samples(&s2, 4.0), (vec![1, 2, 5], bird));
+    assert_eq!(samples(&s2, "resident", 4.0), (vec![1, 2, 5], bird));
 }
 
 #[test]
@@ -68,5 +73,7 @@ fn uses_of_one_block_at_10_and_34_are_23_apart() {
     let mut stream = vec![100; 34];
     stream[9] = 0;
     stream[33] = 1;
-    assert_eq!(samples(&stream, f64::INFINITY).1, [23]);
+    for scope in ["resident", "history"] {
+        assert_eq!(samples(&stream, scope, f64::INFINITY).1, [23]);
+    }
 }

@@ -7,22 +7,37 @@
 //! Follows the numbered steps of Xie and Koshia (2011), and departs from them where they cannot be
 //! meant: the key is the *logical* page, because a page that is programmed anew gets a new physical
 //! address and would never hit; a queue that is empty gives no page; room is made only if there is
-//! none; and a page is found by the buffer's map, not by walking a queue.
+//! none; and a page is found by the buffer's map, not by walking a queue. Parameters put the first three
+//! back, so that what they cost can be measured.
 //!
 //! Cost: O(1) per page, O(dies) per batch; one list node per slot, and a list per die.
+
+mod pool;
 
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::parameter::Kind;
-use destage_base::{Lpn, parameters, table};
+use destage_base::{Lpn, choices, parameters, table};
 
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
-use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use crate::view::View;
+
+use pool::{Counting, Pool};
+
+choices! {
+    /// The words of `key`.
+    pub enum Key {
+        /// Its logical number.
+        Logical = "logical",
+        /// The flash address of its latest write.
+        Physical = "physical",
+    }
+}
 
 parameters! {
     /// What can be set of `epo`.
@@ -31,6 +46,10 @@ parameters! {
         stride: u64 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", "Ours: EPO (2011) asks the translation layer, which cannot know where a page will be programmed.";
         /// The most pages of a batch, which are then those of the longest queues; 0: no limit.
         epo_batch_max: u32 = "0", "pages", "Ours; EPO (2011) takes one page of every queue.";
+        /// What a page is known by: its logical number, or the flash address of its latest write, under which a rewrite is never found.
+        key: Key = "logical", "", "Ours; EPO (2011) stands beneath the translation layer, and knows its addresses.";
+        /// How free pages are counted: those that are; as if an eviction took a page of every queue, empty ones too; or printed: as if every miss did.
+        pool: Counting = "corrected", "", "Ours; EPO (2011), figure 3, prints the last.";
     }
 }
 
@@ -60,6 +79,8 @@ pub const ROW: SchemeRow = SchemeRow {
                 written: Vec::new(),
                 longest: Vec::with_capacity(dies as usize),
             }),
+            knows_addresses: parameters.key == Key::Physical,
+            pool: Pool::new(parameters.pool, config.capacity_pages, dies),
         })
     },
 };
@@ -71,6 +92,9 @@ struct Epo {
     stride: u64,
     /// Only if a batch may not take a page of every queue.
     limit: Option<Limit>,
+    knows_addresses: bool,
+    /// Only if free pages are not counted as they should be.
+    pool: Option<Pool>,
 }
 
 /// What it takes to choose among the queues.
@@ -86,12 +110,23 @@ struct Limit {
 }
 
 impl Scheme for Epo {
+    fn properties(&self) -> Properties {
+        Properties {
+            is_unbounded: self.pool.is_some(),
+            knows_addresses: self.knows_addresses,
+            ..Properties::default()
+        }
+    }
+
     fn insert(&mut self, entry: Entry, access: &Access) {
         let queue = self.die_of(entry.page);
         self.queues.push_front(queue, entry);
         if let Some(limit) = &mut self.limit {
             limit.lengths[queue as usize] += 1;
             limit.note_write(entry.slot, access);
+        }
+        if let Some(pool) = &mut self.pool {
+            pool.note_miss(self.queues.len());
         }
     }
 
@@ -107,6 +142,10 @@ impl Scheme for Epo {
 
     fn remove(&mut self, entry: Entry) {
         self.take(entry);
+    }
+
+    fn is_full_for(&self, _: Lpn, free: usize) -> bool {
+        free == 0 || self.pool.as_ref().is_some_and(Pool::is_empty)
     }
 
     fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
@@ -127,6 +166,25 @@ impl Scheme for Epo {
                 victim.entries.extend(self.queues.pop_back(queue));
             }
         }
+        if let Some(pool) = &mut self.pool {
+            if need == Need::Flush {
+                victim.entries.iter().for_each(|_| pool.give_back());
+            } else {
+                pool.note_batch();
+            }
+        }
+    }
+
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(pool) = &self.pool {
+            pool.report(emit);
+        }
+    }
+
+    fn reset_figures(&mut self) {
+        if let Some(pool) = &mut self.pool {
+            pool.reset_maximum(self.queues.len());
+        }
     }
 
     fn len(&self) -> usize {
@@ -145,6 +203,9 @@ impl Epo {
         self.queues.remove(entry.slot);
         if let Some(limit) = &mut self.limit {
             limit.lengths[queue as usize] -= 1;
+        }
+        if let Some(pool) = &mut self.pool {
+            pool.give_back();
         }
     }
 }

@@ -1,0 +1,95 @@
+//! The pool of free pages as the printed algorithm of EPO counts it.
+//!
+//! Figure 3 of the paper adds `dies - 1` to the pool: one page of each queue leaves, and the page of the miss takes one
+//! of them. It does so after every miss, whether or not anything left, and counts a page of every queue, whether or not
+//! that had one. So the pool counts pages that are nowhere, and the buffer fills beyond its capacity.
+//!
+//! ```text
+//!   capacity 4, 4 dies      every_queue      printed
+//!                           pages  free    pages  free
+//!   4 misses on one die       4      0       4     16
+//!   a 5th                     4      3       5     19
+//!   3 more                    7      0       8     28
+//! ```
+
+use destage_base::choices;
+
+choices! {
+    /// The words of `pool`: which of the two slips stay.
+    pub enum Counting {
+        /// None: what is free is what no page is in.
+        Corrected = "corrected",
+        /// An eviction counts a page of every queue, empty ones too.
+        EveryQueue = "every_queue",
+        /// And so does every miss, with an eviction or without.
+        Printed = "printed",
+    }
+}
+
+/// The pool of a buffer that believes it.
+pub struct Pool {
+    /// Pages believed free.
+    free: u64,
+    dies: u64,
+    /// Every miss adds, not only one that evicts.
+    at_every_miss: bool,
+    capacity: usize,
+    /// The most pages beyond the capacity at one moment.
+    beyond_max: usize,
+}
+
+impl Pool {
+    /// The pool of an empty buffer; none if it is counted as it should be.
+    pub fn new(counting: Counting, capacity_pages: u32, dies: u32) -> Option<Self> {
+        let at_every_miss = match counting {
+            Counting::Corrected => return None,
+            Counting::EveryQueue => false,
+            Counting::Printed => true,
+        };
+        Some(Self {
+            free: u64::from(capacity_pages),
+            dies: u64::from(dies),
+            at_every_miss,
+            capacity: capacity_pages as usize,
+            beyond_max: 0,
+        })
+    }
+
+    /// Whether a miss has to evict first.
+    pub fn is_empty(&self) -> bool {
+        self.free == 0
+    }
+
+    /// One page of each queue that had one has left for a miss.
+    pub fn note_batch(&mut self) {
+        if !self.at_every_miss {
+            self.free += self.dies;
+        }
+    }
+
+    /// A page has entered, and there are now `pages`.
+    pub fn note_miss(&mut self, pages: usize) {
+        if self.at_every_miss {
+            self.free += self.dies - 1;
+        } else {
+            self.free = self.free.saturating_sub(1);
+        }
+        self.beyond_max = self.beyond_max.max(pages.saturating_sub(self.capacity));
+    }
+
+    /// A page has left, and for no miss.
+    pub fn give_back(&mut self) {
+        self.free += 1;
+    }
+
+    /// Emits the pool and what it hides.
+    pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        emit("pool_pages", self.free as f64);
+        emit("beyond_capacity_pages_max", self.beyond_max as f64);
+    }
+
+    /// Begins the maximum anew, from `pages` pages.
+    pub fn reset_maximum(&mut self, pages: usize) {
+        self.beyond_max = pages.saturating_sub(self.capacity);
+    }
+}

@@ -1,0 +1,179 @@
+//! What was learnt, period by period: a series of bounded length, and how much it varies.
+
+use alloc::vec::Vec;
+
+use super::monitor::NEVER;
+use crate::scheme::Series;
+
+/// How many periods are kept at most. Where there are more, every second one is dropped, and from then on every
+/// second one kept; and so on.
+const KEPT: usize = 1024;
+
+/// What was in force when a period ended.
+#[derive(Clone, Copy)]
+pub struct Period {
+    /// Its last page write.
+    pub end: u64,
+    /// Threshold of pages, or [`NEVER`].
+    pub pird: u64,
+    /// Threshold of clusters, or [`NEVER`].
+    pub bird: u64,
+    /// Share of size-independent clusters; none without clusters.
+    pub alpha: Option<f64>,
+}
+
+impl Period {
+    /// Its numbers, each with its name; what is infinite or has no meaning is none.
+    fn values(&self) -> [(&'static str, Option<f64>); 3] {
+        let finite = |threshold: u64| (threshold != NEVER).then_some(threshold as f64);
+        [
+            ("pird_threshold", finite(self.pird)),
+            ("bird_threshold", finite(self.bird)),
+            ("alpha", self.alpha),
+        ]
+    }
+}
+
+/// Periods so far.
+pub struct Periods {
+    /// The periods whose number, counted from 1, is a multiple of `step`.
+    kept: Vec<Period>,
+    step: u64,
+    count: u64,
+    /// Of the values of [`Period::values`].
+    spreads: [Spread; 3],
+}
+
+impl Default for Periods {
+    fn default() -> Self {
+        Self {
+            kept: Vec::new(),
+            step: 1,
+            count: 0,
+            spreads: [Spread::default(); 3],
+        }
+    }
+}
+
+impl Periods {
+    /// A period has ended.
+    pub fn push(&mut self, period: Period) {
+        for (spread, (_, value)) in self.spreads.iter_mut().zip(period.values()) {
+            value.into_iter().for_each(|value| spread.push(value));
+        }
+        self.count += 1;
+        if self.count > self.step * KEPT as u64 {
+            self.step *= 2;
+            let mut number = 0;
+            self.kept.retain(|_| {
+                number += 1;
+                number % 2 == 0
+            });
+        }
+        if self.count.is_multiple_of(self.step) {
+            self.kept.push(period);
+        }
+    }
+
+    /// The mean of alpha.
+    pub fn mean_alpha(&self) -> Option<f64> {
+        let spread = &self.spreads[2];
+        (spread.count > 0).then(|| spread.sum / spread.count as f64)
+    }
+
+    /// Emits the series, all of one length.
+    pub fn series(&self, emit: &mut dyn FnMut(Series)) {
+        let Some(first) = self.kept.first() else {
+            return;
+        };
+        emit(Series {
+            name: "period_end",
+            values: (self.kept.iter())
+                .map(|period| Some(period.end as f64))
+                .collect(),
+            squared_variation: None,
+        });
+        for (index, (name, _)) in first.values().into_iter().enumerate() {
+            let values = self.kept.iter().map(|period| period.values()[index].1);
+            emit(Series {
+                name,
+                values: values.collect(),
+                squared_variation: self.spreads[index].squared_variation(),
+            });
+        }
+    }
+}
+
+/// Mean and deviation of numbers that come one by one (Welford 1962): equal numbers have none at all.
+#[derive(Clone, Copy, Default)]
+struct Spread {
+    count: u64,
+    sum: f64,
+    mean: f64,
+    /// Squares of the distances from the mean, summed.
+    squares: f64,
+}
+
+impl Spread {
+    fn push(&mut self, value: f64) {
+        self.count += 1;
+        self.sum += value;
+        let before = value - self.mean;
+        self.mean += before / self.count as f64;
+        self.squares += before * (value - self.mean);
+    }
+
+    /// Variance of the population over the square of the mean; none without numbers, or if all are 0.
+    fn squared_variation(&self) -> Option<f64> {
+        let square = self.mean * self.mean;
+        (square > 0.0).then(|| self.squares / self.count as f64 / square)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn periods(count: u64) -> Periods {
+        let mut periods = Periods::default();
+        for number in 1..=count {
+            periods.push(Period {
+                end: number * 10,
+                pird: number,
+                bird: NEVER,
+                alpha: None,
+            });
+        }
+        periods
+    }
+
+    #[test]
+    fn a_long_series_is_thinned_evenly() {
+        for (count, step) in [
+            (3, 1),
+            (1024, 1),
+            (1025, 2),
+            (2048, 2),
+            (2049, 4),
+            (9000, 16),
+        ] {
+            let periods = periods(count);
+            let ends: Vec<u64> = periods.kept.iter().map(|period| period.end).collect();
+            let expected: Vec<u64> = (1..=count / step).map(|index| index * step * 10).collect();
+            assert_eq!(ends, expected, "{count}");
+        }
+    }
+
+    #[test]
+    fn variation_is_over_all_periods() {
+        let mut found = Vec::new();
+        periods(9000).series(&mut |series| found.extend(series.squared_variation));
+        // Of 1 to n: mean (n + 1) / 2, variance (n^2 - 1) / 12.
+        let exact = (9000.0 * 9000.0 - 1.0) / 12.0 / (4500.5 * 4500.5);
+        assert!(found.len() == 1 && (found[0] - exact).abs() < 1e-12);
+        let mut equal = Spread::default();
+        (0..100).for_each(|_| equal.push(0.1));
+        assert_eq!(equal.squared_variation(), Some(0.0));
+        assert_eq!(Spread::default().squared_variation(), None);
+    }
+}

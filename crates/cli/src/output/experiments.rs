@@ -1,0 +1,98 @@
+//! Studies and reproductions as text in a terminal.
+
+use std::path::Path;
+
+use destage::reproduce::{Report, Verdict};
+use destage::study::figure::Figure;
+use destage::study::shown::short;
+use destage::study::{StudyReport, rows::Row};
+
+use super::table::{Side, Table};
+
+/// The longest cell of a table.
+const WIDEST: usize = 44;
+
+/// A study: its figures as tables, and what failed.
+pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
+    let mut text = format!("{}\n", report.title);
+    for figure in &report.figures {
+        text.push_str(&format!("\n{}\n{}", figure.heading(), data(figure)));
+    }
+    for error in report.rows.all.iter().filter_map(Row::error) {
+        text.push_str(&format!("\na run failed: {error}\n"));
+    }
+    let runs = report.rows.all.len();
+    text.push_str(&format!("\n{runs} runs; data in {}\n", folder.display()));
+    text
+}
+
+/// The verdicts of all papers, and how many of each kind there are.
+pub(crate) fn reproduction(report: &Report, folder: &Path) -> String {
+    let mut text = String::new();
+    for paper in &report.papers {
+        text.push_str(&format!("{}: {}\n\n", paper.name, paper.source));
+        let mut table = Table::new(vec![Side::Left; 5]);
+        table.row(["claim", "verdict", "published", "measured", "statement"]);
+        table.rule();
+        for claim in &paper.claims {
+            table.row([
+                claim.id.clone(),
+                claim.spoken(),
+                cut(&short(&claim.published)),
+                cut(&short(&claim.measured)),
+                cut(&claim.statement),
+            ]);
+        }
+        text.push_str(&format!("{}\n", table.text()));
+        for experiment in &paper.experiments {
+            for gap in &experiment.gaps {
+                text.push_str(&format!("{}/{}: {gap}\n", paper.name, experiment.name));
+            }
+        }
+    }
+    text.push_str(&format!(
+        "{}\n{:.0} s; everything in {}\n",
+        counts(report),
+        report.manifest.wall_time_s,
+        folder.display()
+    ));
+    text
+}
+
+/// How many claims there are, and how many of each verdict.
+pub(crate) fn counts(report: &Report) -> String {
+    let kinds = Verdict::ALL.map(|verdict| (report.count(verdict), verdict.spoken()));
+    let counts: Vec<_> = kinds
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{count} {words}"))
+        .collect();
+    let claims: usize = kinds.iter().map(|(count, _)| count).sum();
+    format!("{claims} claims at the {} scale: {}", report.scale.name(), counts.join(", "))
+}
+
+/// A figure's data as a table.
+fn data(figure: &Figure) -> String {
+    let mut sides = vec![Side::Right; figure.series.len() + 1];
+    sides[0] = Side::Left;
+    let mut table = Table::new(sides);
+    let names = figure.series.iter().map(|series| series.name.clone());
+    table.row([figure.x_title.clone()].into_iter().chain(names));
+    table.rule();
+    for (index, x) in figure.x.iter().enumerate() {
+        let values = figure.series.iter().map(|series| {
+            let point = series.points[index];
+            point.map_or(String::new(), |point| short(&point.mean.into()))
+        });
+        table.row([x.clone()].into_iter().chain(values));
+    }
+    table.text()
+}
+
+/// What fits a column.
+fn cut(text: &str) -> String {
+    match text.chars().count() > WIDEST {
+        true => text.chars().take(WIDEST - 1).chain(['…']).collect(),
+        false => text.to_owned(),
+    }
+}

@@ -1,0 +1,282 @@
+//! Studies and reproductions from the command line: what is documented runs, what is wrong is said, one page shows it.
+
+mod common;
+
+use std::path::Path;
+
+use common::{Outcome, Place};
+
+/// The TOML in docs/STUDIES.md, in order; the study shortened.
+fn documented() -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/STUDIES.md");
+    let text = std::fs::read_to_string(path).expect("docs/STUDIES.md");
+    let blocks = text.split("```toml\n").skip(1);
+    blocks
+        .map(|block| {
+            block
+                .split("```")
+                .next()
+                .expect("an end")
+                .replace("requests=50000", "requests=3000")
+        })
+        .collect()
+}
+
+const SMALL: &str = r#"
+title = "A <small> study"
+about = "Two sizes."
+[settings]
+ftl.kind = "none"
+[[input]]
+name = "made"
+workload = "uniform:requests=300,footprint_pages=64"
+[[variant]]
+name = "drained"
+set = { "sim.drain" = true }
+[[grid]]
+buffers = ["lru", "fifo"]
+sizes = ["64KiB", "128KiB"]
+seeds = [1, 2]
+[[figure]]
+id = "hits"
+title = "Hits"
+x = "size"
+series = "buffer"
+y = 'm("buffer.write_hits")'
+y_title = "hits"
+log = "x"
+published = { lru = { "64KiB" = 100 } }
+"#;
+
+fn refused(outcome: &Outcome, parts: &[&str]) {
+    assert_eq!(outcome.status, 2, "{}", outcome.errors);
+    for part in parts {
+        assert!(outcome.errors.contains(part), "{part}: {}", outcome.errors);
+    }
+}
+
+/// A page that needs nothing but itself, with each die closed.
+fn check_page(page: &str) {
+    for outside in ["http:", "https:", "src=", "url(", "@import", "<script"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    for die in [
+        "svg", "table", "figure", "details", "p", "td", "th", "tr", "g", "h2", "h3",
+    ] {
+        let opened =
+            page.matches(&format!("<{die}>")).count() + page.matches(&format!("<{die} ")).count();
+        assert_eq!(opened, page.matches(&format!("</{die}>")).count(), "{die}");
+    }
+}
+
+#[test]
+fn the_documented_study_and_claims_run() {
+    let place = Place::new();
+    let [study, claims] = &documented()[..] else {
+        panic!("docs/STUDIES.md has a study and claims");
+    };
+    std::fs::create_dir_all(place.path("papers/own")).expect("a folder");
+    place.write("papers/own/schemes.toml", study);
+    place.write("papers/own/claims.toml", claims);
+    place.write("papers/own/paper.toml", "source = 'Us'\nabout = 'Ours.'");
+    let text = place.succeed(&["study", "papers/own/schemes.toml", "--results", "kept"]);
+    assert!(
+        text.contains("Throughput over the size of the buffer"),
+        "{text}"
+    );
+    for name in [
+        "report.html",
+        "results.json",
+        "results.csv",
+        "throughput.csv",
+    ] {
+        assert!(!place.read(&format!("kept/schemes/{name}")).is_empty());
+    }
+    check_page(&place.read("kept/schemes/report.html"));
+    // The same results serve the claims.
+    let arguments = [
+        "reproduce",
+        "--experiments",
+        "papers",
+        "--results",
+        "kept",
+        "--json",
+    ];
+    let report = place.json(&arguments);
+    assert_eq!(report["claims"][0]["id"], "B13");
+    assert!(place.read("kept/own/README.md").contains("| B13 | 4.2.2 |"));
+}
+
+#[test]
+fn a_page_shows_each_figure_and_what_was_published() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.succeed(&["study", "small.toml"]);
+    let page = place.read("destage-results/small/report.html");
+    check_page(&page);
+    for part in [
+        "A &lt;small&gt; study",
+        "published",
+        "class=\"range\"",
+        "64 KiB, lru",
+        "size, logarithmic",
+    ] {
+        let found =
+            page.contains(part) || page.contains(&part.replace("64 KiB, lru", "lru, 64 KiB"));
+        assert!(found, "{part}");
+    }
+}
+
+#[test]
+fn a_rerun_writes_the_same_readmes() {
+    let place = Place::new();
+    place.succeed(&[
+        "reproduce",
+        "bplru/examples",
+        "--results",
+        "one",
+        "--threads",
+        "1",
+    ]);
+    place.succeed(&[
+        "reproduce",
+        "bplru/examples",
+        "--results",
+        "other",
+        "--threads",
+        "2",
+    ]);
+    for name in ["README.md", "bplru/README.md"] {
+        assert_eq!(
+            place.read(&format!("one/{name}")),
+            place.read(&format!("other/{name}"))
+        );
+    }
+    check_page(&place.read("one/report.html"));
+}
+
+#[test]
+fn sixty_claims_and_forty_figures_fit_one_page() {
+    let place = Place::new();
+    let mut study = SMALL.to_owned();
+    let figure = &SMALL[SMALL.find("[[figure]]").expect("a figure")..];
+    for index in 1..40 {
+        study.push_str(&figure.replace("\"hits\"\ntitle", &format!("\"hits{index}\"\ntitle")));
+    }
+    let mut claims = String::new();
+    for index in 0..60 {
+        claims.push_str(&format!(
+            "[[claim]]\nid = 'C{index}'\nplace = 'p'\nstatement = 'a < b | c'\ncheck = 'property'\nexperiment = 'small'\nmeasured = 'm(\"buffer.write_hits\", buffer=\"lru\", size=\"64KiB\") > {}'\n",
+            index * 2
+        ));
+    }
+    std::fs::create_dir_all(place.path("papers/own")).expect("a folder");
+    place.write("papers/own/small.toml", study);
+    place.write("papers/own/claims.toml", claims);
+    place.write("papers/own/paper.toml", "source = 'Us'\nabout = 'Ours.'");
+    place.succeed(&["reproduce", "--experiments", "papers"]);
+    let page = place.read("destage-results/report.html");
+    check_page(&page);
+    assert_eq!(page.matches("<figure ").count(), 40);
+    assert_eq!(page.matches("class=\"verdict ").count(), 60);
+    assert!(page.len() < 1_000_000, "{}", page.len());
+}
+
+#[test]
+fn what_is_wrong_in_a_study_is_said() {
+    let place = Place::new();
+    for (from, to, parts) in [
+        (
+            "seeds = [1, 2]",
+            "sedes = [1, 2]",
+            &["small.toml", "line 15", "sedes"][..],
+        ),
+        (
+            "sizes = [",
+            "inputs = [\"mad\"]\nsizes = [",
+            &["small.toml", "\"mad\"", "made"],
+        ),
+        (
+            "sizes = [",
+            "variants = [\"draned\"]\nsizes = [",
+            &["\"draned\"", "drained"],
+        ),
+        (
+            "buffer.write_hits",
+            "buffer.write_hit",
+            &["small.toml", "\"hits\"", "buffer.write_hit"],
+        ),
+        ("m(\"buffer", "mm(\"buffer", &["small.toml", "mm("]),
+        (
+            "sim.drain",
+            "sim.drian",
+            &["small.toml", "sim.drian", "sim.drain"],
+        ),
+        (
+            "title = \"A",
+            "titel = \"A",
+            &["small.toml", "line 2", "titel"],
+        ),
+        (
+            "workload = \"uniform",
+            "trace = \"nothing.csv\" #",
+            &["nothing.csv"],
+        ),
+        (
+            "workload = \"uniform",
+            "pages = \"1\"\nworkload = \"uniform",
+            &["made", "one of"],
+        ),
+        ("[[figure]]", "[[figure]", &["small.toml", "line 16"]),
+    ] {
+        assert!(SMALL.contains(from), "{from}");
+        let mut text = SMALL.replace(from, to);
+        // What a variant sets is seen where it is used.
+        if from == "sim.drain" {
+            text = text.replace("sizes = [", "variants = [\"drained\"]\nsizes = [");
+        }
+        place.write("small.toml", text);
+        refused(&place.run(&["study", "small.toml"]), parts);
+    }
+    refused(
+        &place.run(&["study", "none.toml"]),
+        &["none.toml", "study file"],
+    );
+}
+
+#[test]
+fn what_is_wrong_around_a_study_is_said() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    place.write("a.csv", "1\n");
+    for (arguments, parts) in [
+        (&["reproduce", "bplr"][..], &["\"bplr\"", "bplru"][..]),
+        (&["reproduce", "bplru/exmples"], &["exmples", "examples"]),
+        (
+            &["reproduce", "--experiments", "none"],
+            &["--experiments", "none"],
+        ),
+        (
+            &["study", "small.toml", "--trace", "iozon=a.csv"],
+            &["\"iozon\"", "iozone"],
+        ),
+        (
+            &["study", "small.toml", "--trace", "iozone"],
+            &["NAME=FILE"],
+        ),
+        (
+            &["study", "small.toml", "--trace", "iozone=none.csv"],
+            &["none.csv"],
+        ),
+        (
+            &["study", "small.toml", "--traces", "none"],
+            &["--traces", "none"],
+        ),
+        (
+            &["study", "small.toml", "--results", "a.csv"],
+            &["--results", "a.csv"],
+        ),
+    ] {
+        refused(&place.run(arguments), parts);
+    }
+}

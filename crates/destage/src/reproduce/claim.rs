@@ -1,0 +1,214 @@
+//! What a paper claims, and how that is checked.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// A claim as written in `claims.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Claim {
+    /// Its row in the table of claims, with the part behind a point: `A8.iozone`.
+    pub(crate) id: String,
+    /// Where the paper says it.
+    pub(crate) place: String,
+    /// What the paper says.
+    pub(crate) statement: String,
+    /// How it is checked.
+    pub(crate) check: Check,
+    /// The experiment over whose results the formulas go.
+    pub(crate) experiment: Option<String>,
+    /// The published value or values.
+    pub(crate) published: Option<toml::Value>,
+    /// How far `within` and `arithmetic` may be off: `15 %` of the published value, or `0.1 points`.
+    pub(crate) tolerance: Option<Tolerance>,
+    /// The formula of what is measured.
+    pub(crate) measured: Option<String>,
+    /// In place of comparing with the published value: a formula over `measured` and `published`.
+    pub(crate) holds: Option<String>,
+    /// A formula over `measured` and `published` that is true if the paper contradicts itself.
+    pub(crate) proof: Option<String>,
+    /// Axes over which the formulas go, all of whose values must hold.
+    #[serde(default)]
+    pub(crate) each: BTreeMap<String, Vec<toml::Value>>,
+    /// Parameters that were chosen so that it holds.
+    #[serde(default)]
+    pub(crate) fitted: Vec<String>,
+    /// The trace that a claim without an experiment would need.
+    pub(crate) needs: Option<String>,
+    /// What a reader should know of the check, the cause of a deviation, or the slip in the paper.
+    #[serde(default)]
+    pub(crate) note: String,
+}
+
+/// How a claim is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Check {
+    /// The measured value is the published one.
+    Equal,
+    /// It is within a tolerance of it.
+    Within,
+    /// The measured values ascend.
+    Order,
+    /// They have the signs of the published ones.
+    Sign,
+    /// A formula is true.
+    Property,
+    /// Published numbers agree with each other.
+    Arithmetic,
+    /// It cannot be checked; the note says why.
+    Not,
+}
+
+impl Check {
+    /// The word for it in results.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::Within => "within",
+            Self::Order => "order",
+            Self::Sign => "sign",
+            Self::Property => "property",
+            Self::Arithmetic => "arithmetic",
+            Self::Not => "not",
+        }
+    }
+}
+
+/// How far a value may be off.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum Tolerance {
+    /// Per cent of the published value.
+    Percent(f64),
+    /// Units of the value itself.
+    Points(f64),
+}
+
+impl TryFrom<String> for Tolerance {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let refused = || format!("tolerance {text:?}: expected such as \"15 %\" or \"0.1 points\"");
+        let (number, unit) = text.trim().split_once(' ').ok_or_else(refused)?;
+        let number: f64 = number.parse().map_err(|_| refused())?;
+        match unit.trim() {
+            _ if !(number >= 0.0 && number.is_finite()) => Err(refused()),
+            "%" => Ok(Self::Percent(number)),
+            "points" => Ok(Self::Points(number)),
+            _ => Err(refused()),
+        }
+    }
+}
+
+impl std::fmt::Display for Tolerance {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Percent(number) => write!(formatter, "{number} %"),
+            Self::Points(number) => write!(formatter, "{number} points"),
+        }
+    }
+}
+
+impl Tolerance {
+    fn allows(self, measured: f64, published: f64) -> bool {
+        let off = (measured - published).abs();
+        match self {
+            Self::Percent(percent) => off <= percent / 100.0 * published.abs(),
+            Self::Points(points) => off <= points,
+        }
+    }
+}
+
+/// Whether `measured` bears out `published`; why it cannot be told otherwise.
+pub(super) fn bears_out(
+    check: Check,
+    tolerance: Option<Tolerance>,
+    measured: &Value,
+    published: &Value,
+) -> Result<bool, String> {
+    match check {
+        Check::Equal => Ok(equal(measured, published)),
+        Check::Within => {
+            let tolerance = tolerance.ok_or("expected a tolerance")?;
+            pairwise(measured, published, &|one, other| tolerance.allows(one, other))
+        }
+        Check::Arithmetic => match tolerance {
+            Some(tolerance) => {
+                pairwise(measured, published, &|one, other| tolerance.allows(one, other))
+            }
+            None => Ok(equal(measured, published)),
+        },
+        Check::Sign => pairwise(measured, published, &|one, other| {
+            one != 0.0 && other != 0.0 && (one > 0.0) == (other > 0.0)
+        }),
+        Check::Order => match measured {
+            Value::Array(items) if items.iter().all(Value::is_array) => items
+                .iter()
+                .map(|item| bears_out(check, tolerance, item, published))
+                .try_fold(true, |all, one| Ok(all && one?)),
+            Value::Array(items) => {
+                let numbers: Option<Vec<_>> = items.iter().map(Value::as_f64).collect();
+                let numbers = numbers.ok_or("expected measured to be a list of numbers")?;
+                Ok(numbers.windows(2).all(|pair| pair[0] < pair[1]))
+            }
+            _ => Err("expected measured to be a list".to_owned()),
+        },
+        Check::Property => truth(measured),
+        Check::Not => Err("nothing is checked".to_owned()),
+    }
+}
+
+/// Whether a truth, or each of a list of truths, is one.
+pub(super) fn truth(value: &Value) -> Result<bool, String> {
+    match value {
+        Value::Bool(flag) => Ok(*flag),
+        Value::Array(items) if !items.is_empty() => items
+            .iter()
+            .map(truth)
+            .try_fold(true, |all, one| Ok(all && one?)),
+        other => Err(format!("{other}: expected true or false")),
+    }
+}
+
+/// Equality of values, where 12 and 12.0 are one.
+fn equal(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Array(ones), Value::Array(others)) => {
+            ones.len() == others.len() && ones.iter().zip(others).all(|(a, b)| equal(a, b))
+        }
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        _ => one == other,
+    }
+}
+
+/// Whether `agree` holds of two numbers, or of each two of two lists; one number goes with each of a list.
+fn pairwise(
+    one: &Value,
+    other: &Value,
+    agree: &impl Fn(f64, f64) -> bool,
+) -> Result<bool, String> {
+    let all = |pairs: Vec<(&Value, &Value)>| {
+        let mut each = pairs.into_iter().map(|(a, b)| pairwise(a, b, agree));
+        each.try_fold(true, |all, one| Ok(all && one?))
+    };
+    match (one, other) {
+        (Value::Array(ones), Value::Array(others)) if ones.len() != others.len() => Err(format!(
+            "{} values are measured and {} published; expected equal numbers",
+            ones.len(),
+            others.len()
+        )),
+        (Value::Array(ones), Value::Array(others)) => all(ones.iter().zip(others).collect()),
+        (Value::Array(ones), other) => all(ones.iter().map(|one| (one, other)).collect()),
+        _ => match (one.as_f64(), other.as_f64()) {
+            (Some(one), Some(other)) => Ok(agree(one, other)),
+            _ => Err(format!("{one} and {other}: expected numbers")),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests;

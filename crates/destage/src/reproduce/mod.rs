@@ -1,0 +1,334 @@
+//! The papers, reproduced: experiments as data, claims with formulas, verdicts that follow from runs.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `paper` | a paper's folder: experiments, claims, open rules |
+//! | `claim` | how a claim is checked |
+//! | [`verdict`] | what became of it |
+//! | [`readings`] | open rules, chosen by the paper's own claims |
+//! | `readme` | a paper's README |
+//!
+//! docs/STUDIES.md says how the files are written.
+
+mod claim;
+mod paper;
+mod readme;
+pub mod readings;
+pub mod verdict;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::compare::Effort;
+use crate::error::Error;
+use crate::manifest::Manifest;
+use crate::study::figure::Figure;
+use crate::study::rows::Rows;
+use crate::study::{Cells, Extra, InputFacts, Scale, Store, Study, Traces, complete};
+
+pub use claim::{Check, Tolerance};
+pub use paper::{Paper, shipped_traces};
+pub use readings::Readings;
+pub use verdict::{Judged, Verdict};
+
+/// What is to be reproduced, and with what.
+pub struct Plan {
+    /// The papers, with the experiments that are wanted.
+    pub papers: Vec<Paper>,
+    /// How much of them.
+    pub scale: Scale,
+    /// Where traces are.
+    pub traces: Traces,
+    /// What comes from outside the experiments.
+    pub extra: Extra,
+    /// Whether the combinations of open rules are tried.
+    pub readings: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// How it came to be.
+    pub manifest: Manifest,
+    /// How much was run.
+    pub scale: Scale,
+    /// By paper.
+    pub papers: Vec<PaperReport>,
+}
+
+/// What came of a paper.
+#[derive(Clone, Debug)]
+pub struct PaperReport {
+    /// What it is called here.
+    pub name: String,
+    /// Authors, title, venue, year.
+    pub source: String,
+    /// What it is about.
+    pub about: String,
+    /// How much was run.
+    pub scale: Scale,
+    /// Its experiments.
+    pub experiments: Vec<ExperimentReport>,
+    /// Its claims.
+    pub claims: Vec<Judged>,
+    /// What decides between the rules that it leaves open, if that was tried.
+    pub readings: Option<Readings>,
+}
+
+/// What came of an experiment.
+#[derive(Clone, Debug)]
+pub struct ExperimentReport {
+    /// The file's name without its ending.
+    pub name: String,
+    /// What it is, in a few words.
+    pub title: String,
+    /// What it is for.
+    pub about: String,
+    /// How many runs it has.
+    pub runs: usize,
+    /// What they read.
+    pub inputs: BTreeSet<InputFacts>,
+    /// What it shows.
+    pub figures: Vec<Figure>,
+    /// Runs that failed, and inputs that were not found; a sentence each.
+    pub gaps: Vec<String>,
+}
+
+impl Plan {
+    /// Those of `papers` that `name` means: all, one (`bplru`), or one experiment of one (`bplru/w4`).
+    ///
+    /// # Errors
+    /// If there is no such paper or experiment.
+    pub fn choose(mut papers: Vec<Paper>, name: Option<&str>) -> Result<Vec<Paper>, Error> {
+        let Some(name) = name else {
+            return Ok(papers);
+        };
+        let (paper, experiment) = match name.split_once('/') {
+            Some((paper, experiment)) => (paper, Some(experiment)),
+            None => (name, None),
+        };
+        if !papers.iter().any(|each| each.name == paper) {
+            let names = papers.iter().map(|each| each.name.as_str());
+            return Err(Error::unknown(
+                format!("{paper:?}: no such paper"),
+                paper,
+                names,
+            ));
+        }
+        papers.retain(|each| each.name == paper);
+        if let (Some(experiment), Some(paper)) = (experiment, papers.first_mut()) {
+            if paper.study(experiment).is_none() {
+                let names = paper.studies.iter().map(|study| study.name.as_str());
+                let refusal = format!("{name:?}: {} has no such experiment", paper.name);
+                return Err(Error::unknown(refusal, experiment, names));
+            }
+            paper.studies.retain(|study| study.name == experiment);
+            paper
+                .claims
+                .retain(|claim| claim.experiment.as_deref() == Some(experiment));
+        }
+        Ok(papers)
+    }
+
+    /// Runs what is not yet in `store`, and judges every claim.
+    ///
+    /// # Errors
+    /// What is wrong with an experiment, an input or the store, or that `effort.progress` asked to stop.
+    pub fn carry_out(&self, store: &Store, effort: &Effort<'_>) -> Result<Report, Error> {
+        let started = Instant::now();
+        let mut asked = Vec::new();
+        let mut places = Vec::new();
+        for paper in &self.papers {
+            let sets = match self.readings {
+                true => readings::combinations(paper),
+                false => readings::combinations(paper).into_iter().take(1).collect(),
+            };
+            for set in &sets {
+                for study in &paper.studies {
+                    places.push((paper.name.clone(), set.clone(), study.name.clone()));
+                    asked.push(self.cells(study, set)?);
+                }
+            }
+        }
+        let counts: Vec<_> = asked.iter().map(|cells| cells.cells.len()).collect();
+        let mut rows = complete(&asked, store, effort)?.into_iter().zip(counts);
+        drop(asked);
+        let mut next = places.into_iter();
+        let mut papers = Vec::new();
+        for paper in &self.papers {
+            let sets = match self.readings {
+                true => readings::combinations(paper),
+                false => readings::combinations(paper).into_iter().take(1).collect(),
+            };
+            let mut of_sets = Vec::new();
+            for _ in &sets {
+                let mut of_set: BTreeMap<String, (Arc<Rows>, usize)> = BTreeMap::new();
+                for _ in &paper.studies {
+                    if let (Some(place), Some(found)) = (next.next(), rows.next()) {
+                        of_set.insert(place.2, found);
+                    }
+                }
+                of_sets.push(of_set);
+            }
+            papers.push(self.report(paper, &sets, &of_sets)?);
+        }
+        Ok(Report {
+            manifest: Manifest {
+                command: Vec::new(),
+                inputs: Vec::new(),
+                seed: 1,
+                wall_time_s: started.elapsed().as_secs_f64(),
+            },
+            scale: self.scale,
+            papers,
+        })
+    }
+
+    fn cells(&self, study: &Study, set: &readings::Set) -> Result<Cells, Error> {
+        let mut extra = self.extra.clone();
+        extra.readings.extend(set.iter().cloned());
+        study.cells(self.scale, &self.traces, &extra)
+    }
+
+    fn report(
+        &self,
+        paper: &Paper,
+        sets: &[readings::Set],
+        of_sets: &[BTreeMap<String, (Arc<Rows>, usize)>],
+    ) -> Result<PaperReport, Error> {
+        let mut experiments = Vec::new();
+        for study in &paper.studies {
+            let Some((rows, runs)) = of_sets.first().and_then(|first| first.get(&study.name)) else {
+                continue;
+            };
+            experiments.push(ExperimentReport {
+                name: study.name.clone(),
+                title: study.title().to_owned(),
+                about: study.about().to_owned(),
+                runs: *runs,
+                inputs: rows.all.iter().map(|row| row.input.clone()).collect(),
+                figures: study.figures(rows)?,
+                gaps: gaps(rows),
+            });
+        }
+        let none = BTreeMap::new();
+        let first = of_sets.first().unwrap_or(&none);
+        let mut claims = Vec::new();
+        for claim in &paper.claims {
+            claims.push(
+                verdict::Case {
+                    paper: &paper.name,
+                    claim,
+                    over: over(paper, claim, first),
+                }
+                .judge()?,
+            );
+        }
+        let tried = self.readings && sets.len() > 1;
+        let readings = match tried {
+            false => None,
+            true => {
+                let mut combinations = Vec::new();
+                for (set, rows) in sets.iter().zip(of_sets) {
+                    let mut held = BTreeMap::new();
+                    for claim in &paper.claims {
+                        let holds = verdict::Case {
+                            paper: &paper.name,
+                            claim,
+                            over: over(paper, claim, rows),
+                        }
+                        .holds()?;
+                        held.extend(holds.map(|holds| (claim.id.clone(), holds)));
+                    }
+                    combinations.push(readings::Combination {
+                        values: set.iter().map(|(_, _, value)| value.clone()).collect(),
+                        claims: held,
+                    });
+                }
+                Some(Readings {
+                    parameters: readings::parameters(paper),
+                    combinations,
+                })
+            }
+        };
+        Ok(PaperReport {
+            name: paper.name.clone(),
+            source: paper.source().to_owned(),
+            about: paper.about().to_owned(),
+            scale: self.scale,
+            experiments,
+            claims,
+            readings,
+        })
+    }
+}
+
+/// The study of `claim`, and its results.
+fn over<'a>(
+    paper: &'a Paper,
+    claim: &claim::Claim,
+    rows: &'a BTreeMap<String, (Arc<Rows>, usize)>,
+) -> Option<(&'a Study, &'a Arc<Rows>)> {
+    let name = claim.experiment.as_deref()?;
+    Some((paper.study(name)?, &rows.get(name)?.0))
+}
+
+/// Runs that failed, and inputs that were not found.
+fn gaps(rows: &Rows) -> Vec<String> {
+    let missing = rows
+        .missing
+        .iter()
+        .map(|(input, trace)| format!("{input}: the trace {trace} was not found"));
+    let failed = rows.all.iter().filter_map(|row| {
+        let labels: Vec<_> = row.labels.iter().map(|(axis, value)| format!("{axis} {value}")).collect();
+        Some(format!("{}: {}", labels.join(", "), row.error()?))
+    });
+    missing.chain(failed).collect()
+}
+
+impl PaperReport {
+    /// How many of its claims have `verdict`.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        let all = self.claims.iter();
+        all.filter(|claim| claim.verdict == verdict).count()
+    }
+}
+
+impl Report {
+    /// How many claims of all papers have `verdict`.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        self.papers.iter().map(|paper| paper.count(verdict)).sum()
+    }
+
+    /// `{"manifest", "scale", "claims": [...], "readings", "figures"}`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut readings = serde_json::Map::new();
+        let mut figures = serde_json::Map::new();
+        let mut claims = Vec::new();
+        for paper in &self.papers {
+            claims.extend(paper.claims.iter().map(Judged::to_json));
+            if let Some(table) = &paper.readings {
+                readings.insert(paper.name.clone(), table.to_json());
+            }
+            for experiment in &paper.experiments {
+                let all: Vec<_> = experiment.figures.iter().map(Figure::to_json).collect();
+                figures.insert(format!("{}/{}", paper.name, experiment.name), all.into());
+            }
+        }
+        let manifest = self.manifest.many();
+        let document: Value = json!({
+            "manifest": manifest,
+            "scale": self.scale.name(),
+            "claims": claims,
+            "readings": readings,
+            "figures": figures,
+        });
+        crate::json::text(&document)
+    }
+}

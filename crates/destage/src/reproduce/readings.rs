@@ -1,0 +1,93 @@
+//! Rules that a paper leaves open, chosen by its own claims: every combination is tried on all of them.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::paper::Paper;
+use crate::study::plain;
+
+/// How many of a paper's claims hold under each combination of readings.
+#[derive(Clone, Debug)]
+pub struct Readings {
+    /// Parameters by dotted name, and what their values mean.
+    pub parameters: Vec<(String, String)>,
+    /// The combinations; the first is the default.
+    pub combinations: Vec<Combination>,
+}
+
+/// One combination.
+#[derive(Clone, Debug)]
+pub struct Combination {
+    /// A value for each parameter.
+    pub values: Vec<String>,
+    /// By claim, whether it holds.
+    pub claims: BTreeMap<String, bool>,
+}
+
+impl Combination {
+    /// How many claims hold.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.claims.values().filter(|holds| **holds).count()
+    }
+}
+
+impl Readings {
+    /// Claims that hold under some combinations and not under others.
+    #[must_use]
+    pub fn decided(&self) -> Vec<&str> {
+        let Some(first) = self.combinations.first() else {
+            return Vec::new();
+        };
+        let moves = |id: &&String| {
+            let of = |combination: &Combination| combination.claims.get(*id).copied();
+            self.combinations.iter().any(|each| of(each) != of(first))
+        };
+        first.claims.keys().filter(moves).map(String::as_str).collect()
+    }
+
+    /// The most claims that hold under one combination.
+    #[must_use]
+    pub fn most(&self) -> usize {
+        self.combinations.iter().map(Combination::held).max().unwrap_or(0)
+    }
+
+    /// As in the results of `reproduce`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let combinations = self.combinations.iter().map(|each| {
+            let names = self.parameters.iter().map(|(name, _)| name);
+            let values: BTreeMap<_, _> = names.zip(&each.values).collect();
+            json!({ "readings": values, "held": each.held(), "claims": each.claims })
+        });
+        json!(combinations.collect::<Vec<_>>())
+    }
+}
+
+/// A combination as settings for the runs they concern: kind, parameter, value.
+pub(super) type Set = Vec<(String, String, String)>;
+
+/// All combinations of what `paper` leaves open, the default first; one of nothing if it leaves nothing open.
+pub(super) fn combinations(paper: &Paper) -> Vec<Set> {
+    let mut all = vec![Set::new()];
+    for reading in &paper.head.reading {
+        let longer = |set: &Set| {
+            let with = |value| {
+                let mut set = set.clone();
+                set.push((reading.of.clone(), reading.parameter.clone(), plain(value)));
+                set
+            };
+            reading.values.iter().map(with).collect::<Vec<_>>()
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
+
+/// Parameters and what their values mean.
+pub(super) fn parameters(paper: &Paper) -> Vec<(String, String)> {
+    let all = paper.head.reading.iter();
+    all.map(|reading| (reading.parameter.clone(), reading.about.trim().to_owned()))
+        .collect()
+}

@@ -1,0 +1,163 @@
+use super::*;
+
+const STUDY: &str = r#"
+title = "t"
+[settings]
+flash.pages_per_block = 4
+[[input]]
+name = "short"
+pages = "0 1 2 3 4 5"
+reduced_limit = 3
+[[input]]
+name = "made"
+workload = "uniform:requests=50"
+set = { "workload.footprint_pages" = 64 }
+[[input]]
+name = "real"
+trace = "iozone"
+stands_for = "tpcc"
+[[variant]]
+name = "drained"
+set = { "sim.drain" = true }
+[[grid]]
+buffers = ["lru", "fab", "block-lru:touch_order=promote_first"]
+sizes = ["64KiB..256KiB"]
+seeds = [1, 2]
+variants = ["base", "drained"]
+vary = { "flash.erase_us" = [1500, 3000] }
+[[grid]]
+inputs = ["short"]
+buffers = ["lru"]
+full_only = true
+"#;
+
+fn traces() -> Traces {
+    let text = "[iozone]\nabout = 'i'\n[tpcc]\nabout = 't'\n";
+    Traces::parse(text, "traces.toml").unwrap()
+}
+
+fn cells(text: &str, scale: Scale, extra: &Extra) -> Result<Cells, Error> {
+    let study = Study::parse("s", text, "s.toml", "".into())?;
+    study.cells(scale, &traces(), extra)
+}
+
+#[test]
+fn a_grid_is_a_cross_product() {
+    let found = cells(STUDY, Scale::Reduced, &Extra::default()).unwrap();
+    // Two inputs that are there, three schemes, three sizes, two seeds, two variants, two times of an erase.
+    assert_eq!(found.cells.len(), 2 * 3 * 3 * 2 * 2 * 2);
+    assert_eq!(
+        found.missing,
+        [("real".to_owned(), "iozone".to_owned())].into()
+    );
+    let labels: BTreeSet<_> = found.cells.iter().map(|cell| &cell.labels).collect();
+    assert_eq!(labels.len(), found.cells.len());
+    let axes: Vec<_> = found.cells[0].labels.keys().map(String::as_str).collect();
+    assert_eq!(
+        axes,
+        [
+            "buffer",
+            "flash.erase_us",
+            "ftl",
+            "input",
+            "seed",
+            "size",
+            "variant"
+        ]
+    );
+}
+
+#[test]
+fn the_reduced_scale_leaves_out_and_shortens() {
+    let [reduced, full] =
+        [Scale::Reduced, Scale::Full].map(|scale| cells(STUDY, scale, &Extra::default()).unwrap());
+    assert_eq!(full.cells.len(), reduced.cells.len() + 1);
+    let limit = |cells: &Cells| cells.cells[0].input.identity["limit"].clone();
+    assert_eq!((limit(&reduced), limit(&full)), (json!(3), Value::Null));
+}
+
+#[test]
+fn variants_and_varied_parameters_reach_the_run() {
+    let found = cells(STUDY, Scale::Reduced, &Extra::default()).unwrap();
+    for cell in &found.cells {
+        let parameters = crate::json::parameters(&cell.combination.parameters());
+        assert_eq!(
+            parameters["sim.drain"],
+            json!(cell.labels["variant"] != BASE)
+        );
+        assert_eq!(parameters["sim.seed"].to_string(), cell.labels["seed"]);
+        let erase = parameters["flash.erase_us"]
+            .as_f64()
+            .map(|us| us.to_string());
+        assert_eq!(
+            erase.as_deref(),
+            Some(cell.labels["flash.erase_us"].as_str())
+        );
+    }
+}
+
+#[test]
+fn a_scheme_in_place_of_another_keeps_its_label() {
+    let extra = Extra {
+        replaced: [("block-lru".to_owned(), "lru".to_owned())].into(),
+        ..Extra::default()
+    };
+    let [whole, replaced] =
+        [Extra::default(), extra].map(|extra| cells(STUDY, Scale::Reduced, &extra).unwrap().cells);
+    assert!(
+        whole
+            .iter()
+            .zip(&replaced)
+            .all(|(one, other)| one.labels == other.labels)
+    );
+    for cell in &replaced {
+        let parameters = crate::json::parameters(&cell.combination.parameters());
+        let is_fab = cell.labels["buffer"] == "fab";
+        assert_eq!(
+            parameters["buffer.kind"],
+            json!(if is_fab { "fab" } else { "lru" })
+        );
+    }
+}
+
+#[test]
+fn readings_reach_only_their_scheme() {
+    let extra = Extra {
+        readings: vec![(
+            "block-lru".to_owned(),
+            "buffer.touch_order".to_owned(),
+            "promote_first".to_owned(),
+        )],
+        ..Extra::default()
+    };
+    let text = STUDY.replace(
+        "[\"lru\", \"fab\", \"block-lru:touch_order=promote_first\"]",
+        "[\"block-lru\"]",
+    );
+    let found = cells(&text, Scale::Reduced, &extra).unwrap();
+    let parameters = crate::json::parameters(&found.cells[0].combination.parameters());
+    assert_eq!(parameters["buffer.touch_order"], json!("promote_first"));
+    let text = STUDY.replace(
+        "[\"lru\", \"fab\", \"block-lru:touch_order=promote_first\"]",
+        "[\"lru\"]",
+    );
+    assert!(cells(&text, Scale::Reduced, &extra).is_ok());
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    for (from, to, part) in [
+        ("\"lru\", \"fab\",", "\"lrru\",", "lrru"),
+        ("sim.drain\" = true", "sim.drian\" = true", "sim.drian"),
+        ("0 1 2 3 4 5", "0 x", "\"x\""),
+        ("uniform:requests", "unifrom:requests", "unifrom"),
+        ("64KiB..256KiB", "64KiB..", "64KiB.."),
+    ] {
+        let error = cells(&STUDY.replace(from, to), Scale::Reduced, &Extra::default());
+        let text = error
+            .err()
+            .map(|error| error.to_string())
+            .unwrap_or_default();
+        assert!(text.contains(part), "{to}: {text}");
+    }
+}

@@ -1,0 +1,224 @@
+//! The runs whose results are not yet kept.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use destage_base::Ticks;
+use destage_buffer::destage::Destage;
+use destage_sim::observer::Observer;
+use serde_json::{Value, json};
+
+use super::cells::{Cell, Cells};
+use super::file::What;
+use super::rows::{Row, Rows};
+use super::store::{Key, Store};
+use crate::compare::{Effort, compare};
+use crate::error::Error;
+use crate::progress::{Progress, Stage};
+use crate::run::run;
+use crate::trace_metrics::trace_metrics;
+
+/// Runs of one input that are simulated together: as many as make decoding it a small part of the work, and few enough
+/// that little is lost when the work is stopped.
+const TOGETHER: usize = 8;
+
+/// The results of each of `studies`: those that `store` has, and those of runs that are made now and kept.
+///
+/// # Errors
+/// What is wrong with an input or the store, or that `effort.progress` asked to stop. A run that fails is a row with an error.
+pub(crate) fn complete(
+    studies: &[Cells],
+    store: &Store,
+    effort: &Effort<'_>,
+) -> Result<Vec<Arc<Rows>>, Error> {
+    let cells: Vec<&Cell> = studies.iter().flat_map(|study| &study.cells).collect();
+    let keys: Vec<_> = cells.iter().map(|cell| Key::of(cell)).collect();
+    let (mut asked, mut to_do) = (BTreeSet::new(), Vec::new());
+    for (index, key) in keys.iter().enumerate() {
+        if asked.insert(key.name()) && store.read(key).is_none() {
+            to_do.push(index);
+        }
+    }
+    let tasks = tasks(&cells, to_do);
+    perform(&tasks, &cells, &keys, store, effort)?;
+    let mut results: BTreeMap<&str, Arc<Value>> = BTreeMap::new();
+    for key in &keys {
+        if !results.contains_key(key.name()) {
+            let result = store.read(key).ok_or_else(|| {
+                Error::Internal(format!("the result {} was written and is gone", key.name()))
+            })?;
+            results.insert(key.name(), Arc::new(result));
+        }
+    }
+    let mut keys = keys.iter();
+    let rows_of = |study: &Cells| {
+        let rows = study.cells.iter().zip(&mut keys).map(|(cell, key)| {
+            Ok(Row {
+                labels: cell.labels.clone(),
+                input: cell.input.facts.clone(),
+                result: Arc::clone(&results[key.name()]),
+            })
+        });
+        Ok(Arc::new(Rows {
+            all: rows.collect::<Result<_, Error>>()?,
+            missing: study.missing.clone(),
+        }))
+    };
+    studies.iter().map(rows_of).collect()
+}
+
+/// Runs that are simulated together: of one input, and no more than [`TOGETHER`].
+fn tasks(cells: &[&Cell], to_do: Vec<usize>) -> Vec<Vec<usize>> {
+    let mut tasks: Vec<Vec<usize>> = Vec::new();
+    for index in to_do {
+        let cell = cells[index];
+        let fits = |task: &Vec<usize>| {
+            let first = cells[task[0]];
+            // The size of a device that fits its input is one for all runs of a comparison, and here each stands alone.
+            let alone = |cell: &Cell| {
+                cell.destages || cell.what == What::Trace || cell.combination.config.fits_input()
+            };
+            Arc::ptr_eq(&first.input, &cell.input) && !alone(first) && !alone(cell) && task.len() < TOGETHER
+        };
+        match tasks.last_mut() {
+            Some(task) if fits(task) => task.push(index),
+            _ => tasks.push(vec![index]),
+        }
+    }
+    tasks
+}
+
+/// Works on `tasks` with as many threads as `effort` allows.
+fn perform(
+    tasks: &[Vec<usize>],
+    cells: &[&Cell],
+    keys: &[Key],
+    store: &Store,
+    effort: &Effort<'_>,
+) -> Result<(), Error> {
+    let threads = match effort.threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        threads => threads,
+    };
+    let threads = threads.clamp(1, tasks.len().max(1));
+    let memory = effort.memory / threads as u64;
+    let total = tasks.iter().map(Vec::len).sum::<usize>() as u64;
+    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let stopped = AtomicBool::new(false);
+    let failure = Mutex::new(None);
+    let work = || {
+        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let watch = Watch {
+                progress: effort.progress,
+                stopped: &stopped,
+                done: &done,
+                total,
+            };
+            let result = perform_one(task, cells, keys, store, memory, &watch);
+            done.fetch_add(task.len() as u64, Ordering::Relaxed);
+            if let Err(error) = result {
+                stopped.store(true, Ordering::Relaxed);
+                let mut first = failure.lock().unwrap_or_else(|lock| lock.into_inner());
+                // Those that were stopped by another's failure tell nothing.
+                if matches!(*first, None | Some(Error::Interrupted)) {
+                    *first = Some(error);
+                }
+            }
+            if stopped.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    match failure.into_inner().unwrap_or_else(|lock| lock.into_inner()) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+fn perform_one(
+    task: &[usize],
+    cells: &[&Cell],
+    keys: &[Key],
+    store: &Store,
+    memory: u64,
+    watch: &Watch<'_>,
+) -> Result<(), Error> {
+    let first = cells[task[0]];
+    let input = &first.input.input;
+    if first.what == What::Trace {
+        let metrics = trace_metrics(input, &first.combination.config)?;
+        let result = json!({ "metrics": crate::json::metrics(&metrics) });
+        return store.write(&keys[task[0]], &result);
+    }
+    if first.destages {
+        let mut records = Records::default();
+        let outcome = run(input, &first.combination, watch, &mut records)?;
+        let mut result = json!(outcome.record);
+        result["destages"] = records.texts.into();
+        return store.write(&keys[task[0]], &result);
+    }
+    let combinations: Vec<_> = task
+        .iter()
+        .map(|index| cells[*index].combination.clone())
+        .collect();
+    let effort = Effort {
+        threads: 1,
+        memory,
+        progress: watch,
+    };
+    let results = compare(std::slice::from_ref(input), &combinations, &effort)?;
+    for (index, record) in task.iter().zip(&results.runs) {
+        let mut result = json!(record);
+        if let Some(fields) = result.as_object_mut() {
+            // The same requests may have other names elsewhere.
+            fields.remove("trace");
+        }
+        store.write(&keys[*index], &result)?;
+    }
+    Ok(())
+}
+
+/// Counts runs in place of requests.
+struct Watch<'a> {
+    progress: &'a dyn Progress,
+    stopped: &'a AtomicBool,
+    done: &'a AtomicU64,
+    total: u64,
+}
+
+impl Progress for Watch<'_> {
+    fn report(&self, _: Stage, _: u64, _: Option<u64>) -> bool {
+        let done = self.done.load(Ordering::Relaxed);
+        if !self.progress.report(Stage::Runs, done, Some(self.total)) {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        !self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+/// Destage records as text: `evict 0 1 2`, with `drain` and the other causes alike.
+#[derive(Default)]
+struct Records {
+    texts: Vec<Value>,
+}
+
+impl Observer for Records {
+    fn wants_destages(&self) -> bool {
+        true
+    }
+
+    fn destage(&mut self, _: Ticks, record: &Destage) {
+        let mut text = record.cause.name().to_owned();
+        for page in &record.pages {
+            text.push_str(&format!(" {}", page.page.0));
+        }
+        self.texts.push(text.into());
+    }
+}

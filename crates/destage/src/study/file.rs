@@ -1,0 +1,199 @@
+//! What stands in a study file.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// A study as written.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct File {
+    /// What it is, in a few words.
+    pub(crate) title: String,
+    /// What it is for, in sentences.
+    #[serde(default)]
+    pub(crate) about: String,
+    /// The device profile.
+    pub(crate) profile: Option<String>,
+    /// Parameters by dotted name.
+    #[serde(default)]
+    pub(crate) settings: toml::Table,
+    /// What is simulated.
+    pub(crate) input: Vec<InputEntry>,
+    /// Named sets of settings.
+    #[serde(default)]
+    pub(crate) variant: Vec<VariantEntry>,
+    /// What is varied.
+    pub(crate) grid: Vec<GridEntry>,
+    /// What is shown.
+    #[serde(default)]
+    pub(crate) figure: Vec<FigureEntry>,
+}
+
+/// A trace, a workload, or requests written out.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct InputEntry {
+    /// How grids, figures and claims name it.
+    pub(crate) name: String,
+    /// A trace by its name in `traces.toml`, or by a path from the study's folder.
+    pub(crate) trace: Option<String>,
+    /// A workload, `NAME[:k=v,...]`.
+    pub(crate) workload: Option<String>,
+    /// Requests of single pages or runs of pages: `4 5-7 r4 t5 flush`.
+    pub(crate) pages: Option<String>,
+    /// The trace it imitates.
+    pub(crate) stands_for: Option<String>,
+    /// The trace's format, if that has to be said.
+    pub(crate) format: Option<String>,
+    /// Only so many requests.
+    pub(crate) limit: Option<u64>,
+    /// Only so many at the reduced scale.
+    pub(crate) reduced_limit: Option<u64>,
+    /// Leave out the first so many.
+    #[serde(default)]
+    pub(crate) skip: u64,
+    /// Drop reads.
+    #[serde(default)]
+    pub(crate) writes_only: bool,
+    /// Parameters that go with it.
+    #[serde(default)]
+    pub(crate) set: toml::Table,
+}
+
+/// A named set of settings.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct VariantEntry {
+    /// How grids, figures and claims name it.
+    pub(crate) name: String,
+    /// What it is, in a sentence.
+    #[serde(default)]
+    pub(crate) about: String,
+    /// What it stands for in a verdict.
+    #[serde(default)]
+    pub(crate) kind: VariantKind,
+    /// Parameters by dotted name; those that begin with `workload.` go to the workload.
+    #[serde(default)]
+    pub(crate) set: toml::Table,
+}
+
+/// What a variant stands for in a verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VariantKind {
+    /// One of several settings the study compares; claims name it where they mean it.
+    #[default]
+    Compared,
+    /// What the paper did not publish: a claim is tried in each.
+    Unpublished,
+    /// Another condition than the paper's, tried to find what turns a claim.
+    Cause,
+}
+
+/// A cross product.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GridEntry {
+    /// What comes of each cell.
+    #[serde(default)]
+    pub(crate) of: What,
+    /// Inputs by name; all if not given.
+    pub(crate) inputs: Option<Vec<String>>,
+    /// Schemes.
+    pub(crate) buffers: Option<Vec<String>>,
+    /// Capacities.
+    pub(crate) sizes: Option<Vec<String>>,
+    /// Translation layers.
+    pub(crate) ftls: Option<Vec<String>>,
+    /// Seeds.
+    pub(crate) seeds: Option<Vec<u64>>,
+    /// Variants by name; only the study's own settings, called `base`, if not given.
+    pub(crate) variants: Option<Vec<String>>,
+    /// Values of any other parameter by dotted name.
+    #[serde(default)]
+    pub(crate) vary: BTreeMap<String, Vec<toml::Value>>,
+    /// Only at the full scale.
+    #[serde(default)]
+    pub(crate) full_only: bool,
+    /// Keep the destage records, for runs of a few requests.
+    #[serde(default)]
+    pub(crate) destages: bool,
+}
+
+/// What comes of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum What {
+    /// A simulation.
+    #[default]
+    Run,
+    /// Statistics of the input.
+    Trace,
+}
+
+/// A figure or a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FigureEntry {
+    /// A name for files and links.
+    pub(crate) id: String,
+    /// Where it stands in the paper.
+    #[serde(default)]
+    pub(crate) place: String,
+    /// What it shows.
+    pub(crate) title: String,
+    /// The axis of the runs along which it goes: `size`, `input`, `seed`, `variant`, or a varied parameter.
+    pub(crate) x: String,
+    /// What that axis is called.
+    pub(crate) x_title: Option<String>,
+    /// The values of that axis in their order; all if not given.
+    pub(crate) x_values: Option<Vec<String>>,
+    /// The axis of which each value is a line.
+    pub(crate) series: Option<String>,
+    /// The values of that axis in their order; all if not given.
+    pub(crate) series_values: Option<Vec<String>>,
+    /// What is shown of each run: a formula.
+    pub(crate) y: Option<String>,
+    /// In place of `series` and `y`: named formulas, each a line or column.
+    #[serde(default)]
+    pub(crate) columns: Vec<ColumnEntry>,
+    /// What the values are called, with their unit.
+    #[serde(default)]
+    pub(crate) y_title: String,
+    /// Values of other axes to which it keeps.
+    #[serde(default, rename = "where")]
+    pub(crate) only: BTreeMap<String, toml::Value>,
+    /// How it is drawn.
+    #[serde(default)]
+    pub(crate) kind: FigureKind,
+    /// Axes with logarithmic scale: `x`, `y` or `xy`.
+    #[serde(default)]
+    pub(crate) log: String,
+    /// Published values by line, then by value of the axis.
+    #[serde(default)]
+    pub(crate) published: BTreeMap<String, BTreeMap<String, f64>>,
+}
+
+/// A line or column with a formula of its own.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ColumnEntry {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its formula.
+    pub(crate) y: String,
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FigureKind {
+    /// Points joined by lines.
+    #[default]
+    Line,
+    /// Groups of bars.
+    Bar,
+    /// Numbers only.
+    Table,
+}

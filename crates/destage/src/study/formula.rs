@@ -1,0 +1,372 @@
+//! Formulas over the results of a study.
+//!
+//! Expressions of the template language Jinja, with these functions:
+//!
+//! * `m("response.mean_ms", buffer="lru", size="4MiB")` is a metric of the one run with these labels: a metric, a series, a
+//!   parameter, or `destages`, the destage records. Parameters that are varied are labels, too:
+//!   `m("waf.bytes", {"flash.page_bytes": 4096})`. A list in place of a value gives a list of results.
+//! * `gain(new, base)` is by how many per cent `new` is more than `base`; negative if it is less.
+//! * `mean(list)`, `max(list)`, `min(list)`, `sum(list)`, `ratio(list, list)`, `abs(x)`, `sqrt(x)`; `gain`, `abs` and
+//!   `ratio` also take lists, element by element.
+//! * `near(a, b, percent)`: whether two numbers, or all of two lists, differ by at most so much of `b`.
+//! * `ascending(list)`, `descending(list)`: whether each is more, or less, than the one before.
+//! * `spearman(list, list)`: the rank correlation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use destage_sim::metrics::require;
+use destage_trace::statistics::StatisticRow;
+use minijinja::value::{Kwargs, Rest, Value, ValueKind};
+use minijinja::{Environment, ErrorKind, UndefinedBehavior};
+use serde_json::Value as Json;
+
+use super::cells::InputFacts;
+use super::rows::{Row, Rows};
+
+/// Labels that are given beside those in a formula, which win.
+pub type Context = BTreeMap<String, String>;
+
+/// What a formula came to.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Its value.
+    pub value: Json,
+    /// The inputs of the runs it looked at.
+    pub inputs: BTreeSet<InputFacts>,
+}
+
+/// Why a formula has no value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NoValue {
+    /// It needs an input whose trace was not found: the trace.
+    Missing(String),
+    /// A run it needs failed: the run's error.
+    Failed(String),
+    /// No run has the labels it asks for.
+    NoRun(String),
+    /// It is wrong: no such metric, several such runs, no such function.
+    Wrong(String),
+}
+
+/// What a formula saw on its way.
+#[derive(Default)]
+struct Seen {
+    inputs: BTreeSet<InputFacts>,
+    /// Why it has no value, if that is not the formula's fault.
+    hindrance: Option<NoValue>,
+}
+
+/// The value of `formula` over `rows`, with `context` for the labels it does not name, and `names` for constants.
+///
+/// # Errors
+/// As [`NoValue`] has it.
+pub fn evaluate(
+    formula: &str,
+    rows: &Arc<Rows>,
+    context: &Context,
+    names: &[(&str, Json)],
+) -> Result<Outcome, NoValue> {
+    let seen = Arc::new(Mutex::new(Seen::default()));
+    let mut environment = Environment::empty();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    add_arithmetic(&mut environment);
+    let look = {
+        let (rows, context, seen) = (Arc::clone(rows), context.clone(), Arc::clone(&seen));
+        move |name: &str, more: Rest<Value>, labels: Kwargs| {
+            let mut wanted: Vec<(String, Value)> = Vec::new();
+            for table in more.iter() {
+                for key in table.try_iter()? {
+                    let value = table.get_item(&key)?;
+                    wanted.push((key.to_string(), value));
+                }
+            }
+            for key in labels.args() {
+                wanted.push((key.to_owned(), labels.get(key)?));
+            }
+            let mut seen = seen.lock().unwrap_or_else(|lock| lock.into_inner());
+            values(&rows, &context, name, &wanted, &mut seen)
+        }
+    };
+    environment.add_function("m", look);
+    let names: BTreeMap<_, _> = names
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), value_of(value)))
+        .collect();
+    let result = environment
+        .compile_expression(formula)
+        .and_then(|expression| expression.eval(Value::from(names)));
+    drop(environment);
+    let seen = std::mem::take(&mut *seen.lock().unwrap_or_else(|lock| lock.into_inner()));
+    match (result, seen.hindrance) {
+        (_, Some(hindrance)) => Err(hindrance),
+        (Ok(value), None) => Ok(Outcome {
+            value: json_of(&value).map_err(|error| NoValue::Wrong(format!("{formula}: {error}")))?,
+            inputs: seen.inputs,
+        }),
+        (Err(error), None) => Err(NoValue::Wrong(format!("{formula}: {}", spoken(&error)))),
+    }
+}
+
+/// A formula's error without what the library says of templates.
+fn spoken(error: &minijinja::Error) -> String {
+    match error.detail() {
+        Some(detail) => detail.to_owned(),
+        None => error.kind().to_string(),
+    }
+}
+
+fn wrong(text: impl Into<String>) -> minijinja::Error {
+    minijinja::Error::new(ErrorKind::InvalidOperation, text.into())
+}
+
+/// The metric `name` of the run with the labels `wanted`, or of several if a label is a list.
+fn values(
+    rows: &Rows,
+    context: &Context,
+    name: &str,
+    wanted: &[(String, Value)],
+    seen: &mut Seen,
+) -> Result<Value, minijinja::Error> {
+    let listed = wanted
+        .iter()
+        .position(|(_, value)| value.kind() == ValueKind::Seq);
+    if let Some(place) = listed {
+        let mut all = Vec::new();
+        for item in wanted[place].1.try_iter()? {
+            let mut one = wanted.to_vec();
+            one[place].1 = item;
+            all.push(values(rows, context, name, &one, seen)?);
+        }
+        return Ok(all.into());
+    }
+    let mut labels = context.clone();
+    for (axis, value) in wanted {
+        labels.insert(axis.clone(), value.to_string());
+    }
+    let row = find(rows, &labels, seen)?;
+    seen.inputs.insert(row.input.clone());
+    if let Some(error) = row.error() {
+        seen.hindrance
+            .get_or_insert(NoValue::Failed(error.to_owned()));
+        return Err(wrong(error));
+    }
+    if let Some(value) = row.value(name) {
+        return Ok(value_of(value));
+    }
+    let text = format!(
+        "the run with {} has no {name}",
+        listing(&row.labels)
+    );
+    // A metric without a meaning in this run, or no metric at all.
+    if require(name).is_ok() || StatisticRow::all().any(|row| row.metric() == name) {
+        seen.hindrance.get_or_insert(NoValue::Failed(text.clone()));
+    }
+    Err(wrong(text))
+}
+
+/// The run with `labels`. Of runs that differ in nothing but what nobody named, only one is expected.
+fn find<'a>(
+    rows: &'a Rows,
+    labels: &BTreeMap<String, String>,
+    seen: &mut Seen,
+) -> Result<&'a Row, minijinja::Error> {
+    let named = |row: &&Row| labels.iter().all(|(axis, value)| row.is(axis, value));
+    let mut found = rows.all.iter().filter(named);
+    if let Some(first) = found.next() {
+        // A study may ask for a run in two of its grids.
+        return match found.find(|other| other.labels != first.labels) {
+            None => Ok(first),
+            Some(other) => Err(wrong(format!(
+                "m({}): several runs have these labels, such as {} and {}; expected one",
+                listing(labels),
+                listing(&first.labels),
+                listing(&other.labels)
+            ))),
+        };
+    }
+    let missing = match labels.get("input") {
+        Some(input) => rows.missing.get(input),
+        None => rows.missing.values().next(),
+    };
+    let text = format!("m({}): no run has these labels", listing(labels));
+    seen.hindrance.get_or_insert(match missing {
+        Some(trace) => NoValue::Missing(trace.clone()),
+        None => NoValue::NoRun(text.clone()),
+    });
+    Err(wrong(text))
+}
+
+/// Labels as in a formula.
+fn listing(labels: &BTreeMap<String, String>) -> String {
+    let pairs = labels.iter().map(|(axis, value)| format!("{axis}={value:?}"));
+    pairs.collect::<Vec<_>>().join(", ")
+}
+
+fn value_of(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::UNDEFINED,
+        Json::Bool(flag) => (*flag).into(),
+        Json::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(number), _) => number.into(),
+            (None, Some(number)) => number.into(),
+            (None, None) => number.as_f64().unwrap_or(f64::NAN).into(),
+        },
+        Json::String(text) => text.as_str().into(),
+        Json::Array(items) => items.iter().map(value_of).collect::<Vec<_>>().into(),
+        Json::Object(fields) => {
+            let fields = fields.iter();
+            let fields: BTreeMap<_, _> = fields
+                .map(|(name, value)| (name.clone(), value_of(value)))
+                .collect();
+            fields.into()
+        }
+    }
+}
+
+fn json_of(value: &Value) -> Result<Json, String> {
+    Ok(match value.kind() {
+        ValueKind::Bool => value.is_true().into(),
+        ValueKind::Number => match u64::try_from(value.clone()) {
+            Ok(number) if value.is_integer() => number.into(),
+            _ => match i64::try_from(value.clone()) {
+                Ok(number) if value.is_integer() => number.into(),
+                _ => {
+                    let number = f64::try_from(value.clone()).map_err(|error| error.to_string())?;
+                    if !number.is_finite() {
+                        return Err("is not a number".to_owned());
+                    }
+                    number.into()
+                }
+            },
+        },
+        ValueKind::String => value.to_string().into(),
+        ValueKind::Seq | ValueKind::Iterable => {
+            let items = value.try_iter().map_err(|error| error.to_string())?;
+            Json::Array(items.map(|item| json_of(&item)).collect::<Result<_, _>>()?)
+        }
+        kind => return Err(format!("gives {kind}; expected a number, a text, true or false, or a list")),
+    })
+}
+
+fn numbers(list: &Value) -> Result<Vec<f64>, minijinja::Error> {
+    list.try_iter()?.map(f64::try_from).collect()
+}
+
+/// `combine` of two numbers, or of two lists element by element; one number goes with each of a list.
+fn pairwise(
+    one: &Value,
+    other: &Value,
+    combine: &impl Fn(f64, f64) -> f64,
+) -> Result<Value, minijinja::Error> {
+    let is_list = |value: &Value| value.kind() == ValueKind::Seq;
+    let items = |value: &Value| value.try_iter().map(|items| items.collect::<Vec<_>>());
+    let all: Vec<_> = match (is_list(one), is_list(other)) {
+        (false, false) => {
+            let (one, other) = (f64::try_from(one.clone())?, f64::try_from(other.clone())?);
+            return Ok(combine(one, other).into());
+        }
+        (true, true) => {
+            let (ones, others) = (items(one)?, items(other)?);
+            if ones.len() != others.len() {
+                return Err(wrong("two lists of different lengths; expected equal ones"));
+            }
+            ones.into_iter().zip(others).collect()
+        }
+        (true, false) => items(one)?
+            .into_iter()
+            .map(|item| (item, other.clone()))
+            .collect(),
+        (false, true) => items(other)?
+            .into_iter()
+            .map(|item| (one.clone(), item))
+            .collect(),
+    };
+    let combined = all
+        .iter()
+        .map(|(one, other)| pairwise(one, other, combine))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(combined.into())
+}
+
+fn add_arithmetic(environment: &mut Environment<'_>) {
+    environment.add_function("gain", |new: Value, base: Value| {
+        pairwise(&new, &base, &|new, base| 100.0 * (new / base - 1.0))
+    });
+    environment.add_function("ratio", |one: Value, other: Value| {
+        pairwise(&one, &other, &|one, other| one / other)
+    });
+    environment.add_function("diff", |one: Value, other: Value| {
+        pairwise(&one, &other, &|one, other| one - other)
+    });
+    environment.add_function("abs", |value: Value| {
+        pairwise(&value, &Value::from(0.0), &|value, _| value.abs())
+    });
+    environment.add_function("sqrt", |value: f64| value.sqrt());
+    environment.add_function("round", |value: Value, digits: Option<i32>| {
+        let unit = 10f64.powi(digits.unwrap_or(0));
+        pairwise(&value, &Value::from(0.0), &|value, _| {
+            (value * unit).round() / unit
+        })
+    });
+    environment.add_function("sum", |list: Value| {
+        Ok::<_, minijinja::Error>(numbers(&list)?.iter().sum::<f64>())
+    });
+    environment.add_function("mean", |list: Value| {
+        let all = numbers(&list)?;
+        Ok::<_, minijinja::Error>(all.iter().sum::<f64>() / all.len() as f64)
+    });
+    environment.add_function("max", |list: Value| {
+        let all = numbers(&list)?;
+        Ok::<_, minijinja::Error>(all.into_iter().fold(f64::NEG_INFINITY, f64::max))
+    });
+    environment.add_function("min", |list: Value| {
+        let all = numbers(&list)?;
+        Ok::<_, minijinja::Error>(all.into_iter().fold(f64::INFINITY, f64::min))
+    });
+    environment.add_function("ascending", |list: Value| {
+        Ok::<_, minijinja::Error>(numbers(&list)?.windows(2).all(|pair| pair[0] < pair[1]))
+    });
+    environment.add_function("descending", |list: Value| {
+        Ok::<_, minijinja::Error>(numbers(&list)?.windows(2).all(|pair| pair[0] > pair[1]))
+    });
+    environment.add_function("near", |one: Value, other: Value, percent: f64| {
+        let off = pairwise(&one, &other, &|one, other| {
+            (one - other).abs() - percent / 100.0 * other.abs()
+        })?;
+        Ok::<_, minijinja::Error>(match off.kind() {
+            ValueKind::Seq => numbers(&off)?.iter().all(|off| *off <= 0.0),
+            _ => f64::try_from(off)? <= 0.0,
+        })
+    });
+    environment.add_function("spearman", |one: Value, other: Value| {
+        let (one, other) = (numbers(&one)?, numbers(&other)?);
+        if one.len() != other.len() || one.len() < 2 {
+            return Err(wrong("spearman: expected two lists of equal length, of two values or more"));
+        }
+        Ok(correlation(&ranks(&one), &ranks(&other)))
+    });
+}
+
+/// Ranks from 1; equal values share the mean of theirs.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let below = |value: f64| values.iter().filter(|other| **other < value).count();
+    let equal = |value: f64| values.iter().filter(|other| **other == value).count();
+    values
+        .iter()
+        .map(|value| below(*value) as f64 + (equal(*value) + 1) as f64 / 2.0)
+        .collect()
+}
+
+/// Pearson's correlation.
+fn correlation(one: &[f64], other: &[f64]) -> f64 {
+    let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
+    let (of_one, of_other) = (mean(one), mean(other));
+    let pairs = || one.iter().zip(other).map(|(a, b)| (a - of_one, b - of_other));
+    let together: f64 = pairs().map(|(a, b)| a * b).sum();
+    let spread: f64 = pairs().map(|(a, _)| a * a).sum::<f64>() * pairs().map(|(_, b)| b * b).sum::<f64>();
+    together / spread.sqrt()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,234 @@
+//! Studies: grids of runs written down in a file, run once and kept.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `file` | what may stand in a study file |
+//! | `cells` | the runs that a file asks for |
+//! | `pages` | requests written out in a file |
+//! | [`traces`] | traces by name, and where they are |
+//! | [`store`] | results kept one file a run |
+//! | `execute` | the runs whose results are not yet kept |
+//! | [`rows`] | results by the labels of their runs |
+//! | [`formula`] | formulas over rows |
+//! | [`figure`] | what a figure or table shows |
+//! | [`shown`] | values as people read them |
+//!
+//! docs/STUDIES.md says how a file is written.
+
+mod cells;
+mod execute;
+pub mod figure;
+mod file;
+pub mod formula;
+mod pages;
+pub mod rows;
+pub mod shown;
+pub mod store;
+pub mod traces;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use crate::compare::Effort;
+use crate::error::Error;
+use crate::manifest::Manifest;
+
+pub(crate) use cells::{BASE, Cells, plain};
+pub use cells::{Extra, InputFacts, Scale};
+pub(crate) use execute::complete;
+pub use file::{FigureKind, VariantKind};
+pub use store::Store;
+pub use traces::Traces;
+
+/// A study: what is run, what is varied, what is shown.
+#[derive(Clone, Debug)]
+pub struct Study {
+    /// The file's name without its ending.
+    pub name: String,
+    pub(crate) file: file::File,
+    /// Where it was read, for messages.
+    origin: String,
+    /// Paths in it begin here.
+    folder: PathBuf,
+}
+
+impl Study {
+    /// Reads the study file at `path`.
+    ///
+    /// # Errors
+    /// If it cannot be read, is no TOML, or holds something that a study does not.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Error::Input(format!(
+                "{}: {error}; expected a study file, as docs/STUDIES.md describes it",
+                path.display()
+            ))
+        })?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
+        Self::parse(&name, &text, &path.display().to_string(), folder)
+    }
+
+    /// Reads a study from `text`; `origin` names it in messages, and its paths begin at `folder`.
+    ///
+    /// # Errors
+    /// If it is no TOML, or holds something that a study does not.
+    pub fn parse(name: &str, text: &str, origin: &str, folder: PathBuf) -> Result<Self, Error> {
+        let file = toml::from_str(text)
+            .map_err(|error| Error::Input(format!("{origin}: {}", error.to_string().trim_end())))?;
+        let study = Self {
+            name: name.to_owned(),
+            file,
+            origin: origin.to_owned(),
+            folder,
+        };
+        study.check()?;
+        Ok(study)
+    }
+
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.file.title
+    }
+
+    /// What it is for.
+    #[must_use]
+    pub fn about(&self) -> &str {
+        self.file.about.trim()
+    }
+
+    /// An error about `what` in this file.
+    pub(crate) fn wrong(&self, what: impl std::fmt::Display) -> Error {
+        Error::Input(format!("{}: {what}", self.origin))
+    }
+
+    /// Names are unique, and those that are used exist.
+    fn check(&self) -> Result<(), Error> {
+        let file = &self.file;
+        let inputs: Vec<_> = file.input.iter().map(|each| each.name.as_str()).collect();
+        let variants: Vec<_> = file.variant.iter().map(|each| each.name.as_str()).collect();
+        let figures: Vec<_> = file.figure.iter().map(|each| each.id.as_str()).collect();
+        for (what, names) in [
+            ("input", &inputs),
+            ("variant", &variants),
+            ("figure", &figures),
+        ] {
+            if let Some(twice) = repeated(names) {
+                return Err(self.wrong(format!("{what} {twice:?}: stands there twice; expected one")));
+            }
+        }
+        if variants.contains(&BASE) {
+            return Err(self.wrong(format!(
+                "variant {:?}: is what the study's own settings are called; expected another name",
+                BASE
+            )));
+        }
+        let known = |what: &str, given: &Option<Vec<String>>, names: &[&str], base: Option<&str>| {
+            let all = names.iter().copied().chain(base);
+            for name in given.iter().flatten() {
+                if !all.clone().any(|other| other == name) {
+                    let refusal = format!("{}: {what} {name:?}: is not in this file", self.origin);
+                    return Err(Error::unknown(refusal, name, all));
+                }
+            }
+            Ok(())
+        };
+        for grid in &file.grid {
+            known("input", &grid.inputs, &inputs, None)?;
+            known("variant", &grid.variants, &variants, Some(BASE))?;
+        }
+        for input in &file.input {
+            let kinds = [&input.trace, &input.workload, &input.pages];
+            if kinds.iter().filter(|kind| kind.is_some()).count() != 1 {
+                return Err(self.wrong(format!(
+                    "input {:?}: expected one of trace, workload and pages",
+                    input.name
+                )));
+            }
+        }
+        for figure in &file.figure {
+            if figure.y.is_some() != figure.columns.is_empty() {
+                return Err(self.wrong(format!(
+                    "figure {:?}: expected y, or columns in place of it",
+                    figure.id
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first name that stands there twice.
+fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {
+    let mut known = std::collections::BTreeSet::new();
+    names.iter().copied().find(|name| !known.insert(*name))
+}
+
+impl Study {
+    /// Runs what is not yet in `store`, and arranges what the figures show.
+    ///
+    /// # Errors
+    /// What is wrong with the study, an input or the store, or that `effort.progress` asked to stop.
+    pub fn carry_out(
+        &self,
+        scale: Scale,
+        traces: &Traces,
+        store: &Store,
+        effort: &Effort<'_>,
+    ) -> Result<StudyReport, Error> {
+        let started = Instant::now();
+        let cells = self.cells(scale, traces, &Extra::default())?;
+        let rows = complete(&[cells], store, effort)?.pop().unwrap_or_default();
+        Ok(StudyReport {
+            manifest: Manifest {
+                command: Vec::new(),
+                inputs: Vec::new(),
+                seed: 1,
+                wall_time_s: started.elapsed().as_secs_f64(),
+            },
+            title: self.title().to_owned(),
+            about: self.about().to_owned(),
+            figures: self.figures(&rows)?,
+            rows,
+        })
+    }
+}
+
+/// What came of a study.
+#[derive(Clone, Debug)]
+pub struct StudyReport {
+    /// How it came to be.
+    pub manifest: Manifest,
+    /// What it is, in a few words.
+    pub title: String,
+    /// What it is for.
+    pub about: String,
+    /// What it shows.
+    pub figures: Vec<figure::Figure>,
+    /// All results.
+    pub rows: Arc<rows::Rows>,
+}
+
+impl StudyReport {
+    /// `{"manifest", "runs": [{"labels", "input", "parameters", "metrics"}], "figures"}`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let runs = self.rows.all.iter().map(|row| {
+            let mut fields = serde_json::Map::new();
+            fields.insert("labels".to_owned(), json!(row.labels));
+            fields.insert("input".to_owned(), json!(row.input.name));
+            fields.extend(row.result.as_object().cloned().unwrap_or_default());
+            Value::Object(fields)
+        });
+        let figures = self.figures.iter().map(figure::Figure::to_json);
+        crate::json::text(&json!({
+            "manifest": self.manifest.many(),
+            "runs": runs.collect::<Vec<_>>(),
+            "figures": figures.collect::<Vec<_>>(),
+        }))
+    }
+}

@@ -1,0 +1,72 @@
+//! Values as people read them.
+
+use serde_json::Value;
+
+/// A value in a sentence or a cell of a table: numbers to four digits, long lists cut.
+#[must_use]
+pub fn short(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Number(number) if number.is_u64() || number.is_i64() => number.to_string(),
+        Value::Number(number) => rounded(number.as_f64().unwrap_or(f64::NAN)),
+        Value::String(text) => text.clone(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Array(items) if items.len() > 12 => {
+            let first: Vec<_> = items.iter().take(10).map(short).collect();
+            format!("{}, … ({} values)", first.join(", "), items.len())
+        }
+        Value::Array(items) => {
+            let all: Vec<_> = items
+                .iter()
+                .map(|item| match item {
+                    Value::Array(_) => format!("[{}]", short(item)),
+                    other => short(other),
+                })
+                .collect();
+            all.join(", ")
+        }
+        Value::Object(_) => value.to_string(),
+    }
+}
+
+/// Four digits that count.
+fn rounded(number: f64) -> String {
+    if number == 0.0 {
+        return "0".to_owned();
+    }
+    let before = number.abs().log10().floor() as i32 + 1;
+    let digits = usize::try_from((4 - before).clamp(0, 9)).unwrap_or(0);
+    let text = format!("{number:.digits$}");
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn four_digits_count() {
+        let shown = [
+            json!(12),
+            json!(0.123_456),
+            json!(12_345.6),
+            json!(-3.0),
+            json!(0.0),
+            json!(1e-6),
+        ];
+        assert_eq!(
+            shown.map(|value| short(&value)),
+            ["12", "0.1235", "12346", "-3", "0", "0.000001"]
+        );
+        assert_eq!(short(&json!([1, [2, true], "a"])), "1, [2, true], a");
+        assert_eq!(
+            short(&json!((0..13).collect::<Vec<_>>())),
+            "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, … (13 values)"
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! What an input is like, as metrics: the same numbers as `destage trace info`, of what a run under the same parameters sees.
+
+use destage_sim::metrics::{Metrics, Number};
+use destage_sim::paging::Addressing;
+use destage_sim::settings::Config;
+use destage_trace::statistics::{Number as Statistic, Row, Shape};
+use destage_trace::{Collector, Request};
+
+use crate::error::Error;
+use crate::input::Input;
+
+/// Looks at requests as a run would: how large pages and blocks are, and which pages a request touches, is that run's.
+#[derive(Debug)]
+pub struct Inspection {
+    addressing: Addressing,
+    /// How many there are of what.
+    pub collector: Collector,
+    /// How they are distributed, and how writes come back.
+    pub shape: Shape,
+}
+
+impl Inspection {
+    /// For requests of a run under `config`.
+    ///
+    /// # Errors
+    /// If a block has no page for data.
+    pub fn new(config: &Config) -> Result<Self, Error> {
+        let page_bytes = config.typed.flash.page_bytes;
+        Ok(Self {
+            addressing: config.addressing(0),
+            collector: Collector::new(page_bytes),
+            shape: Shape::new(page_bytes, u64::from(config.data_pages()?)),
+        })
+    }
+
+    /// Takes more requests.
+    pub fn add(&mut self, requests: &[Request]) {
+        for request in requests {
+            let span = self.addressing.span(request);
+            let pages = span.first..=span.first + u64::from(span.pages) - 1;
+            self.collector.add_as(request, pages.clone());
+            self.shape.add_as(request, pages);
+        }
+    }
+
+    /// The numbers that have a meaning, in the order they are best read.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Row> {
+        let mut rows = self.collector.finish().rows();
+        rows.extend(self.shape.locality().rows());
+        rows
+    }
+}
+
+/// Statistics of `input` as a run under `config` reads it, each under `trace.` and its name in `destage trace info`.
+///
+/// They follow [`crate::Reading`] and the `trace.*` parameters; pages are those of `flash.page_bytes` and `trace.align`, blocks
+/// those of `flash.pages_per_block` (less a summary page). Addresses are the trace's own, whatever `trace.addr_map` says, and pages
+/// of different volumes are different pages. What has no meaning is absent.
+///
+/// # Errors
+/// What is wrong with the trace or the workload's parameters, or that a block has no page for data.
+pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
+    let mut source = input.open(config)?;
+    let (mut inspection, mut batch) = (Inspection::new(config)?, Vec::new());
+    while source.fill(&mut batch)? {
+        inspection.add(&batch);
+    }
+    let metric = |row: Row| {
+        let number = match row.value {
+            Statistic::Whole(number) => Number::Integer(number),
+            Statistic::Decimal(number) => Number::Real(number),
+        };
+        (row.of.metric(), number)
+    };
+    Ok(inspection.rows().into_iter().map(metric).collect())
+}

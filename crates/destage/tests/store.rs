@@ -1,0 +1,127 @@
+//! What was run once is kept, and nothing else is taken for it.
+
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use destage::study::{Scale, Store, Study, StudyReport, Traces};
+use destage::{Effort, Error, Progress, Stage};
+
+const STUDY: &str = r#"
+title = "Two inputs, two schemes"
+[settings]
+ftl.kind = "none"
+[[input]]
+name = "short"
+workload = "uniform:requests=5000,footprint_pages=500"
+[[input]]
+name = "long"
+workload = "uniform:requests=9000,footprint_pages=500"
+[[grid]]
+buffers = ["lru", "fifo"]
+sizes = ["64KiB"]
+"#;
+
+/// Counts runs that are made, and stops when so many are done.
+#[derive(Default)]
+struct Watch {
+    made: AtomicU64,
+    stop_after: Option<u64>,
+}
+
+impl Progress for Watch {
+    fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool {
+        assert_eq!(stage, Stage::Runs);
+        self.made.fetch_max(expected.unwrap(), Ordering::Relaxed);
+        self.stop_after.is_none_or(|most| done < most)
+    }
+}
+
+fn carry_out(text: &str, folder: &Path, watch: &Watch) -> Result<StudyReport, Error> {
+    let study = Study::parse("study", text, "study.toml", folder.to_owned())?;
+    let effort = Effort {
+        threads: 1,
+        progress: watch,
+        ..Effort::default()
+    };
+    let store = Store::open(folder)?;
+    study.carry_out(Scale::Reduced, &Traces::default(), &store, &effort)
+}
+
+/// The results, and how many runs were made for them.
+fn results(text: &str, folder: &Path) -> (Vec<String>, u64) {
+    let watch = Watch::default();
+    let report = carry_out(text, folder, &watch).unwrap();
+    let results = report.rows.all.iter().map(|row| row.result.to_string());
+    (results.collect(), watch.made.into_inner())
+}
+
+/// The files of kept results.
+fn kept(folder: &Path) -> BTreeMap<String, String> {
+    let files = folder.join("runs").read_dir().unwrap().map(|entry| {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        (name, std::fs::read_to_string(path).unwrap())
+    });
+    files.collect()
+}
+
+#[test]
+fn a_rerun_reads_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, made) = results(STUDY, folder.path());
+    assert_eq!((made, kept(folder.path()).len()), (4, 4));
+    assert_eq!(results(STUDY, folder.path()), (first.clone(), 0));
+    // Another study that asks for the same runs finds them, whatever it calls its inputs.
+    let renamed = STUDY.replace("\"short\"", "\"brief\"");
+    assert_eq!(results(&renamed, folder.path()), (first, 0));
+}
+
+#[test]
+fn what_was_stopped_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let stopping = Watch {
+        stop_after: Some(2),
+        ..Watch::default()
+    };
+    let stopped = carry_out(STUDY, folder.path(), &stopping);
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+    // The runs of the first input are done; what was begun leaves nothing.
+    assert_eq!(kept(folder.path()).len(), 2);
+    let (resumed, made) = results(STUDY, folder.path());
+    assert_eq!(made, 2);
+    let other = tempfile::tempdir().unwrap();
+    assert_eq!(results(STUDY, other.path()).0, resumed);
+}
+
+#[test]
+fn a_damaged_result_is_computed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, _) = results(STUDY, folder.path());
+    let whole = kept(folder.path());
+    let mut names = whole.keys();
+    let (one, other) = (names.next().unwrap(), names.next().unwrap());
+    let path = |name: &str| folder.path().join("runs").join(name);
+    // Cut off, and another run's result in its place.
+    std::fs::write(path(one), &whole[one][..whole[one].len() / 2]).unwrap();
+    std::fs::write(path(other), names.next().map(|name| &whole[name]).unwrap()).unwrap();
+    assert_eq!(results(STUDY, folder.path()), (first, 2));
+    assert_eq!(kept(folder.path()), whole);
+}
+
+#[test]
+fn a_changed_parameter_runs_what_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    results(STUDY, folder.path());
+    let wider = STUDY.replace(
+        "\"lru\", \"fifo\"",
+        "\"lru\", \"fifo\", \"fifo:cluster_pages=4\"",
+    );
+    assert_eq!(results(&wider, folder.path()).1, 2);
+    let of_input = STUDY.replace("requests=9000", "requests=9001");
+    assert_eq!(results(&of_input, folder.path()).1, 2);
+    let of_all = STUDY.replace("ftl.kind", "sim.seed = 2\nftl.kind");
+    assert_eq!(results(&of_all, folder.path()).1, 4);
+}

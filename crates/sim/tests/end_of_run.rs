@@ -1,0 +1,198 @@
+//! What a run says of its end and of time: until all is clean, how long pages were dirty, what was learnt when.
+
+use destage_base::Random;
+use destage_sim::observer::Silent;
+use destage_sim::prepass::Prepass;
+use destage_sim::run::{RunResult, run};
+use destage_sim::settings::Settings;
+use destage_sim::source::Source;
+use destage_trace::{Operation, Request};
+
+/// 1 ms.
+const MILLISECOND: u64 = 10_000_000;
+
+fn request(arrival: u64, operation: Operation, page: u64, pages: u32) -> Request {
+    Request {
+        arrival,
+        sector: page * 8,
+        sectors: 8 * pages,
+        volume: 0,
+        line: 1,
+        operation,
+        fua: false,
+        stream: 0,
+    }
+}
+
+/// Four dies; a program takes 0.2 ms, and nothing else takes any time.
+fn simulate(requests: &[Request], pairs: &[&str]) -> RunResult {
+    let mut settings = Settings::new();
+    let device = [
+        "flash.dies=4",
+        "flash.planes_per_die=1",
+        "flash.blocks_per_plane=64",
+        "flash.pages_per_block=8",
+        "flash.transfer_ns_per_byte=0",
+        "flash.program_us=200",
+        "host.bus_ns_per_sector=0",
+        "ftl.reserve_percent=20",
+        "buffer.capacity_bytes=256KiB",
+    ];
+    for pair in device.iter().chain(pairs) {
+        settings.set_pair(pair).expect("a setting");
+    }
+    let config = settings.resolve().expect("a configuration");
+    let source = Source::memory("test".to_owned(), requests);
+    let prepass = Prepass::default();
+    run(&config, source, &prepass, &mut Silent)
+        .expect("a run")
+        .0
+}
+
+fn metric(result: &RunResult, name: &str) -> Option<f64> {
+    result.metrics.get(name).map(|number| number.as_f64())
+}
+
+/// Rewrites of few pages among many, over a second or so.
+fn rewrites() -> Vec<Request> {
+    let mut random = Random::new(5);
+    let mut arrival = 0;
+    let one = |_| {
+        arrival += random.below(MILLISECOND / 2);
+        let near = random.below(2) == 0;
+        let page = random.below(if near { 40 } else { 900 });
+        let operation = match random.below(20) {
+            0 => Operation::Trim,
+            1 => Operation::Flush,
+            2..=4 => Operation::Read,
+            _ => Operation::Write,
+        };
+        request(arrival, operation, page, 1 + random.below(3) as u32)
+    };
+    (0..4000).map(one).collect()
+}
+
+#[test]
+fn a_device_that_goes_on_says_when_all_is_clean() {
+    let requests = [
+        request(0, Operation::Write, 99, 1),
+        request(MILLISECOND, Operation::Write, 0, 15),
+        request(3 * MILLISECOND, Operation::Read, 500, 1),
+    ];
+    let (out, drain) = ("sim.run_out=true", "sim.drain=true");
+    let read = 25;
+    for (scheme, more, clean_after_us, dirty) in [
+        // The read ends, 2 ms pass, and 16 pages, four of each die, go one by one, or one of each die at a time.
+        ("apu-lru", &[out][..], Some(read + 2000 + 16 * 200), 0.0),
+        ("apu-lru-d", &[out], Some(read + 2000 + 4 * 200), 0.0),
+        ("apu-lru-d", &[out, drain], Some(read + 2000 + 4 * 200), 0.0),
+        ("apu-lru", &[], None, 16.0),
+        // Nothing is due, and dirty pages stay.
+        ("lru", &[out], None, 16.0),
+        // The read ends, and all go at once, over four dies.
+        ("lru", &[drain], Some(read + 4 * 200), 0.0),
+        ("lru", &[out, drain], Some(read + 4 * 200), 0.0),
+        // It was clean before the last request came.
+        ("lru", &[out, "device.vwc=off"], Some(0), 0.0),
+    ] {
+        let scheme = format!("buffer.kind={scheme}");
+        let result = simulate(&requests, &[&[&*scheme], more].concat());
+        let found = metric(&result, "buffer.clean_after_ms");
+        let expected = clean_after_us.map(|time| f64::from(time) / 1000.0);
+        assert_eq!(found, expected, "{scheme} {more:?}");
+        let left = metric(&result, "buffer.dirty_at_end");
+        assert_eq!(left, Some(dirty), "{scheme} {more:?}");
+    }
+}
+
+#[test]
+fn going_on_changes_nothing_where_nothing_is_due() {
+    let requests = rewrites();
+    for scheme in ["lru", "bplru", "epo"] {
+        let scheme = format!("buffer.kind={scheme}");
+        let plain = simulate(&requests, &[&scheme]);
+        let on = simulate(&requests, &[&scheme, "sim.run_out=true"]);
+        assert_eq!(plain.metrics, on.metrics, "{scheme}");
+    }
+}
+
+#[test]
+fn the_oldest_of_the_dirty_ages_is_the_longest_time_a_page_stayed_dirty() {
+    let requests = rewrites();
+    let warmup = "sim.warmup_requests=1500";
+    for scheme in ["lru", "bplru", "apu-lru-d", "bpac", "griffin", "infinite"] {
+        for more in [
+            &["sim.costing=event"][..],
+            &["sim.costing=event", "sim.drain=true", warmup],
+            &["sim.costing=op_count", warmup],
+        ] {
+            let scheme = format!("buffer.kind={scheme}");
+            let pairs = [&[&*scheme], more].concat();
+            let plain = simulate(&requests, &pairs);
+            let aged = simulate(&requests, &[&pairs[..], &["sim.dirty_ages=true"]].concat());
+            let age = |word| metric(&aged, &format!("buffer.dirty_age.{word}_ms"));
+            let oldest = metric(&plain, "buffer.oldest_dirty_ms_max");
+            assert!(oldest > Some(0.0) && age("max") == oldest, "{pairs:?}");
+            let order = ["p50", "p95", "p99", "p999", "max"].map(age);
+            assert!(order.is_sorted() && age("mean") < age("max"), "{order:?}");
+            // And nothing else is there, or is another.
+            let others = aged.metrics.iter();
+            let others = others.filter(|(name, _)| !name.starts_with("buffer.dirty_age."));
+            assert!(others.eq(plain.metrics.iter()), "{pairs:?}");
+        }
+    }
+}
+
+#[test]
+fn a_single_page_is_dirty_until_its_program_ends() {
+    let requests = [
+        request(0, Operation::Write, 0, 1),
+        request(5 * MILLISECOND, Operation::Write, 0, 1),
+        request(8 * MILLISECOND, Operation::Flush, 0, 1),
+        request(9 * MILLISECOND, Operation::Write, 1, 1),
+        request(10 * MILLISECOND, Operation::Trim, 1, 1),
+    ];
+    let result = simulate(&requests, &["sim.dirty_ages=true"]);
+    let age = |word| metric(&result, &format!("buffer.dirty_age.{word}_ms"));
+    assert_eq!(
+        (age("max"), age("mean")),
+        (Some(8.2), Some((8.2 + 1.0) / 2.0))
+    );
+}
+
+#[test]
+fn thresholds_are_told_period_by_period() {
+    let requests = rewrites();
+    let pairs = ["buffer.kind=bpac", "buffer.bpac_period=500"];
+    let whole = simulate(&requests, &pairs);
+    let writes = metric(&whole, "host.page_writes").expect("writes");
+    let of = |result: &RunResult, name: &str| result.series[&format!("scheme.{name}")].clone();
+    let ends: Vec<_> = (1..=writes as u64 / 500)
+        .map(|period| Some((500 * period) as f64))
+        .collect();
+    assert!(ends.len() > 10);
+    assert_eq!(of(&whole, "period_end"), ends);
+    for name in ["pird_threshold", "bird_threshold"] {
+        let series = of(&whole, name);
+        let last = metric(&whole, &format!("scheme.{name}"));
+        assert!(
+            series.len() == ends.len() && series.last() == Some(&last),
+            "{name}"
+        );
+        assert!(metric(&whole, &format!("scheme.{name}_cv")) > Some(0.0));
+    }
+    let shares = of(&whole, "alpha");
+    let mean = shares.iter().flatten().sum::<f64>() / shares.len() as f64;
+    assert_eq!(metric(&whole, "scheme.alpha"), Some(mean));
+
+    // A warm-up leaves out the periods that end in it.
+    let part = simulate(
+        &requests,
+        &[&pairs[..], &["sim.warmup_requests=2000"]].concat(),
+    );
+    let left = of(&part, "period_end");
+    assert!(!left.is_empty() && left.len() < ends.len() && ends.ends_with(&left));
+
+    let lru = simulate(&requests, &["buffer.kind=lru"]);
+    assert!(lru.series.is_empty());
+}

@@ -1,0 +1,36 @@
+//! What identifies a file whatever it is called and however it is compressed.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::compression::plain;
+use crate::error::TraceError;
+
+/// Bytes hashed at once.
+const PIECE: usize = 256 << 10;
+
+/// SHA-256 of the uncompressed bytes of the file at `path`, in hexadecimal: equal to [`crate::Reader::digest`] of a trace
+/// read to its end, and needs no format.
+///
+/// # Errors
+/// If the file cannot be read or its compressed form is damaged.
+pub fn digest(path: &Path) -> Result<String, TraceError> {
+    let failed = |cause| TraceError::Open {
+        file: path.display().to_string(),
+        cause,
+    };
+    let file = File::open(path).map_err(failed)?;
+    let (mut source, _) = plain(file, Default::default()).map_err(failed)?;
+    let (mut piece, mut digest) = (vec![0; PIECE], Sha256::new());
+    loop {
+        match source.read(&mut piece).map_err(failed)? {
+            0 => break,
+            length => digest.update(&piece[..length]),
+        }
+    }
+    let bytes = digest.finalize();
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}

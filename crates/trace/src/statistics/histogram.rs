@@ -1,0 +1,169 @@
+//! How often each value occurs: exact for small values, in narrow bins for large ones, in bounded memory.
+
+/// Values below 2^this have a bin each; above, a power of two is cut into half as many.
+const EXACT_BITS: u32 = 14;
+const EXACT: u64 = 1 << EXACT_BITS;
+const PER_POWER: u64 = EXACT / 2;
+
+/// Counts of values. Those below 16384 are kept apart; larger ones that differ by less than one in 8192 may be taken for
+/// the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Histogram {
+    /// As many bins as the largest value needs.
+    counts: Vec<u64>,
+    total: u64,
+}
+
+impl Histogram {
+    /// Counts `value`.
+    pub fn add(&mut self, value: u64) {
+        self.add_times(value, 1);
+    }
+
+    /// Counts `value`, `times` times.
+    pub(super) fn add_times(&mut self, value: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        let bin = bin(value);
+        if bin >= self.counts.len() {
+            self.counts.resize(bin + 1, 0);
+        }
+        self.counts[bin] += times;
+        self.total += times;
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// From the first power of two below which there are values to the last one needed: the largest value below it, and how
+    /// many values are at most that large.
+    ///
+    /// ```
+    /// use destage_trace::statistics::Histogram;
+    /// let mut histogram = Histogram::default();
+    /// [1, 5, 6].into_iter().for_each(|value| histogram.add(value));
+    /// assert_eq!(histogram.cumulative(), [(1, 1), (3, 1), (7, 3)]);
+    /// ```
+    #[must_use]
+    pub fn cumulative(&self) -> Vec<(u64, u64)> {
+        let mut rows: Vec<(u64, u64)> = Vec::new();
+        let mut sum = 0;
+        for (bin, count) in self.counts.iter().enumerate() {
+            sum += count;
+            let bits = u64::BITS - largest(bin).leading_zeros();
+            let bound = u64::MAX.checked_shr(u64::BITS - bits).unwrap_or(0);
+            match rows.last_mut() {
+                Some(row) if row.0 == bound => row.1 = sum,
+                _ if sum > 0 => rows.push((bound, sum)),
+                _ => {}
+            }
+        }
+        rows
+    }
+
+    /// The share of values that are at most `value`, which is below 16384. Nothing if there are no values.
+    ///
+    /// # Panics
+    /// If `value` is larger.
+    #[must_use]
+    pub fn share_within(&self, value: u64) -> Option<f64> {
+        assert!(value < EXACT, "{value} has no bin of its own");
+        let within: u64 = self.counts.iter().take(value as usize + 1).sum();
+        (self.total > 0).then(|| within as f64 / self.total as f64)
+    }
+
+    /// The smallest value that `percent` of a hundred values do not exceed; of a large one, the largest in its bin. Nothing
+    /// if there are no values.
+    #[must_use]
+    pub fn percentile(&self, percent: u64) -> Option<u64> {
+        // The product of two 64-bit numbers may need more.
+        let wanted = (u128::from(self.total) * u128::from(percent))
+            .div_ceil(100)
+            .max(1);
+        let mut seen = 0u128;
+        let bin = self.counts.iter().position(|count| {
+            seen += u128::from(*count);
+            seen >= wanted
+        });
+        bin.map(largest)
+    }
+}
+
+/// The bin of `value`.
+fn bin(value: u64) -> usize {
+    if value < EXACT {
+        return value as usize;
+    }
+    let shift = u64::BITS - value.leading_zeros() - EXACT_BITS;
+    (EXACT + u64::from(shift - 1) * PER_POWER + (value >> shift) - PER_POWER) as usize
+}
+
+/// The largest value in `bin`.
+fn largest(bin: usize) -> u64 {
+    let bin = bin as u64;
+    if bin < EXACT {
+        return bin;
+    }
+    let (power, place) = ((bin - EXACT) / PER_POWER, (bin - EXACT) % PER_POWER);
+    let shift = power + 1;
+    ((PER_POWER + place) << shift) + ((1 << shift) - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destage_base::Random;
+
+    #[test]
+    fn bins_follow_one_another_and_are_narrow() {
+        let mut last = None;
+        for bin_number in 0..=bin(u64::MAX) {
+            let top = largest(bin_number);
+            assert_eq!(bin(top), bin_number);
+            let first = last.map_or(0, |last| last + 1);
+            assert_eq!(bin(first), bin_number);
+            assert!(top - first <= first / PER_POWER, "{first} to {top}");
+            last = Some(top);
+        }
+        assert_eq!(last, Some(u64::MAX));
+    }
+
+    #[test]
+    fn agrees_with_a_sorted_list() {
+        let mut random = Random::new(4);
+        let mut values: Vec<u64> = (0..999).map(|_| random.below(12_000)).collect();
+        let mut histogram = Histogram::default();
+        values.iter().for_each(|value| histogram.add(*value));
+        values.sort_unstable();
+        for percent in [1u64, 50, 90, 99, 100] {
+            let rank = (999 * percent).div_ceil(100) as usize;
+            assert_eq!(histogram.percentile(percent), Some(values[rank - 1]));
+        }
+        for bound in [0, 200, 5_000, 16_383] {
+            let within = values.iter().filter(|value| **value <= bound).count();
+            assert_eq!(histogram.share_within(bound), Some(within as f64 / 999.0));
+        }
+        for (bound, count) in histogram.cumulative() {
+            let within = values.iter().filter(|value| **value <= bound).count();
+            assert_eq!(within as u64, count);
+        }
+    }
+
+    #[test]
+    fn the_largest_values_have_a_place_and_nothing_has_no_percentile() {
+        let mut histogram = Histogram::default();
+        assert_eq!(
+            (histogram.percentile(50), histogram.share_within(1)),
+            (None, None)
+        );
+        histogram.add_times(7, 0);
+        assert_eq!(histogram, Histogram::default());
+        histogram.add(u64::MAX);
+        assert_eq!(histogram.percentile(50), Some(u64::MAX));
+        assert_eq!(histogram.cumulative(), [(u64::MAX, 1)]);
+    }
+}

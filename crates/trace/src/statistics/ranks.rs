@@ -1,0 +1,107 @@
+//! Spearman's rank correlation over values that come many at a time.
+
+use std::cmp::Ordering;
+
+/// So many equal pairs of a whole number and a fraction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pairs {
+    /// How many; not 0.
+    pub times: u64,
+    /// The first value.
+    pub whole: u64,
+    /// The second value: this ..
+    pub numerator: u64,
+    /// .. over this, which is not 0.
+    pub denominator: u64,
+}
+
+impl Pairs {
+    /// Fractions are compared as they are, not as they round.
+    fn by_fraction(&self, other: &Self) -> Ordering {
+        let product = |left: u64, right: u64| u128::from(left) * u128::from(right);
+        product(self.numerator, other.denominator).cmp(&product(other.numerator, self.denominator))
+    }
+}
+
+/// Spearman's rank correlation of the two values of `pairs`: equal values share the mean of their ranks. Nothing if one of
+/// the two is the same in all pairs, or there are none.
+pub(super) fn rank_correlation(pairs: &[Pairs]) -> Option<f64> {
+    let first = deviations(pairs, |a, b| a.whole.cmp(&b.whole));
+    let second = deviations(pairs, Pairs::by_fraction);
+    let sum = |left: &[f64], right: &[f64]| -> f64 {
+        let products = left.iter().zip(right).map(|(left, right)| left * right);
+        let weighted = pairs
+            .iter()
+            .zip(products)
+            .map(|(pairs, product)| pairs.times as f64 * product);
+        weighted.sum()
+    };
+    let spread = sum(&first, &first) * sum(&second, &second);
+    (spread > 0.0).then(|| sum(&first, &second) / spread.sqrt())
+}
+
+/// How far the rank of each of `pairs` in `order` lies from the middle of all ranks.
+fn deviations(pairs: &[Pairs], order: impl Fn(&Pairs, &Pairs) -> Ordering) -> Vec<f64> {
+    let total: u64 = pairs.iter().map(|pairs| pairs.times).sum();
+    let mut places: Vec<usize> = (0..pairs.len()).collect();
+    places.sort_by(|a, b| order(&pairs[*a], &pairs[*b]));
+    let mut found = vec![0.0; pairs.len()];
+    let mut below = 0;
+    for equal in places.chunk_by(|a, b| order(&pairs[*a], &pairs[*b]).is_eq()) {
+        let times: u64 = equal.iter().map(|place| pairs[*place].times).sum();
+        // Ranks below + 1 to below + times have the mean below + (times + 1) / 2; the middle of all is (total + 1) / 2.
+        let deviation = below as f64 + times as f64 / 2.0 - total as f64 / 2.0;
+        equal.iter().for_each(|place| found[*place] = deviation);
+        below += times;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(whole: u64, numerator: u64, denominator: u64) -> Pairs {
+        Pairs {
+            times: 1,
+            whole,
+            numerator,
+            denominator,
+        }
+    }
+
+    #[test]
+    fn order_alone_counts() {
+        let rising = [pair(1, 1, 3), pair(2, 1, 2), pair(900, 7, 1)];
+        assert_eq!(rank_correlation(&rising), Some(1.0));
+        let falling = [pair(1, 9, 1), pair(2, 1, 2), pair(900, 1, 3)];
+        assert_eq!(rank_correlation(&falling), Some(-1.0));
+    }
+
+    #[test]
+    fn equals_share_a_rank() {
+        // Ranks 1.5 1.5 3 4 against 1 2.5 2.5 4: products of deviations 1.5 + 0 + 0 + 2.25, squares 4.5 each.
+        let pairs = [pair(1, 1, 1), pair(1, 4, 2), pair(2, 2, 1), pair(3, 5, 1)];
+        assert_eq!(rank_correlation(&pairs), Some(3.75 / 4.5));
+    }
+
+    #[test]
+    fn many_at_a_time_count_as_one_by_one() {
+        let many = Pairs {
+            times: 3,
+            ..pair(2, 1, 1)
+        };
+        let alone = [pair(2, 1, 1); 3];
+        let rest = [pair(1, 2, 1), pair(4, 3, 2)];
+        let joined = rank_correlation(&[&[many], &rest[..]].concat());
+        assert!(joined.is_some());
+        assert_eq!(joined, rank_correlation(&[&alone[..], &rest].concat()));
+    }
+
+    #[test]
+    fn what_does_not_vary_has_no_correlation() {
+        assert_eq!(rank_correlation(&[]), None);
+        assert_eq!(rank_correlation(&[pair(1, 1, 1), pair(1, 2, 1)]), None);
+        assert_eq!(rank_correlation(&[pair(1, 1, 1), pair(2, 2, 2)]), None);
+    }
+}
