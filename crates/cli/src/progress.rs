@@ -158,7 +158,9 @@ impl destage::Progress for Progress {
 /// How the bar looks, which counts `unit`s.
 fn set_style(bar: &ProgressBar, has_total: bool, unit: &str) {
     let template = if has_total {
-        format!("{{msg}}{{elapsed}} [{{bar:40}}] {{human_pos}} of {{human_len}} {unit}, {{rate}}, {{eta}} left")
+        format!(
+            "{{msg}}{{elapsed}} [{{bar:40}}] {{human_pos}} of {{human_len}} {unit}, {{rate}}, {{eta}} left"
+        )
     } else {
         format!("{{msg}}{{elapsed}} {{spinner}} {{human_pos}} {unit}, {{rate}}")
     };

@@ -14,7 +14,10 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     let kept = &arguments.kept;
     let what = arguments.what.as_deref();
     let (papers, known) = match &arguments.experiments {
-        Some(folder) => (Paper::read_all(folder)?, Traces::read(&folder.join("traces.toml"))?),
+        Some(folder) => (
+            Paper::read_all(folder)?,
+            Traces::read(&folder.join("traces.toml"))?,
+        ),
         None => (Paper::shipped()?, shipped_traces()?),
     };
     let plan = Plan {
@@ -38,11 +41,19 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         let folder = kept.results.join(&paper.name);
         write(&folder, "README.md", &paper.to_markdown())?;
         for experiment in &paper.experiments {
-            write_figures(&folder, &format!("{}-", experiment.name), &experiment.figures)?;
+            write_figures(
+                &folder,
+                &format!("{}-", experiment.name),
+                &experiment.figures,
+            )?;
         }
     }
     write(&kept.results, "README.md", &report.to_markdown())?;
-    write(&kept.results, "report.html", &verdicts::reproduction(&report))?;
+    write(
+        &kept.results,
+        "report.html",
+        &verdicts::reproduction(&report),
+    )?;
     write(&kept.results, "verdicts.json", &report.to_json())?;
     match kept.json {
         true => output::print(&report.to_json()),

@@ -17,7 +17,10 @@ use crate::progress::Progress;
 pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
     let kept = &arguments.kept;
     let study = Study::read(&arguments.file)?;
-    let (store, traces) = (Store::open(&kept.results)?, traces(kept, shipped_traces()?)?);
+    let (store, traces) = (
+        Store::open(&kept.results)?,
+        traces(kept, shipped_traces()?)?,
+    );
     let progress = Progress::new(kept.noise, None);
     let report = study.carry_out(scale(kept), &traces, &store, &effort(kept, &progress));
     drop(progress);
@@ -70,7 +73,11 @@ pub(crate) fn write_figures(
     figures: &[Figure],
 ) -> Result<(), Failure> {
     for figure in figures {
-        write(folder, &format!("{prefix}{}.csv", figure.id), &figure.to_csv())?;
+        write(
+            folder,
+            &format!("{prefix}{}.csv", figure.id),
+            &figure.to_csv(),
+        )?;
     }
     Ok(())
 }

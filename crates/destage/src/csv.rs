@@ -89,12 +89,20 @@ pub fn rows(rows: &Rows) -> String {
         .iter()
         .flat_map(|row| row.labels.keys().map(String::as_str))
         .collect();
-    let metrics = || rows.all.iter().filter_map(|row| row.result.get("metrics")?.as_object());
-    let names: BTreeSet<&str> = metrics().flat_map(|all| all.keys().map(String::as_str)).collect();
+    let metrics = || {
+        rows.all
+            .iter()
+            .filter_map(|row| row.result.get("metrics")?.as_object())
+    };
+    let names: BTreeSet<&str> = metrics()
+        .flat_map(|all| all.keys().map(String::as_str))
+        .collect();
     let head = labels.iter().chain(&names).map(|name| (*name).to_owned());
     let mut text = line(&head.collect::<Vec<_>>());
     for row in &rows.all {
-        let labels = labels.iter().map(|axis| row.labels.get(*axis).cloned().unwrap_or_default());
+        let labels = labels
+            .iter()
+            .map(|axis| row.labels.get(*axis).cloned().unwrap_or_default());
         let metrics = names.iter().map(|name| {
             let value = row.result.get("metrics").and_then(|all| all.get(*name));
             value.map(ToString::to_string).unwrap_or_default()

@@ -68,7 +68,11 @@ pub(crate) fn counts(report: &Report) -> String {
         .map(|(count, words)| format!("{count} {words}"))
         .collect();
     let claims: usize = kinds.iter().map(|(count, _)| count).sum();
-    format!("{claims} claims at the {} scale: {}", report.scale.name(), counts.join(", "))
+    format!(
+        "{claims} claims at the {} scale: {}",
+        report.scale.name(),
+        counts.join(", ")
+    )
 }
 
 /// A figure's data as a table.

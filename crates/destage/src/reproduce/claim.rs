@@ -134,12 +134,14 @@ pub(super) fn bears_out(
         Check::Equal => Ok(equal(measured, published)),
         Check::Within => {
             let tolerance = tolerance.ok_or("expected a tolerance")?;
-            pairwise(measured, published, &|one, other| tolerance.allows(one, other))
+            pairwise(measured, published, &|one, other| {
+                tolerance.allows(one, other)
+            })
         }
         Check::Arithmetic => match tolerance {
-            Some(tolerance) => {
-                pairwise(measured, published, &|one, other| tolerance.allows(one, other))
-            }
+            Some(tolerance) => pairwise(measured, published, &|one, other| {
+                tolerance.allows(one, other)
+            }),
             None => Ok(equal(measured, published)),
         },
         Check::Sign => pairwise(measured, published, &|one, other| {
@@ -186,11 +188,7 @@ fn equal(one: &Value, other: &Value) -> bool {
 }
 
 /// Whether `agree` holds of two numbers, or of each two of two lists; one number goes with each of a list.
-fn pairwise(
-    one: &Value,
-    other: &Value,
-    agree: &impl Fn(f64, f64) -> bool,
-) -> Result<bool, String> {
+fn pairwise(one: &Value, other: &Value, agree: &impl Fn(f64, f64) -> bool) -> Result<bool, String> {
     let all = |pairs: Vec<(&Value, &Value)>| {
         let mut each = pairs.into_iter().map(|(a, b)| pairwise(a, b, agree));
         each.try_fold(true, |all, one| Ok(all && one?))

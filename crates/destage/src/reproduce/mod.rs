@@ -12,8 +12,8 @@
 
 mod claim;
 mod paper;
-mod readme;
 pub mod readings;
+mod readme;
 pub mod verdict;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -201,7 +201,8 @@ impl Plan {
     ) -> Result<PaperReport, Error> {
         let mut experiments = Vec::new();
         for study in &paper.studies {
-            let Some((rows, runs)) = of_sets.first().and_then(|first| first.get(&study.name)) else {
+            let Some((rows, runs)) = of_sets.first().and_then(|first| first.get(&study.name))
+            else {
                 continue;
             };
             experiments.push(ExperimentReport {
@@ -283,7 +284,11 @@ fn gaps(rows: &Rows) -> Vec<String> {
         .iter()
         .map(|(input, trace)| format!("{input}: the trace {trace} was not found"));
     let failed = rows.all.iter().filter_map(|row| {
-        let labels: Vec<_> = row.labels.iter().map(|(axis, value)| format!("{axis} {value}")).collect();
+        let labels: Vec<_> = row
+            .labels
+            .iter()
+            .map(|(axis, value)| format!("{axis} {value}"))
+            .collect();
         Some(format!("{}: {}", labels.join(", "), row.error()?))
     });
     missing.chain(failed).collect()

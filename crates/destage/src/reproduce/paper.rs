@@ -90,7 +90,8 @@ impl Paper {
             let mut files = Vec::new();
             for file in entries(&path)? {
                 if file.extension().is_some_and(|ending| ending == "toml") {
-                    let text = std::fs::read_to_string(&file).map_err(|error| unreadable(&file, &error))?;
+                    let text = std::fs::read_to_string(&file)
+                        .map_err(|error| unreadable(&file, &error))?;
                     files.push((name_of(&file), text));
                 }
             }
@@ -110,7 +111,11 @@ impl Paper {
         let (mut head, mut claims, mut studies) = (None, Vec::new(), Vec::new());
         for (file, text) in &files {
             let wrong = |error: toml::de::Error| {
-                Error::Input(format!("{}: {}", origin(file), error.to_string().trim_end()))
+                Error::Input(format!(
+                    "{}: {}",
+                    origin(file),
+                    error.to_string().trim_end()
+                ))
             };
             match file.as_str() {
                 "paper.toml" => head = Some(toml::from_str(text).map_err(wrong)?),
@@ -124,9 +129,8 @@ impl Paper {
                 }
             }
         }
-        let head = head.ok_or_else(|| {
-            Error::Input(format!("{}: is missing", origin("paper.toml")))
-        })?;
+        let head =
+            head.ok_or_else(|| Error::Input(format!("{}: is missing", origin("paper.toml"))))?;
         let paper = Self {
             name: name.to_owned(),
             head,
@@ -186,7 +190,10 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 fn name_of(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    path.file_name()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned()
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Error {
@@ -202,6 +209,8 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Error {
 /// If their list is wrong.
 pub fn shipped_traces() -> Result<Traces, Error> {
     let file = SHIPPED.get_file("traces.toml");
-    let text = file.and_then(|file| file.contents_utf8()).unwrap_or_default();
+    let text = file
+        .and_then(|file| file.contents_utf8())
+        .unwrap_or_default();
     Traces::parse(text, "experiments/traces.toml")
 }

@@ -44,13 +44,22 @@ impl Readings {
             let of = |combination: &Combination| combination.claims.get(*id).copied();
             self.combinations.iter().any(|each| of(each) != of(first))
         };
-        first.claims.keys().filter(moves).map(String::as_str).collect()
+        first
+            .claims
+            .keys()
+            .filter(moves)
+            .map(String::as_str)
+            .collect()
     }
 
     /// The most claims that hold under one combination.
     #[must_use]
     pub fn most(&self) -> usize {
-        self.combinations.iter().map(Combination::held).max().unwrap_or(0)
+        self.combinations
+            .iter()
+            .map(Combination::held)
+            .max()
+            .unwrap_or(0)
     }
 
     /// As in the results of `reproduce`.

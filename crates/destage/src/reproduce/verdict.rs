@@ -125,9 +125,9 @@ impl Judged {
     /// As in the results of `reproduce`.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let inputs = self.inputs.iter().map(|input| {
-            json!({"name": input.name, "digest": input.digest, "stand_in": input.stand_in})
-        });
+        let inputs = self.inputs.iter().map(
+            |input| json!({"name": input.name, "digest": input.digest, "stand_in": input.stand_in}),
+        );
         json!({
             "id": self.id,
             "paper": self.paper,
@@ -180,7 +180,8 @@ impl Case<'_> {
         let first = match self.attempt(&self.context(BASE, self.seeds().first())) {
             Ok(tried) => tried,
             Err(NoValue::Missing(trace)) => {
-                let because = format!("The trace {trace} was not found; --trace {trace}=FILE names it.");
+                let because =
+                    format!("The trace {trace} was not found; --trace {trace}=FILE names it.");
                 return Ok(self.judged(Verdict::TraceMissing, None, None, because));
             }
             Err(NoValue::Failed(error)) => {

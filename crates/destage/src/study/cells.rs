@@ -205,7 +205,10 @@ impl Study {
             }
         }
         let of_variant = variant.map(|variant| &variant.set);
-        for table in [&self.file.settings, &input.set].into_iter().chain(of_variant) {
+        for table in [&self.file.settings, &input.set]
+            .into_iter()
+            .chain(of_variant)
+        {
             settings.load_table(table, &Origin::File(self.origin.clone()))?;
         }
         let mut set = |key: &str, value: &str| {
@@ -241,7 +244,10 @@ impl Study {
         let mut labels: BTreeMap<String, Vec<&String>> = BTreeMap::new();
         let mut cells = Grid::new(base);
         if let Some(buffers) = &grid.buffers {
-            let items: Vec<_> = buffers.iter().map(|buffer| extra.in_place_of(buffer)).collect();
+            let items: Vec<_> = buffers
+                .iter()
+                .map(|buffer| extra.in_place_of(buffer))
+                .collect();
             for (item, buffer) in items.iter().zip(buffers) {
                 labels.entry((*item).clone()).or_default().push(buffer);
             }
@@ -282,7 +288,10 @@ impl Study {
         let wrong = |error: Error| self.wrong(format!("input {:?}: {error}", entry.name));
         let limit = match scale {
             Scale::Full => entry.limit,
-            Scale::Reduced => [entry.limit, entry.reduced_limit].into_iter().flatten().min(),
+            Scale::Reduced => [entry.limit, entry.reduced_limit]
+                .into_iter()
+                .flatten()
+                .min(),
         };
         let original = entry.stands_for.as_ref().and_then(|name| traces.find(name));
         let is_named = |name: &String| traces.about(name).is_some();
@@ -297,7 +306,8 @@ impl Study {
                 },
                 false => {
                     let path = self.folder.join(name);
-                    let digest = destage_trace::digest(&path).map_err(|error| wrong(error.into()))?;
+                    let digest =
+                        destage_trace::digest(&path).map_err(|error| wrong(error.into()))?;
                     Found { path, digest }
                 }
             };

@@ -79,7 +79,10 @@ fn tasks(cells: &[&Cell], to_do: Vec<usize>) -> Vec<Vec<usize>> {
             let alone = |cell: &Cell| {
                 cell.destages || cell.what == What::Trace || cell.combination.config.fits_input()
             };
-            Arc::ptr_eq(&first.input, &cell.input) && !alone(first) && !alone(cell) && task.len() < TOGETHER
+            Arc::ptr_eq(&first.input, &cell.input)
+                && !alone(first)
+                && !alone(cell)
+                && task.len() < TOGETHER
         };
         match tasks.last_mut() {
             Some(task) if fits(task) => task.push(index),
@@ -136,7 +139,10 @@ fn perform(
         }
         work();
     });
-    match failure.into_inner().unwrap_or_else(|lock| lock.into_inner()) {
+    match failure
+        .into_inner()
+        .unwrap_or_else(|lock| lock.into_inner())
+    {
         Some(error) => Err(error),
         None => Ok(()),
     }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use destage_base::parameter::read_bytes;
 use serde_json::{Value, json};
 
+use super::Study;
 use super::cells::{BASE, plain};
 use super::file::{FigureEntry, FigureKind};
 use super::formula::{Context, NoValue, evaluate};
 use super::rows::{Rows, spoken};
-use super::Study;
 use super::shown::short;
 use crate::error::Error;
 
@@ -97,7 +97,8 @@ impl Figure {
         let mut text = crate::csv::line(&names);
         for (index, x) in self.x.iter().enumerate() {
             let mut fields = vec![x.clone()];
-            let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+            let number =
+                |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
             for series in &self.series {
                 let point = series.points[index];
                 fields.push(number(point.map(|point| point.mean)));
@@ -217,8 +218,12 @@ impl Study {
                 true => &entry.x_values,
                 false => &entry.series_values,
             };
-            let listed = |values: &Option<Vec<String>>| values.as_ref().is_none_or(|all| all.contains(input));
-            let shown = axes.iter().any(|axis| *axis == "input" && listed(given(axis)));
+            let listed = |values: &Option<Vec<String>>| {
+                values.as_ref().is_none_or(|all| all.contains(input))
+            };
+            let shown = axes
+                .iter()
+                .any(|axis| *axis == "input" && listed(given(axis)));
             if shown || only.get("input") == Some(input) {
                 note(&mut gaps, format!("the trace {trace} is missing"));
             }
@@ -230,9 +235,9 @@ impl Study {
                 context.extend(labels.clone());
                 context.insert(entry.x.clone(), value.clone());
                 let point = self.point(&formula, rows, &context, &mut gaps);
-                points.push(point.map_err(|text| {
-                    self.wrong(format!("figure {:?}: {text}", entry.id))
-                })?);
+                points.push(
+                    point.map_err(|text| self.wrong(format!("figure {:?}: {text}", entry.id)))?,
+                );
             }
             let published = entry.published.get(&name);
             let published = x.iter().map(|value| {
@@ -272,7 +277,11 @@ impl Study {
         let seeds = match context.contains_key("seed") {
             true => vec![None],
             false => {
-                let mut all = rows.values_of("seed", context).into_iter().map(Some).collect::<Vec<_>>();
+                let mut all = rows
+                    .values_of("seed", context)
+                    .into_iter()
+                    .map(Some)
+                    .collect::<Vec<_>>();
                 if all.is_empty() {
                     all.push(None);
                 }

@@ -101,7 +101,8 @@ pub fn evaluate(
     match (result, seen.hindrance) {
         (_, Some(hindrance)) => Err(hindrance),
         (Ok(value), None) => Ok(Outcome {
-            value: json_of(&value).map_err(|error| NoValue::Wrong(format!("{formula}: {error}")))?,
+            value: json_of(&value)
+                .map_err(|error| NoValue::Wrong(format!("{formula}: {error}")))?,
             inputs: seen.inputs,
         }),
         (Err(error), None) => Err(NoValue::Wrong(format!("{formula}: {}", spoken(&error)))),
@@ -154,10 +155,7 @@ fn values(
     if let Some(value) = row.value(name) {
         return Ok(value_of(value));
     }
-    let text = format!(
-        "the run with {} has no {name}",
-        listing(&row.labels)
-    );
+    let text = format!("the run with {} has no {name}", listing(&row.labels));
     // A metric without a meaning in this run, or no metric at all.
     if require(name).is_ok() || StatisticRow::all().any(|row| row.metric() == name) {
         seen.hindrance.get_or_insert(NoValue::Failed(text.clone()));
@@ -199,7 +197,9 @@ fn find<'a>(
 
 /// Labels as in a formula.
 fn listing(labels: &BTreeMap<String, String>) -> String {
-    let pairs = labels.iter().map(|(axis, value)| format!("{axis}={value:?}"));
+    let pairs = labels
+        .iter()
+        .map(|(axis, value)| format!("{axis}={value:?}"));
     pairs.collect::<Vec<_>>().join(", ")
 }
 
@@ -245,7 +245,11 @@ fn json_of(value: &Value) -> Result<Json, String> {
             let items = value.try_iter().map_err(|error| error.to_string())?;
             Json::Array(items.map(|item| json_of(&item)).collect::<Result<_, _>>()?)
         }
-        kind => return Err(format!("gives {kind}; expected a number, a text, true or false, or a list")),
+        kind => {
+            return Err(format!(
+                "gives {kind}; expected a number, a text, true or false, or a list"
+            ));
+        }
     })
 }
 
@@ -342,7 +346,9 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
     environment.add_function("spearman", |one: Value, other: Value| {
         let (one, other) = (numbers(&one)?, numbers(&other)?);
         if one.len() != other.len() || one.len() < 2 {
-            return Err(wrong("spearman: expected two lists of equal length, of two values or more"));
+            return Err(wrong(
+                "spearman: expected two lists of equal length, of two values or more",
+            ));
         }
         Ok(correlation(&ranks(&one), &ranks(&other)))
     });
@@ -362,9 +368,14 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 fn correlation(one: &[f64], other: &[f64]) -> f64 {
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
     let (of_one, of_other) = (mean(one), mean(other));
-    let pairs = || one.iter().zip(other).map(|(a, b)| (a - of_one, b - of_other));
+    let pairs = || {
+        one.iter()
+            .zip(other)
+            .map(|(a, b)| (a - of_one, b - of_other))
+    };
     let together: f64 = pairs().map(|(a, b)| a * b).sum();
-    let spread: f64 = pairs().map(|(a, _)| a * a).sum::<f64>() * pairs().map(|(_, b)| b * b).sum::<f64>();
+    let spread: f64 =
+        pairs().map(|(a, _)| a * a).sum::<f64>() * pairs().map(|(_, b)| b * b).sum::<f64>();
     together / spread.sqrt()
 }
 

@@ -118,7 +118,9 @@ impl Study {
             ("figure", &figures),
         ] {
             if let Some(twice) = repeated(names) {
-                return Err(self.wrong(format!("{what} {twice:?}: stands there twice; expected one")));
+                return Err(self.wrong(format!(
+                    "{what} {twice:?}: stands there twice; expected one"
+                )));
             }
         }
         if variants.contains(&BASE) {
@@ -127,16 +129,18 @@ impl Study {
                 BASE
             )));
         }
-        let known = |what: &str, given: &Option<Vec<String>>, names: &[&str], base: Option<&str>| {
-            let all = names.iter().copied().chain(base);
-            for name in given.iter().flatten() {
-                if !all.clone().any(|other| other == name) {
-                    let refusal = format!("{}: {what} {name:?}: is not in this file", self.origin);
-                    return Err(Error::unknown(refusal, name, all));
+        let known =
+            |what: &str, given: &Option<Vec<String>>, names: &[&str], base: Option<&str>| {
+                let all = names.iter().copied().chain(base);
+                for name in given.iter().flatten() {
+                    if !all.clone().any(|other| other == name) {
+                        let refusal =
+                            format!("{}: {what} {name:?}: is not in this file", self.origin);
+                        return Err(Error::unknown(refusal, name, all));
+                    }
                 }
-            }
-            Ok(())
-        };
+                Ok(())
+            };
         for grid in &file.grid {
             known("input", &grid.inputs, &inputs, None)?;
             known("variant", &grid.variants, &variants, Some(BASE))?;

@@ -107,7 +107,9 @@ impl Traces {
     /// If there is no trace of that name, the file cannot be read, or it is another than the one that is known.
     pub fn add_pair(&mut self, pair: &str) -> Result<(), Error> {
         let Some((name, path)) = pair.split_once('=') else {
-            return Err(Error::Input(format!("--trace {pair:?}: expected NAME=FILE")));
+            return Err(Error::Input(format!(
+                "--trace {pair:?}: expected NAME=FILE"
+            )));
         };
         let Some(entry) = self.known.get(name) else {
             let names = self.known.keys().map(String::as_str);
@@ -162,16 +164,26 @@ mod tests {
         }
         assert!(traces.find("one").is_none());
         // What nobody has a digest of is what the user says it is.
-        traces.add_pair(&format!("other={}", wrong.display())).unwrap();
+        traces
+            .add_pair(&format!("other={}", wrong.display()))
+            .unwrap();
         traces.look_in(folder.path()).unwrap();
         assert_eq!(traces.find("one").map(|found| &found.path), Some(&right));
         assert_eq!(traces.find("other").map(|found| &found.path), Some(&wrong));
         assert_eq!(traces.about("one"), Some("the one"));
         let unknown = traces.add_pair("on=x").unwrap_err().to_string();
-        assert!(unknown.contains("\"on\"") && unknown.contains("one"), "{unknown}");
+        assert!(
+            unknown.contains("\"on\"") && unknown.contains("one"),
+            "{unknown}"
+        );
         let none = Traces::read(&folder.path().join("traces.toml")).unwrap();
         assert!(none.about("one").is_none());
-        let damaged = Traces::parse("[one]\nabot = 1", "traces.toml").unwrap_err().to_string();
-        assert!(damaged.contains("traces.toml") && damaged.contains("abot"), "{damaged}");
+        let damaged = Traces::parse("[one]\nabot = 1", "traces.toml")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            damaged.contains("traces.toml") && damaged.contains("abot"),
+            "{damaged}"
+        );
     }
 }

@@ -10,15 +10,26 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `profile` `text` | what is kept of a trace, and the same as TOML |
-//! | `fit` `generate` | from requests to a profile, and back |
+//! | `fit` `measure` `segments` `classes` | from requests to a profile |
+//! | `generate` `arrivals` `writes` `reads` | and back: what comes when, and where it goes |
+//! | `slots` `addresses` `deck` | the writes of a phase, the place of each block, draws without replacement |
 //! | `history` `order` | what requests have done so far, in the order of last use |
 
+mod addresses;
+mod arrivals;
+mod classes;
+mod deck;
 mod fit;
 mod generate;
 mod history;
+mod measure;
 mod order;
 mod profile;
+mod reads;
+mod segments;
+mod slots;
 mod text;
+mod writes;
 
 pub use fit::{Fitter, PHASES};
 pub use generate::Fitted;
@@ -75,11 +86,8 @@ pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests 
         (_, true) => (0.0, 1.0),
         _ => (writes, reads),
     };
-    let possible = if wanted >= 1.0 {
-        has > 0.0
-    } else {
-        wanted > 0.0 || has < 1.0
-    };
+    // Of reads alone no writes can be left, nor the other way round.
+    let possible = (has > 0.0 || wanted <= 0.0) && (has < 1.0 || wanted >= 1.0);
     let mut random = Random::new(!seed);
     let kept = all.filter(move |request| {
         let share = if request.operation == Operation::Write {

@@ -53,8 +53,33 @@ impl Kind {
         Self::ReadBeside,
         Self::ReadFresh,
     ];
+
     pub(super) fn writes(self) -> bool {
         (self as usize) < WRITES
+    }
+
+    /// Whether it goes by what was written.
+    pub(super) const fn reads_written(self) -> bool {
+        matches!(self, Self::ReadWritten | Self::ReadNearWritten)
+    }
+
+    /// Whether it begins where an earlier request ended.
+    pub(super) const fn goes_on(self) -> bool {
+        matches!(self, Self::ReadOnSame | Self::ReadOn)
+    }
+
+    /// Whether it is as large as the earlier request that it goes by.
+    pub(super) const fn keeps_size(self) -> bool {
+        matches!(self, Self::ReadOnSame | Self::ReadAgain)
+    }
+
+    /// Whether it goes by one earlier request, not by a block.
+    pub(super) const fn by_item(self) -> bool {
+        let again = matches!(
+            self,
+            Self::ReadAgain | Self::ReadAgainResized | Self::ReadWritten
+        );
+        again || self.goes_on()
     }
 
     /// That of a write of so many sectors.
@@ -70,8 +95,12 @@ impl Kind {
 /// Kinds of writes, which come first.
 pub(super) const WRITES: usize = 4;
 pub(super) const KINDS: usize = Kind::ALL.len();
+/// Classes of gaps: none, and five of rising length.
 pub(super) const GAP_CLASSES: usize = 6;
+/// What the next request depends on: groups of kinds, each with four classes of gaps.
 pub(super) const CONTEXTS: usize = 32;
+
+/// The context that a request leaves.
 pub(super) fn context_of(kind: Kind, gap: usize) -> usize {
     let group = match kind {
         Kind::Write | Kind::Write16 => 0,
@@ -84,8 +113,13 @@ pub(super) fn context_of(kind: Kind, gap: usize) -> usize {
     };
     group * 4 + [0, 1, 2, 2, 3, 3][gap]
 }
-pub(super) const REGIONS: usize = 64;
 
+/// Parts of the address space that are told apart.
+pub(super) const REGIONS: usize = 64;
+/// Bins of what a card says beside depth and label.
+pub(super) const PICKS: u32 = 32;
+
+/// How many requests had each value.
 pub(super) type Tally = BTreeMap<u32, u32>;
 
 /// Writes of a phase to some successive blocks.
@@ -107,19 +141,63 @@ pub(super) struct Segment {
     pub(super) from: u32,
     pub(super) until: u32,
 }
+/// Parts of a phase that a segment's time is told in.
 pub(super) const SLICES: u32 = 64;
 
+/// Pages of successive numbers lie on so many dies.
+pub(super) const DIES: u64 = 8;
+/// Forms of each size.
+pub(super) const FORMS: u32 = 256;
+
+/// How a read lies in its block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Form {
+    /// Sectors behind the start of a page.
+    pub(super) align: u64,
+    /// Its page modulo [`DIES`].
+    pub(super) die: u64,
+    /// Whether it lies whole lengths of its own from the last one in the block it goes by.
+    pub(super) is_on_grid: bool,
+    pub(super) is_first_page: bool,
+}
+
+impl Form {
+    /// That of a card, whose higher part is a size.
+    pub(super) fn of(card: u32) -> Self {
+        Self {
+            align: u64::from(card / 32 % 8),
+            die: u64::from(card / 4 % 8),
+            is_on_grid: card & 2 == 2,
+            is_first_page: card & 1 == 1,
+        }
+    }
+
+    /// The card, below [`FORMS`].
+    pub(super) fn card(self) -> u32 {
+        (self.align * 8 + self.die) as u32 * 4
+            + 2 * u32::from(self.is_on_grid)
+            + u32::from(self.is_first_page)
+    }
+}
+
+/// Statistics of successive requests.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phase {
+    /// By context: kind and class of gap of what came next.
     pub(super) steps: Vec<Tally>,
+    /// By kind: what reads went by, how long before it was used, and its label.
     pub(super) depths: [Tally; KINDS],
+    /// By kind: size and [`Form`] of reads.
     pub(super) forms: [Tally; KINDS],
+    /// Regions of reads of new ground.
     pub(super) regions: Tally,
+    /// Sizes of writes, as indices.
     pub(super) sizes: Tally,
     /// How many requests began in the block since the one that began there.
     pub(super) agains: Tally,
     /// How many of the block's pages were written since the one a write begins in.
     pub(super) olds: Tally,
+    /// How its writes spread over blocks.
     pub(super) map: Vec<Segment>,
 }
 
@@ -128,18 +206,26 @@ pub(super) struct Phase {
 pub struct Profile {
     pub(super) requests: u64,
     pub(super) footprint_sectors: u64,
+    /// Requests of a phase; the last may have fewer.
     pub(super) phase_requests: u64,
+    /// Sizes in sectors; tallies have their indices.
     pub(super) sizes: Vec<u32>,
+    /// Gaps of each class in ticks, all alike.
     pub(super) gaps: [Vec<u64>; GAP_CLASSES],
+    /// Requests of a stretch.
     pub(super) pace_requests: u64,
+    /// How long each stretch took, in ticks.
     pub(super) pace: Vec<u64>,
     pub(super) phases: Vec<Phase>,
     /// How many blocks before it the block lies that is its neighbour; 0 for none.
     pub(super) layout: Vec<u32>,
+    /// Sectors behind the start of a block that its first write began at, if any.
     pub(super) places: Tally,
+    /// Regions of blocks that lie behind no other.
     pub(super) first_places: Tally,
 }
 
+/// Values in bins: each below 8 by itself, then four bins an octave.
 pub(super) fn bin(value: usize) -> u32 {
     if value < 8 {
         return value as u32;
@@ -148,6 +234,7 @@ pub(super) fn bin(value: usize) -> u32 {
     8 + 4 * (octave - 3) + (value >> (octave - 2) & 3) as u32
 }
 
+/// The first value of a bin, and the first of the next.
 pub(super) const fn bin_range(bin: u32) -> (u64, u64) {
     if bin < 8 {
         return (bin as u64, bin as u64 + 1);
@@ -158,6 +245,11 @@ pub(super) const fn bin_range(bin: u32) -> (u64, u64) {
 }
 
 impl Profile {
+    /// The phase of a request of the trace.
+    pub(super) fn phase(&self, request: u64) -> &Phase {
+        &self.phases[(request / self.phase_requests) as usize]
+    }
+
     /// How many requests the trace had; after so many, its phases begin again at other addresses.
     #[must_use]
     pub const fn requests(&self) -> u64 {
