@@ -146,3 +146,85 @@ fn what_is_no_profile_is_refused_by_key() {
     }
     assert!("".parse::<Profile>().is_err());
 }
+
+/// Numbers that a hand may write and no trace has: an error at once, never a panic later.
+#[test]
+fn what_no_trace_has_is_refused() {
+    let text = fitted(&trace()).text("");
+    let found = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
+    let most = u32::MAX;
+    for (start, other, expected) in [
+        (
+            "map = ",
+            format!("map = \"0.1.1.1.{most}.0.0.0.64\""),
+            "phase 1.map: ",
+        ),
+        (
+            "map = ",
+            format!("map = \"{most}.{most}.1.1.9.0.0.0.64\""),
+            "phase 1.map: ",
+        ),
+        (
+            "map = ",
+            "map = \"0.1.1.1.6.1.1.0.64\"".to_owned(),
+            "no more ON and AGAIN",
+        ),
+        (
+            "map = ",
+            "map = \"0.1.-1.1.6.0.0.0.64\"".to_owned(),
+            "phase 1.map: ",
+        ),
+        (
+            "map = ",
+            "map = \"\"".to_owned(),
+            "phase 1.map: \"0\": expected ",
+        ),
+        (
+            "layout = ",
+            format!("layout = \"0:{most}\""),
+            "standin.layout: ",
+        ),
+        ("layout = ", "layout = \"\"".to_owned(), "phase 1.map: "),
+        (
+            "pace_requests = ",
+            "pace_requests = -1".to_owned(),
+            "standin.pace_requests: \"-1\"",
+        ),
+        (
+            "footprint_sectors = ",
+            "footprint_sectors = 1".to_owned(),
+            "none above the footprint",
+        ),
+        (
+            "where4 = ",
+            "where4 = \"122879\"".to_owned(),
+            "where4: \"122879\": expected VALUE:COUNT",
+        ),
+        (
+            "where10 = ",
+            "where10 = \"0:999\"".to_owned(),
+            "expected counts of at most",
+        ),
+        ("form12 = ", format!("form12 = \"{most}\""), "form12: "),
+        ("next0 = ", "next0 = \"1:0\"".to_owned(), "phase 1.next0: "),
+    ] {
+        let broken = text.replacen(found(start), &other, 1);
+        let error = broken.parse::<Profile>().unwrap_err().to_string();
+        assert!(error.contains(expected), "{other}: {error}");
+    }
+    let whole = text.split("[[phase]]").next().unwrap();
+    for phases in ["", "phase = []"] {
+        let error = format!("{phases}\n{whole}").parse::<Profile>().unwrap_err();
+        assert_eq!(error.key, "phase");
+    }
+}
+
+#[test]
+fn a_share_of_writes_that_cannot_be_is_no_requests() {
+    let mut writes = trace();
+    writes.retain(|request| request.operation == Operation::Write);
+    let profile = Arc::new(fitted(&writes));
+    let mut values = defaults(&profile);
+    values.set("write_percent", Value::Number(50.0));
+    assert_eq!(requests(&profile, &values, 1).count(), 0);
+}

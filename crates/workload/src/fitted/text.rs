@@ -9,10 +9,10 @@ use std::str::FromStr;
 
 use toml::{Table, Value};
 
-use super::history::BLOCK_SECTORS;
+use super::history::{BLOCK_SECTORS, ITEM_LABELS, LABELS};
 use super::profile::{
-    CONTEXTS, GAP_CLASSES, KINDS, Kind, Phase, Profile, REGIONS, SLICES, Segment, Tally, WRITES,
-    bin_range,
+    CONTEXTS, FORMS, GAP_CLASSES, KINDS, Kind, PICKS, Phase, Profile, REGIONS, SLICES, Segment,
+    Tally, WRITES, bin_range,
 };
 
 /// What a profile's text says its form is.
@@ -21,6 +21,11 @@ const FORM: i64 = 1;
 const MOST_BIN: u32 = 120;
 /// Entries of a list, and cards of a tally, at most: memory stays bounded whatever a text says.
 const MOST: u64 = 1 << 24;
+
+/// Sizes, at most: their cards stay far below 32 bits.
+const MOST_SIZES: usize = 4096;
+/// Sizes of segments, twice the logarithm to base 2 of 32 bits of sectors, end here.
+const MOST_CLASS: u32 = 64;
 
 /// A profile's text is not one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -168,6 +173,10 @@ impl FromStr for Profile {
         let requests = whole.number("requests", 1 << 40)?;
         let footprint_sectors = whole.number("footprint_sectors", 1 << 50)?;
         let sizes = whole.list("sizes", 1, u32::MAX)?;
+        if sizes.len() > MOST_SIZES {
+            let expected = format!("at most {MOST_SIZES} sizes");
+            return Err(wrong("standin.sizes", sizes.len(), expected));
+        }
         let largest = sizes.iter().copied().max().unwrap_or(0);
         if largest == 0 || u64::from(largest) > footprint_sectors {
             let expected =
@@ -230,6 +239,12 @@ fn check(profile: &Profile) -> Result<(), ProfileError> {
             let expected = format!("{of} in all, the requests of the phase");
             return Err(wrong(format!("phase {}.next", index + 1), steps, expected));
         }
+        let others = [&phase.regions, &phase.agains, &phase.olds];
+        let others = phase.depths.iter().chain(&phase.forms).chain(others);
+        if let Some(more) = others.map(sum).find(|sum| *sum > of) {
+            let expected = format!("counts of at most {of} in all, the requests of the phase");
+            return Err(wrong(format!("phase {}", index + 1), more, expected));
+        }
         let writes: u64 = phase
             .map
             .iter()
@@ -272,13 +287,22 @@ fn layout(part: &Part<'_>) -> Result<Vec<u32>, ProfileError> {
     Ok(layout)
 }
 
+/// Cards of each bin of depths.
+fn labels(kind: usize) -> u32 {
+    if Kind::ALL[kind].by_item() {
+        ITEM_LABELS
+    } else {
+        LABELS * PICKS
+    }
+}
+
 fn read_phase(profile: &Profile, part: &Part<'_>) -> Result<Phase, ProfileError> {
     let sizes = profile.sizes.len() as u32;
     let steps: [Tally; CONTEXTS] = tallies(part, "next", |_| (KINDS * GAP_CLASSES) as u32)?;
     Ok(Phase {
         steps: steps.into(),
-        depths: tallies::<KINDS>(part, "where", |_| MOST_BIN * 32 * 32)?,
-        forms: tallies::<KINDS>(part, "form", |_| sizes * 256)?,
+        depths: tallies::<KINDS>(part, "where", |kind| MOST_BIN * labels(kind))?,
+        forms: tallies::<KINDS>(part, "form", |_| sizes * FORMS)?,
         regions: part.tally("regions", REGIONS as u32)?,
         sizes: part.tally("sizes", sizes)?,
         agains: part.tally("agains", MOST_BIN)?,
@@ -296,7 +320,7 @@ fn read_map(profile: &Profile, part: &Part<'_>) -> Result<Vec<Segment>, ProfileE
                 part.key("map"),
                 word,
                 format!(
-                    "nine numbers with dots between: SKIP.BLOCKS.NEW.WRITES.SIZE.ON.AGAIN.FROM.UNTIL, of {blocks} blocks, in {SLICES} slices"
+                    "nine numbers with dots between: SKIP.BLOCKS.NEW.WRITES.SIZE.ON.AGAIN.FROM.UNTIL, of {blocks} blocks, in {SLICES} slices; SIZE below {MOST_CLASS}, no more ON and AGAIN than WRITES"
                 ),
             )
         };
@@ -311,8 +335,8 @@ fn read_map(profile: &Profile, part: &Part<'_>) -> Result<Vec<Segment>, ProfileE
             && blocks > 0
             && u64::from(writes) <= MOST
             && u64::from(new) <= MOST * 64
-            && on <= writes
-            && again <= writes
+            && u64::from(on) + u64::from(again) <= u64::from(writes)
+            && size < MOST_CLASS
             && from < until
             && until <= SLICES;
         if !fits {
