@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use crate::trace_args::{
-    AnonymizeArguments, ConvertArguments, CutArguments, GenerateArguments, MergeArguments,
-    ScaleArguments, Written,
+    AnonymizeArguments, ConvertArguments, CutArguments, FitArguments, GenerateArguments,
+    MergeArguments, ScaleArguments, Written,
 };
 
 /// Write buffers for flash devices: which pages should wait in RAM, and which should leave next?
@@ -67,12 +67,14 @@ pub(crate) enum TraceCommand {
     Scale(ScaleArguments),
     /// A synthetic workload as a trace
     Generate(GenerateArguments),
+    /// A stand-in fitted to a trace, as a file that --workload takes
+    Fit(FitArguments),
 }
 
 /// What is simulated with: everything a run and a cross product have in common.
 #[derive(Args)]
 pub(crate) struct Common {
-    /// Synthetic workload in place of a trace; see `destage list workloads`
+    /// Synthetic workload in place of a trace; see `destage list workloads`. NAME may be a file .toml of `trace fit`
     #[arg(long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: Option<String>,
     #[command(flatten)]

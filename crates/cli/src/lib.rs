@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `args` | what may be typed |
 //! | `choices` | from what was typed to settings, in the order it was typed |
-//! | `run` `compare` `precondition` `demo` `info` `list` `show` | one command each |
+//! | `run` `compare` `precondition` `demo` `info` `fit` `list` `show` | one command each |
 //! | `catalogue` | the row of a parameter by its dotted name |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
@@ -29,6 +29,7 @@ mod choices;
 mod compare;
 mod demo;
 mod errors;
+mod fit;
 mod info;
 mod interrupt;
 mod list;
@@ -91,6 +92,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Demo(arguments) => demo::run(arguments),
         Command::Trace { command } => match command {
             TraceCommand::Info(arguments) => info::run(arguments),
+            TraceCommand::Fit(arguments) => fit::run(arguments),
             TraceCommand::Convert(arguments) => rewrite::convert(arguments),
             TraceCommand::Cut(arguments) => rewrite::cut(arguments),
             TraceCommand::Merge(arguments) => rewrite::merge(arguments),

@@ -232,3 +232,49 @@ fn what_is_put_back_into_a_trace_is_put_into_a_workload() {
         assert_eq!(run(&[file]), direct, "{file}");
     }
 }
+
+#[test]
+fn a_fitted_stand_in_runs_wherever_a_workload_does() {
+    let place = Place::new();
+    let mixed = "mixed:requests=3000";
+    place.succeed(&["trace", "generate", "--workload", mixed, "-o", "t.compact"]);
+    let fitted = place.json(&["trace", "fit", "t.compact", "-o", "t.toml", "--json"]);
+    assert_eq!(fitted["requests"], 3000);
+    assert_eq!(fitted["residuals"].as_array().unwrap().len(), 16);
+    let shown = place.succeed(&["trace", "fit", "t.compact", "-o", "u.toml"]);
+    assert!(shown.contains("block-lru"), "{shown}");
+    assert_eq!(place.read("t.toml"), place.read("u.toml"));
+    assert!(place.read("t.toml").contains("[residuals.fab-4MiB]"));
+
+    let few = "t.toml:requests=700";
+    place.succeed(&["trace", "generate", "--workload", few, "-o", "f.disksim"]);
+    assert_eq!(place.read("f.disksim").lines().count(), 700);
+    let buffer_alone = ["--ftl", "none", "--size", "1MiB", "--json"];
+    let direct = [&["run", "--workload", few][..], &buffer_alone].concat();
+    let read = [&["run", "f.disksim"][..], &buffer_alone].concat();
+    assert_eq!(place.json(&direct)["metrics"], place.json(&read)["metrics"]);
+}
+
+#[test]
+fn what_is_no_stand_in_is_refused() {
+    let place = Place::new();
+    place.write("bad.toml", "[standin]\nform = 9\n");
+    for (arguments, expected) in [
+        (
+            &["run", "--workload", "bad.toml"][..],
+            "bad.toml: standin.form: \"9\": expected 1",
+        ),
+        (
+            &["run", "--workload", "none.toml"],
+            "none.toml\": not readable",
+        ),
+        (
+            &["trace", "fit", "bad.toml", "-o", "x.csv"],
+            "-o x.csv: expected a name that ends in .toml",
+        ),
+    ] {
+        let outcome = place.run(arguments);
+        assert_eq!(outcome.status, 2, "{arguments:?}");
+        assert!(outcome.errors.contains(expected), "{}", outcome.errors);
+    }
+}

@@ -11,6 +11,7 @@ use destage_trace::{
     BadLines, FORMATS, Operation, ReadOptions, Reader, Request, TraceError, can_be_read_again,
     format, injected,
 };
+use destage_workload::fitted::{self, Profile};
 use destage_workload::{WORKLOADS, Workload};
 
 use crate::error::Error;
@@ -36,8 +37,17 @@ enum Kind {
 #[derive(Clone)]
 struct Generator {
     text: String,
-    row: &'static Workload,
+    what: What,
     values: Values,
+}
+
+/// What makes the requests.
+#[derive(Clone)]
+enum What {
+    /// A row of the registry.
+    Row(&'static Workload),
+    /// A profile from a file.
+    Fitted(Arc<Profile>),
 }
 
 /// How an input is read, beside its `trace.*` parameters. Default: all of it, and a bad line is an error.
@@ -101,7 +111,7 @@ impl Input {
         Self::new(Kind::Trace(path.as_ref().to_owned()))
     }
 
-    /// The workload `NAME[:k=v,...]`. Of `pairs`, `KEY=VALUE` each, those that begin with `workload.` are its
+    /// The workload `NAME[:k=v,...]`; NAME may be a file `.toml` of [`fit`](crate::fit()). Of `pairs`, `KEY=VALUE` each, those that begin with `workload.` are its
     /// parameters, too.
     ///
     /// # Errors
@@ -124,7 +134,7 @@ impl Input {
         if let (Kind::Workload(generator), Some(format)) = (&self.kind, &reading.format) {
             return Err(Error::Input(format!(
                 "--format {format}: {} is generated; expected --format with a TRACE only",
-                generator.row.name
+                generator.name()
             )));
         }
         self.reading = reading;
@@ -151,7 +161,7 @@ impl Input {
         let mut parameters: BTreeMap<_, _> = values
             .map(|(name, value)| (format!("workload.{name}"), value.clone()))
             .collect();
-        let kind = Value::Text(generator.row.name.to_owned());
+        let kind = Value::Text(generator.name().to_owned());
         parameters.insert("workload.kind".to_owned(), kind);
         parameters
     }
@@ -285,18 +295,36 @@ pub fn workload_pair(pair: &str) -> Option<(&str, &str)> {
     Some((key.trim().strip_prefix("workload.")?, value.trim()))
 }
 
+/// The stand-in in the file at `path`.
+fn profile(path: &str) -> Result<Profile, Error> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Error::Input(format!("--workload {path:?}: not readable: {error}")))?;
+    let profile = text.parse::<Profile>();
+    profile.map_err(|error| Error::Input(format!("{path}: {error}")))
+}
+
 impl Generator {
     fn new(text: &str, pairs: &[String]) -> Result<Self, Error> {
         let (name, given) = split_kind("--workload", text)?;
-        let row = destage_workload::find(name).ok_or_else(|| {
-            let names = WORKLOADS.iter().map(|row| row.name);
-            Error::unknown(
-                format!("--workload {name:?}: no such workload"),
-                name,
-                names,
-            )
-        })?;
-        let mut values = Values::defaults(row.parameters);
+        let (what, parameters, mut values) = match name.ends_with(".toml") {
+            true => {
+                let profile = profile(name)?;
+                let values = fitted::defaults(&profile);
+                (What::Fitted(Arc::new(profile)), fitted::PARAMETERS, values)
+            }
+            false => {
+                let row = destage_workload::find(name).ok_or_else(|| {
+                    let names = WORKLOADS.iter().map(|row| row.name);
+                    let refusal = format!("--workload {name:?}: no such workload");
+                    let Error::Input(text) = Error::unknown(refusal, name, names) else {
+                        return Error::Internal("an unknown name is no input".to_owned());
+                    };
+                    Error::Input(format!("{text}, or a file .toml of `destage trace fit`"))
+                })?;
+                let values = Values::defaults(row.parameters);
+                (What::Row(row), row.parameters, values)
+            }
+        };
         let from_option = given
             .into_iter()
             .map(|(key, value)| (key, value, "--workload", text));
@@ -304,9 +332,8 @@ impl Generator {
             workload_pair(pair).map(|(key, value)| (key, value, "--set", pair.as_str()))
         });
         for (key, value, option, whole) in from_option.chain(from_pairs) {
-            let names = row.parameters.iter().map(|parameter| parameter.name);
-            let parameter = row
-                .parameters
+            let names = parameters.iter().map(|parameter| parameter.name);
+            let parameter = parameters
                 .iter()
                 .find(|row| row.name == key)
                 .ok_or_else(|| {
@@ -322,13 +349,24 @@ impl Generator {
         }
         Ok(Self {
             text: text.to_owned(),
-            row,
+            what,
             values,
         })
     }
 
+    /// The workload's name, or its file.
+    fn name(&self) -> &str {
+        match &self.what {
+            What::Row(row) => row.name,
+            What::Fitted(_) => self.text.split(':').next().unwrap_or_default(),
+        }
+    }
+
     /// The workload's requests.
     fn requests(&self, seed: u64) -> Result<Box<dyn Iterator<Item = Request> + Send>, Error> {
-        Ok((self.row.make)(&self.values, seed)?)
+        match &self.what {
+            What::Row(row) => Ok((row.make)(&self.values, seed)?),
+            What::Fitted(profile) => Ok(fitted::requests(profile, &self.values, seed)),
+        }
     }
 }

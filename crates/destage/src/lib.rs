@@ -15,6 +15,7 @@
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
 //! | [`trace_metrics`], [`Inspection`] | what an input is like |
+//! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
 //! | [`state`] | a prepared device in a file for later runs |
 //! | [`Error`] | why nothing comes of it |
 //! | [`base`], [`buffer`], [`flash`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
@@ -26,6 +27,7 @@ pub mod csv;
 mod devices;
 mod error;
 mod facts;
+mod fit;
 mod grid;
 mod input;
 pub mod json;
@@ -57,6 +59,7 @@ pub use destage_sim::settings::{Config, Origin, Settings};
 pub use compare::{Effort, compare};
 pub use error::Error;
 pub use facts::Facts;
+pub use fit::{Fit, Residual, SCHEMES as FIT_SCHEMES, fit};
 pub use grid::{Combination, Grid};
 pub use input::{Input, Reading, workload_pair};
 pub use manifest::{MODEL, Manifest, SCHEMA, commit, version};

@@ -21,6 +21,7 @@
 
 mod bursts;
 mod files;
+pub mod fitted;
 mod looping;
 mod mixed;
 mod sequential;

@@ -1,0 +1,170 @@
+//! A stand-in fitted to a trace, and how far it is from the trace, scheme by scheme.
+
+use std::sync::Arc;
+
+use destage_sim::settings::{Origin, Settings};
+use destage_trace::Request;
+use destage_workload::fitted::{self, Fitter, Profile};
+
+use crate::compare::{Effort, compare};
+use crate::error::Error;
+use crate::facts::Facts;
+use crate::grid::Grid;
+use crate::input::{Input, Reading};
+use crate::record::Record;
+
+/// The schemes that trace and stand-in are compared under.
+pub const SCHEMES: [&str; 5] = ["lru", "block-lru", "fab", "bplru", "bpac"];
+const SIZES: [&str; 3] = ["1MiB", "4MiB", "16MiB"];
+
+/// A stand-in, and how it differs from its trace.
+pub struct Fit {
+    /// What the stand-in is made of.
+    pub profile: Profile,
+    /// A row for each scheme and size.
+    pub residuals: Vec<Residual>,
+}
+
+/// Figures of the trace and of the stand-in under one scheme: evictions and pages without flash, response on the
+/// profile `disksim-ssd` in the size of the input.
+#[derive(Clone, Debug)]
+pub struct Residual {
+    /// The scheme, and its buffer as it was given.
+    pub scheme: String,
+    /// Its size in bytes; none of `nocache`.
+    pub size_bytes: Option<u64>,
+    /// `buffer.evictions` of trace and stand-in.
+    pub evictions: Option<(f64, f64)>,
+    /// `buffer.destaged_pages`.
+    pub destaged_pages: Option<(f64, f64)>,
+    /// `response.mean_ms`.
+    pub response_mean_ms: Option<(f64, f64)>,
+}
+
+impl Residual {
+    /// The stand-in's figure against the trace's in per cent; none where the trace's is 0.
+    #[must_use]
+    pub fn percent((real, standin): (f64, f64)) -> Option<f64> {
+        (real != 0.0).then(|| (standin / real - 1.0) * 100.0)
+    }
+
+    fn each(&self) -> [(&'static str, Option<(f64, f64)>); 3] {
+        [
+            ("buffer.evictions", self.evictions),
+            ("buffer.destaged_pages", self.destaged_pages),
+            ("response.mean_ms", self.response_mean_ms),
+        ]
+    }
+}
+
+impl Fit {
+    /// The stand-in as a file: comments, the profile, and the table `residuals`.
+    #[must_use]
+    pub fn text(&self, source: &str) -> String {
+        let head = format!(
+            "A stand-in fitted to {source} by `destage trace fit`. Statistics of phases: no request and no address\n\
+             of the trace is in it. Fitted for pages of 4 KiB and blocks of 64 pages; flushes and trims are left out.\n\
+             Residuals are [trace, stand-in with seed 1, difference in %]; response with profile disksim-ssd."
+        );
+        let mut text = self.profile.text(&head);
+        for row in &self.residuals {
+            let size = row
+                .size_bytes
+                .map_or(String::new(), |bytes| format!("-{}MiB", bytes >> 20));
+            text.push_str(&format!("\n[residuals.{}{size}]\n", row.scheme));
+            for (metric, values) in row.each() {
+                if let Some((real, standin)) = values {
+                    let percent = Residual::percent((real, standin));
+                    let percent =
+                        percent.map_or(String::new(), |percent| format!(", {percent:.1}"));
+                    text.push_str(&format!(
+                        "\"{metric}\" = [{real:.6}, {standin:.6}{percent}]\n"
+                    ));
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Fits a stand-in in at most `phases` phases to `input`, read as `settings` say, whose requests are kept in memory.
+///
+/// # Errors
+/// What is wrong with the input, or that it has no requests.
+pub fn fit(
+    input: &Input,
+    settings: &Settings,
+    phases: u64,
+    effort: &Effort<'_>,
+) -> Result<(Fit, Facts), Error> {
+    let config = settings.resolve()?;
+    destage_memory::doing(format!("fitting a stand-in to {}", input.name()));
+    let (mut fitter, mut batch) = (Fitter::default(), Vec::new());
+    let mut source = input.open(&config)?;
+    while source.fill(&mut batch)? {
+        batch.iter().for_each(|request| fitter.add(request));
+    }
+    let facts = Facts::of_source(&source, &input.options(&config)?);
+    let requests: Arc<[Request]> = fitter.requests().into();
+    let none = || {
+        Error::Input(format!(
+            "{}: no reads or writes; expected some",
+            input.name()
+        ))
+    };
+    let profile = Arc::new(fitter.finish(phases).ok_or_else(none)?);
+    let standin = fitted::requests(&profile, &fitted::defaults(&profile), config.typed.sim.seed);
+    let standin: Vec<Request> = standin.collect();
+    let inputs = [
+        Input::requests("trace", requests),
+        Input::requests("stand-in", standin),
+    ]
+    .map(|input| input.read(Reading::default()));
+    let [real, standin] = inputs;
+    let (real, standin) = (real?, standin?);
+    let mut none = Settings::new();
+    none.set_pair("ftl.kind=none")?;
+    let mut device = Settings::new();
+    device.load_profile("disksim-ssd")?;
+    device.set(
+        "flash.blocks_per_plane",
+        "auto",
+        Origin::Given("trace fit".to_owned()),
+    );
+    let run =
+        |input: &Input, settings: &Settings, schemes: &[&str]| -> Result<Vec<Record>, Error> {
+            let grid = Grid::new(settings.clone())
+                .buffers(schemes.to_vec())
+                .sizes(SIZES);
+            Ok(compare(std::slice::from_ref(input), &grid.combinations()?, effort)?.runs)
+        };
+    let timed: Vec<&str> = std::iter::once("nocache").chain(SCHEMES).collect();
+    let counts = (
+        run(&real, &none, &SCHEMES)?,
+        run(&standin, &none, &SCHEMES)?,
+    );
+    let times = (
+        run(&real, &device, &timed)?,
+        run(&standin, &device, &timed)?,
+    );
+    let metric = |pair: (Option<&Record>, Option<&Record>), name: &str| {
+        Some((pair.0?.metric(name)?, pair.1?.metric(name)?))
+    };
+    let residuals = times.0.iter().map(|row| {
+        let same =
+            |other: &&Record| other.buffer == row.buffer && other.capacity() == row.capacity();
+        let of = |runs: &'_ (Vec<Record>, Vec<Record>), name: &str| {
+            metric((runs.0.iter().find(same), runs.1.iter().find(same)), name)
+        };
+        Residual {
+            scheme: row.buffer.clone(),
+            size_bytes: row.capacity(),
+            evictions: of(&counts, "buffer.evictions"),
+            destaged_pages: of(&counts, "buffer.destaged_pages"),
+            response_mean_ms: of(&times, "response.mean_ms"),
+        }
+    });
+    let residuals = residuals.collect();
+    let profile = Arc::unwrap_or_clone(profile);
+    Ok((Fit { profile, residuals }, facts))
+}

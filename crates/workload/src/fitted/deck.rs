@@ -1,0 +1,51 @@
+//! Cards drawn without replacement, so that what is drawn has the counts of what was fitted, whatever the seed.
+
+use destage_base::Random;
+
+use super::profile::{Tally, bin_range};
+
+/// Draws without replacement, and from all again once none is left.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deck {
+    cards: Vec<u32>,
+    left: usize,
+}
+
+impl Deck {
+    /// A card for each count of `tally`.
+    pub(super) fn of(tally: &Tally) -> Self {
+        let mut cards = Vec::new();
+        for (v, c) in tally {
+            cards.resize(cards.len() + *c as usize, *v);
+        }
+        Self {
+            left: cards.len(),
+            cards,
+        }
+    }
+
+    /// The next card; none if there never was one.
+    pub(super) fn draw(&mut self, random: &mut Random) -> Option<u32> {
+        if self.cards.is_empty() {
+            return None;
+        }
+        if self.left == 0 {
+            self.left = self.cards.len();
+        }
+        let i = random.below(self.left as u64) as usize;
+        self.left -= 1;
+        self.cards.swap(i, self.left);
+        Some(self.cards[self.left])
+    }
+
+    /// Cards left before it begins again.
+    pub(super) const fn left(&self) -> usize {
+        self.left
+    }
+}
+
+/// A value of the bin, all alike.
+pub(super) fn in_bin(random: &mut Random, bin: u32) -> usize {
+    let (from, until) = bin_range(bin);
+    (from + random.below(until - from)) as usize
+}

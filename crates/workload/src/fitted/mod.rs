@@ -1,0 +1,106 @@
+//! Stand-ins fitted to a trace: a profile of it, and requests drawn from the profile.
+//!
+//! A profile cuts the trace into phases of equally many requests. Of each phase it keeps how often which kind of
+//! request follows which, with its gap; how many writes, of which sizes, the blocks of the working set had, how many
+//! new pages came with them, and when in the phase; and where reads went, by what was read and written before. A
+//! generator draws without replacement, so a phase has as many requests of each kind as it had in the trace, whatever
+//! the seed; it gives blocks other addresses, and neighbours of blocks stay neighbours. Pages are of 4 KiB and blocks
+//! of 64 pages, whatever the device.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `profile` `text` | what is kept of a trace, and the same as TOML |
+//! | `fit` `measure` `segments` `classes` | from requests to a profile |
+//! | `generate` `arrivals` `writes` `reads` | and back: what comes when, and where it goes |
+//! | `slots` `addresses` `deck` | the writes of a phase, the place of each block, draws without replacement |
+//! | `history` `order` | what requests have done so far, in the order of last use |
+
+mod addresses;
+mod arrivals;
+mod classes;
+mod deck;
+mod fit;
+mod generate;
+mod history;
+mod measure;
+mod order;
+mod profile;
+mod reads;
+mod segments;
+mod slots;
+mod text;
+mod writes;
+
+pub use fit::{Fitter, PHASES};
+pub use generate::Fitted;
+pub use profile::Profile;
+pub use text::ProfileError;
+
+use std::sync::Arc;
+
+use destage_base::parameter::{Parameter, Value, Values};
+use destage_base::{Random, parameters};
+use destage_trace::Operation;
+
+use crate::Requests;
+use crate::shared::{REQUESTS, WRITE_PERCENT};
+
+parameters! {
+    /// What can be set of every fitted stand-in.
+    struct Parameters {
+        requests: u64 as REQUESTS { source: "as many as the trace had" };
+        write_percent: f64 as WRITE_PERCENT { source: "as the trace had it" };
+    }
+}
+
+/// The parameters of a fitted stand-in; [`defaults`] has their values.
+pub const PARAMETERS: &[Parameter] = Parameters::ROWS;
+
+/// The values of `profile` where nothing else is asked for.
+#[must_use]
+pub fn defaults(profile: &Profile) -> Values {
+    let mut values = Values::defaults(PARAMETERS);
+    values.set("requests", Value::Integer(profile.requests()));
+    values.set("write_percent", Value::Number(profile.write_percent()));
+    values
+}
+
+/// The requests of `profile` under `values` of [`PARAMETERS`], as `seed` has them.
+///
+/// Another share of writes leaves out reads, or writes, at random; those left keep their times.
+#[must_use]
+pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests {
+    let own = Parameters::from_values(values);
+    let has = profile.write_percent() / 100.0;
+    let wanted = own.write_percent / 100.0;
+    let all = Fitted::new(Arc::clone(profile), seed);
+    if (has - wanted).abs() < 1e-9 {
+        return Box::new(all.take(usize::try_from(own.requests).unwrap_or(usize::MAX)));
+    }
+    // The share of each that is kept.
+    let odds = |part: f64, of: f64| if of > 0.0 { (part / of).min(1.0) } else { 0.0 };
+    let writes = odds(wanted * (1.0 - has), (1.0 - wanted) * has);
+    let reads = odds((1.0 - wanted) * has, wanted * (1.0 - has));
+    let (writes, reads) = match (wanted >= 1.0, wanted <= 0.0) {
+        (true, _) => (1.0, 0.0),
+        (_, true) => (0.0, 1.0),
+        _ => (writes, reads),
+    };
+    // Of reads alone no writes can be left, nor the other way round.
+    let possible = (has > 0.0 || wanted <= 0.0) && (has < 1.0 || wanted >= 1.0);
+    let mut random = Random::new(!seed);
+    let kept = all.filter(move |request| {
+        let share = if request.operation == Operation::Write {
+            writes
+        } else {
+            reads
+        };
+        share >= 1.0 || random.unit() < share
+    });
+    let count = if possible { own.requests } else { 0 };
+    let lines = kept.zip(1u32..=u32::MAX).map(|(mut request, line)| {
+        request.line = line;
+        request
+    });
+    Box::new(lines.take(usize::try_from(count).unwrap_or(usize::MAX)))
+}
