@@ -255,6 +255,11 @@ impl Plan {
                 })
             }
         };
+        if let Some(readings) = &readings {
+            for claim in &mut claims {
+                readings.add_to(claim);
+            }
+        }
         Ok(PaperReport {
             name: paper.name.clone(),
             source: paper.source().to_owned(),

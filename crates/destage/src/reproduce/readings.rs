@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::paper::Paper;
+use super::verdict::{Judged, Verdict};
 use crate::study::plain;
 
 /// How many of a paper's claims hold under each combination of readings.
@@ -52,14 +53,31 @@ impl Readings {
             .collect()
     }
 
-    /// The most claims that hold under one combination.
-    #[must_use]
-    pub fn most(&self) -> usize {
-        self.combinations
-            .iter()
-            .map(Combination::held)
-            .max()
-            .unwrap_or(0)
+    /// Says of `claim` under how many combinations it holds, if it depends on them; of one that does not hold by default,
+    /// the first that turns it.
+    pub(super) fn add_to(&self, claim: &mut Judged) {
+        if !self.decided().contains(&claim.id.as_str()) {
+            return;
+        }
+        let holds = |each: &&Combination| each.claims.get(&claim.id) == Some(&true);
+        let held = self.combinations.iter().filter(holds).count();
+        let mut text = format!(
+            "Holds under {held} of {} combinations of open rules.",
+            self.combinations.len()
+        );
+        if let (Verdict::Contradicted, Some(turned)) =
+            (claim.verdict, self.combinations.iter().find(holds))
+        {
+            let pairs = self.parameters.iter().zip(&turned.values);
+            let pairs: Vec<_> = pairs
+                .map(|((name, _), value)| format!("{name} = {value}"))
+                .collect();
+            text.push_str(&format!(" Turned by {}.", pairs.join(", ")));
+        }
+        claim.because = match claim.because.is_empty() {
+            true => text,
+            false => format!("{text} {}", claim.because),
+        };
     }
 
     /// As in the results of `reproduce`.
