@@ -5,7 +5,7 @@ use std::path::Path;
 /// The lines below `### heading` of the README of `paper`, up to the next heading.
 fn of_readme(root: &Path, paper: &str, heading: &str) -> String {
     let path = root.join("experiments").join(paper).join("README.md");
-    let text = std::fs::read_to_string(&path).unwrap();
+    let text = std::fs::read_to_string(&path).expect("the README is written by `make reproduce`");
     let title = format!("### {heading}");
     let lines = text.lines().skip_while(|line| *line != title).skip(1);
     let lines = lines.take_while(|line| !line.starts_with('#'));

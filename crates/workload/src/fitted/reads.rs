@@ -342,7 +342,7 @@ fn hole(block: &Block, page: u64, form: &Form, size: u32) -> (u64, usize) {
     let (sector, fits) = if form.is_on_grid {
         let sector = start + block.last_start % PAGE_SECTORS;
         let apart = block.last_start.abs_diff(sector);
-        (sector, apart % u64::from(size) == 0)
+        (sector, apart.is_multiple_of(u64::from(size)))
     } else {
         (start + form.align, page % DIES == form.die)
     };

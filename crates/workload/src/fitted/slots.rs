@@ -80,7 +80,7 @@ fn push_block(slots: &mut Vec<Slot>, segment: &Segment, index: u32, random: &mut
             class: segment.size,
             new: part(new, turn, writes),
             // From the first write on, and so that old and new come by turns, up to the last.
-            on: ((turn + 1) * on + writes - 1) / writes != (turn * on + writes - 1) / writes,
+            on: ((turn + 1) * on).div_ceil(writes) != (turn * on).div_ceil(writes),
             again: part(again, turn, writes) > 0,
         });
     }

@@ -186,8 +186,12 @@ impl Aim<'_> {
         for page in 0..BLOCK_PAGES {
             let until = (page + pages).min(BLOCK_PAGES);
             let sector = self.first() + page * PAGE_SECTORS + self.align();
-            let is_on_grid =
-                size > NO_GRID && self.block.last_start.abs_diff(sector) % u64::from(size) == 0;
+            let is_on_grid = size > NO_GRID
+                && self
+                    .block
+                    .last_start
+                    .abs_diff(sector)
+                    .is_multiple_of(u64::from(size));
             let cost = 8 * self.off(sector)
                 + 4 * u64::from(!is_on_grid)
                 + 2 * u64::from(!self.block.touches(page, until));
