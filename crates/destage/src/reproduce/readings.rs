@@ -74,10 +74,7 @@ impl Readings {
                 .collect();
             text.push_str(&format!(" Turned by {}.", pairs.join(", ")));
         }
-        claim.because = match claim.because.is_empty() {
-            true => text,
-            false => format!("{text} {}", claim.because),
-        };
+        claim.because = format!("{} {text}", claim.because).trim().to_owned();
     }
 
     /// As in the results of `reproduce`.

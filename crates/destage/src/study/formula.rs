@@ -155,7 +155,7 @@ fn values(
     if let Some(value) = row.value(name) {
         return Ok(value_of(value));
     }
-    let text = format!("the run with {} has no {name}", listing(&row.labels));
+    let text = format!("the run with {} has no {name:?}", listing(&row.labels));
     // A metric without a meaning in this run, or no metric at all.
     if require(name).is_ok() || StatisticRow::all().any(|row| row.metric() == name) {
         seen.hindrance.get_or_insert(NoValue::Failed(text.clone()));

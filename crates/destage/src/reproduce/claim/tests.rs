@@ -1,3 +1,5 @@
+//! Every check tells what holds from what does not.
+
 use super::*;
 
 fn holds(check: Check, measured: Value, published: Value) -> Result<bool, String> {

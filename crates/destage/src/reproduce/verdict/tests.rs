@@ -1,3 +1,5 @@
+//! Every verdict is given where it should be.
+
 use super::*;
 use crate::study::rows::Row;
 
@@ -83,13 +85,14 @@ fn every_verdict_is_given() {
         (WITHIN, &BOTH[..1], false, Verdict::Reproduced, None),
         (WITHIN, BOTH, true, Verdict::SignReproduced, Some((3, 3))),
         (WITHIN, ONE, true, Verdict::UnderDetermined, Some((2, 3))),
-        (&fitted, BOTH, false, Verdict::UnderDetermined, Some((3, 3))),
+        (&fitted, BOTH, true, Verdict::UnderDetermined, Some((3, 3))),
+        (&fitted, BOTH, false, Verdict::Reproduced, Some((3, 3))),
         (WITHIN, NONE, false, Verdict::Contradicted, Some((0, 2))),
         (
             WITHIN,
             &[("base", "1", f64::NAN)],
             false,
-            Verdict::Contradicted,
+            Verdict::NotCheckable,
             None,
         ),
         (arithmetic, &[], false, Verdict::Inconsistent, None),

@@ -1,3 +1,5 @@
+//! Which runs a study asks for.
+
 use super::*;
 
 const STUDY: &str = r#"

@@ -1,3 +1,5 @@
+//! Every function of formulas, and why one has no value.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Values of axes in several ways of writing.
+
 use serde_json::json;
 
 use super::*;
