@@ -58,7 +58,7 @@ parameters! {
         /// Whether thresholds are learnt, or stay what they are at first.
         bpac_adapts: bool = "true", "", "Ours, for comparison with fixed thresholds.";
         /// Which blocks' distances are sampled: those with a cluster, or all that were ever written.
-        bird_scope: Scope = "history", "", "Ours; the paper is silent, and its claims hold with `history` only.";
+        bird_scope: Scope = "history", "", "Ours; the paper is silent. experiments/bpac tries both on its claims.";
         /// What counts as a use of a block: a page new to its cluster, or hits as well.
         bird_update: Update = "unique", "", "BPAC (MSST 2010) counts unique pages.";
         /// Which cluster leaves while none is old: the oldest, the largest, or the largest of the oldest.
@@ -68,6 +68,6 @@ parameters! {
         /// What leaves while there is no cluster: the hot page used longest ago, or all hot pages of its block.
         bpac_plist_victim: HotVictim = "page", "", "Ours; the paper is silent.";
         /// Whether the hot pages of a block leave with its cluster.
-        evict_hot_with_cluster: bool = "true", "", "Ours; the paper is silent, and its claims hold with `true` only.";
+        evict_hot_with_cluster: bool = "true", "", "Ours; the paper is silent. experiments/bpac tries both on its claims.";
     }
 }
