@@ -35,6 +35,16 @@ impl Default for Effort<'_> {
     }
 }
 
+impl Effort<'_> {
+    /// How many threads there may be.
+    pub(crate) fn all_threads(&self) -> usize {
+        match self.threads {
+            0 => available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        }
+    }
+}
+
 /// Runs every one of `combinations` on every one of `inputs`.
 ///
 /// One decoder feeds all runs of an input in batches, of which a few exist at a time: memory is that of the models, and
@@ -59,10 +69,6 @@ pub fn compare(
         input.check_exists()?;
     }
     let runs = inputs.len() * combinations.len();
-    let threads = match effort.threads {
-        0 => available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
     let known = inputs.iter().map(Input::expected_requests);
     let known: Option<u64> = known.sum();
     let expected = known.map(|requests| requests.saturating_mul(combinations.len() as u64));
@@ -81,7 +87,7 @@ pub fn compare(
         known: &known,
         passes: &passes,
     };
-    let pool = Pool::new(work, prepasses, &counter, threads.min(runs));
+    let pool = Pool::new(work, prepasses, &counter, effort.all_threads().min(runs));
     let finished = pool.run()?;
     let mut records = Vec::with_capacity(runs);
     let mut facts = Vec::with_capacity(inputs.len());

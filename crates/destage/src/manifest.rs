@@ -1,5 +1,7 @@
 //! What a result says about how it came to be. Metrics never depend on it.
 
+use std::time::Instant;
+
 use serde_json::{Map, Value, json};
 
 use crate::facts::Facts;
@@ -26,6 +28,16 @@ pub struct Manifest {
 }
 
 impl Manifest {
+    /// Of work that began at `started`, where results name their inputs themselves.
+    pub(crate) fn of_study(started: Instant) -> Self {
+        Self {
+            command: Vec::new(),
+            inputs: Vec::new(),
+            seed: 1,
+            wall_time_s: started.elapsed().as_secs_f64(),
+        }
+    }
+
     /// As JSON, for one input: its facts stand beside the others.
     #[must_use]
     pub fn single(&self) -> Value {

@@ -139,12 +139,9 @@ impl State {
             Ok(seed) => Value::Integer(seed),
             Err(_) => Value::Text(of("sim.seed")),
         };
-        let digits = self.checksum.iter().map(|byte| format!("{byte:02x}"));
+        let digits = destage_trace::hexadecimal(&self.checksum);
         [
-            (
-                "digest",
-                Value::Text(format!("sha256:{}", digits.collect::<String>())),
-            ),
+            ("digest", Value::Text(format!("sha256:{digits}"))),
             ("precondition", Value::Text(of("sim.precondition"))),
             ("seed", seed),
         ]

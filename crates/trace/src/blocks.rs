@@ -1,6 +1,7 @@
 //! Blocks of complete lines, or of records, out of a stream of bytes, in one buffer of fixed size.
 
 use crate::compression::Source;
+use crate::digest::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io;
 
@@ -168,7 +169,7 @@ impl Blocks {
     /// The SHA-256 of the uncompressed bytes read so far, in hexadecimal, if it was asked for.
     pub fn digest(&self) -> Option<String> {
         let digest = self.digest.clone()?.finalize();
-        Some(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+        Some(hexadecimal(&digest))
     }
 
     /// Moves what is in sight to the front of the buffer, and fills the rest of it.

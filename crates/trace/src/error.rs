@@ -378,7 +378,7 @@ impl Excerpt {
     #[must_use]
     pub fn hexadecimal(bytes: &[u8]) -> Self {
         let shown = &bytes[..bytes.len().min(Self::LENGTH_MAX / 2)];
-        let mut text: String = shown.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut text = crate::hexadecimal(shown);
         if shown.len() < bytes.len() {
             text.push_str("...");
         }

@@ -54,7 +54,7 @@ pub mod writers;
 
 pub use again::{can_be_read_again, require_second_pass};
 pub use array::Array;
-pub use digest::digest;
+pub use digest::{digest, hexadecimal};
 pub use error::{Excerpt, Fault, TraceError};
 pub use format::{FORMATS, Format, TimeUnit};
 pub use injection::injected;

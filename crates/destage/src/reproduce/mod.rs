@@ -97,6 +97,9 @@ pub struct ExperimentReport {
     pub gaps: Vec<String>,
 }
 
+/// Results of a paper's studies by name.
+type ByStudy = BTreeMap<String, Arc<Rows>>;
+
 impl Plan {
     /// Those of `papers` that `name` means: all, one (`bplru`), or one experiment of one (`bplru/w4`).
     ///
@@ -139,52 +142,40 @@ impl Plan {
     /// What is wrong with an experiment, an input or the store, or that `effort.progress` asked to stop.
     pub fn carry_out(&self, store: &Store, effort: &Effort<'_>) -> Result<Report, Error> {
         let started = Instant::now();
+        let all_sets: Vec<_> = self.papers.iter().map(|paper| self.sets(paper)).collect();
         let mut asked = Vec::new();
-        let mut places = Vec::new();
-        for paper in &self.papers {
-            let sets = match self.readings {
-                true => readings::combinations(paper),
-                false => readings::combinations(paper).into_iter().take(1).collect(),
-            };
-            for set in &sets {
+        for (paper, sets) in self.papers.iter().zip(&all_sets) {
+            for set in sets {
                 for study in &paper.studies {
-                    places.push((paper.name.clone(), set.clone(), study.name.clone()));
                     asked.push(self.cells(study, set)?);
                 }
             }
         }
-        let counts: Vec<_> = asked.iter().map(|cells| cells.cells.len()).collect();
-        let mut rows = complete(&asked, store, effort)?.into_iter().zip(counts);
+        let mut rows = complete(&asked, store, effort)?.into_iter();
         drop(asked);
-        let mut next = places.into_iter();
         let mut papers = Vec::new();
-        for paper in &self.papers {
-            let sets = match self.readings {
-                true => readings::combinations(paper),
-                false => readings::combinations(paper).into_iter().take(1).collect(),
-            };
-            let mut of_sets = Vec::new();
-            for _ in &sets {
-                let mut of_set: BTreeMap<String, (Arc<Rows>, usize)> = BTreeMap::new();
-                for _ in &paper.studies {
-                    if let (Some(place), Some(found)) = (next.next(), rows.next()) {
-                        of_set.insert(place.2, found);
-                    }
-                }
-                of_sets.push(of_set);
-            }
-            papers.push(self.report(paper, &sets, &of_sets)?);
+        for (paper, sets) in self.papers.iter().zip(&all_sets) {
+            let names = || paper.studies.iter().map(|study| study.name.clone());
+            let of_sets: Vec<ByStudy> = sets
+                .iter()
+                .map(|_| names().zip(&mut rows).collect())
+                .collect();
+            papers.push(self.report(paper, sets, &of_sets)?);
         }
         Ok(Report {
-            manifest: Manifest {
-                command: Vec::new(),
-                inputs: Vec::new(),
-                seed: 1,
-                wall_time_s: started.elapsed().as_secs_f64(),
-            },
+            manifest: Manifest::of_study(started),
             scale: self.scale,
             papers,
         })
+    }
+
+    /// The combinations of open rules that are tried of `paper`, the default first.
+    fn sets(&self, paper: &Paper) -> Vec<readings::Set> {
+        let mut sets = readings::combinations(paper);
+        if !self.readings {
+            sets.truncate(1);
+        }
+        sets
     }
 
     fn cells(&self, study: &Study, set: &readings::Set) -> Result<Cells, Error> {
@@ -197,19 +188,18 @@ impl Plan {
         &self,
         paper: &Paper,
         sets: &[readings::Set],
-        of_sets: &[BTreeMap<String, (Arc<Rows>, usize)>],
+        of_sets: &[ByStudy],
     ) -> Result<PaperReport, Error> {
         let mut experiments = Vec::new();
         for study in &paper.studies {
-            let Some((rows, runs)) = of_sets.first().and_then(|first| first.get(&study.name))
-            else {
+            let Some(rows) = of_sets.first().and_then(|first| first.get(&study.name)) else {
                 continue;
             };
             experiments.push(ExperimentReport {
                 name: study.name.clone(),
                 title: study.title().to_owned(),
                 about: study.about().to_owned(),
-                runs: *runs,
+                runs: rows.all.len(),
                 inputs: rows.all.iter().map(|row| row.input.clone()).collect(),
                 figures: study.figures(rows)?,
                 gaps: gaps(rows),
@@ -228,8 +218,7 @@ impl Plan {
                 .judge()?,
             );
         }
-        let tried = self.readings && sets.len() > 1;
-        let readings = match tried {
+        let readings = match sets.len() > 1 {
             false => None,
             true => {
                 let mut combinations = Vec::new();
@@ -276,10 +265,10 @@ impl Plan {
 fn over<'a>(
     paper: &'a Paper,
     claim: &claim::Claim,
-    rows: &'a BTreeMap<String, (Arc<Rows>, usize)>,
+    rows: &'a ByStudy,
 ) -> Option<(&'a Study, &'a Arc<Rows>)> {
     let name = claim.experiment.as_deref()?;
-    Some((paper.study(name)?, &rows.get(name)?.0))
+    Some((paper.study(name)?, rows.get(name)?))
 }
 
 /// Runs that failed, and inputs that were not found.

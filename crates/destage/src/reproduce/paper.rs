@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::claim::Claim;
 use crate::error::Error;
-use crate::study::{Study, Traces};
+use crate::study::{Study, Traces, from_toml};
 
 /// The experiments that come with the library.
 static SHIPPED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../experiments");
@@ -110,17 +110,10 @@ impl Paper {
         let origin = |file: &str| format!("experiments/{name}/{file}");
         let (mut head, mut claims, mut studies) = (None, Vec::new(), Vec::new());
         for (file, text) in &files {
-            let wrong = |error: toml::de::Error| {
-                Error::Input(format!(
-                    "{}: {}",
-                    origin(file),
-                    error.to_string().trim_end()
-                ))
-            };
             match file.as_str() {
-                "paper.toml" => head = Some(toml::from_str(text).map_err(wrong)?),
+                "paper.toml" => head = Some(from_toml(text, &origin(file))?),
                 "claims.toml" => {
-                    claims = toml::from_str::<Claims>(text).map_err(wrong)?.claim;
+                    claims = from_toml::<Claims>(text, &origin(file))?.claim;
                 }
                 _ => {
                     if let Some(study) = file.strip_suffix(".toml") {

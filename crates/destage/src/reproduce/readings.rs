@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::paper::Paper;
 use super::verdict::{Judged, Verdict};
-use crate::study::plain;
+use crate::study::product;
 
 /// How many of a paper's claims hold under each combination of readings.
 #[derive(Clone, Debug)]
@@ -94,19 +94,17 @@ pub(super) type Set = Vec<(String, String, String)>;
 
 /// All combinations of what `paper` leaves open, the default first; one of nothing if it leaves nothing open.
 pub(super) fn combinations(paper: &Paper) -> Vec<Set> {
-    let mut all = vec![Set::new()];
-    for reading in &paper.head.reading {
-        let longer = |set: &Set| {
-            let with = |value| {
-                let mut set = set.clone();
-                set.push((reading.of.clone(), reading.parameter.clone(), plain(value)));
-                set
-            };
-            reading.values.iter().map(with).collect::<Vec<_>>()
-        };
-        all = all.iter().flat_map(longer).collect();
-    }
-    all
+    let readings = &paper.head.reading;
+    let axes = readings
+        .iter()
+        .map(|reading| (&reading.parameter, &reading.values));
+    let kinds = || readings.iter().map(|reading| reading.of.clone());
+    let set = |choice: Vec<(String, String)>| {
+        let pairs = kinds().zip(choice);
+        pairs.map(|(kind, (key, value))| (kind, key, value))
+    };
+    let all = product(axes).into_iter();
+    all.map(|choice| set(choice).collect()).collect()
 }
 
 /// Parameters and what their values mean.

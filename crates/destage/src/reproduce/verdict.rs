@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::study::formula::{Context, NoValue, evaluate};
 use crate::study::rows::Rows;
 use crate::study::shown::short;
-use crate::study::{BASE, InputFacts, Study, VariantKind, plain};
+use crate::study::{BASE, InputFacts, Study, VariantKind, product};
 
 /// What became of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -177,7 +177,8 @@ impl Case<'_> {
             };
             return Ok(self.judged(verdict, None, None, because));
         }
-        let first = match self.attempt(&self.context(BASE, self.seeds().first())) {
+        let seeds = self.seeds();
+        let first = match self.attempt(&self.context(BASE, seeds.first())) {
             Ok(tried) => tried,
             Err(NoValue::Missing(trace)) => {
                 let because =
@@ -199,12 +200,12 @@ impl Case<'_> {
         }
         let stand_in = first.inputs.iter().any(|input| input.stand_in);
         let mut tries = Vec::new();
-        for seed in self.seeds().iter().skip(1) {
+        for seed in seeds.iter().skip(1) {
             let label = format!("seed {seed}");
             tries.extend(self.try_beside(label, &self.context(BASE, Some(seed)))?);
         }
         for name in self.variants(VariantKind::Unpublished) {
-            let context = self.context(&name, self.seeds().first());
+            let context = self.context(&name, seeds.first());
             tries.extend(self.try_beside(name, &context)?);
         }
         let held = usize::from(first.holds) + tries.iter().filter(|(_, holds)| *holds).count();
@@ -222,7 +223,7 @@ impl Case<'_> {
         let verdict = if held == 0 {
             let mut turned = Vec::new();
             for name in self.variants(VariantKind::Cause) {
-                let context = self.context(&name, self.seeds().first());
+                let context = self.context(&name, seeds.first());
                 if let Some((name, true)) = self.try_beside(name, &context)? {
                     turned.push(self.described(&name));
                 }
@@ -412,24 +413,6 @@ impl Case<'_> {
             because: sentences.join(" "),
         }
     }
-}
-
-/// Every choice of one value for each axis.
-fn product(each: &std::collections::BTreeMap<String, Vec<toml::Value>>) -> Vec<Context> {
-    let mut all = vec![Context::new()];
-    for (axis, values) in each {
-        all = all
-            .iter()
-            .flat_map(|context| {
-                values.iter().map(|value| {
-                    let mut longer = context.clone();
-                    longer.insert(axis.clone(), plain(value));
-                    longer
-                })
-            })
-            .collect();
-    }
-    all
 }
 
 #[cfg(test)]

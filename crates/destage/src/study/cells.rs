@@ -402,7 +402,9 @@ fn kinds_of<'a>(grid: &'a GridEntry, extra: &'a Extra) -> BTreeSet<&'a str> {
 }
 
 /// Every choice of one value for each parameter; one choice of nothing if there is no parameter.
-fn product(axes: &BTreeMap<String, Vec<toml::Value>>) -> Vec<Vec<(String, String)>> {
+pub(crate) fn product<'a>(
+    axes: impl IntoIterator<Item = (&'a String, &'a Vec<toml::Value>)>,
+) -> Vec<Vec<(String, String)>> {
     let mut choices = vec![Vec::new()];
     for (key, values) in axes {
         let longer = |choice: &Vec<(String, String)>| {

@@ -34,22 +34,27 @@ pub(crate) fn complete(
 ) -> Result<Vec<Arc<Rows>>, Error> {
     let cells: Vec<&Cell> = studies.iter().flat_map(|study| &study.cells).collect();
     let keys: Vec<_> = cells.iter().map(|cell| Key::of(cell)).collect();
+    let mut results: BTreeMap<&str, Arc<Value>> = BTreeMap::new();
     let (mut asked, mut to_do) = (BTreeSet::new(), Vec::new());
     for (index, key) in keys.iter().enumerate() {
-        if asked.insert(key.name()) && store.read(key).is_none() {
-            to_do.push(index);
+        if !asked.insert(key.name()) {
+            continue;
+        }
+        match store.read(key) {
+            Some(result) => {
+                results.insert(key.name(), Arc::new(result));
+            }
+            None => to_do.push(index),
         }
     }
-    let tasks = tasks(&cells, to_do);
+    let tasks = tasks(&cells, &to_do);
     perform(&tasks, &cells, &keys, store, effort)?;
-    let mut results: BTreeMap<&str, Arc<Value>> = BTreeMap::new();
-    for key in &keys {
-        if !results.contains_key(key.name()) {
-            let result = store.read(key).ok_or_else(|| {
-                Error::Internal(format!("the result {} was written and is gone", key.name()))
-            })?;
-            results.insert(key.name(), Arc::new(result));
-        }
+    for index in to_do {
+        let key = &keys[index];
+        let result = store.read(key).ok_or_else(|| {
+            Error::Internal(format!("the result {} was written and is gone", key.name()))
+        })?;
+        results.insert(key.name(), Arc::new(result));
     }
     let mut keys = keys.iter();
     let rows_of = |study: &Cells| {
@@ -69,9 +74,9 @@ pub(crate) fn complete(
 }
 
 /// Runs that are simulated together: of one input, and no more than [`TOGETHER`].
-fn tasks(cells: &[&Cell], to_do: Vec<usize>) -> Vec<Vec<usize>> {
+fn tasks(cells: &[&Cell], to_do: &[usize]) -> Vec<Vec<usize>> {
     let mut tasks: Vec<Vec<usize>> = Vec::new();
-    for index in to_do {
+    for &index in to_do {
         let cell = cells[index];
         let fits = |task: &Vec<usize>| {
             let first = cells[task[0]];
@@ -100,11 +105,7 @@ fn perform(
     store: &Store,
     effort: &Effort<'_>,
 ) -> Result<(), Error> {
-    let threads = match effort.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
-    let threads = threads.clamp(1, tasks.len().max(1));
+    let threads = effort.all_threads().min(tasks.len()).max(1);
     let memory = effort.memory / threads as u64;
     let total = tasks.iter().map(Vec::len).sum::<usize>() as u64;
     let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));

@@ -30,13 +30,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::compare::Effort;
 use crate::error::Error;
 use crate::manifest::Manifest;
 
-pub(crate) use cells::{BASE, Cells, plain};
+pub(crate) use cells::{BASE, Cells, product};
 pub use cells::{Extra, InputFacts, Scale};
 pub(crate) use execute::complete;
 pub use file::{FigureKind, VariantKind};
@@ -77,8 +78,7 @@ impl Study {
     /// # Errors
     /// If it is no TOML, or holds something that a study does not.
     pub fn parse(name: &str, text: &str, origin: &str, folder: PathBuf) -> Result<Self, Error> {
-        let file = toml::from_str(text)
-            .map_err(|error| Error::Input(format!("{origin}: {}", error.to_string().trim_end())))?;
+        let file = from_toml(text, origin)?;
         let study = Self {
             name: name.to_owned(),
             file,
@@ -166,6 +166,12 @@ impl Study {
     }
 }
 
+/// What `text` holds, read at `origin`.
+pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &str) -> Result<T, Error> {
+    toml::from_str(text)
+        .map_err(|error| Error::Input(format!("{origin}: {}", error.to_string().trim_end())))
+}
+
 /// The first name that stands there twice.
 fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {
     let mut known = std::collections::BTreeSet::new();
@@ -188,12 +194,7 @@ impl Study {
         let cells = self.cells(scale, traces, &Extra::default())?;
         let rows = complete(&[cells], store, effort)?.pop().unwrap_or_default();
         Ok(StudyReport {
-            manifest: Manifest {
-                command: Vec::new(),
-                inputs: Vec::new(),
-                seed: 1,
-                wall_time_s: started.elapsed().as_secs_f64(),
-            },
+            manifest: Manifest::of_study(started),
             title: self.title().to_owned(),
             about: self.about().to_owned(),
             figures: self.figures(&rows)?,

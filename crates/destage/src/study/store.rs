@@ -7,6 +7,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use destage_trace::hexadecimal;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -41,8 +42,7 @@ impl Key {
             "input": cell.input.identity,
             "parameters": crate::json::parameters(&cell.combination.parameters()),
         });
-        let digest = Sha256::digest(of.to_string().as_bytes());
-        let name = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = hexadecimal(&Sha256::digest(of.to_string().as_bytes()));
         Self { name, of }
     }
 

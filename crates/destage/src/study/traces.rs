@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::from_toml;
 use crate::error::Error;
 
 /// A trace that a study may name.
@@ -38,8 +39,7 @@ impl Traces {
     /// # Errors
     /// If the text is no such file.
     pub fn parse(text: &str, origin: &str) -> Result<Self, Error> {
-        let known = toml::from_str(text)
-            .map_err(|error| Error::Input(format!("{origin}: {}", error.to_string().trim_end())))?;
+        let known = from_toml(text, origin)?;
         Ok(Self {
             known,
             files: BTreeMap::new(),
