@@ -1,21 +1,17 @@
-//! Which kind of request comes next, and when: a walk over what follows what, at the pace of the trace.
-
-use std::collections::VecDeque;
+//! When requests come: gaps by what comes before and behind them, at the pace of the trace.
 
 use destage_base::Random;
 
 use super::deck::Deck;
-use super::profile::{GAP_CLASSES, Kind, Profile, Tally, context_of};
+use super::profile::{Profile, Tally};
 
-/// The kinds of requests to come, with their gaps in ticks.
+/// Draws the gaps of stretches of requests.
 #[derive(Debug)]
 pub(super) struct Arrivals {
-    /// What follows on each context, in the phase that was drawn from last.
-    steps: Vec<Deck>,
+    /// Gaps of each class.
     gaps: Vec<Deck>,
-    context: usize,
-    drawn: u64,
-    ahead: VecDeque<(Kind, u64)>,
+    /// Classes by context, in the phase that was drawn from last.
+    classes: Vec<Deck>,
 }
 
 impl Arrivals {
@@ -25,83 +21,59 @@ impl Arrivals {
                 .map(|index| (index, 1))
                 .collect::<Tally>()
         };
+        let gaps = profile.gaps.iter();
         Self {
-            steps: Vec::new(),
-            gaps: profile
-                .gaps
-                .iter()
-                .map(|gaps| Deck::of(&each_once(gaps)))
-                .collect(),
-            context: 0,
-            drawn: 0,
-            ahead: VecDeque::new(),
+            gaps: gaps.map(|gaps| Deck::of(&each_once(gaps))).collect(),
+            classes: Vec::new(),
         }
     }
 
-    pub(super) fn next(&mut self, profile: &Profile, random: &mut Random) -> Option<(Kind, u64)> {
-        if self.ahead.is_empty() {
-            self.look_ahead(profile, random);
-        }
-        self.ahead.pop_front()
-    }
-
-    /// Draws the next stretch, which takes as long as it took in the trace.
-    fn look_ahead(&mut self, profile: &Profile, random: &mut Random) {
-        let at = self.drawn % profile.requests;
-        let stretch = (at / profile.pace_requests) as usize;
-        let count = profile.pace_requests.min(profile.requests - at);
-        let (mut sum, mut drawn) = (0u64, Vec::new());
-        for request in at..at + count {
+    /// The gaps, in ticks, before the requests of a stretch, the first of which is the `from`th of the profile, in
+    /// `contexts`. Together they take as long as the stretch took in the trace.
+    pub(super) fn gaps(
+        &mut self,
+        profile: &Profile,
+        from: u64,
+        contexts: &[usize],
+        random: &mut Random,
+    ) -> Vec<u64> {
+        let mut drawn = Vec::with_capacity(contexts.len());
+        for (request, context) in (from..).zip(contexts) {
             if request.is_multiple_of(profile.phase_requests) {
-                self.steps = profile.phase(request).steps.iter().map(Deck::of).collect();
+                let phase = &profile.phases[(request / profile.phase_requests) as usize];
+                self.classes = phase.iter().map(Deck::of).collect();
             }
-            let (kind, class) = self.step(random);
-            let gap = self.gaps[class]
-                .draw(random)
-                .map_or(0, |index| profile.gaps[class][index as usize]);
-            sum = sum.saturating_add(gap);
-            drawn.push((kind, gap));
+            let class = self.class(*context, random);
+            let gap = self.gaps[class].draw(random);
+            drawn.push(gap.map_or(0, |index| profile.gaps[class][index as usize]));
         }
-        self.drawn += count;
-        fit_to(&mut drawn, sum, profile.pace[stretch]);
-        self.ahead.extend(drawn);
+        let target = profile.pace[(from / profile.pace_requests) as usize];
+        fit_to(&mut drawn, target);
+        drawn
     }
 
-    /// The next kind, and the class of its gap.
-    fn step(&mut self, random: &mut Random) -> (Kind, usize) {
-        if self.steps[self.context].left() == 0 {
-            self.leave_context(random);
-        }
-        let step = self.steps[self.context].draw(random).unwrap_or(0) as usize;
-        let (kind, class) = (Kind::ALL[step / GAP_CLASSES], step % GAP_CLASSES);
-        self.context = context_of(kind, class);
-        (kind, class)
-    }
-
-    /// Goes to a context that something is left of, by how much that is.
-    fn leave_context(&mut self, random: &mut Random) {
-        let total: usize = self.steps.iter().map(Deck::left).sum();
-        let mut card = random.below(total.max(1) as u64) as usize;
-        for (context, deck) in self.steps.iter().enumerate() {
-            if card < deck.left() {
-                self.context = context;
-                return;
-            }
-            card -= deck.left();
-        }
+    /// A class of gaps in `context`, or in the next one that has any left.
+    fn class(&mut self, context: usize, random: &mut Random) -> usize {
+        let all = self.classes.len();
+        let next = (0..all)
+            .map(|more| (context + more) % all)
+            .find(|context| self.classes[*context].left() > 0);
+        let class = next.and_then(|context| self.classes[context].draw(random));
+        class.unwrap_or(0) as usize
     }
 }
 
-/// Makes the gaps of `drawn`, `sum` in all, `target` in all. The largest take what is missing, or give what is too
-/// much: small gaps make bursts, and stay as they are.
-fn fit_to(drawn: &mut [(Kind, u64)], sum: u64, target: u64) {
+/// Makes gaps take `target` in all. The largest take what is missing, or give what is too much: small gaps make
+/// bursts, and stay as they are.
+fn fit_to(drawn: &mut [u64], target: u64) {
+    let sum = drawn.iter().fold(0u64, |sum, gap| sum.saturating_add(*gap));
     if sum <= target {
-        if let Some(largest) = drawn.iter_mut().max_by_key(|(_, gap)| *gap) {
-            largest.1 += target - sum;
+        if let Some(largest) = drawn.iter_mut().max_by_key(|gap| **gap) {
+            *largest += target - sum;
         }
         return;
     }
-    let mut gaps: Vec<u64> = drawn.iter().map(|(_, gap)| *gap).collect();
+    let mut gaps = drawn.to_vec();
     gaps.sort_unstable();
     let (mut left, mut level) = (target, 0);
     for (index, gap) in gaps.iter().enumerate() {
@@ -113,7 +85,7 @@ fn fit_to(drawn: &mut [(Kind, u64)], sum: u64, target: u64) {
         }
         left -= gap;
     }
-    for (_, gap) in drawn {
+    for gap in drawn {
         *gap = (*gap).min(level);
     }
 }

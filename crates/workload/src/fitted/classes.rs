@@ -1,56 +1,9 @@
-//! Sizes and gaps of a trace, in as many classes as a profile has.
-
-use std::collections::{BTreeMap, HashMap};
+//! Gaps of a trace, in as many classes as a profile has.
 
 use super::profile::GAP_CLASSES;
 
-/// Sizes that stand by themselves, the most frequent ones.
-const OWN_SIZES: usize = 64;
-/// Groups of all others, of about equally many requests; the mean stands for each.
-const SIZE_GROUPS: u64 = 64;
 /// Gaps that stand for a class.
 const GAPS: usize = 24;
-
-/// Sizes of a profile in sectors, and which of them stands for each size in `counts`.
-pub(super) fn sizes(counts: &BTreeMap<u32, u64>) -> (Vec<u32>, HashMap<u32, u32>) {
-    let mut popular: Vec<(u64, u32)> = counts.iter().map(|(s, c)| (*c, *s)).collect();
-    popular.sort_unstable_by(|a, b| b.cmp(a));
-    let mut rest: Vec<(u32, u64)> = popular
-        .split_off(popular.len().min(OWN_SIZES))
-        .into_iter()
-        .map(|(c, s)| (s, c))
-        .collect();
-    rest.sort_unstable();
-    let mut sizes: Vec<u32> = popular.iter().map(|(_, s)| *s).collect();
-    let mut of: HashMap<u32, u32> = sizes
-        .iter()
-        .enumerate()
-        .map(|(i, s)| (*s, i as u32))
-        .collect();
-    let total: u64 = rest.iter().map(|r| r.1).sum();
-    let (mut seen, mut group, mut groups): (u64, usize, Vec<Vec<(u32, u64)>>) =
-        (0, usize::MAX, Vec::new());
-    for (s, c) in rest {
-        let g = (seen * SIZE_GROUPS / total.max(1)) as usize;
-        seen += c;
-        if g != group {
-            group = g;
-            groups.push(Vec::new());
-        }
-        if let Some(last) = groups.last_mut() {
-            last.push((s, c));
-        }
-    }
-    for g in groups {
-        let count: u64 = g.iter().map(|x| x.1).sum();
-        let mean = g.iter().map(|x| u64::from(x.0) * x.1).sum::<u64>() / count;
-        for (s, _) in &g {
-            of.insert(*s, sizes.len() as u32);
-        }
-        sizes.push(mean as u32);
-    }
-    (sizes, of)
-}
 
 /// Classes of gaps, by the longest gap of each.
 pub(super) struct GapClasses([u64; GAP_CLASSES]);

@@ -2,7 +2,7 @@
 
 use destage_base::Random;
 
-use super::profile::{Tally, bin_range};
+use super::profile::Tally;
 
 /// Draws without replacement, and from all again once none is left.
 #[derive(Clone, Debug, Default)]
@@ -42,10 +42,4 @@ impl Deck {
     pub(super) const fn left(&self) -> usize {
         self.left
     }
-}
-
-/// A value of the bin, all alike.
-pub(super) fn in_bin(random: &mut Random, bin: u32) -> usize {
-    let (from, until) = bin_range(bin);
-    (from + random.below(until - from)) as usize
 }

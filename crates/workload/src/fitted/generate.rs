@@ -1,13 +1,13 @@
 //! From a profile to requests.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::addresses::lay_out;
 use super::arrivals::Arrivals;
-use super::history::{History, PAGE_SECTORS};
-use super::profile::Profile;
-use super::reads::Reads;
-use super::writes::Writes;
+use super::blocks::{BLOCK_SECTORS, PAGE_SECTORS};
+use super::profile::{Profile, context_of};
+use super::schedule::{Schedule, Step};
 use destage_base::{Random, Ticks};
 use destage_trace::{Operation, Request};
 
@@ -18,13 +18,14 @@ pub struct Fitted {
     random: Random,
     made: u64,
     now: Ticks,
-    /// The number on the device of each block of the profile.
+    /// The first block of each extent on the device.
     addresses: Vec<u64>,
     arrivals: Arrivals,
-    writes: Writes,
-    reads: Reads,
-    written: History,
-    read: History,
+    schedule: Schedule,
+    /// What the last request was, as far as the next gap depends on it.
+    before: (bool, u32),
+    /// Requests of the stretch that are to come, with the gaps before them.
+    ahead: VecDeque<(Step, u64)>,
 }
 
 impl Fitted {
@@ -37,24 +38,36 @@ impl Fitted {
             now: 0,
             addresses: Vec::new(),
             arrivals: Arrivals::new(&profile),
-            writes: Writes::new(&profile),
-            reads: Reads::default(),
-            written: History::default(),
-            read: History::default(),
+            schedule: Schedule::default(),
+            before: (false, 0),
+            ahead: VecDeque::new(),
             profile,
         }
     }
 
-    /// Begins the phase of the next request, and before the first of them, gives each block an address.
-    fn enter(&mut self) {
-        if self.made.is_multiple_of(self.profile.requests) {
-            self.addresses = lay_out(&self.profile, &mut self.random);
+    /// Draws the next stretch, and before the first of them, an address for each extent.
+    fn look_ahead(&mut self) {
+        let profile = &self.profile;
+        let from = self.made % profile.requests;
+        if from == 0 {
+            self.addresses = lay_out(profile, &mut self.random);
+            self.schedule = Schedule::default();
         }
-        let phase = self.profile.phase(self.made % self.profile.requests);
-        // A generator of its own: a phase draws as much however many writes it has.
-        let mut random = self.random.clone();
-        self.writes.enter(phase, &self.profile.sizes, &mut random);
-        self.reads.enter(phase);
+        let count = profile.pace_requests.min(profile.requests - from);
+        let mut steps = Vec::new();
+        let mut contexts = Vec::new();
+        for _ in 0..count {
+            let Some(step) = self.schedule.next(&profile.sweeps, &mut self.random) else {
+                break;
+            };
+            let side = (step.writes, step.sectors);
+            contexts.push(context_of(std::mem::replace(&mut self.before, side), side));
+            steps.push(step);
+        }
+        let gaps = self
+            .arrivals
+            .gaps(profile, from, &contexts, &mut self.random);
+        self.ahead.extend(steps.into_iter().zip(gaps));
     }
 }
 
@@ -62,37 +75,28 @@ impl Iterator for Fitted {
     type Item = Request;
 
     fn next(&mut self) -> Option<Request> {
-        if (self.made % self.profile.requests).is_multiple_of(self.profile.phase_requests) {
-            self.enter();
+        if self.ahead.is_empty() {
+            self.look_ahead();
         }
-        let random = &mut self.random;
-        let (kind, gap) = self.arrivals.next(&self.profile, random)?;
+        let (step, gap) = self.ahead.pop_front()?;
         if self.made > 0 {
             self.now = self.now.saturating_add(gap);
         }
-        let writes = kind.writes();
-        let (sector, sectors, via) = if writes {
-            let writes = &mut self.writes;
-            writes.place(kind, &self.addresses, &self.written, random)?
-        } else {
-            let histories = (&self.written, &self.read);
-            self.reads.place(kind, &self.profile, histories, random)
-        };
-        let sector = within(self.profile.footprint_sectors, sector, sectors);
-        let history = if writes {
-            &mut self.written
-        } else {
-            &mut self.read
-        };
-        history.record(sector, sectors, via);
         self.made += 1;
+        let place = self.profile.blocks[step.block as usize];
+        let start =
+            (self.addresses[place.extent as usize] + u64::from(place.offset)) * BLOCK_SECTORS;
         Some(Request {
             arrival: self.now,
-            sector,
-            sectors,
+            sector: within(
+                self.profile.footprint_sectors,
+                start + step.sector,
+                step.sectors,
+            ),
+            sectors: step.sectors,
             volume: 0,
             line: u32::try_from(self.made).unwrap_or(u32::MAX),
-            operation: if writes {
+            operation: if step.writes {
                 Operation::Write
             } else {
                 Operation::Read

@@ -1,35 +1,29 @@
 //! Stand-ins fitted to a trace: a profile of it, and requests drawn from the profile.
 //!
-//! A profile cuts the trace into phases of equally many requests. Of each phase it keeps how often which kind of
-//! request follows which, with its gap; how many writes, of which sizes, the blocks of the working set had, how many
-//! new pages came with them, and when in the phase; and where reads went, by what was read and written before. A
-//! generator draws without replacement, so a phase has as many requests of each kind as it had in the trace, whatever
-//! the seed; it gives blocks other addresses, and neighbours of blocks stay neighbours. Pages are of 4 KiB and blocks
-//! of 64 pages, whatever the device.
+//! A profile keeps the sweeps of a trace - reads, or writes, that go on behind each other -: in which block of the
+//! working set each begins, and where in it, the sizes of its requests, and when among all others it began and ended.
+//! Blocks are numbered in the order in which they are first touched. A generator gives them other addresses, where
+//! neighbours stay neighbours; requests of a sweep come at a steady pace. Gaps are drawn without replacement, by phase,
+//! and by the requests before and behind them. Pages are of 4 KiB and blocks of 64 pages, whatever the device.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `profile` `text` | what is kept of a trace, and the same as TOML |
-//! | `fit` `measure` `segments` `classes` | from requests to a profile |
-//! | `generate` `arrivals` `writes` `reads` | and back: what comes when, and where it goes |
-//! | `slots` `addresses` `deck` | the writes of a phase, the place of each block, draws without replacement |
-//! | `history` `order` | what requests have done so far, in the order of last use |
+//! | `fit` `sweep` `blocks` `classes` | from requests to a profile |
+//! | `generate` `schedule` `arrivals` `addresses` | and back: what comes next, when, and where it goes |
+//! | `deck` | draws without replacement |
 
 mod addresses;
 mod arrivals;
+mod blocks;
 mod classes;
 mod deck;
 mod fit;
 mod generate;
-mod history;
-mod measure;
-mod order;
 mod profile;
-mod reads;
-mod segments;
-mod slots;
+mod schedule;
+mod sweep;
 mod text;
-mod writes;
 
 pub use fit::{Fitter, PHASES};
 pub use generate::Fitted;

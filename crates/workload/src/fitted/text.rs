@@ -1,7 +1,7 @@
 //! A profile as TOML: read, checked, written.
 //!
-//! Counts stand as `value:count`, or the value alone if the count is 1. A segment of a map stands as nine numbers with
-//! dots between, the first counted from the end of the segment before it.
+//! Counts stand as `value:count`, or the value alone if the count is 1. What blocks and sweeps stand as says
+//! [`places`] and [`sweeps`].
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,23 +9,14 @@ use std::str::FromStr;
 
 use toml::{Table, Value};
 
-use super::history::{BLOCK_SECTORS, ITEM_LABELS, LABELS};
-use super::profile::{
-    CONTEXTS, FORMS, GAP_CLASSES, KINDS, Kind, PICKS, Phase, Profile, REGIONS, SLICES, Segment,
-    Tally, WRITES, bin_range,
-};
+use super::blocks::{BLOCK_SECTORS, Extent, Place, blocks_of};
+use super::profile::{CONTEXTS, GAP_CLASSES, Profile, REGIONS, Tally};
+use super::sweep::Sweep;
 
 /// What a profile's text says its form is.
-const FORM: i64 = 1;
-/// Bins of counts and depths end here: more of anything cannot be.
-const MOST_BIN: u32 = 120;
+const FORM: i64 = 2;
 /// Entries of a list, and cards of a tally, at most: memory stays bounded whatever a text says.
 const MOST: u64 = 1 << 24;
-
-/// Sizes, at most: their cards stay far below 32 bits.
-const MOST_SIZES: usize = 4096;
-/// Sizes of segments, twice the logarithm to base 2 of 32 bits of sectors, end here.
-const MOST_CLASS: u32 = 64;
 
 /// A profile's text is not one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,19 +118,6 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Counts by name, for each of `names`.
-fn tallies<const N: usize>(
-    part: &Part<'_>,
-    prefix: &str,
-    end: impl Fn(usize) -> u32,
-) -> Result<[Tally; N], ProfileError> {
-    let mut out = std::array::from_fn(|_| Tally::new());
-    for (index, tally) in out.iter_mut().enumerate() {
-        *tally = part.tally(&format!("{prefix}{index}"), end(index))?;
-    }
-    Ok(out)
-}
-
 impl FromStr for Profile {
     type Err = ProfileError;
 
@@ -172,34 +150,22 @@ impl FromStr for Profile {
         }
         let requests = whole.number("requests", 1 << 40)?;
         let footprint_sectors = whole.number("footprint_sectors", 1 << 50)?;
-        let sizes = whole.list("sizes", 1, u32::MAX)?;
-        if sizes.len() > MOST_SIZES {
-            let expected = format!("at most {MOST_SIZES} sizes");
-            return Err(wrong("standin.sizes", sizes.len(), expected));
-        }
-        let largest = sizes.iter().copied().max().unwrap_or(0);
-        if largest == 0 || u64::from(largest) > footprint_sectors {
-            let expected =
-                format!("at least one size, none above the footprint, {footprint_sectors}");
-            return Err(wrong("standin.sizes", largest, expected));
-        }
         let mut gaps: [Vec<u64>; GAP_CLASSES] = std::array::from_fn(|_| Vec::new());
         for (class, gaps) in gaps.iter_mut().enumerate().skip(1) {
             *gaps = whole.list(&format!("gaps{class}"), 1, 1 << 50)?;
         }
-        let layout: Vec<u32> = layout(&whole)?;
+        let (extents, blocks) = places(&whole, blocks_of(footprint_sectors))?;
         let mut profile = Self {
             requests,
             footprint_sectors,
-            phase_requests: whole.number("phase_requests", MOST)?,
-            sizes,
             gaps,
             pace_requests: whole.number("pace_requests", MOST)?,
             pace: whole.list("pace", 0, 1 << 55)?,
+            phase_requests: whole.number("phase_requests", MOST)?,
             phases: Vec::new(),
-            layout,
-            places: whole.tally("places", BLOCK_SECTORS as u32)?,
-            first_places: whole.tally("first_places", REGIONS as u32)?,
+            sweeps: sweeps(&whole, requests, blocks.len(), footprint_sectors)?,
+            extents,
+            blocks,
         };
         let phases = table.get("phase").and_then(Value::as_array);
         let phases = phases.ok_or_else(|| wrong("phase", "", "tables [[phase]]"))?;
@@ -207,8 +173,10 @@ impl FromStr for Profile {
             let name = format!("phase {}", index + 1);
             let found = phase.as_table();
             let table = found.ok_or_else(|| wrong(name.as_str(), phase, "a table"))?;
-            let phase = read_phase(&profile, &Part { name, table })?;
-            profile.phases.push(phase);
+            let part = Part { name, table };
+            let contexts = (0..CONTEXTS)
+                .map(|context| part.tally(&format!("gaps{context}"), GAP_CLASSES as u32));
+            profile.phases.push(contexts.collect::<Result<_, _>>()?);
         }
         check(&profile)?;
         Ok(profile)
@@ -217,145 +185,151 @@ impl FromStr for Profile {
 
 /// How many of each there have to be.
 fn check(profile: &Profile) -> Result<(), ProfileError> {
-    let count = |key: &str, has: usize, of: u64| {
-        let expected = profile.requests.div_ceil(of);
-        if has as u64 == expected {
+    let count = |key: &str, has: u64, expected: u64| {
+        if has == expected {
             return Ok(());
         }
-        Err(wrong(
-            key,
-            has,
-            format!("{expected}, for {} requests", profile.requests),
-        ))
+        let expected = format!("{expected}, for {} requests", profile.requests);
+        Err(wrong(key, has, expected))
     };
-    count("phase", profile.phases.len(), profile.phase_requests)?;
-    count("standin.pace", profile.pace.len(), profile.pace_requests)?;
+    let parts = |of: u64| profile.requests.div_ceil(of);
+    let phases = profile.phases.len() as u64;
+    count("phase", phases, parts(profile.phase_requests))?;
+    let stretches = profile.pace.len() as u64;
+    count("standin.pace", stretches, parts(profile.pace_requests))?;
+    let swept = profile.sweeps.iter().map(Sweep::requests).sum();
+    count("standin.sweeps", swept, profile.requests)?;
     for (index, phase) in profile.phases.iter().enumerate() {
-        let sum = |tally: &Tally| tally.values().map(|count| u64::from(*count)).sum::<u64>();
         let begun = index as u64 * profile.phase_requests;
         let of = profile.phase_requests.min(profile.requests - begun);
-        let steps: u64 = phase.steps.iter().map(sum).sum();
-        if steps != of {
+        let gaps = phase.iter().flat_map(|tally| tally.values());
+        let gaps: u64 = gaps.map(|count| u64::from(*count)).sum();
+        if gaps != of {
             let expected = format!("{of} in all, the requests of the phase");
-            return Err(wrong(format!("phase {}.next", index + 1), steps, expected));
-        }
-        let others = [&phase.regions, &phase.agains, &phase.olds];
-        let others = phase.depths.iter().chain(&phase.forms).chain(others);
-        if let Some(more) = others.map(sum).find(|sum| *sum > of) {
-            let expected = format!("counts of at most {of} in all, the requests of the phase");
-            return Err(wrong(format!("phase {}", index + 1), more, expected));
-        }
-        let writes: u64 = phase
-            .map
-            .iter()
-            .map(|segment| u64::from(segment.writes))
-            .sum();
-        let steps = phase.steps.iter();
-        let asked: u64 = steps
-            .map(|tally| {
-                tally
-                    .range(..(WRITES * GAP_CLASSES) as u32)
-                    .map(|(_, n)| u64::from(*n))
-                    .sum::<u64>()
-            })
-            .sum();
-        if writes != asked || writes != sum(&phase.sizes) {
-            let expected = format!("{asked} writes in all, as many as sizes and steps have");
-            return Err(wrong(format!("phase {}.map", index + 1), writes, expected));
+            return Err(wrong(format!("phase {}.gaps", index + 1), gaps, expected));
         }
     }
     Ok(())
 }
 
-fn layout(part: &Part<'_>) -> Result<Vec<u32>, ProfileError> {
-    let mut layout: Vec<u32> = Vec::new();
-    for word in part.words("layout")? {
+/// Blocks in the order of their first touch. One of a new extent stands as `LENGTH.OFFSET.REGION`: blocks of the
+/// extent, how many of them lie before this one, and where the extent begins. Any other stands as `BACK.DISTANCE`: how many blocks earlier
+/// one of its extent was touched, and how many blocks behind that it lies; or as `BACK` where that is 1, with `:COUNT` for several in a row.
+fn places(part: &Part<'_>, all: u64) -> Result<(Vec<Extent>, Vec<Place>), ProfileError> {
+    let (mut extents, mut places): (Vec<Extent>, Vec<Place>) = (Vec::new(), Vec::new());
+    let mut sum = 0;
+    for word in part.words("blocks")? {
+        let numbers = |word: &str| -> Option<Vec<i64>> {
+            word.split('.').map(|number| number.parse().ok()).collect()
+        };
         let (value, count) = word.split_once(':').unwrap_or((word, "1"));
-        let pair = value.parse::<u32>().ok().zip(count.parse::<u32>().ok());
-        let fits = |(value, count): &(u32, u32)| {
-            *value as usize <= layout.len() && layout.len() as u64 + u64::from(*count) <= MOST
-        };
-        let (value, count) = pair.filter(fits).ok_or_else(|| {
-            let expected = format!(
-                "BACK:COUNT, back to one of the {} blocks before",
-                layout.len()
-            );
-            wrong(part.key("layout"), word, expected)
+        let count = count
+            .parse()
+            .ok()
+            .filter(|count| (1..=MOST).contains(count));
+        let added =
+            numbers(value)
+                .zip(count)
+                .and_then(|(numbers, count): (_, u64)| match numbers[..] {
+                    [length, offset, region] => {
+                        let extent = Extent {
+                            blocks: u32::try_from(length).ok()?,
+                            region: u32::try_from(region).ok()?,
+                        };
+                        let place = Place {
+                            extent: extents.len() as u32,
+                            offset: u32::try_from(offset).ok()?,
+                        };
+                        sum += u64::from(extent.blocks);
+                        extents.push(extent);
+                        places.push(place);
+                        let fits = place.offset < extent.blocks
+                            && extent.region < REGIONS as u32
+                            && count == 1;
+                        (fits && sum <= all).then_some(())
+                    }
+                    [back, ref distance @ ..] if distance.len() < 2 => {
+                        let distance = distance.first().copied().unwrap_or(1);
+                        for _ in 0..count {
+                            let at = (places.len() as u64)
+                                .checked_sub(u64::try_from(back).ok().filter(|back| *back > 0)?)?;
+                            let from = places[usize::try_from(at).ok()?];
+                            let offset =
+                                u32::try_from(i64::from(from.offset).checked_add(distance)?)
+                                    .ok()?;
+                            if offset >= extents[from.extent as usize].blocks
+                                || places.len() as u64 >= all.min(MOST)
+                            {
+                                return None;
+                            }
+                            places.push(Place { offset, ..from });
+                        }
+                        Some(())
+                    }
+                    _ => None,
+                });
+        added.ok_or_else(|| {
+            let expected = format!("LENGTH.OFFSET.REGION, BACK.DISTANCE, or BACK:COUNT, in extents of {all} blocks in all");
+            wrong(part.key("blocks"), word, expected)
         })?;
-        layout.extend(std::iter::repeat_n(value, count as usize));
     }
-    Ok(layout)
+    Ok((extents, places))
 }
 
-/// Cards of each bin of depths.
-fn labels(kind: usize) -> u32 {
-    if Kind::ALL[kind].by_item() {
-        ITEM_LABELS
-    } else {
-        LABELS * PICKS
-    }
-}
-
-fn read_phase(profile: &Profile, part: &Part<'_>) -> Result<Phase, ProfileError> {
-    let sizes = profile.sizes.len() as u32;
-    let steps: [Tally; CONTEXTS] = tallies(part, "next", |_| (KINDS * GAP_CLASSES) as u32)?;
-    Ok(Phase {
-        steps: steps.into(),
-        depths: tallies::<KINDS>(part, "where", |kind| MOST_BIN * labels(kind))?,
-        forms: tallies::<KINDS>(part, "form", |_| sizes * FORMS)?,
-        regions: part.tally("regions", REGIONS as u32)?,
-        sizes: part.tally("sizes", sizes)?,
-        agains: part.tally("agains", MOST_BIN)?,
-        olds: part.tally("olds", MOST_BIN)?,
-        map: read_map(profile, part)?,
-    })
-}
-
-fn read_map(profile: &Profile, part: &Part<'_>) -> Result<Vec<Segment>, ProfileError> {
-    let (mut map, mut before) = (Vec::new(), 0);
-    for word in part.words("map")? {
-        let expected = || {
-            let blocks = profile.layout.len();
-            wrong(
-                part.key("map"),
-                word,
-                format!(
-                    "nine numbers with dots between: SKIP.BLOCKS.NEW.WRITES.SIZE.ON.AGAIN.FROM.UNTIL, of {blocks} blocks, in {SLICES} slices; SIZE below {MOST_CLASS}, no more ON and AGAIN than WRITES"
-                ),
-            )
+/// Sweeps in the order of their first requests. One stands as `rLATER.SPAN.BLOCK.SECTOR.SIZES`, with `w` for writes: requests since the
+/// first one of the sweep before, requests from its own first to its last, its block by how many blocks that is behind
+/// the block of the sweep before, sectors behind the start of that block, and sizes in sectors, as `size:count` with
+/// `+` between.
+fn sweeps(
+    part: &Part<'_>,
+    requests: u64,
+    blocks: usize,
+    footprint: u64,
+) -> Result<Vec<Sweep>, ProfileError> {
+    let mut sweeps = Vec::new();
+    let (mut first, mut block) = (0u64, 0i64);
+    for word in part.words("sweeps")? {
+        let read = || {
+            let writes = match word.get(..1)? {
+                "w" => true,
+                "r" => false,
+                _ => return None,
+            };
+            let mut fields = word[1..].split('.');
+            let later: u64 = fields.next()?.parse().ok()?;
+            let span: u64 = fields.next()?.parse().ok()?;
+            let behind: i64 = fields.next()?.parse().ok()?;
+            let sector: u32 = fields.next()?.parse().ok()?;
+            let sizes = fields.next()?.split('+').map(|run| {
+                let (size, count) = run.split_once(':').unwrap_or((run, "1"));
+                let pair = size.parse().ok().zip(count.parse().ok());
+                pair.filter(|(size, count): &(u32, u32)| {
+                    *size > 0 && u64::from(*size) <= footprint && *count > 0
+                })
+            });
+            let sweep = Sweep {
+                writes,
+                first: first.checked_add(later)?,
+                last: first.checked_add(later)?.checked_add(span)?,
+                block: u32::try_from(block.checked_add(behind)?).ok()?,
+                sector,
+                sizes: sizes.collect::<Option<_>>()?,
+            };
+            let fits = fields.next().is_none()
+                && (sweep.block as usize) < blocks
+                && u64::from(sector) < BLOCK_SECTORS;
+            (fits && sweep.last < requests && sweep.requests() <= requests).then_some(sweep)
         };
-        let numbers: Option<Vec<u32>> = word.split('.').map(|n| n.parse().ok()).collect();
-        let numbers: [u32; 9] = numbers
-            .and_then(|n| n.try_into().ok())
-            .ok_or_else(expected)?;
-        let [skip, blocks, new, writes, size, on, again, from, until] = numbers;
-        let first = u64::from(skip) + before;
-        before = first + u64::from(blocks);
-        let fits = before <= profile.layout.len() as u64
-            && blocks > 0
-            && u64::from(writes) <= MOST
-            && u64::from(new) <= MOST * 64
-            && u64::from(on) + u64::from(again) <= u64::from(writes)
-            && size < MOST_CLASS
-            && from < until
-            && until <= SLICES;
-        if !fits {
-            return Err(expected());
-        }
-        let block = first as u32;
-        map.push(Segment {
-            block,
-            blocks,
-            new,
-            writes,
-            size,
-            on,
-            again,
-            from,
-            until,
-        });
+        let sweep = read().ok_or_else(|| {
+            let expected = format!(
+                "rLATER.SPAN.BLOCK.SECTOR.SIZES, or w, of {requests} requests and {blocks} blocks"
+            );
+            wrong(part.key("sweeps"), word, expected)
+        })?;
+        (first, block) = (sweep.first, i64::from(sweep.block));
+        sweeps.push(sweep);
     }
-    Ok(map)
+    Ok(sweeps)
 }
 
 impl Profile {
@@ -367,9 +341,7 @@ impl Profile {
             let _ = writeln!(text, "# {line}");
         }
         let mut line = |key: &str, value: String| {
-            if !value.is_empty() {
-                let _ = writeln!(text, "{key} = {value}");
-            }
+            let _ = writeln!(text, "{key} = {value}");
         };
         line("\n[standin]\nform", FORM.to_string());
         line("requests", self.requests.to_string());
@@ -380,84 +352,107 @@ impl Profile {
             let numbers: Vec<_> = numbers.map(|n| n.to_string()).collect();
             format!("\"{}\"", numbers.join(" "))
         };
-        line("sizes", list(&mut self.sizes.iter().map(|n| u64::from(*n))));
         for (class, gaps) in self.gaps.iter().enumerate().skip(1) {
             line(&format!("gaps{class}"), list(&mut gaps.iter().copied()));
         }
         line("pace", list(&mut self.pace.iter().copied()));
-        let mut runs: Vec<(u32, u32)> = Vec::new();
-        for back in &self.layout {
-            match runs.last_mut() {
-                // A run may only go as far back as there were blocks when it began.
-                Some((value, count)) if value == back => *count += 1,
-                _ => runs.push((*back, 1)),
-            }
-        }
-        line("layout", format!("\"{}\"", joined(runs.into_iter())));
-        line("places", counts(&self.places));
-        line("first_places", counts(&self.first_places));
+        line(
+            "blocks",
+            format!("\"\"\"\n{}\"\"\"", wrapped(self.places())),
+        );
+        line(
+            "sweeps",
+            format!("\"\"\"\n{}\"\"\"", wrapped(self.sweeps())),
+        );
         for phase in &self.phases {
-            text.push('\n');
-            phase.write(&mut text);
+            text.push_str("\n[[phase]]\n");
+            for (context, tally) in phase.iter().enumerate() {
+                if !tally.is_empty() {
+                    let _ = writeln!(text, "gaps{context} = {}", counts(tally));
+                }
+            }
         }
         text
     }
-}
 
-impl Phase {
-    fn write(&self, text: &mut String) {
-        let _ = writeln!(text, "[[phase]]");
-        let mut line = |key: String, tally: &Tally| {
-            if !tally.is_empty() {
-                let _ = writeln!(text, "{key} = {}", counts(tally));
+    /// Blocks as [`places`] reads them.
+    fn places(&self) -> Vec<String> {
+        // The block touched last of each place, and the first of each extent.
+        let mut at: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+        let mut first: BTreeMap<u32, usize> = BTreeMap::new();
+        let mut words: Vec<(String, u32)> = Vec::new();
+        for (index, place) in self.blocks.iter().enumerate() {
+            let Place { extent, offset } = *place;
+            let near = |other: Option<u32>| other.and_then(|offset| at.get(&(extent, offset)));
+            let from = near(offset.checked_sub(1)).or_else(|| near(offset.checked_add(1)));
+            let word = match from.or_else(|| first.get(&extent)) {
+                Some(from) => {
+                    let distance = i64::from(offset) - i64::from(self.blocks[*from].offset);
+                    match distance {
+                        1 => (index - from).to_string(),
+                        _ => format!("{}.{distance}", index - from),
+                    }
+                }
+                None => {
+                    let of = self.extents[extent as usize];
+                    format!("{}.{offset}.{}", of.blocks, of.region)
+                }
+            };
+            at.insert((extent, offset), index);
+            first.entry(extent).or_insert(index);
+            match words.last_mut() {
+                Some((last, count)) if *last == word && !word.contains('.') => *count += 1,
+                _ => words.push((word, 1)),
             }
+        }
+        let counted = |(word, count): (String, u32)| match count {
+            1 => word,
+            _ => format!("{word}:{count}"),
         };
-        for (index, tally) in self.steps.iter().enumerate() {
-            line(format!("next{index}"), tally);
-        }
-        for kind in Kind::ALL {
-            line(
-                format!("where{}", kind as usize),
-                &self.depths[kind as usize],
-            );
-            line(format!("form{}", kind as usize), &self.forms[kind as usize]);
-        }
-        line("regions".to_owned(), &self.regions);
-        line("sizes".to_owned(), &self.sizes);
-        line("agains".to_owned(), &self.agains);
-        line("olds".to_owned(), &self.olds);
-        let mut before = 0;
-        let mut map = Vec::new();
-        for s in &self.map {
-            let (skip, end) = (s.block - before, s.block + s.blocks);
-            map.push(format!(
-                "{skip}.{}.{}.{}.{}.{}.{}.{}.{}",
-                s.blocks, s.new, s.writes, s.size, s.on, s.again, s.from, s.until
-            ));
-            before = end;
-        }
-        let _ = writeln!(text, "map = \"{}\"", map.join(" "));
+        words.into_iter().map(counted).collect()
+    }
+
+    /// Sweeps as [`sweeps`] reads them.
+    fn sweeps(&self) -> Vec<String> {
+        let (mut first, mut block) = (0, 0);
+        let word = |sweep: &Sweep| {
+            let later = sweep.first - std::mem::replace(&mut first, sweep.first);
+            let behind =
+                i64::from(sweep.block) - std::mem::replace(&mut block, i64::from(sweep.block));
+            let kind = if sweep.writes { 'w' } else { 'r' };
+            let sizes: Vec<String> = sweep.sizes.iter().map(counted).collect();
+            let (span, sector) = (sweep.last - sweep.first, sweep.sector);
+            format!("{kind}{later}.{span}.{behind}.{sector}.{}", sizes.join("+"))
+        };
+        self.sweeps.iter().map(word).collect()
     }
 }
 
-fn counts(tally: &BTreeMap<u32, u32>) -> String {
-    if tally.is_empty() {
-        return String::new();
+/// A value, and how often it comes.
+fn counted((value, count): &(u32, u32)) -> String {
+    match count {
+        1 => value.to_string(),
+        _ => format!("{value}:{count}"),
     }
-    format!(
-        "\"{}\"",
-        joined(tally.iter().map(|(value, count)| (*value, *count)))
-    )
 }
 
-fn joined(pairs: impl Iterator<Item = (u32, u32)>) -> String {
-    let words: Vec<String> = pairs
-        .map(|(value, count)| match count {
-            1 => value.to_string(),
-            _ => format!("{value}:{count}"),
-        })
+/// Words in lines of bearable length.
+fn wrapped(words: Vec<String>) -> String {
+    let mut text = String::new();
+    let mut length = 0;
+    for word in words {
+        length += word.len() + 1;
+        text.push_str(&word);
+        text.push(if length > 110 { '\n' } else { ' ' });
+        length = if length > 110 { 0 } else { length };
+    }
+    text
+}
+
+fn counts(tally: &Tally) -> String {
+    let words: Vec<String> = tally
+        .iter()
+        .map(|(value, count)| counted(&(*value, *count)))
         .collect();
-    words.join(" ")
+    format!("\"{}\"", words.join(" "))
 }
-
-const _: () = assert!(bin_range(MOST_BIN).0 > 1 << 28);
