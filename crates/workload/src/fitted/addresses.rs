@@ -23,15 +23,10 @@ pub(super) fn lay_out(profile: &Profile, random: &mut Random) -> Vec<u64> {
     let lengths = profile.extents.iter();
     let mut rest: u64 = lengths.map(|extent| u64::from(extent.blocks)).sum();
     let mut addresses = vec![0; profile.extents.len()];
-    let (mut free, last) = (0, order.len().saturating_sub(1));
-    for (nth, (wanted, index)) in order.into_iter().enumerate() {
-        // All that are to come need their room. The last one ends where the trace did.
-        let most = blocks.saturating_sub(rest);
-        let first = if nth == last {
-            most
-        } else {
-            wanted.max(free).min(most)
-        };
+    let mut free = 0;
+    for (wanted, index) in order {
+        // All that are to come need their room. What begins beyond the last region ends where the trace did.
+        let first = wanted.max(free).min(blocks.saturating_sub(rest));
         let length = u64::from(profile.extents[index].blocks);
         addresses[index] = first;
         free = first + length;

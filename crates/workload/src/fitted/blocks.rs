@@ -15,7 +15,7 @@ pub(super) const BLOCK_SECTORS: u64 = 64 * PAGE_SECTORS;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) blocks: u32,
-    /// The part of the address space that it begins in.
+    /// The part of the address space that it begins in; [`REGIONS`] for the one that the address space ends with.
     pub(super) region: u32,
 }
 
@@ -57,7 +57,8 @@ impl Blocks {
 
     /// The extents of all blocks, and the place of each block, in an address space of so many sectors.
     pub(super) fn finish(self, footprint_sectors: u64) -> (Vec<Extent>, Vec<Place>) {
-        let region_blocks = blocks_of(footprint_sectors).div_ceil(REGIONS as u64);
+        let blocks = blocks_of(footprint_sectors);
+        let region_blocks = blocks.div_ceil(REGIONS as u64);
         let mut sorted = self.addresses.clone();
         sorted.sort_unstable();
         // The first address of the extent of each block, and the length of that extent.
@@ -77,7 +78,11 @@ impl Blocks {
             let extent = *ids.entry(first).or_insert_with(|| {
                 extents.push(Extent {
                     blocks: lengths[&first],
-                    region: (first / region_blocks) as u32,
+                    region: if first + u64::from(lengths[&first]) == blocks {
+                        REGIONS as u32
+                    } else {
+                        (first / region_blocks) as u32
+                    },
                 });
                 extents.len() as u32 - 1
             });

@@ -6,7 +6,7 @@ use destage_trace::{Operation, Request};
 
 /// Requests between two of a sweep, at most, as a multiple of those between the earlier ones: later ones begin
 /// another, since a sweep keeps no more of its times than the first and the last.
-const PAUSE: u64 = 2;
+const FIRST_PAUSE: u64 = 8;
 
 /// Requests that go on behind each other, at a steady pace among all others.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,8 +54,14 @@ impl Sweeps {
         let found = self.ends.remove(&(writes, request.sector));
         let goes_on = found.filter(|index| {
             let sweep = &self.all[*index];
-            let pace = (sweep.last - sweep.first) / self.counts[*index] + 1;
-            before - sweep.last <= PAUSE * pace
+            let pause = before - sweep.last;
+            match self.counts[*index] - 1 {
+                0 => pause <= FIRST_PAUSE,
+                pauses => {
+                    let all = sweep.last - sweep.first;
+                    2 * pause * pauses >= all && pause * pauses <= 2 * all
+                }
+            }
         });
         let index = goes_on.unwrap_or_else(|| {
             self.all.push(Sweep {

@@ -244,7 +244,7 @@ fn places(part: &Part<'_>, all: u64) -> Result<(Vec<Extent>, Vec<Place>), Profil
                         extents.push(extent);
                         places.push(place);
                         let fits = place.offset < extent.blocks
-                            && extent.region < REGIONS as u32
+                            && extent.region <= REGIONS as u32
                             && count == 1;
                         (fits && sum <= all).then_some(())
                     }
