@@ -3,7 +3,8 @@
 use destage_base::Random;
 
 use super::deck::Deck;
-use super::profile::{Profile, Tally};
+use super::profile::{Before, Profile, Tally};
+use super::schedule::Step;
 
 /// Draws the gaps of stretches of requests.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub(super) struct Arrivals {
     gaps: Vec<Deck>,
     /// Classes by context, in the phase that was drawn from last.
     classes: Vec<Deck>,
+    /// The last request of the stretch before.
+    before: Before,
 }
 
 impl Arrivals {
@@ -25,25 +28,27 @@ impl Arrivals {
         Self {
             gaps: gaps.map(|gaps| Deck::of(&each_once(gaps))).collect(),
             classes: Vec::new(),
+            before: Before::default(),
         }
     }
 
-    /// The gaps, in ticks, before the requests of a stretch, the first of which is the `from`th of the profile, in
-    /// `contexts`. Together they take as long as the stretch took in the trace.
+    /// The gaps, in ticks, before `steps`, a stretch, the first of which is the `from`th of the profile. Together they take as long as the stretch took in the trace.
     pub(super) fn gaps(
         &mut self,
         profile: &Profile,
         from: u64,
-        contexts: &[usize],
+        steps: &[Step],
         random: &mut Random,
     ) -> Vec<u64> {
-        let mut drawn = Vec::with_capacity(contexts.len());
-        for (request, context) in (from..).zip(contexts) {
+        let mut drawn = Vec::with_capacity(steps.len());
+        for (request, step) in (from..).zip(steps) {
             if request.is_multiple_of(profile.phase_requests) {
                 let phase = &profile.phases[(request / profile.phase_requests) as usize];
                 self.classes = phase.iter().map(Deck::of).collect();
             }
-            let class = self.class(*context, random);
+            let side = (step.writes, step.sectors);
+            let class = self.class(self.before.context(side), random);
+            self.before = Before::new(side, class);
             let gap = self.gaps[class].draw(random);
             drawn.push(gap.map_or(0, |index| profile.gaps[class][index as usize]));
         }

@@ -4,7 +4,7 @@ use destage_trace::{Operation, Request};
 
 use super::blocks::{Blocks, PAGE_SECTORS};
 use super::classes::GapClasses;
-use super::profile::{CONTEXTS, Profile, Tally, context_of};
+use super::profile::{CONTEXTS, Profile, Tally, Before};
 use super::sweep::Sweeps;
 
 /// Phases of a profile where nobody says how many.
@@ -12,7 +12,7 @@ pub const PHASES: u64 = 128;
 /// Requests of a phase, at least.
 const LEAST_PHASE: u64 = 40;
 /// Stretches of a profile, at most, and requests of each, at least.
-const STRETCHES: u64 = 1024;
+const STRETCHES: u64 = 8192;
 const LEAST_STRETCH: u64 = 16;
 
 /// Takes in the requests of a trace, in the order of their arrival, and makes a profile of them. Keeps all of them,
@@ -98,17 +98,17 @@ fn phases_of(
     phase_requests: u64,
     classes: &GapClasses,
 ) -> Vec<Vec<Tally>> {
-    let mut before = (false, 0);
+    let mut before = Before::default();
     let phases = requests
         .chunks(phase_requests as usize)
         .zip(gaps.chunks(phase_requests as usize));
     let phase = |(requests, gaps): (&[Request], &[u64])| {
         let mut contexts = vec![Tally::new(); CONTEXTS];
         for (request, gap) in requests.iter().zip(gaps) {
-            let context = context_of(std::mem::replace(&mut before, side(request)), side(request));
-            *contexts[context]
-                .entry(classes.class(*gap) as u32)
-                .or_default() += 1;
+            let class = classes.class(*gap);
+            let context = before.context(side(request));
+            before = Before::new(side(request), class);
+            *contexts[context].entry(class as u32).or_default() += 1;
         }
         contexts
     };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::addresses::lay_out;
 use super::arrivals::Arrivals;
 use super::blocks::{BLOCK_SECTORS, PAGE_SECTORS};
-use super::profile::{Profile, context_of};
+use super::profile::Profile;
 use super::schedule::{Schedule, Step};
 use destage_base::{Random, Ticks};
 use destage_trace::{Operation, Request};
@@ -22,8 +22,6 @@ pub struct Fitted {
     addresses: Vec<u64>,
     arrivals: Arrivals,
     schedule: Schedule,
-    /// What the last request was, as far as the next gap depends on it.
-    before: (bool, u32),
     /// Requests of the stretch that are to come, with the gaps before them.
     ahead: VecDeque<(Step, u64)>,
 }
@@ -39,7 +37,6 @@ impl Fitted {
             addresses: Vec::new(),
             arrivals: Arrivals::new(&profile),
             schedule: Schedule::default(),
-            before: (false, 0),
             ahead: VecDeque::new(),
             profile,
         }
@@ -55,18 +52,15 @@ impl Fitted {
         }
         let count = profile.pace_requests.min(profile.requests - from);
         let mut steps = Vec::new();
-        let mut contexts = Vec::new();
         for _ in 0..count {
             let Some(step) = self.schedule.next(&profile.sweeps, &mut self.random) else {
                 break;
             };
-            let side = (step.writes, step.sectors);
-            contexts.push(context_of(std::mem::replace(&mut self.before, side), side));
             steps.push(step);
         }
         let gaps = self
             .arrivals
-            .gaps(profile, from, &contexts, &mut self.random);
+            .gaps(profile, from, &steps, &mut self.random);
         self.ahead.extend(steps.into_iter().zip(gaps));
     }
 }

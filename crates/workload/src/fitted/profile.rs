@@ -9,24 +9,39 @@ use super::sweep::Sweep;
 
 /// Classes of gaps: none, and five of rising length.
 pub(super) const GAP_CLASSES: usize = 6;
-/// What a gap depends on: the requests before and behind it, each of two operations and four sizes.
-pub(super) const CONTEXTS: usize = 64;
+/// What a gap depends on: the request before it, with the gap before that, and the request behind it.
+pub(super) const CONTEXTS: usize = 12 * 3 * 3;
 /// Parts of the address space that are told apart.
 pub(super) const REGIONS: usize = 64;
 
-/// The context of a gap behind a request, before the next; each as whether it writes, and its sectors.
-pub(super) const fn context_of(before: (bool, u32), next: (bool, u32)) -> usize {
-    class_of(before) * 8 + class_of(next)
-}
+/// A request, as far as the gap behind it depends on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Before(usize);
 
-const fn class_of((writes, sectors): (bool, u32)) -> usize {
-    let size = match sectors {
-        0..=16 => 0,
-        17..=128 => 1,
-        129..=512 => 2,
-        _ => 3,
-    };
-    4 * writes as usize + size
+impl Before {
+    /// A request, as whether it writes and its sectors, and the class of the gap before it.
+    pub(super) const fn new((writes, sectors): (bool, u32), gap: usize) -> Self {
+        let size = match sectors {
+            0..=16 => 0,
+            17..=128 => 1,
+            129..=512 => 2,
+            513..=2048 => 3,
+            2049..=6144 => 4,
+            _ => 5,
+        };
+        let gap = [0, 1, 1, 1, 2, 2][gap];
+        Self((6 * writes as usize + size) * 3 + gap)
+    }
+
+    /// The context of the gap before the next request, as whether it writes and its sectors.
+    pub(super) const fn context(self, (writes, sectors): (bool, u32)) -> usize {
+        let next = match (writes, sectors) {
+            (false, _) => 0,
+            (true, 0..=512) => 1,
+            (true, _) => 2,
+        };
+        self.0 * 3 + next
+    }
 }
 
 /// How many times each value came.
