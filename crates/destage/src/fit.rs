@@ -87,16 +87,11 @@ impl Fit {
     }
 }
 
-/// Fits a stand-in in at most `phases` phases to `input`, read as `settings` say, whose requests are kept in memory.
+/// Fits a stand-in to `input`, read as `settings` say, whose requests are kept in memory.
 ///
 /// # Errors
 /// What is wrong with the input, or that it has no requests.
-pub fn fit(
-    input: &Input,
-    settings: &Settings,
-    phases: u64,
-    effort: &Effort<'_>,
-) -> Result<(Fit, Facts), Error> {
+pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(Fit, Facts), Error> {
     let config = settings.resolve()?;
     destage_memory::doing(format!("fitting a stand-in to {}", input.name()));
     let (mut fitter, mut batch) = (Fitter::default(), Vec::new());
@@ -112,7 +107,7 @@ pub fn fit(
             input.name()
         ))
     };
-    let profile = Arc::new(fitter.finish(phases).ok_or_else(none)?);
+    let profile = Arc::new(fitter.finish().ok_or_else(none)?);
     let standin = fitted::requests(&profile, &fitted::defaults(&profile), config.typed.sim.seed);
     let standin: Vec<Request> = standin.collect();
     let inputs = [

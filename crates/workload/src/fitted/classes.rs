@@ -3,7 +3,9 @@
 use super::profile::GAP_CLASSES;
 
 /// Gaps that stand for a class.
-const GAPS: usize = 24;
+const GAPS: usize = 16;
+/// Share of all gaps above 0 that are no longer than those of a class, but for the last.
+const SHARES: [f64; GAP_CLASSES - 2] = [0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.995];
 
 /// Classes of gaps, by the longest gap of each.
 pub(super) struct GapClasses([u64; GAP_CLASSES]);
@@ -13,7 +15,7 @@ impl GapClasses {
     pub(super) fn of(sorted: &[u64]) -> Self {
         let mut bounds = [u64::MAX; GAP_CLASSES];
         bounds[0] = 0;
-        for (class, share) in [(1, 0.3), (2, 0.6), (3, 0.85), (4, 0.97)] {
+        for (class, share) in (1..).zip(SHARES) {
             if let Some(gap) = sorted.get((sorted.len() as f64 * share) as usize) {
                 bounds[class] = *gap;
             }
@@ -21,9 +23,9 @@ impl GapClasses {
         Self(bounds)
     }
 
-    pub(super) fn class(&self, gap: u64) -> usize {
+    pub(super) fn class(&self, gap: u64) -> u8 {
         let class = self.0.iter().position(|longest| gap <= *longest);
-        class.unwrap_or(GAP_CLASSES - 1)
+        class.unwrap_or(GAP_CLASSES - 1) as u8
     }
 
     /// Gaps that stand for those of each class in `sorted`: means of groups of equally many.
@@ -32,7 +34,7 @@ impl GapClasses {
             let of: Vec<u64> = sorted
                 .iter()
                 .copied()
-                .filter(|gap| self.class(*gap) == class)
+                .filter(|gap| usize::from(self.class(*gap)) == class)
                 .collect();
             let groups = of.len().min(GAPS);
             (0..groups)

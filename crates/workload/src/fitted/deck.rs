@@ -2,22 +2,15 @@
 
 use destage_base::Random;
 
-use super::profile::Tally;
-
 /// Draws without replacement, and from all again once none is left.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deck {
-    cards: Vec<u32>,
+    cards: Vec<u64>,
     left: usize,
 }
 
 impl Deck {
-    /// A card for each count of `tally`.
-    pub(super) fn of(tally: &Tally) -> Self {
-        let mut cards = Vec::new();
-        for (v, c) in tally {
-            cards.resize(cards.len() + *c as usize, *v);
-        }
+    pub(super) const fn new(cards: Vec<u64>) -> Self {
         Self {
             left: cards.len(),
             cards,
@@ -25,7 +18,7 @@ impl Deck {
     }
 
     /// The next card; none if there never was one.
-    pub(super) fn draw(&mut self, random: &mut Random) -> Option<u32> {
+    pub(super) fn draw(&mut self, random: &mut Random) -> Option<u64> {
         if self.cards.is_empty() {
             return None;
         }
@@ -36,10 +29,5 @@ impl Deck {
         self.left -= 1;
         self.cards.swap(i, self.left);
         Some(self.cards[self.left])
-    }
-
-    /// Cards left before it begins again.
-    pub(super) const fn left(&self) -> usize {
-        self.left
     }
 }

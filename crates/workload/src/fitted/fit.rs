@@ -4,19 +4,14 @@ use destage_trace::{Operation, Request};
 
 use super::blocks::{Blocks, PAGE_SECTORS};
 use super::classes::GapClasses;
-use super::profile::{CONTEXTS, Profile, Tally, Before};
+use super::profile::Profile;
 use super::sweep::Sweeps;
 
-/// Phases of a profile where nobody says how many.
-pub const PHASES: u64 = 128;
-/// Requests of a phase, at least.
-const LEAST_PHASE: u64 = 40;
 /// Stretches of a profile, at most, and requests of each, at least.
-const STRETCHES: u64 = 8192;
+const STRETCHES: u64 = 1024;
 const LEAST_STRETCH: u64 = 16;
 
-/// Takes in the requests of a trace, in the order of their arrival, and makes a profile of them. Keeps all of them,
-/// since phases are parts of the whole.
+/// Takes in the requests of a trace, in the order of their arrival, and makes a profile of them. Keeps all of them.
 #[derive(Debug, Default)]
 pub struct Fitter {
     requests: Vec<Request>,
@@ -36,16 +31,15 @@ impl Fitter {
         &self.requests
     }
 
-    /// The profile of all requests, with gaps in at most so many phases; none if there were none.
+    /// The profile of all requests; none if there were none.
     #[must_use]
-    pub fn finish(self, phases: u64) -> Option<Profile> {
-        (!self.requests.is_empty()).then(|| profile(&self.requests, phases.max(1)))
+    pub fn finish(self) -> Option<Profile> {
+        (!self.requests.is_empty()).then(|| profile(&self.requests))
     }
 }
 
-fn profile(requests: &[Request], phases: u64) -> Profile {
+fn profile(requests: &[Request]) -> Profile {
     let count = requests.len() as u64;
-    let phase_requests = count.div_ceil(phases.min(count.div_ceil(LEAST_PHASE)));
     let pace_requests = (count / STRETCHES).max(LEAST_STRETCH);
     let gaps = gaps(requests);
     let mut sorted: Vec<u64> = gaps.iter().copied().filter(|gap| *gap > 0).collect();
@@ -68,8 +62,7 @@ fn profile(requests: &[Request], phases: u64) -> Profile {
             .chunks(pace_requests as usize)
             .map(|gaps| gaps.iter().sum())
             .collect(),
-        phase_requests,
-        phases: phases_of(requests, &gaps, phase_requests, &classes),
+        classes: gaps.iter().map(|gap| classes.class(*gap)).collect(),
         extents,
         blocks,
         sweeps: sweeps.finish(),
@@ -85,32 +78,4 @@ fn gaps(requests: &[Request]) -> Vec<u64> {
             .saturating_sub(std::mem::replace(&mut last, request.arrival))
     };
     requests.iter().map(since).collect()
-}
-
-/// What a gap depends on of a request.
-pub(super) fn side(request: &Request) -> (bool, u32) {
-    (request.operation == Operation::Write, request.sectors)
-}
-
-fn phases_of(
-    requests: &[Request],
-    gaps: &[u64],
-    phase_requests: u64,
-    classes: &GapClasses,
-) -> Vec<Vec<Tally>> {
-    let mut before = Before::default();
-    let phases = requests
-        .chunks(phase_requests as usize)
-        .zip(gaps.chunks(phase_requests as usize));
-    let phase = |(requests, gaps): (&[Request], &[u64])| {
-        let mut contexts = vec![Tally::new(); CONTEXTS];
-        for (request, gap) in requests.iter().zip(gaps) {
-            let class = classes.class(*gap);
-            let context = before.context(side(request));
-            before = Before::new(side(request), class);
-            *contexts[context].entry(class as u32).or_default() += 1;
-        }
-        contexts
-    };
-    phases.map(phase).collect()
 }

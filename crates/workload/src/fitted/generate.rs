@@ -50,18 +50,12 @@ impl Fitted {
             self.addresses = lay_out(profile, &mut self.random);
             self.schedule = Schedule::default();
         }
-        let count = profile.pace_requests.min(profile.requests - from);
-        let mut steps = Vec::new();
-        for _ in 0..count {
-            let Some(step) = self.schedule.next(&profile.sweeps, &mut self.random) else {
-                break;
-            };
-            steps.push(step);
+        let stretch = (from / profile.pace_requests) as usize;
+        let gaps = self.arrivals.gaps(profile, stretch, &mut self.random);
+        for gap in gaps {
+            let step = self.schedule.next(&profile.sweeps, &mut self.random);
+            self.ahead.extend(step.map(|step| (step, gap)));
         }
-        let gaps = self
-            .arrivals
-            .gaps(profile, from, &steps, &mut self.random);
-        self.ahead.extend(steps.into_iter().zip(gaps));
     }
 }
 

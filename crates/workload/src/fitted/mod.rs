@@ -3,8 +3,7 @@
 //! A profile keeps the sweeps of a trace - reads, or writes, that go on behind each other -: in which block of the
 //! working set each begins, and where in it, the sizes of its requests, and when among all others it began and ended.
 //! Blocks are numbered in the order in which they are first touched. A generator gives them other addresses, where
-//! neighbours stay neighbours; requests of a sweep come at a steady pace. Gaps are drawn without replacement, by phase,
-//! and by the requests before and behind them. Pages are of 4 KiB and blocks of 64 pages, whatever the device.
+//! neighbours stay neighbours; requests of a sweep come at a steady pace. Of each gap its class is kept. Pages are of 4 KiB and blocks of 64 pages, whatever the device.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -25,7 +24,7 @@ mod schedule;
 mod sweep;
 mod text;
 
-pub use fit::{Fitter, PHASES};
+pub use fit::Fitter;
 pub use generate::Fitted;
 pub use profile::Profile;
 pub use text::ProfileError;

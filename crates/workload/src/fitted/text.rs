@@ -1,7 +1,6 @@
 //! A profile as TOML: read, checked, written.
 //!
-//! Counts stand as `value:count`, or the value alone if the count is 1. What blocks and sweeps stand as says
-//! [`places`] and [`sweeps`].
+//! [`classes`], [`places`] and [`sweeps`] say what gaps, blocks and sweeps stand as.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +9,7 @@ use std::str::FromStr;
 use toml::{Table, Value};
 
 use super::blocks::{BLOCK_SECTORS, Extent, Place, blocks_of};
-use super::profile::{CONTEXTS, GAP_CLASSES, Profile, REGIONS, Tally};
+use super::profile::{GAP_CLASSES, Profile, REGIONS};
 use super::sweep::Sweep;
 
 /// What a profile's text says its form is.
@@ -90,32 +89,6 @@ impl<'a> Part<'a> {
             })
             .collect()
     }
-
-    /// Counts of values below `end`; none if there is no such key.
-    fn tally(&self, key: &str, end: u32) -> Result<Tally, ProfileError> {
-        let (mut tally, mut sum) = (Tally::new(), 0);
-        if !self.table.contains_key(key) {
-            return Ok(tally);
-        }
-        for word in self.words(key)? {
-            let (value, count) = word.split_once(':').unwrap_or((word, "1"));
-            let pair = value.parse().ok().zip(count.parse::<u32>().ok());
-            let pair = pair.filter(|(value, count)| *value < end && *count > 0);
-            let (value, count): (u32, u32) = pair.ok_or_else(|| {
-                wrong(
-                    self.key(key),
-                    word,
-                    format!("VALUE:COUNT, the value below {end}"),
-                )
-            })?;
-            sum += u64::from(count);
-            if sum > MOST || tally.insert(value, count).is_some() {
-                let expected = format!("each value once, and at most {MOST} in all");
-                return Err(wrong(self.key(key), word, expected));
-            }
-        }
-        Ok(tally)
-    }
 }
 
 impl FromStr for Profile {
@@ -155,29 +128,17 @@ impl FromStr for Profile {
             *gaps = whole.list(&format!("gaps{class}"), 1, 1 << 50)?;
         }
         let (extents, blocks) = places(&whole, blocks_of(footprint_sectors))?;
-        let mut profile = Self {
+        let profile = Self {
             requests,
             footprint_sectors,
             gaps,
             pace_requests: whole.number("pace_requests", MOST)?,
             pace: whole.list("pace", 0, 1 << 55)?,
-            phase_requests: whole.number("phase_requests", MOST)?,
-            phases: Vec::new(),
+            classes: classes(&whole)?,
             sweeps: sweeps(&whole, requests, blocks.len(), footprint_sectors)?,
             extents,
             blocks,
         };
-        let phases = table.get("phase").and_then(Value::as_array);
-        let phases = phases.ok_or_else(|| wrong("phase", "", "tables [[phase]]"))?;
-        for (index, phase) in phases.iter().enumerate() {
-            let name = format!("phase {}", index + 1);
-            let found = phase.as_table();
-            let table = found.ok_or_else(|| wrong(name.as_str(), phase, "a table"))?;
-            let part = Part { name, table };
-            let contexts = (0..CONTEXTS)
-                .map(|context| part.tally(&format!("gaps{context}"), GAP_CLASSES as u32));
-            profile.phases.push(contexts.collect::<Result<_, _>>()?);
-        }
         check(&profile)?;
         Ok(profile)
     }
@@ -193,23 +154,27 @@ fn check(profile: &Profile) -> Result<(), ProfileError> {
         Err(wrong(key, has, expected))
     };
     let parts = |of: u64| profile.requests.div_ceil(of);
-    let phases = profile.phases.len() as u64;
-    count("phase", phases, parts(profile.phase_requests))?;
+    let classes = profile.classes.len() as u64;
+    count("standin.classes", classes, profile.requests)?;
     let stretches = profile.pace.len() as u64;
     count("standin.pace", stretches, parts(profile.pace_requests))?;
     let swept = profile.sweeps.iter().map(Sweep::requests).sum();
     count("standin.sweeps", swept, profile.requests)?;
-    for (index, phase) in profile.phases.iter().enumerate() {
-        let begun = index as u64 * profile.phase_requests;
-        let of = profile.phase_requests.min(profile.requests - begun);
-        let gaps = phase.iter().flat_map(|tally| tally.values());
-        let gaps: u64 = gaps.map(|count| u64::from(*count)).sum();
-        if gaps != of {
-            let expected = format!("{of} in all, the requests of the phase");
-            return Err(wrong(format!("phase {}.gaps", index + 1), gaps, expected));
-        }
-    }
     Ok(())
+}
+
+/// The class of the gap before each request, a digit each.
+fn classes(part: &Part<'_>) -> Result<Vec<u8>, ProfileError> {
+    let mut classes = Vec::new();
+    for word in part.words("classes")? {
+        let digits = word
+            .bytes()
+            .map(|byte| byte.is_ascii_digit().then(|| byte - b'0'));
+        let digits: Option<Vec<u8>> = digits.collect();
+        let expected = || wrong(part.key("classes"), word, "digits, one a request");
+        classes.extend(digits.ok_or_else(expected)?);
+    }
+    Ok(classes)
 }
 
 /// Blocks in the order of their first touch. One of a new extent stands as `LENGTH.OFFSET.REGION`: blocks of the
@@ -346,7 +311,6 @@ impl Profile {
         line("\n[standin]\nform", FORM.to_string());
         line("requests", self.requests.to_string());
         line("footprint_sectors", self.footprint_sectors.to_string());
-        line("phase_requests", self.phase_requests.to_string());
         line("pace_requests", self.pace_requests.to_string());
         let list = |numbers: &mut dyn Iterator<Item = u64>| {
             let numbers: Vec<_> = numbers.map(|n| n.to_string()).collect();
@@ -356,22 +320,11 @@ impl Profile {
             line(&format!("gaps{class}"), list(&mut gaps.iter().copied()));
         }
         line("pace", list(&mut self.pace.iter().copied()));
-        line(
-            "blocks",
-            format!("\"\"\"\n{}\"\"\"", wrapped(self.places())),
-        );
-        line(
-            "sweeps",
-            format!("\"\"\"\n{}\"\"\"", wrapped(self.sweeps())),
-        );
-        for phase in &self.phases {
-            text.push_str("\n[[phase]]\n");
-            for (context, tally) in phase.iter().enumerate() {
-                if !tally.is_empty() {
-                    let _ = writeln!(text, "gaps{context} = {}", counts(tally));
-                }
-            }
-        }
+        let digits: Vec<u8> = self.classes.iter().map(|class| b'0' + class).collect();
+        let digits = digits.chunks(LINE).map(String::from_utf8_lossy);
+        line("classes", lines(digits.map(Into::into).collect()));
+        line("blocks", lines(self.places()));
+        line("sweeps", lines(self.sweeps()));
         text
     }
 
@@ -436,23 +389,18 @@ fn counted((value, count): &(u32, u32)) -> String {
     }
 }
 
-/// Words in lines of bearable length.
-fn wrapped(words: Vec<String>) -> String {
-    let mut text = String::new();
+/// Characters of a line, more or less.
+const LINE: usize = 110;
+
+/// Words as text of several lines.
+fn lines(words: Vec<String>) -> String {
+    let mut text = "\"\"\"\n".to_owned();
     let mut length = 0;
     for word in words {
         length += word.len() + 1;
         text.push_str(&word);
-        text.push(if length > 110 { '\n' } else { ' ' });
-        length = if length > 110 { 0 } else { length };
+        text.push(if length > LINE { '\n' } else { ' ' });
+        length = if length > LINE { 0 } else { length };
     }
-    text
-}
-
-fn counts(tally: &Tally) -> String {
-    let words: Vec<String> = tally
-        .iter()
-        .map(|(value, count)| counted(&(*value, *count)))
-        .collect();
-    format!("\"{}\"", words.join(" "))
+    text + "\"\"\""
 }
