@@ -233,6 +233,23 @@ fn a_readme_has_every_claim_of_its_paper() {
 }
 
 #[test]
+fn what_is_contradicted_has_a_cause() {
+    for paper in Paper::shipped().unwrap() {
+        let readme = read(&format!("experiments/{}/README.md", paper.name));
+        for row in rows(&readme, "claim") {
+            let contradicted = row[6].starts_with("**contradicted");
+            let because = row.last().unwrap();
+            assert!(
+                !contradicted || because.contains("Turned by "),
+                "{} {}: nothing is known that turns it: {because}",
+                paper.name,
+                row[0]
+            );
+        }
+    }
+}
+
+#[test]
 fn a_readme_has_what_comes_out() {
     for name in SAMPLE {
         let report = carry_out(shipped(name), Extra::default());

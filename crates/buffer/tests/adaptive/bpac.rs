@@ -38,20 +38,25 @@ struct Options {
 
 const DEFAULTS: Options = Options {
     period: 10_000,
-    cover_percent: 90,
+    cover_percent: 98,
     min_samples: 16,
     pird: u64::MAX,
     bird: u64::MAX,
     adapts: true,
-    history: true,
-    any: false,
+    history: false,
+    any: true,
     fallback: "lru",
     victim_block: false,
     with_cluster: true,
 };
 
-/// The other reading: BIRD of blocks with a cluster only, and hot pages stay.
-const RESIDENT: [&str; 2] = ["bird_scope=resident", "evict_hot_with_cluster=false"];
+/// The specification's reading: hot pages stay, and only pages new to a cluster are uses of its block.
+const SPECIFIED: [&str; 4] = [
+    "bird_scope=resident",
+    "evict_hot_with_cluster=false",
+    "bird_update=unique",
+    "bpac_cover=0.9",
+];
 
 struct Bpac {
     capacity: usize,
@@ -433,7 +438,10 @@ fn bpac_with_fixed_thresholds() {
 fn bpac_over_history() {
     let words = [
         "bpac_period=1000",
+        "bpac_cover=0.9",
         "bpac_min_samples=1",
+        "bird_scope=history",
+        "bird_update=unique",
         "evict_hot_with_cluster=false",
         "bpac_fallback=largest_tail",
         "bpac_tail=0.25",
@@ -441,7 +449,10 @@ fn bpac_over_history() {
     ];
     let options = Options {
         period: 1000,
+        cover_percent: 90,
         min_samples: 1,
+        history: true,
+        any: false,
         with_cluster: false,
         fallback: "largest_tail",
         victim_block: true,
@@ -462,16 +473,17 @@ fn bpac_over_history() {
 }
 
 #[test]
-fn bpac_over_clusters_only() {
+fn bpac_as_specified() {
     let options = Options {
-        history: false,
+        cover_percent: 90,
+        any: false,
         with_cluster: false,
         ..DEFAULTS
     };
-    compare("bpac", &RESIDENT, |size| {
+    compare("bpac", &SPECIFIED, |size| {
         Box::new(Bpac::new(size, options.clone()))
     });
-    let with_hits = [&RESIDENT[..], &["bpac_period=500", "bird_update=any"]].concat();
+    let with_hits = [&SPECIFIED[..], &["bpac_period=500", "bird_update=any"]].concat();
     compare("bpac", &with_hits, |size| {
         let options = Options {
             period: 500,

@@ -40,13 +40,18 @@ fn destages(scheme: &str, words: &[&str], stream: &[u64]) -> String {
     text
 }
 
-/// Blocks without a cluster are no samples, and hot pages stay when the cluster of their block leaves.
-const RESIDENT: [&str; 2] = ["bird_scope=resident", "evict_hot_with_cluster=false"];
+/// The specification's reading: blocks without a cluster are no samples, nor are hits, and hot pages stay when the cluster of their block leaves.
+const SPECIFIED: [&str; 4] = [
+    "bird_scope=resident",
+    "evict_hot_with_cluster=false",
+    "bird_update=unique",
+    "bpac_cover=0.9",
+];
 
 #[test]
 fn bpac_without_thresholds() {
     for more in [&[][..], &["bpac_adapts=false"]] {
-        let words = &[&RESIDENT, more].concat();
+        let words = &[&SPECIFIED, more].concat();
         assert_eq!(
             destages("bpac", words, S1),
             "[12][16][0 1][8 9] | [17][2][4 5 6][10][13 14]"
@@ -61,7 +66,7 @@ fn bpac_without_thresholds() {
 #[test]
 fn bpac_with_fixed_thresholds() {
     let thresholds = ["pird_thd=4", "bird_thd=4", "bpac_adapts=false"];
-    let words = &[&RESIDENT[..], &thresholds].concat();
+    let words = &[&SPECIFIED[..], &thresholds].concat();
     assert_eq!(
         destages("bpac", words, S1),
         "[12][16][0 1][8 9] | [17][2][4 5 6][10][13 14]"

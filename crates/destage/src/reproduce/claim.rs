@@ -35,11 +35,24 @@ pub(crate) struct Claim {
     /// Parameters that were chosen so that it holds.
     #[serde(default)]
     pub(crate) fitted: Vec<String>,
+    /// Conditions that are tried if the claim holds nowhere.
+    #[serde(default)]
+    pub(crate) cause: Vec<Cause>,
     /// The trace that a claim without an experiment would need.
     pub(crate) needs: Option<String>,
     /// What a reader should know of the check, the cause of a deviation, or the slip in the paper.
     #[serde(default)]
     pub(crate) note: String,
+}
+
+/// Another condition or definition under which a claim is tried, to find what turns it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cause {
+    /// What is different, in a few words.
+    pub(crate) about: String,
+    /// The formula in place of the claim's.
+    pub(crate) measured: String,
 }
 
 /// How a claim is checked.

@@ -153,6 +153,16 @@ struct Tried {
     inputs: BTreeSet<InputFacts>,
 }
 
+impl Tried {
+    /// A run that it needs gave no result.
+    const FAILED: Self = Self {
+        measured: Value::Null,
+        holds: false,
+        inconsistent: false,
+        inputs: BTreeSet::new(),
+    };
+}
+
 /// A claim with the study and the results it goes over, if it needs any.
 pub(super) struct Case<'a> {
     pub(super) paper: &'a str,
@@ -202,11 +212,13 @@ impl Case<'_> {
         let mut tries = Vec::new();
         for seed in seeds.iter().skip(1) {
             let label = format!("seed {seed}");
-            tries.extend(self.try_beside(label, &self.context(BASE, Some(seed)))?);
+            let tried = self.try_beside(&self.context(BASE, Some(seed)))?;
+            tries.extend(tried.map(|tried| (label, tried.holds)));
         }
         for name in self.variants(VariantKind::Unpublished) {
             let context = self.context(&name, seeds.first());
-            tries.extend(self.try_beside(name, &context)?);
+            let tried = self.try_beside(&context)?;
+            tries.extend(tried.map(|tried| (name, tried.holds)));
         }
         let held = usize::from(first.holds) + tries.iter().filter(|(_, holds)| *holds).count();
         let tried = 1 + tries.len();
@@ -221,13 +233,7 @@ impl Case<'_> {
             None => String::new(),
         };
         let verdict = if held == 0 {
-            let mut turned = Vec::new();
-            for name in self.variants(VariantKind::Cause) {
-                let context = self.context(&name, seeds.first());
-                if let Some((name, true)) = self.try_beside(name, &context)? {
-                    turned.push(self.described(&name));
-                }
-            }
+            let turned = self.turned(seeds.first())?;
             if !turned.is_empty() {
                 because.push_str(&format!(" Turned by {}.", turned.join(", or ")));
             }
@@ -273,11 +279,38 @@ impl Case<'_> {
         Error::Input(format!("{}: claim {}: {text}", self.paper, self.claim.id))
     }
 
+    /// What turns the claim, each with the figure that it leads to: the study's variants and the claim's own causes.
+    fn turned(&self, seed: Option<&String>) -> Result<Vec<String>, Error> {
+        let mut turned = Vec::new();
+        let with = |what: String, figure: &Value| format!("{what}, measured {}", short(figure));
+        for name in self.variants(VariantKind::Cause) {
+            let tried = self.try_beside(&self.context(&name, seed))?;
+            if let Some(tried) = tried.filter(|tried| tried.holds) {
+                turned.push(with(self.described(&name), &tried.measured));
+            }
+        }
+        for cause in &self.claim.cause {
+            let claim = Claim {
+                measured: Some(cause.measured.clone()),
+                ..self.claim.clone()
+            };
+            let case = Case {
+                claim: &claim,
+                ..*self
+            };
+            let tried = case.try_beside(&self.context(BASE, seed))?;
+            if let Some(tried) = tried.filter(|tried| tried.holds) {
+                turned.push(with(cause.about.clone(), &tried.measured));
+            }
+        }
+        Ok(turned)
+    }
+
     /// A context beside the first; none if the study has no such runs.
-    fn try_beside(&self, name: String, context: &Context) -> Result<Option<(String, bool)>, Error> {
+    fn try_beside(&self, context: &Context) -> Result<Option<Tried>, Error> {
         match self.attempt(context) {
-            Ok(tried) => Ok(Some((name, tried.holds))),
-            Err(NoValue::Failed(_)) => Ok(Some((name, false))),
+            Ok(tried) => Ok(Some(tried)),
+            Err(NoValue::Failed(_)) => Ok(Some(Tried::FAILED)),
             Err(NoValue::NoRun(_) | NoValue::Missing(_)) => Ok(None),
             Err(NoValue::Wrong(text)) => Err(self.wrong(&text)),
         }

@@ -121,7 +121,22 @@ fn every_verdict_is_given() {
 fn what_turns_a_verdict_is_named() {
     let because = |claim: &str, runs| judged(claim, runs, false).unwrap().because;
     assert!(because(WITHIN, ONE).contains("Turned by seed 2."));
-    assert!(because(WITHIN, NONE).contains("Turned by slow (erases take longer)."));
+    let slow = "Turned by slow (erases take longer), measured 100";
+    assert!(because(WITHIN, NONE).contains(&format!("{slow}.")));
+    let caused = format!(
+        "{WITHIN}
+[[cause]]
+about = 'twice as much'
+measured = '2 * m(\"v\", seed=2)'
+[[cause]]
+about = 'half'
+measured = 'm(\"v\", seed=2) / 2'
+[[cause]]
+about = 'runs that are not there'
+measured = 'm(\"v\", seed=3)'"
+    );
+    assert!(because(&caused, NONE).contains(&format!("{slow}, or twice as much, measured 100.")));
+    assert!(!because(&caused, ONE).contains("twice"));
     let noted = format!("{WITHIN}\nnote = 'A note.'");
     assert!(because(&noted, &BOTH[..1]) == "A note.");
     let sum = "check = 'arithmetic'\npublished = 12\nmeasured = '3 * 5'";

@@ -10,11 +10,11 @@
 //!        ^                                                                    v
 //!        | hit        +----- size-independent -----+---- size-dependent -----+
 //!   B-list (clusters) | {4 5}  {12 13 14}  {40}    |  {8 9 10}  {28}  {0 1}   |
-//!                     +-- newest page at most BIRD_thd writes ago --+---------+
+//!                     +-- last used at most BIRD_thd writes ago ----+---------+
 //!   victim: a full sequential cluster; the largest size-dependent; the oldest; the LRU page
 //! ```
 //!
-//! Clusters stand in the order of their last new page in two queues: those that got a page from the host,
+//! Clusters stand in the order of their last use in two queues: those that got a page from the host,
 //! and those made for a page that cooled down. Either grows at its young end only, because pages cool
 //! down in the order of their last use. So ageing looks at two old ends, and nothing is ever sorted.
 //!
@@ -72,7 +72,7 @@ enum Class {
 
 #[derive(Clone, Copy, Default)]
 struct Cluster {
-    /// When its last new page came.
+    /// When it was last used.
     last: u64,
     /// The offset of its first page.
     start: u32,
@@ -87,7 +87,7 @@ struct Cluster {
     is_sorted: bool,
 }
 
-/// Queues of clusters, front: youngest. By who gave the last new page, and by region.
+/// Queues of clusters, front: youngest. By who used it last, and by region.
 const WRITTEN: u32 = 0;
 const COOLED: u32 = 1;
 /// Added to either for the size-dependent region.
@@ -120,7 +120,7 @@ struct Bpac {
     last: Vec<u64>,
     old_clusters: usize,
     monitor: Monitor,
-    /// When each block last got a new page, if BIRD is measured over all blocks ever seen.
+    /// When each block was last used, if BIRD is measured over all blocks ever seen.
     history: Option<PageMap<u64>>,
     /// Every hit counts as a use of its block.
     hits_use_blocks: bool,
