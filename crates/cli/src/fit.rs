@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), Failure> {
         progress: &progress,
         ..Effort::default()
     };
-    let fitted = destage::fit(&input, &settings, arguments.phases, &effort);
+    let fitted = destage::fit(&input, &settings, &effort);
     drop(progress);
     let (fit, facts) = fitted?;
     facts.warnings().iter().for_each(warn);

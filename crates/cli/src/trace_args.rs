@@ -131,9 +131,6 @@ pub(crate) struct FitArguments {
     /// The stand-in, a .toml
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Phases that the trace is cut into, at most; more are nearer to the trace and make a larger file
-    #[arg(long, value_name = "N", default_value_t = destage::workload::fitted::PHASES, value_parser = clap::value_parser!(u64).range(1..=4096))]
-    pub(crate) phases: u64,
     /// The residuals as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -262,7 +262,7 @@ fn what_is_no_stand_in_is_refused() {
     for (arguments, expected) in [
         (
             &["run", "--workload", "bad.toml"][..],
-            "bad.toml: standin.form: \"9\": expected 1",
+            "bad.toml: standin.form: \"9\": expected 2",
         ),
         (
             &["run", "--workload", "none.toml"],

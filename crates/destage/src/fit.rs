@@ -62,8 +62,8 @@ impl Fit {
     #[must_use]
     pub fn text(&self, source: &str) -> String {
         let head = format!(
-            "A stand-in fitted to {source} by `destage trace fit`. Statistics of phases: no request and no address\n\
-             of the trace is in it. Fitted for pages of 4 KiB and blocks of 64 pages; flushes and trims are left out.\n\
+            "A stand-in fitted to {source} by `destage trace fit`: what was written and read in which order, over\n\
+             numbered blocks. No address and no time of the trace is in it; flushes and trims are left out.\n\
              Residuals are [trace, stand-in with seed 1, difference in %]; response with profile disksim-ssd."
         );
         let mut text = self.profile.text(&head);

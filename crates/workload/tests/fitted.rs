@@ -6,7 +6,7 @@ use std::sync::Arc;
 use destage_base::parameter::{Value, Values};
 use destage_trace::{Operation, Request};
 use destage_workload::find;
-use destage_workload::fitted::{Fitter, PHASES, Profile, defaults, requests};
+use destage_workload::fitted::{Fitter, Profile, defaults, requests};
 
 /// Requests with reads, writes, streams and rewrites.
 fn trace() -> Vec<Request> {
@@ -19,7 +19,7 @@ fn trace() -> Vec<Request> {
 fn fitted(requests: &[Request]) -> Profile {
     let mut fitter = Fitter::default();
     requests.iter().for_each(|request| fitter.add(request));
-    fitter.finish(PHASES).unwrap()
+    fitter.finish().unwrap()
 }
 
 fn drawn(profile: &Profile, seed: u64) -> Vec<Request> {
@@ -69,7 +69,7 @@ fn the_text_says_all_of_it() {
 }
 
 #[test]
-fn it_goes_on_after_the_last_phase_and_may_have_another_share_of_writes() {
+fn it_goes_on_after_the_last_request_and_may_have_another_share_of_writes() {
     let profile = Arc::new(fitted(&trace()));
     let mut values = defaults(&profile);
     values.set("requests", Value::Integer(20_000));
@@ -91,7 +91,7 @@ fn what_is_no_profile_is_refused_by_key() {
         text.lines().find(|line| line.starts_with(&start)).unwrap()
     };
     for (key, other, expected) in [
-        ("form", "form = 2", "standin.form: \"2\": expected 1"),
+        ("form", "form = 1", "standin.form: \"1\": expected 2"),
         (
             "requests",
             "requests = 0",
@@ -100,22 +100,12 @@ fn what_is_no_profile_is_refused_by_key() {
         (
             "requests",
             "requests = 9001",
-            "phase 127.next: \"54\": expected 55 in all",
+            "standin.classes: \"9000\": expected 9001, for 9001 requests",
         ),
         (
-            "sizes",
-            "sizes = \"8 x\"",
-            "standin.sizes: \"x\": expected a whole number, 1 to",
-        ),
-        (
-            "sizes",
-            "sizes = \"\"",
-            "standin.sizes: \"0\": expected at least one size",
-        ),
-        (
-            "layout",
-            "layout = \"1\"",
-            "standin.layout: \"1\": expected BACK:COUNT",
+            "requests",
+            "requests = 8999",
+            "expected rLATER.SPAN.BLOCK.SECTOR.SIZES, or w, of 8999 requests",
         ),
         ("pace", "pace = \"1 2\"", "standin.pace: \"2\": expected "),
         (
@@ -124,15 +114,9 @@ fn what_is_no_profile_is_refused_by_key() {
             "standin.pace: \"3\": expected text with numbers",
         ),
         (
-            "map",
-            "map = \"0.1.2\"",
-            "phase 1.map: \"0.1.2\": expected nine numbers",
-        ),
-        ("map", "map = \"9999999.1.1.1.1.1.1.0.1\"", "phase 1.map: "),
-        (
-            "next0",
-            "next0 = \"9999\"",
-            "phase 1.next0: \"9999\": expected VALUE:COUNT",
+            "gaps1",
+            "gaps1 = \"0\"",
+            "standin.gaps1: \"0\": expected a whole number, 1 to",
         ),
         (
             "form",
@@ -147,76 +131,90 @@ fn what_is_no_profile_is_refused_by_key() {
     assert!("".parse::<Profile>().is_err());
 }
 
-/// Numbers that a hand may write and no trace has: an error at once, never a panic later.
+/// `text` with `word` in front of what `key` has.
+fn with_word(text: &str, key: &str, word: &str) -> String {
+    let start = format!("{key} = \"\"\"\n");
+    assert!(text.contains(&start), "{key}");
+    text.replacen(&start, &format!("{start}{word} "), 1)
+}
+
+/// Words that a hand may write and no trace has: an error at once, never a panic later.
 #[test]
 fn what_no_trace_has_is_refused() {
     let text = fitted(&trace()).text("");
-    let found = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
     let most = u32::MAX;
-    for (start, other, expected) in [
-        (
-            "map = ",
-            format!("map = \"0.1.1.1.{most}.0.0.0.64\""),
-            "phase 1.map: ",
-        ),
-        (
-            "map = ",
-            format!("map = \"{most}.{most}.1.1.9.0.0.0.64\""),
-            "phase 1.map: ",
-        ),
-        (
-            "map = ",
-            "map = \"0.1.1.1.6.1.1.0.64\"".to_owned(),
-            "no more ON and AGAIN",
-        ),
-        (
-            "map = ",
-            "map = \"0.1.-1.1.6.0.0.0.64\"".to_owned(),
-            "phase 1.map: ",
-        ),
-        (
-            "map = ",
-            "map = \"\"".to_owned(),
-            "phase 1.map: \"0\": expected ",
-        ),
-        (
-            "layout = ",
-            format!("layout = \"0:{most}\""),
-            "standin.layout: ",
-        ),
-        ("layout = ", "layout = \"\"".to_owned(), "phase 1.map: "),
-        (
-            "pace_requests = ",
-            "pace_requests = -1".to_owned(),
-            "standin.pace_requests: \"-1\"",
-        ),
-        (
-            "footprint_sectors = ",
-            "footprint_sectors = 1".to_owned(),
-            "none above the footprint",
-        ),
-        (
-            "where4 = ",
-            "where4 = \"122879\"".to_owned(),
-            "where4: \"122879\": expected VALUE:COUNT",
-        ),
-        (
-            "where10 = ",
-            "where10 = \"0:999\"".to_owned(),
-            "expected counts of at most",
-        ),
-        ("form12 = ", format!("form12 = \"{most}\""), "form12: "),
-        ("next0 = ", "next0 = \"1:0\"".to_owned(), "phase 1.next0: "),
+    for (key, word) in [
+        ("classes", "12a".to_owned()),
+        ("classes", "1".to_owned()),
+        ("blocks", "1".to_owned()),
+        ("blocks", "4.4.0".to_owned()),
+        ("blocks", "4.0.65".to_owned()),
+        ("blocks", "4.0.0:2".to_owned()),
+        ("blocks", "-4.0.0".to_owned()),
+        ("blocks", format!("{most}.0.0")),
+        ("blocks", "4.0.0 1:4".to_owned()),
+        ("blocks", "4.0.0 1.-1".to_owned()),
+        ("blocks", "4.0.0 0".to_owned()),
+        ("blocks", "4.0.0 2".to_owned()),
+        ("blocks", format!("4.0.0 1:{}", u64::MAX)),
+        ("blocks", format!("4.3.0 1.{}", i64::MAX)),
+        ("blocks", "1.2.3.4".to_owned()),
+        ("sweeps", "w0.0.0.0".to_owned()),
+        ("sweeps", "w0.0.0.0.8.8".to_owned()),
+        ("sweeps", "x0.0.0.0.8".to_owned()),
+        ("sweeps", "é0.0.0.0.8".to_owned()),
+        ("sweeps", "w0.0.0.0.0".to_owned()),
+        ("sweeps", "w0.0.0.0.8:0".to_owned()),
+        ("sweeps", "w0.0.0.0.8+".to_owned()),
+        ("sweeps", format!("w0.0.0.0.{most}")),
+        ("sweeps", format!("w0.0.0.0.8:{most}")),
+        ("sweeps", "w0.0.0.512.8".to_owned()),
+        ("sweeps", "w0.0.-1.0.8".to_owned()),
+        ("sweeps", format!("w0.0.{}.0.8", i64::MAX)),
+        ("sweeps", format!("w{}.1.0.0.8", u64::MAX)),
+        ("sweeps", "w0.9000.0.0.8".to_owned()),
+        ("sweeps", "w0.0.0.0.8".to_owned()),
     ] {
-        let broken = text.replacen(found(start), &other, 1);
-        let error = broken.parse::<Profile>().unwrap_err().to_string();
-        assert!(error.contains(expected), "{other}: {error}");
+        let broken = with_word(&text, key, &word);
+        let error = broken.parse::<Profile>().unwrap_err();
+        assert_eq!(error.key, format!("standin.{key}"), "{word}: {error}");
     }
-    let whole = text.split("[[phase]]").next().unwrap();
-    for phases in ["", "phase = []"] {
-        let error = format!("{phases}\n{whole}").parse::<Profile>().unwrap_err();
-        assert_eq!(error.key, "phase");
+    let footprint = text
+        .lines()
+        .find(|line| line.starts_with("footprint_sectors"));
+    for other in ["footprint_sectors = 1", "footprint_sectors = 0"] {
+        let broken = text.replacen(footprint.unwrap(), other, 1);
+        assert!(broken.parse::<Profile>().is_err(), "{other}");
     }
+}
+
+/// Blocks keep their neighbours: where a request lies from another in its extent is as in the trace.
+#[test]
+fn blocks_get_other_addresses_and_keep_what_overlaps() {
+    let real = trace();
+    let profile = fitted(&real);
+    let standin = drawn(&profile, 4);
+    // Sectors of the stand-in by sectors of the trace, if the order of requests were the trace's.
+    let mut writes: Vec<(u64, u32)> = real.iter().map(|r| (r.sector % 512, r.sectors)).collect();
+    let mut drawn: Vec<(u64, u32)> = standin
+        .iter()
+        .map(|r| (r.sector % 512, r.sectors))
+        .collect();
+    writes.sort_unstable();
+    drawn.sort_unstable();
+    assert_eq!(writes, drawn);
+    let moved = real
+        .iter()
+        .zip(&standin)
+        .filter(|(a, b)| a.sector != b.sector);
+    assert!(moved.count() > real.len() / 2);
+    let pages = |requests: &[Request]| -> usize {
+        let pages = requests
+            .iter()
+            .flat_map(|r| r.sector / 8..r.end().div_ceil(8));
+        pages.collect::<std::collections::BTreeSet<u64>>().len()
+    };
+    assert_eq!(pages(&real), pages(&standin));
 }
 
 #[test]

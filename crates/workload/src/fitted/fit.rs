@@ -8,7 +8,7 @@ use super::profile::Profile;
 use super::sweep::Sweeps;
 
 /// Stretches of a profile, at most, and requests of each, at least.
-const STRETCHES: u64 = 1024;
+const STRETCHES: u64 = 8192;
 const LEAST_STRETCH: u64 = 16;
 
 /// Takes in the requests of a trace, in the order of their arrival, and makes a profile of them. Keeps all of them.
