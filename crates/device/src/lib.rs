@@ -16,6 +16,7 @@ mod device;
 mod dies;
 mod driver;
 mod idle;
+pub mod ledger;
 pub mod operation;
 mod order;
 pub mod payload;

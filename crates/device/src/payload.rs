@@ -12,10 +12,11 @@ use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
+use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::destage::{Destage, DestageCause};
-use destage_flash::medium::{Image, ImageKind, Medium, Refusal, SpareKind};
-use destage_flash::{Cause, Operations};
+use destage_flash::medium::{BadDrive, CutReport, Image, ImageKind, Medium, Refusal, SpareKind};
+use destage_flash::mount::{MountError, MountReport, mount};
+use destage_flash::{Cause, Ftl, Operations, Timing};
 
 use crate::driver::BatchStep;
 use crate::operation::PageOperation;
@@ -32,6 +33,7 @@ pub struct Contents {
 }
 
 /// Something that happens to a page on flash.
+#[derive(Clone)]
 enum Effect {
     /// Its own bytes are programmed.
     Program(Contents),
@@ -52,7 +54,7 @@ impl Effect {
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct InRam {
     resident: Option<Contents>,
     effects: VecDeque<Effect>,
@@ -61,6 +63,7 @@ struct InRam {
 }
 
 /// The request that is being submitted.
+#[derive(Clone)]
 struct Accepted {
     version: u64,
     span: Span,
@@ -69,6 +72,7 @@ struct Accepted {
 }
 
 /// Bytes in RAM and on flash. See the [module](self).
+#[derive(Clone)]
 pub struct Payload {
     medium: Medium,
     pages: BTreeMap<Lpn, InRam>,
@@ -111,6 +115,36 @@ impl Payload {
     #[must_use]
     pub fn medium(&self) -> &Medium {
         &self.medium
+    }
+
+    /// The power fails: RAM is lost, and of each step in service what had not ended. `elapsed` gives how long ago the step
+    /// at a die began.
+    pub fn cut(
+        &mut self,
+        elapsed: impl Fn(u32) -> Ticks,
+        timing: &Timing,
+        bad: &BadDrive,
+        random: &mut Random,
+    ) -> CutReport {
+        self.pages.clear();
+        self.medium.cut(elapsed, timing, bad, random)
+    }
+
+    /// Mounts `ftl`, a layer as this one but just built without contents, after a [cut](Self::cut); a device made of it and
+    /// of an empty buffer goes on with these bytes. `watch` sees each step that puts blocks in order, while it is in service
+    /// on a die.
+    ///
+    /// # Errors
+    /// If the layer cannot be mounted, or finds no room.
+    pub fn mount(
+        &mut self,
+        ftl: &mut dyn Ftl,
+        timing: &Timing,
+        watch: &mut dyn FnMut(&Medium, u32),
+    ) -> Result<MountReport, MountError> {
+        let report = mount(ftl, &mut self.medium, timing, watch)?;
+        self.version = report.version;
+        Ok(report)
     }
 
     /// How many pages have bytes in RAM.
@@ -344,7 +378,8 @@ impl Payload {
             .iter()
             .map(|(page, contents)| image_of(*page, contents))
             .collect();
-        self.medium.start(die, step.operations, &images)?;
+        self.medium
+            .start_batch(die, step.operations, &step.batch.entries, &images)?;
         for (page, contents) in &contents {
             if contents.kind == ImageKind::Fill {
                 // A trim between the programs of this page was not served by itself.

@@ -15,13 +15,14 @@ use destage_device::{
 };
 use destage_flash::ftl::{self, FtlConfig};
 use destage_flash::medium::Medium;
+use destage_flash::mount::{MountError, MountReport};
 use destage_flash::{Ftl, Geometry, Kind, Operations, Timing};
 
 /// Bytes of a sector here.
 pub const SECTOR_BYTES: usize = 8;
 
 /// Times that matter to nobody here.
-const TIMING: Timing = Timing {
+pub const TIMING: Timing = Timing {
     read: 25,
     program: 200,
     erase: 1500,
@@ -139,7 +140,7 @@ impl<'a> Stack<'a> {
         Buffer::new(config, scheme)
     }
 
-    fn ftl(&self, values: &Values) -> Box<dyn Ftl> {
+    fn ftl(&self, values: &Values, filled: bool) -> Box<dyn Ftl> {
         let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         let built = (row.build)(&FtlConfig {
             geometry: self.geometry,
@@ -148,7 +149,7 @@ impl<'a> Stack<'a> {
             parallel_units: self.parallel_units,
             endurance: 1_000_000_000,
             retire: false,
-            filled: self.filled,
+            filled,
             seed: 1,
             values,
         });
@@ -159,7 +160,7 @@ impl<'a> Stack<'a> {
     pub fn build(&self) -> Rig {
         let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         let values = values(row.parameters.iter(), &self.layer_settings);
-        let mut ftl = self.ftl(&values);
+        let mut ftl = self.ftl(&values, self.filled);
         let geometry = Geometry {
             page_bytes: (self.sectors * SECTOR_BYTES) as u64,
             ..self.geometry
@@ -169,10 +170,28 @@ impl<'a> Stack<'a> {
         if self.filled {
             medium.fill_from(&mut *ftl);
         }
+        let payload = Payload::new(medium, self.sectors * SECTOR_BYTES, self.sectors);
+        self.assemble(ftl, payload)
+    }
+
+    /// The device again after a cut that left `payload`; what its mount took, or why it failed. `watch` sees its steps.
+    pub fn remount(
+        &self,
+        mut payload: Payload,
+        watch: &mut dyn FnMut(&Medium, u32),
+    ) -> Result<(Rig, MountReport), MountError> {
+        let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
+        let values = values(row.parameters.iter(), &self.layer_settings);
+        let mut ftl = self.ftl(&values, false);
+        let report = payload.mount(&mut *ftl, &TIMING, watch)?;
+        Ok((self.assemble(ftl, payload), report))
+    }
+
+    fn assemble(&self, ftl: Box<dyn Ftl>, payload: Payload) -> Rig {
         Rig {
             device: Device::new(self.config, self.buffer(), ftl),
             flash: Flash {
-                payload: Payload::new(medium, self.sectors * SECTOR_BYTES, self.sectors),
+                payload,
                 commands: vec![None; self.geometry.dies as usize],
                 events: Vec::new(),
                 alarms: Vec::new(),

@@ -36,6 +36,7 @@ use self::shape::NONE;
 use self::stripe::Stripe;
 use super::{Batched, BuildError, Ftl, NoSpace, PageWrite, Properties};
 use crate::batch::{Batch, Entry};
+use crate::mount::{MountError, Place, Scan};
 use crate::nand::Wear;
 use crate::operation::{Cause, Operations};
 
@@ -146,6 +147,14 @@ impl PageFtl {
         }
         let (within, die) = self.stripe.split(page);
         (die as usize, within)
+    }
+
+    /// The number by which `page` is known in the die it is on.
+    fn number_in_die(&self, page: Lpn) -> u32 {
+        match self.placement {
+            Some(_) => page.0 as u32,
+            None => self.stripe.split(page.0 as u32).0,
+        }
     }
 
     /// Writes page `within` of `die`.
@@ -291,6 +300,27 @@ impl Ftl for PageFtl {
         } else {
             collect_die(state, &rules, operations)
         }
+    }
+
+    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
+        let newest = scan.newest();
+        for (number, blocks) in (0..).zip(&scan.dies) {
+            let here = newest.iter().filter(|place| place.die == number);
+            let valid = here.map(|place| (self.number_in_die(place.page), place.at));
+            let valid: Vec<_> = valid.collect();
+            self.dies[number as usize].mount(blocks, valid.into_iter());
+        }
+        if let Some(placement) = &mut self.placement {
+            for place in &newest {
+                placement.found(place.page.0 as u32, place.die);
+            }
+        }
+        places.extend(newest);
+        Ok(())
+    }
+
+    fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+        Ok(self.dies[die as usize].mount_step(operations))
     }
 
     fn batched(&mut self) -> Option<&mut dyn Batched> {
