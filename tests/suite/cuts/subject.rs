@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use destage_base::{Lpn, Random, Ticks};
 use destage_device::ledger::{Finding, Ledger, Terms};
+use destage_device::payload::Payload;
 use destage_device::{RequestKind, Span};
 use destage_flash::medium::{BadDrive, CutReport, Lost, Medium};
 use destage_flash::mount::{MountError, MountReport};
@@ -279,7 +280,7 @@ impl<'a> Subject<'a> {
 /// What a cut has left.
 #[derive(Clone)]
 pub struct Remains {
-    pub payload: destage_device::payload::Payload,
+    pub payload: Payload,
     pub report: CutReport,
     ledger: Ledger,
     written: u64,
@@ -296,6 +297,20 @@ pub struct Restored {
 }
 
 impl Remains {
+    /// The same promises, and `medium` in the place of what was left.
+    pub fn with(&self, medium: Medium) -> Self {
+        let sectors = SECTORS as usize;
+        Self {
+            payload: Payload::new(medium, sectors * SECTOR_BYTES, sectors),
+            ..self.clone()
+        }
+    }
+
+    /// Mounts it and looks at nothing but the steps.
+    pub fn mount_only(self, stack: &Stack<'_>, watch: &mut dyn FnMut(&Medium, u32)) {
+        stack.remount(self.payload, watch).expect("a mount");
+    }
+
     /// Mounts it and holds it against the ledger.
     pub fn restore(
         self,

@@ -267,6 +267,8 @@ impl Medium {
         let (block, page) = self.split(at.0);
         let stored = match self.dies[die as usize].blocks[block as usize].cell(page) {
             Cell::Erased => return Err(Refusal::ReadOfErased(self.spot(die, at.0))),
+            // A map that was to be beside such a page is found beside the one before it.
+            Cell::Unreadable if content == Content::Spare => None,
             Cell::Unreadable => return Err(Refusal::ReadOfUnreadable(self.spot(die, at.0))),
             Cell::Unknown => None,
             Cell::Stored(stored) => Some(&stored.spare),
