@@ -7,7 +7,7 @@ use destage_device::ledger::{Finding, Ledger, Terms};
 use destage_device::payload::Payload;
 use destage_device::{RequestKind, Span};
 use destage_flash::medium::{BadDrive, CutReport, Lost, Medium};
-use destage_flash::mount::{MountError, MountReport};
+use destage_flash::mount::MountError;
 
 use crate::kit::{Event, Rig, SECTOR_BYTES, Stack, TIMING};
 use crate::requests::{Asked, SECTORS, bytes, word};
@@ -21,7 +21,7 @@ pub enum Plant {
     EarlyFlush,
     /// Force unit access is not passed on.
     NoFua,
-    /// A trim reaches the device behind the next write.
+    /// A trim reaches the device behind the next write of its pages.
     LateTrim,
     /// The spare area is programmed before the data.
     SpareFirst,
@@ -35,7 +35,6 @@ pub enum Plant {
 #[derive(Clone)]
 struct Open {
     asked: Asked,
-    left: usize,
 }
 
 /// See the [module](self).
@@ -95,11 +94,7 @@ impl<'a> Subject<'a> {
         let token =
             (0..).find(|token| !self.open.contains_key(token) && !self.lied.contains(token));
         let token = token.expect("a free token");
-        let open = Open {
-            asked: *asked,
-            left: 0,
-        };
-        self.open.insert(token, open);
+        self.open.insert(token, Open { asked: *asked });
         if !asked.is_flush() {
             self.rig.device.announce(&asked.request().span);
         }
@@ -120,9 +115,17 @@ impl<'a> Subject<'a> {
             self.reply(token);
             self.lied.insert(token);
         }
-        if asked.kind == RequestKind::Write && !self.late.is_empty() {
-            for (token, asked) in std::mem::take(&mut self.late) {
-                self.give(token, &asked, false);
+        if asked.kind == RequestKind::Write {
+            let last = asked.first + asked.sectors;
+            let (due, late) = std::mem::take(&mut self.late)
+                .into_iter()
+                .partition(|(_, trim)| {
+                    trim.first < last && asked.first < trim.first + trim.sectors
+                });
+            self.late = late;
+            let due: Vec<(u32, Asked)> = due;
+            for (token, trim) in due {
+                self.give(token, &trim, false);
             }
         }
         self.look();
@@ -192,12 +195,6 @@ impl<'a> Subject<'a> {
             }
             self.answered.push(open.asked.request().span);
         }
-        debug_assert_eq!(open.left, 0);
-    }
-
-    /// Whether something can go on without a request.
-    pub fn is_quiet(&self) -> bool {
-        self.rig.busy().is_empty() && self.answered.is_empty()
     }
 
     /// Something ends, an alarm goes off, or the host looks at an answer.
@@ -289,7 +286,6 @@ pub struct Remains {
 /// A device after its mount.
 pub struct Restored {
     pub rig: Rig,
-    pub report: MountReport,
     pub ledger: Ledger,
     written: u64,
     /// What is not as promised.
@@ -308,22 +304,19 @@ impl Remains {
 
     /// Mounts it and looks at nothing but the steps.
     pub fn mount_only(self, stack: &Stack<'_>, watch: &mut dyn FnMut(&Medium, u32)) {
-        stack.remount(self.payload, watch).expect("a mount");
+        let mounted = stack.remount(self.payload, &[], watch);
+        mounted.expect("a mount");
     }
 
-    /// Mounts it and holds it against the ledger.
-    pub fn restore(
-        self,
-        stack: &Stack<'_>,
-        watch: &mut dyn FnMut(&Medium, u32),
-    ) -> Result<Restored, MountError> {
+    /// Mounts it, with the writes to come, and holds it against the ledger.
+    pub fn restore(self, stack: &Stack<'_>, future: &[Lpn]) -> Result<Restored, MountError> {
         let Self {
             payload,
             report: cut,
             mut ledger,
             written,
         } = self;
-        let (rig, report) = stack.remount(payload, watch)?;
+        let (rig, _) = stack.remount(payload, future, &mut |_, _| {})?;
         let lost: BTreeMap<Lpn, Lost> = cut.lost.into_iter().collect();
         let holds = &rig.flash.payload;
         let mut findings = Vec::new();
@@ -337,7 +330,6 @@ impl Remains {
         ledger.restart(|page, bytes| bytes.extend_from_slice(&holds.newest(page).bytes));
         Ok(Restored {
             rig,
-            report,
             ledger,
             written,
             findings,

@@ -122,7 +122,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    fn buffer(&self) -> Buffer {
+    fn buffer(&self, future: &[Lpn]) -> Buffer {
         let row = find(self.scheme).unwrap_or_else(|| panic!("no scheme {}", self.scheme));
         let values = values(COMMON.iter().chain(row.parameters), &self.scheme_settings);
         let cluster = self.geometry.data_pages();
@@ -133,7 +133,7 @@ impl<'a> Stack<'a> {
             capacity_pages: self.capacity,
             cluster_pages: config.cluster_pages,
             dies: self.geometry.dies,
-            future: Some(self.future),
+            future: Some(future),
             seed: 1,
             values: &values,
         });
@@ -171,25 +171,27 @@ impl<'a> Stack<'a> {
             medium.fill_from(&mut *ftl);
         }
         let payload = Payload::new(medium, self.sectors * SECTOR_BYTES, self.sectors);
-        self.assemble(ftl, payload)
+        self.assemble(ftl, payload, self.future)
     }
 
-    /// The device again after a cut that left `payload`; what its mount took, or why it failed. `watch` sees its steps.
+    /// The device again after a cut that left `payload`, with the writes to come; what its mount took, or why it failed.
+    /// `watch` sees its steps.
     pub fn remount(
         &self,
         mut payload: Payload,
+        future: &[Lpn],
         watch: &mut dyn FnMut(&Medium, u32),
     ) -> Result<(Rig, MountReport), MountError> {
         let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         let values = values(row.parameters.iter(), &self.layer_settings);
         let mut ftl = self.ftl(&values, false);
         let report = payload.mount(&mut *ftl, &TIMING, watch)?;
-        Ok((self.assemble(ftl, payload), report))
+        Ok((self.assemble(ftl, payload, future), report))
     }
 
-    fn assemble(&self, ftl: Box<dyn Ftl>, payload: Payload) -> Rig {
+    fn assemble(&self, ftl: Box<dyn Ftl>, payload: Payload, future: &[Lpn]) -> Rig {
         Rig {
-            device: Device::new(self.config, self.buffer(), ftl),
+            device: Device::new(self.config, self.buffer(future), ftl),
             flash: Flash {
                 payload,
                 commands: vec![None; self.geometry.dies as usize],
