@@ -116,6 +116,11 @@ impl Dies {
         &*self.ftl
     }
 
+    /// The translation layer alone.
+    pub fn into_ftl(self) -> Box<dyn Ftl> {
+        self.ftl
+    }
+
     /// The same, to change.
     pub fn ftl_mut(&mut self) -> &mut dyn Ftl {
         &mut *self.ftl

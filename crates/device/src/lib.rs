@@ -20,6 +20,7 @@ pub mod ledger;
 pub mod operation;
 mod order;
 pub mod payload;
+pub mod power;
 mod record;
 mod request;
 pub mod slab;

@@ -7,6 +7,8 @@
 //! which is dirty, and the *effects* on it that were emitted and have not ended, in their order. The newest of all
 //! these is what a read finds; without any, the flash has it.
 
+mod dump;
+
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec;
@@ -58,8 +60,19 @@ impl Effect {
 struct InRam {
     resident: Option<Contents>,
     effects: VecDeque<Effect>,
+    /// When each of them was emitted, in the order of all.
+    emitted: VecDeque<u64>,
     /// How many of the effects have begun.
     begun: usize,
+}
+
+impl InRam {
+    /// `effect` is emitted, as the latest of all.
+    fn emit(&mut self, effect: Effect, emissions: &mut u64) {
+        *emissions += 1;
+        self.emitted.push_back(*emissions);
+        self.effects.push_back(effect);
+    }
 }
 
 /// The request that is being submitted.
@@ -79,6 +92,8 @@ pub struct Payload {
     page_bytes: usize,
     sector_bytes: usize,
     version: u64,
+    /// Effects emitted so far.
+    emissions: u64,
     accepted: Accepted,
     /// Bytes of zeros.
     zeros: Arc<[u8]>,
@@ -101,6 +116,7 @@ impl Payload {
             page_bytes,
             sector_bytes: page_bytes / sectors,
             version: 0,
+            emissions: 0,
             accepted: Accepted {
                 version: 0,
                 span: Span::default(),
@@ -282,14 +298,14 @@ impl Payload {
         let written = self.written(page, offset);
         let state = self.pages.entry(page).or_default();
         state.resident = None;
-        state.effects.push_back(Effect::Program(written));
+        state.emit(Effect::Program(written), &mut self.emissions);
     }
 
     /// See [`Driver::trimmed`](crate::Driver::trimmed).
     pub fn trimmed(&mut self, page: Lpn) {
         let state = self.pages.entry(page).or_default();
         state.resident = None;
-        state.effects.push_back(Effect::Trim(self.accepted.version));
+        state.emit(Effect::Trim(self.accepted.version), &mut self.emissions);
     }
 
     /// See [`Driver::record`](crate::Driver::record).
@@ -310,11 +326,11 @@ impl Payload {
             let Some(contents) = contents else {
                 panic!("page {} leaves the buffer without bytes", dirty.page);
             };
-            state.effects.push_back(Effect::Program(contents));
+            state.emit(Effect::Program(contents), &mut self.emissions);
         }
         for pad in &record.pads {
             let state = self.pages.entry(pad.page).or_default();
-            state.effects.push_back(Effect::Pad(None));
+            state.emit(Effect::Pad(None), &mut self.emissions);
         }
     }
 
@@ -411,6 +427,7 @@ impl Payload {
         let state = self.pages.get_mut(&page);
         let effect = state.and_then(|state| {
             state.begun -= 1;
+            state.emitted.pop_front();
             Some((state.effects.pop_front()?, state))
         });
         let Some((effect, state)) = effect else {

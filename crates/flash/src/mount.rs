@@ -188,6 +188,19 @@ pub struct MountReport {
     pub version: u64,
 }
 
+/// Makes `ftl`, which was just built without contents, the layer of what is on `medium`, on which nothing is in service. Steps that put
+/// blocks in order may have to follow, as in [`mount`].
+///
+/// # Errors
+/// If the layer cannot be mounted.
+pub fn take_over(ftl: &mut dyn Ftl, medium: &mut Medium) -> Result<Scan, MountError> {
+    let scan = medium.scan();
+    let mut places = Vec::new();
+    ftl.mount(&scan, &mut places)?;
+    medium.settle(&places);
+    Ok(scan)
+}
+
 /// Mounts `ftl`, which was just built without contents, on `medium`, on which nothing is in service. `watch` sees each step
 /// that puts something in order, while it is in service on the die it gets.
 ///
@@ -199,10 +212,7 @@ pub fn mount(
     timing: &Timing,
     watch: &mut dyn FnMut(&Medium, u32),
 ) -> Result<MountReport, MountError> {
-    let scan = medium.scan();
-    let mut places = Vec::new();
-    ftl.mount(&scan, &mut places)?;
-    medium.settle(&places);
+    let scan = take_over(ftl, medium)?;
     let reads = scan.reads();
     let mut report = MountReport {
         time: reads * (timing.read + timing.sector_transfer),

@@ -182,11 +182,15 @@ impl<'a> Stack<'a> {
         future: &[Lpn],
         watch: &mut dyn FnMut(&Medium, u32),
     ) -> Result<(Rig, MountReport), MountError> {
-        let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
-        let values = values(row.parameters.iter(), &self.layer_settings);
-        let mut ftl = self.ftl(&values, false);
+        let mut ftl = self.fresh();
         let report = payload.mount(&mut *ftl, &TIMING, watch)?;
         Ok((self.assemble(ftl, payload, future), report))
+    }
+
+    /// The layer without contents.
+    pub fn fresh(&self) -> Box<dyn Ftl> {
+        let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
+        self.ftl(&values(row.parameters.iter(), &self.layer_settings), false)
     }
 
     fn assemble(&self, ftl: Box<dyn Ftl>, payload: Payload, future: &[Lpn]) -> Rig {

@@ -12,7 +12,7 @@ use destage_base::{Lpn, Random, Ticks};
 use super::cells::{Before, Block, Cell, check_sum};
 use super::{Medium, Nowhere, SpareKind};
 use crate::batch::Batch;
-use crate::operation::{Kind, Operation};
+use crate::operation::{Kind, Operation, Transfer};
 use crate::timing::Timing;
 
 /// An operation of the step in service, and how it is undone.
@@ -60,6 +60,10 @@ pub struct CutReport {
     pub erases: u32,
     /// Logical pages of which a copy was lost by an option of a bad drive.
     pub lost: Vec<(Lpn, Lost)>,
+    /// A step was left before its last operation: the layer that named it is ahead of the flash.
+    pub is_cut_short: bool,
+    /// By die, how long an operation in service went on that a capacitor has paid for.
+    pub went_on: Vec<Ticks>,
 }
 
 /// How far an operation is.
@@ -80,24 +84,58 @@ impl Medium {
         bad: &BadDrive,
         random: &mut Random,
     ) -> CutReport {
+        let report = self.wind_up(elapsed, timing, bad, random, |_| false);
+        self.forget_places();
+        report
+    }
+
+    /// The same on a device with a capacitor: an operation in service that `pays` says it pays for ends. Places are still known,
+    /// for what else is programmed before the power is gone; then they are [forgotten](Self::forget_places).
+    pub fn wind_up(
+        &mut self,
+        elapsed: impl Fn(u32) -> Ticks,
+        timing: &Timing,
+        bad: &BadDrive,
+        random: &mut Random,
+        mut pays: impl FnMut(&Operation) -> bool,
+    ) -> CutReport {
         let mut report = CutReport::default();
         let mut broken = Vec::new();
         for die in 0..self.dies.len() as u32 {
-            let reached = self.reached(die, elapsed(die), timing);
+            let elapsed = elapsed(die);
+            let spans = self.spans(die, timing);
+            let mut went_on = 0;
+            let of_step = self.dies[die as usize].done.iter().zip(&spans);
+            let reached = of_step.map(|(done, (begin, end))| match elapsed {
+                _ if elapsed >= *end => Reached::End,
+                _ if elapsed < *begin => Reached::Nothing,
+                _ if done.operation.kind != Kind::Read && pays(&done.operation) => {
+                    went_on = went_on.max(end - elapsed);
+                    Reached::End
+                }
+                _ => Reached::Middle,
+            });
+            let reached: Vec<Reached> = reached.collect();
+            report.is_cut_short |= reached.iter().any(|reached| *reached != Reached::End);
+            report.went_on.push(went_on);
             self.break_off(die, &reached, bad, &mut report, &mut broken);
         }
         for (die, block, page, payload) in broken {
             if let Some(torn) = payload {
-                self.tear(die, block, page, torn, bad, random, &mut report);
+                self.tear((die, block, page), torn, bad, random, &mut report);
             }
             if random.below(1_000_000) < u64::from(bad.paired_loss_ppm) {
-                self.lose_word_line(die, block, page, bad, &mut report);
+                self.lose_word_line((die, block, page), bad, &mut report);
             }
         }
         self.holds.clear();
         self.reads.clear();
-        self.pages = LazyTable::new(self.pages.len(), Nowhere);
         report
+    }
+
+    /// No page has a place until a mount has found it.
+    pub fn forget_places(&mut self) {
+        self.pages = LazyTable::new(self.pages.len(), Nowhere);
     }
 
     /// The moments after the begin of the step in service at `die` at which one of its operations ends, and its begin.
@@ -146,21 +184,12 @@ impl Medium {
             };
             let end = finish - summary;
             spans.push((end - cells - timing.page_transfer, end));
-            if entry.seals {
+            let next = state.done.get(spans.len()).map(|done| done.operation);
+            if next.is_some_and(|next| next.transfer == Transfer::Sector) {
                 spans.push((end, finish));
             }
         }
         spans
-    }
-
-    fn reached(&self, die: u32, elapsed: Ticks, timing: &Timing) -> Vec<Reached> {
-        let spans = self.spans(die, timing).into_iter();
-        let each = spans.map(|(begin, end)| match elapsed {
-            _ if elapsed >= end => Reached::End,
-            _ if elapsed >= begin => Reached::Middle,
-            _ => Reached::Nothing,
-        });
-        each.collect()
     }
 
     /// Takes back what has not ended on `die`. Gives each program in flight: block, page, and what it would have
@@ -214,9 +243,7 @@ impl Medium {
     )]
     fn tear(
         &mut self,
-        die: u32,
-        block: u32,
-        page: u32,
+        (die, block, page): (u32, u32, u32),
         torn: Torn,
         bad: &BadDrive,
         random: &mut Random,
@@ -276,9 +303,7 @@ impl Medium {
     /// The pages before `page` on its word line cannot be read any more.
     fn lose_word_line(
         &mut self,
-        die: u32,
-        block: u32,
-        page: u32,
+        (die, block, page): (u32, u32, u32),
         bad: &BadDrive,
         report: &mut CutReport,
     ) {
