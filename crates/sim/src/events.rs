@@ -197,6 +197,15 @@ impl<E: Copy> EventList<E> {
         self.instant.push_back(event);
     }
 
+    /// When the next event is due, if there is one.
+    pub fn next_time(&self) -> Option<Ticks> {
+        if !self.instant.is_empty() {
+            return Some(self.now);
+        }
+        let first = self.fronts.iter().copied().min()?;
+        (first != NEVER).then(|| self.clock.ticks((first >> 64) as u64))
+    }
+
     /// Whether nothing else is due at this instant.
     #[inline]
     pub fn is_instant_over(&self) -> bool {

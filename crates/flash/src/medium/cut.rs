@@ -148,6 +148,15 @@ impl Medium {
         moments
     }
 
+    /// When each program of the step in service at `die` begins and ends, from the begin of the step on.
+    #[must_use]
+    pub fn programs(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
+        let done = self.dies[die as usize].done.iter();
+        let spans = done.zip(self.spans(die, timing));
+        let programs = spans.filter(|(done, _)| done.operation.kind == Kind::Program);
+        programs.map(|(_, span)| span).collect()
+    }
+
     /// When each operation of the step in service at `die` begins and ends, from the begin of the step on.
     fn spans(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
         let state = &self.dies[die as usize];

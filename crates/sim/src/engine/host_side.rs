@@ -7,7 +7,7 @@ use super::event::{
     Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION,
 };
 use super::link::Active;
-use super::{Coming, Engine, Outcome, Replay, Window};
+use super::{Bytes, Coming, Engine, Outcome, Replay, Window};
 use crate::error::SimError;
 use crate::events::LAST;
 use crate::host::{Attribution, Identity};
@@ -16,7 +16,7 @@ use crate::observer::Response;
 /// Requests between two calls of [`crate::observer::Observer::progress`].
 const PROGRESS_STEP: u64 = 4096;
 
-impl Engine<'_> {
+impl<B: Bytes> Engine<'_, B> {
     pub(super) fn schedule_arrival(&mut self) -> Outcome {
         let Some(request) = &self.next else {
             return Ok(());

@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 
-use destage_base::Ticks;
+use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::Destage;
 use destage_device::{BatchStep, Driver, PageOperation, Progress};
 use destage_flash::Operations;
 use destage_trace::{Operation, Request};
 
+use super::bytes::Bytes;
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
 use crate::events::EventList;
 use crate::host::Identity;
@@ -26,7 +27,7 @@ pub(super) struct Active {
 }
 
 /// What the device drives its commands and answers through.
-pub(super) struct Link<'a> {
+pub(super) struct Link<'a, B> {
     pub events: EventList<Event>,
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
@@ -42,14 +43,18 @@ pub(super) struct Link<'a> {
     /// Statistics are closed.
     pub closed: bool,
     wants_records: bool,
+    pub bytes: B,
+    /// The power has failed: nothing happens any more.
+    pub has_failed: bool,
 }
 
-impl<'a> Link<'a> {
+impl<'a, B: Bytes> Link<'a, B> {
     pub fn new(
         events: EventList<Event>,
         meter: FlashMeter,
         destage_response: Latencies,
         observer: Box<dyn Observer + 'a>,
+        bytes: B,
     ) -> Self {
         Self {
             events,
@@ -63,6 +68,8 @@ impl<'a> Link<'a> {
             closed: false,
             wants_records: observer.wants_destages(),
             observer,
+            bytes,
+            has_failed: false,
         }
     }
 
@@ -82,15 +89,17 @@ impl<'a> Link<'a> {
     }
 }
 
-impl Driver for Link<'_> {
+impl<B: Bytes> Driver for Link<'_, B> {
     #[inline]
     fn serve(
         &mut self,
         die: u32,
-        _: PageOperation,
+        operation: PageOperation,
         operations: &Operations,
         map: Ticks,
     ) -> Progress {
+        self.bytes
+            .serve(die, operation, operations, self.events.now());
         let time = self.meter.serve(operations, map);
         self.meter.begin(die, self.events.now(), time);
         self.events.after_usual(time, Event::DieDone(die));
@@ -98,6 +107,8 @@ impl Driver for Link<'_> {
     }
 
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
+        self.bytes
+            .collect_garbage(die, operations, self.events.now());
         let time = self.meter.collect_garbage(operations);
         self.meter.begin(die, self.events.now(), time);
         self.events.after(time, Event::DieDone(die));
@@ -105,6 +116,7 @@ impl Driver for Link<'_> {
     }
 
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
+        self.bytes.serve_batch(die, step, self.events.now());
         self.meter.serve_batch(step.operations);
         let timing = self.meter.timing;
         let at_once = (0..step.at_once).map(|_| 0);
@@ -122,6 +134,7 @@ impl Driver for Link<'_> {
 
     #[inline]
     fn answer(&mut self, id: u32) {
+        self.bytes.answered(id);
         self.done.push_back(id);
         if !self.channel_busy {
             self.give_channel_to_done();
@@ -139,6 +152,7 @@ impl Driver for Link<'_> {
 
     #[inline]
     fn record(&mut self, record: &Destage, now: Ticks) {
+        self.bytes.record(record);
         if self.wants_records {
             self.observer.destage(now, record);
         }
@@ -150,5 +164,25 @@ impl Driver for Link<'_> {
         if counts && !self.closed {
             self.destage_response.push(now - emitted, true);
         }
+    }
+
+    #[inline]
+    fn taken_in(&mut self, page: Lpn, offset: u32) {
+        self.bytes.taken_in(page, offset);
+    }
+
+    #[inline]
+    fn bypassed(&mut self, page: Lpn, offset: u32) {
+        self.bytes.bypassed(page, offset);
+    }
+
+    #[inline]
+    fn trimmed(&mut self, page: Lpn) {
+        self.bytes.trimmed(page);
+    }
+
+    #[inline]
+    fn ended(&mut self, operation: PageOperation) {
+        self.bytes.ended(operation);
     }
 }

@@ -6,6 +6,7 @@
 //! no time but passes through the event list a fixed number of times, so that what is already due at that
 //! instant goes first. The numbers of passes are those of the reference simulator.
 
+mod bytes;
 mod config;
 mod event;
 mod host_side;
@@ -17,6 +18,7 @@ use destage_flash::Timing;
 use destage_flash::ftl::NoSpace;
 use destage_trace::{Operation, Request};
 
+pub use self::bytes::{Bytes, NoBytes};
 pub use self::config::{EngineConfig, Replay, Window};
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
 use self::link::Link;
@@ -35,7 +37,7 @@ type Outcome = Result<(), Box<SimError>>;
 type Coming<'r> = std::slice::Iter<'r, Request>;
 
 /// One run. See the [module](self).
-pub struct Engine<'a> {
+pub struct Engine<'a, B: Bytes = NoBytes> {
     config: EngineConfig,
     origin: Box<str>,
     /// The next to arrive; none at the end of the trace.
@@ -44,7 +46,7 @@ pub struct Engine<'a> {
     /// Every request is complete, or the run has stopped early: it takes no more.
     has_ended: bool,
     device: Device,
-    link: Link<'a>,
+    link: Link<'a, B>,
     waiting: Waiting,
     outstanding: Outstanding,
     in_device: u32,
@@ -57,8 +59,9 @@ pub struct Engine<'a> {
     measured: Measured,
 }
 
-impl<'a> Engine<'a> {
-    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors.
+impl<'a, B: Bytes> Engine<'a, B> {
+    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors; `bytes` moves what is
+    /// in its pages.
     pub fn new(
         config: EngineConfig,
         origin: &str,
@@ -66,6 +69,7 @@ impl<'a> Engine<'a> {
         timing: Timing,
         dies: u32,
         observer: Box<dyn Observer + 'a>,
+        bytes: B,
     ) -> Self {
         let latencies = || Latencies::keeping(config.exact_responses);
         Self {
@@ -79,6 +83,7 @@ impl<'a> Engine<'a> {
                 FlashMeter::new(timing, dies),
                 latencies(),
                 observer,
+                bytes,
             ),
             waiting: Waiting::new(config.scheduler),
             outstanding: Outstanding::default(),
@@ -124,6 +129,22 @@ impl<'a> Engine<'a> {
         self.end().map_err(|error| *error)?;
         check_measured(&self.origin, self.config.warmup, self.arrivals)?;
         Ok(self.measured)
+    }
+
+    /// Runs until the power fails, or to the end if it does not: there are no more requests. The device, what moved its bytes,
+    /// and when.
+    ///
+    /// # Errors
+    /// As of [`Engine::feed`].
+    pub fn fail(mut self) -> Result<(Device, B, Ticks), SimError> {
+        if !self.link.has_failed {
+            self.end().map_err(|error| *error)?;
+            // The device goes on by itself until its power fails.
+            self.work_on(|_| false).map_err(|error| *error)?;
+        }
+        let now = self.link.events.now();
+        let at = self.link.bytes.fails_at().map_or(now, |at| at.max(now));
+        Ok((self.device, self.link.bytes, at))
     }
 
     fn begin(&mut self, first: Option<Request>) -> Outcome {
@@ -174,7 +195,10 @@ impl<'a> Engine<'a> {
 
     /// Whether the run has stopped before its end.
     fn is_cut(&self) -> bool {
-        self.measured.saturated || self.measured.worn_out || self.link.closed
+        self.link.has_failed
+            || self.measured.saturated
+            || self.measured.worn_out
+            || self.link.closed
     }
 
     /// The end of a worn-out device is a result.
@@ -194,6 +218,10 @@ impl<'a> Engine<'a> {
     /// every one is complete or the run stops early.
     fn work_off(&mut self, coming: &mut Coming<'_>, last: bool) -> Outcome {
         while last || !coming.as_slice().is_empty() {
+            if self.has_power_failed() {
+                self.has_ended = true;
+                break;
+            }
             let Some(event) = self.link.events.take() else {
                 self.has_ended = true;
                 break;
@@ -211,6 +239,17 @@ impl<'a> Engine<'a> {
         Ok(())
     }
 
+    /// Whether the power fails before the next event: it does behind all that is due at its moment.
+    #[inline]
+    fn has_power_failed(&mut self) -> bool {
+        let Some(at) = self.link.bytes.fails_at() else {
+            return false;
+        };
+        let next = self.link.events.next_time();
+        self.link.has_failed |= next.is_none_or(|next| next > at);
+        self.link.has_failed
+    }
+
     /// Destages what is left and waits for it.
     fn drain(&mut self) -> Outcome {
         let now = self.link.events.now();
@@ -221,7 +260,7 @@ impl<'a> Engine<'a> {
 
     /// Handles events until the device is `done`, or has nothing to do. No more requests come.
     fn work_on(&mut self, done: impl Fn(&Device) -> bool) -> Outcome {
-        while !done(&self.device) {
+        while !done(&self.device) && !self.has_power_failed() {
             let Some(event) = self.link.events.take() else {
                 break;
             };
@@ -236,11 +275,13 @@ impl<'a> Engine<'a> {
         match event {
             Event::DieDone(die) => {
                 self.link.meter.end(now);
+                self.link.bytes.end(die);
                 let done = self.device.complete(die, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
             }
             Event::BatchedDone { position, die } => {
                 self.link.meter.end_part(die, now);
+                self.link.bytes.end(die);
                 let device = &mut self.device;
                 let done = device.complete_batched(die, position, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
@@ -328,6 +369,7 @@ impl<'a> Engine<'a> {
         let link::Active { request, asked, .. } = self.link.active[id];
         self.measured.count_pages(&request, asked.span.pages);
         let now = self.link.events.now();
+        self.link.bytes.accepted(id, &asked, now);
         let done = self.device.submit(id, &asked, now, &mut self.link);
         done.map_err(|full| self.device_full(full))
     }

@@ -4,7 +4,7 @@ use destage_flash::Ftl;
 use destage_trace::Request;
 
 use super::{Config, RunResult};
-use crate::engine::Engine;
+use crate::engine::{Engine, NoBytes};
 use crate::error::SimError;
 use crate::meter::FlashMeter;
 use crate::metrics::{Scope, collect, series};
@@ -93,11 +93,11 @@ impl<'a> Simulation<'a> {
             page_bytes: geometry.page_bytes,
             retires: config.typed.flash.wearout == Wearout::Retire,
         };
-        let device = config.device(timed, config.buffer(timed, prepass)?, ftl);
+        let device = config.device(timed, false, config.buffer(timed, prepass)?, ftl);
         let (timing, dies) = (config.timing(), geometry.dies);
         let kind = if timed {
             let engine = config.engine(prepass.span_pages);
-            let engine = Engine::new(engine, origin, device, timing, dies, observer);
+            let engine = Engine::new(engine, origin, device, timing, dies, observer, NoBytes);
             Kind::Timed(Box::new(engine))
         } else {
             let addressing = config.addressing(prepass.span_pages);
