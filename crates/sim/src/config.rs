@@ -244,12 +244,20 @@ impl Config {
         }
     }
 
+    /// Whether pages of a block are programmed in ascending order only.
+    pub(crate) fn programs_in_order(&self) -> bool {
+        self.ftl.get("in_order") != Some(&Value::Flag(false))
+    }
+
     pub(crate) fn ftl(&self) -> Result<Box<dyn Ftl>, SimError> {
         self.ftl_with(self.precondition().fills())
     }
 
-    /// The translation layer, with contents in every page or in none.
-    pub(crate) fn ftl_with(&self, filled: bool) -> Result<Box<dyn Ftl>, SimError> {
+    /// The translation layer, just built, with contents in every page or in none.
+    ///
+    /// # Errors
+    /// What does not fit together.
+    pub fn ftl_with(&self, filled: bool) -> Result<Box<dyn Ftl>, SimError> {
         let (geometry, flash) = (self.geometry(), &self.typed.flash);
         if self.is_open() {
             return Err(SimError::OpenSize);
@@ -267,11 +275,6 @@ impl Config {
             values: &self.ftl,
         });
         built.map_err(SimError::Layer)
-    }
-
-    /// Whether pages of a block are programmed in ascending order only.
-    pub(crate) fn programs_in_order(&self) -> bool {
-        self.ftl.get("in_order") != Some(&Value::Flag(false))
     }
 
     /// Whether a flush is answered at once.
@@ -324,7 +327,7 @@ impl Config {
         Ok(Buffer::new(config, scheme))
     }
 
-    /// The device, with `buffer` over `ftl`; with `detailed` commands for who moves bytes.
+    /// The device, with `buffer` over `ftl`; `detailed` if its commands are to name every page.
     pub(crate) fn device(
         &self,
         timed: bool,
@@ -338,8 +341,8 @@ impl Config {
             ordering: self.typed.sim.write_order,
             volatile_cache: self.typed.device.vwc == VolatileCache::On,
             strict_trim: self.has_strict_trim(),
-            batches: timed,
             detailed,
+            batches: timed,
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };
         Device::new(config, buffer, ftl)

@@ -197,15 +197,6 @@ impl<E: Copy> EventList<E> {
         self.instant.push_back(event);
     }
 
-    /// When the next event is due, if there is one.
-    pub fn next_time(&self) -> Option<Ticks> {
-        if !self.instant.is_empty() {
-            return Some(self.now);
-        }
-        let first = self.fronts.iter().copied().min()?;
-        (first != NEVER).then(|| self.clock.ticks((first >> 64) as u64))
-    }
-
     /// Whether nothing else is due at this instant.
     #[inline]
     pub fn is_instant_over(&self) -> bool {
@@ -214,6 +205,16 @@ impl<E: Copy> EventList<E> {
                 .fronts
                 .iter()
                 .all(|front| (front >> 64) as u64 > self.now_key)
+    }
+
+    /// When the next event is due, if there is one.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Ticks> {
+        if !self.instant.is_empty() {
+            return Some(self.now);
+        }
+        let first = self.fronts.iter().min().filter(|front| **front != NEVER)?;
+        Some(self.clock.ticks((first >> 64) as u64).max(self.now))
     }
 
     /// Takes the next event and moves the clock to it.

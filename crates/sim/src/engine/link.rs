@@ -8,8 +8,8 @@ use destage_device::{BatchStep, Driver, PageOperation, Progress};
 use destage_flash::Operations;
 use destage_trace::{Operation, Request};
 
-use super::bytes::Bytes;
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
+use super::mover::Mover;
 use crate::events::EventList;
 use crate::host::Identity;
 use crate::latencies::Latencies;
@@ -28,6 +28,7 @@ pub(super) struct Active {
 
 /// What the device drives its commands and answers through.
 pub(super) struct Link<'a, B> {
+    pub mover: B,
     pub events: EventList<Event>,
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
@@ -43,20 +44,18 @@ pub(super) struct Link<'a, B> {
     /// Statistics are closed.
     pub closed: bool,
     wants_records: bool,
-    pub bytes: B,
-    /// The power has failed: nothing happens any more.
-    pub has_failed: bool,
 }
 
-impl<'a, B: Bytes> Link<'a, B> {
+impl<'a, B> Link<'a, B> {
     pub fn new(
+        mover: B,
         events: EventList<Event>,
         meter: FlashMeter,
         destage_response: Latencies,
         observer: Box<dyn Observer + 'a>,
-        bytes: B,
     ) -> Self {
         Self {
+            mover,
             events,
             meter,
             active: Slab::default(),
@@ -68,8 +67,6 @@ impl<'a, B: Bytes> Link<'a, B> {
             closed: false,
             wants_records: observer.wants_destages(),
             observer,
-            bytes,
-            has_failed: false,
         }
     }
 
@@ -89,7 +86,7 @@ impl<'a, B: Bytes> Link<'a, B> {
     }
 }
 
-impl<B: Bytes> Driver for Link<'_, B> {
+impl<B: Mover> Driver for Link<'_, B> {
     #[inline]
     fn serve(
         &mut self,
@@ -98,8 +95,7 @@ impl<B: Bytes> Driver for Link<'_, B> {
         operations: &Operations,
         map: Ticks,
     ) -> Progress {
-        self.bytes
-            .serve(die, operation, operations, self.events.now());
+        self.mover.serve(die, operation, operations);
         let time = self.meter.serve(operations, map);
         self.meter.begin(die, self.events.now(), time);
         self.events.after_usual(time, Event::DieDone(die));
@@ -107,8 +103,7 @@ impl<B: Bytes> Driver for Link<'_, B> {
     }
 
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
-        self.bytes
-            .collect_garbage(die, operations, self.events.now());
+        self.mover.collect_garbage(die, operations);
         let time = self.meter.collect_garbage(operations);
         self.meter.begin(die, self.events.now(), time);
         self.events.after(time, Event::DieDone(die));
@@ -116,7 +111,7 @@ impl<B: Bytes> Driver for Link<'_, B> {
     }
 
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
-        self.bytes.serve_batch(die, step, self.events.now());
+        self.mover.serve_batch(die, step);
         self.meter.serve_batch(step.operations);
         let timing = self.meter.timing;
         let at_once = (0..step.at_once).map(|_| 0);
@@ -134,7 +129,6 @@ impl<B: Bytes> Driver for Link<'_, B> {
 
     #[inline]
     fn answer(&mut self, id: u32) {
-        self.bytes.answered(id);
         self.done.push_back(id);
         if !self.channel_busy {
             self.give_channel_to_done();
@@ -152,7 +146,7 @@ impl<B: Bytes> Driver for Link<'_, B> {
 
     #[inline]
     fn record(&mut self, record: &Destage, now: Ticks) {
-        self.bytes.record(record);
+        self.mover.record(record);
         if self.wants_records {
             self.observer.destage(now, record);
         }
@@ -165,24 +159,23 @@ impl<B: Bytes> Driver for Link<'_, B> {
             self.destage_response.push(now - emitted, true);
         }
     }
-
     #[inline]
     fn taken_in(&mut self, page: Lpn, offset: u32) {
-        self.bytes.taken_in(page, offset);
+        self.mover.taken_in(page, offset);
     }
 
     #[inline]
     fn bypassed(&mut self, page: Lpn, offset: u32) {
-        self.bytes.bypassed(page, offset);
+        self.mover.bypassed(page, offset);
     }
 
     #[inline]
     fn trimmed(&mut self, page: Lpn) {
-        self.bytes.trimmed(page);
+        self.mover.trimmed(page);
     }
 
     #[inline]
     fn ended(&mut self, operation: PageOperation) {
-        self.bytes.ended(operation);
+        self.mover.ended(operation);
     }
 }

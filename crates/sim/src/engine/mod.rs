@@ -6,11 +6,13 @@
 //! no time but passes through the event list a fixed number of times, so that what is already due at that
 //! instant goes first. The numbers of passes are those of the reference simulator.
 
-mod bytes;
 mod config;
+mod cut;
 mod event;
 mod host_side;
 mod link;
+mod live;
+mod mover;
 
 use destage_base::Ticks;
 use destage_device::Device;
@@ -18,10 +20,10 @@ use destage_flash::Timing;
 use destage_flash::ftl::NoSpace;
 use destage_trace::{Operation, Request};
 
-pub use self::bytes::{Bytes, NoBytes};
 pub use self::config::{EngineConfig, Replay, Window};
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
 use self::link::Link;
+pub use self::mover::Mover;
 use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Outstanding, Waiting};
@@ -37,7 +39,7 @@ type Outcome = Result<(), Box<SimError>>;
 type Coming<'r> = std::slice::Iter<'r, Request>;
 
 /// One run. See the [module](self).
-pub struct Engine<'a, B: Bytes = NoBytes> {
+pub struct Engine<'a, B = ()> {
     config: EngineConfig,
     origin: Box<str>,
     /// The next to arrive; none at the end of the trace.
@@ -59,17 +61,16 @@ pub struct Engine<'a, B: Bytes = NoBytes> {
     measured: Measured,
 }
 
-impl<'a, B: Bytes> Engine<'a, B> {
-    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors; `bytes` moves what is
-    /// in its pages.
+impl<'a, B: Mover> Engine<'a, B> {
+    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors; `mover` moves
+    /// its bytes.
     pub fn new(
         config: EngineConfig,
         origin: &str,
         device: Device,
-        timing: Timing,
-        dies: u32,
+        (timing, dies): (Timing, u32),
+        mover: B,
         observer: Box<dyn Observer + 'a>,
-        bytes: B,
     ) -> Self {
         let latencies = || Latencies::keeping(config.exact_responses);
         Self {
@@ -79,11 +80,11 @@ impl<'a, B: Bytes> Engine<'a, B> {
             has_ended: false,
             device,
             link: Link::new(
+                mover,
                 EventList::new(config.clock),
                 FlashMeter::new(timing, dies),
                 latencies(),
                 observer,
-                bytes,
             ),
             waiting: Waiting::new(config.scheduler),
             outstanding: Outstanding::default(),
@@ -129,22 +130,6 @@ impl<'a, B: Bytes> Engine<'a, B> {
         self.end().map_err(|error| *error)?;
         check_measured(&self.origin, self.config.warmup, self.arrivals)?;
         Ok(self.measured)
-    }
-
-    /// Runs until the power fails, or to the end if it does not: there are no more requests. The device, what moved its bytes,
-    /// and when.
-    ///
-    /// # Errors
-    /// As of [`Engine::feed`].
-    pub fn fail(mut self) -> Result<(Device, B, Ticks), SimError> {
-        if !self.link.has_failed {
-            self.end().map_err(|error| *error)?;
-            // The device goes on by itself until its power fails.
-            self.work_on(|_| false).map_err(|error| *error)?;
-        }
-        let now = self.link.events.now();
-        let at = self.link.bytes.fails_at().map_or(now, |at| at.max(now));
-        Ok((self.device, self.link.bytes, at))
     }
 
     fn begin(&mut self, first: Option<Request>) -> Outcome {
@@ -195,10 +180,7 @@ impl<'a, B: Bytes> Engine<'a, B> {
 
     /// Whether the run has stopped before its end.
     fn is_cut(&self) -> bool {
-        self.link.has_failed
-            || self.measured.saturated
-            || self.measured.worn_out
-            || self.link.closed
+        self.measured.saturated || self.measured.worn_out || self.link.closed
     }
 
     /// The end of a worn-out device is a result.
@@ -218,10 +200,6 @@ impl<'a, B: Bytes> Engine<'a, B> {
     /// every one is complete or the run stops early.
     fn work_off(&mut self, coming: &mut Coming<'_>, last: bool) -> Outcome {
         while last || !coming.as_slice().is_empty() {
-            if self.has_power_failed() {
-                self.has_ended = true;
-                break;
-            }
             let Some(event) = self.link.events.take() else {
                 self.has_ended = true;
                 break;
@@ -239,17 +217,6 @@ impl<'a, B: Bytes> Engine<'a, B> {
         Ok(())
     }
 
-    /// Whether the power fails before the next event: it does behind all that is due at its moment.
-    #[inline]
-    fn has_power_failed(&mut self) -> bool {
-        let Some(at) = self.link.bytes.fails_at() else {
-            return false;
-        };
-        let next = self.link.events.next_time();
-        self.link.has_failed |= next.is_none_or(|next| next > at);
-        self.link.has_failed
-    }
-
     /// Destages what is left and waits for it.
     fn drain(&mut self) -> Outcome {
         let now = self.link.events.now();
@@ -260,7 +227,7 @@ impl<'a, B: Bytes> Engine<'a, B> {
 
     /// Handles events until the device is `done`, or has nothing to do. No more requests come.
     fn work_on(&mut self, done: impl Fn(&Device) -> bool) -> Outcome {
-        while !done(&self.device) && !self.has_power_failed() {
+        while !done(&self.device) {
             let Some(event) = self.link.events.take() else {
                 break;
             };
@@ -275,13 +242,14 @@ impl<'a, B: Bytes> Engine<'a, B> {
         match event {
             Event::DieDone(die) => {
                 self.link.meter.end(now);
-                self.link.bytes.end(die);
+                self.link.mover.end(die);
                 let done = self.device.complete(die, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
             }
             Event::BatchedDone { position, die } => {
-                self.link.meter.end_part(die, now);
-                self.link.bytes.end(die);
+                if self.link.meter.end_part(die, now) {
+                    self.link.mover.end(die);
+                }
                 let device = &mut self.device;
                 let done = device.complete_batched(die, position, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
@@ -369,7 +337,7 @@ impl<'a, B: Bytes> Engine<'a, B> {
         let link::Active { request, asked, .. } = self.link.active[id];
         self.measured.count_pages(&request, asked.span.pages);
         let now = self.link.events.now();
-        self.link.bytes.accepted(id, &asked, now);
+        self.link.mover.accepted(id, &asked);
         let done = self.device.submit(id, &asked, now, &mut self.link);
         done.map_err(|full| self.device_full(full))
     }

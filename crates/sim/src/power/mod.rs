@@ -121,21 +121,27 @@ pub fn cut_run<'a>(
         engine,
         &origin,
         device,
-        timing,
-        dies,
-        Box::new(observer),
+        (timing, dies),
         moving,
+        Box::new(observer),
     );
     let mut batch = Vec::new();
-    while source.fill(&mut batch)? && engine.feed(&batch)? {}
-    let (device, mut moving, time) = engine.fail()?;
-    if !moving.is_due(time) {
+    let mut fails_at = |moving: &mut Moving, now| moving.fails_at(now);
+    let mut is_on = true;
+    while is_on && source.fill(&mut batch)? {
+        is_on = engine.feed_until(&batch, false, &mut fails_at)?;
+    }
+    if is_on {
+        engine.feed_until(&[], true, &mut fails_at)?;
+    }
+    let (device, mut moving, now) = engine.into_parts();
+    let Some(time) = moving.fails_at(now) else {
         return Err(SimError::NoCut {
             origin,
             at: plan.at.to_string(),
             seen: moving.seen(),
         });
-    }
+    };
     let fresh = || config.ftl_with(false);
     let mut mounted = fresh()?;
     let mut spare = Some(fresh()?);

@@ -10,7 +10,7 @@ use destage_flash::{Ftl, Operations, Timing};
 
 use super::{CutAt, CutPlan};
 use crate::config::Config;
-use crate::engine::Bytes;
+use crate::engine::Mover;
 
 /// See the [module](self).
 pub(super) struct Moving {
@@ -24,8 +24,10 @@ pub(super) struct Moving {
     pub programs: u64,
     writes: u64,
     flushes: u64,
-    /// By die, parts of its batch that have not ended.
-    parts: Vec<u32>,
+    /// Dies that have begun a step since the clock was looked at.
+    begun: Vec<u32>,
+    /// The power fails at the moment that is now.
+    fails_now: bool,
     plan: CutPlan,
     fails_at: Option<Ticks>,
     timing: Timing,
@@ -54,7 +56,8 @@ impl Moving {
             programs: 0,
             writes: 0,
             flushes: 0,
-            parts: vec![0; geometry.dies as usize],
+            begun: Vec::new(),
+            fails_now: false,
             plan,
             fails_at: match plan.at {
                 CutAt::Time(time) => Some(time),
@@ -65,11 +68,6 @@ impl Moving {
             page_bytes,
             data: Vec::new(),
         }
-    }
-
-    /// Whether the power fails at `time`, which the run has reached.
-    pub fn is_due(&self, time: Ticks) -> bool {
-        self.fails_at.is_some_and(|at| at <= time)
     }
 
     /// How many there were of what the cut waits for.
@@ -103,21 +101,27 @@ impl Moving {
         }
     }
 
-    /// A step has begun at `die`: counts its programs, and finds out whether the power fails in one of them.
-    fn begun(&mut self, die: u32, now: Ticks) {
-        self.starts[die as usize] = now;
-        for (begin, end) in self.payload.medium().programs(die, &self.timing) {
-            self.programs += 1;
-            if self.plan.at == CutAt::Program(self.programs) {
-                let mut random = Random::new(self.plan.seed);
-                self.fails_at = Some(now + begin + random.below(end - begin + 1));
+    /// Steps have begun `now`, and requests were accepted: when the power fails, if that is known.
+    pub fn fails_at(&mut self, now: Ticks) -> Option<Ticks> {
+        for die in std::mem::take(&mut self.begun) {
+            self.starts[die as usize] = now;
+            for (begin, end) in self.payload.medium().programs(die, &self.timing) {
+                self.programs += 1;
+                if self.plan.at == CutAt::Program(self.programs) {
+                    let mut random = Random::new(self.plan.seed);
+                    self.fails_at = Some(now + begin + random.below(end - begin + 1));
+                }
             }
         }
+        if std::mem::take(&mut self.fails_now) {
+            self.fails_at = Some(now);
+        }
+        self.fails_at
     }
 }
 
-impl Bytes for Moving {
-    fn accepted(&mut self, id: u32, request: &Request, now: Ticks) {
+impl Mover for Moving {
+    fn accepted(&mut self, id: u32, request: &Request) {
         self.requests[0] += 1;
         match request.kind {
             RequestKind::Write | RequestKind::WriteZeroes => self.writes += 1,
@@ -129,9 +133,7 @@ impl Bytes for Moving {
             CutAt::Flush(number) => request.kind == RequestKind::Flush && self.flushes == number,
             CutAt::Time(_) | CutAt::Program(_) => false,
         };
-        if is_due {
-            self.fails_at = Some(now);
-        }
+        self.fails_now |= is_due;
         self.data.clear();
         if request.kind == RequestKind::Write {
             self.make_data(request);
@@ -140,33 +142,28 @@ impl Bytes for Moving {
         self.ledger.accept(id, request, version, &self.data);
     }
 
-    fn answered(&mut self, id: u32) {
+    fn completed(&mut self, id: u32, _: Ticks) {
         self.requests[1] += 1;
         self.ledger.answer(id);
     }
 
-    fn serve(&mut self, die: u32, operation: PageOperation, operations: &Operations, now: Ticks) {
+    fn serve(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
         carried_out(self.payload.serve(die, operation, operations));
-        self.begun(die, now);
+        self.begun.push(die);
     }
 
-    fn collect_garbage(&mut self, die: u32, operations: &Operations, now: Ticks) {
+    fn collect_garbage(&mut self, die: u32, operations: &Operations) {
         carried_out(self.payload.collect_garbage(die, operations));
-        self.begun(die, now);
+        self.begun.push(die);
     }
 
-    fn serve_batch(&mut self, die: u32, step: BatchStep<'_>, now: Ticks) {
-        self.parts[die as usize] = step.taken.len() as u32;
+    fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
         carried_out(self.payload.serve_batch(die, step));
-        self.begun(die, now);
+        self.begun.push(die);
     }
 
     fn end(&mut self, die: u32) {
-        let parts = &mut self.parts[die as usize];
-        *parts = parts.saturating_sub(1);
-        if *parts == 0 {
-            self.payload.end(die);
-        }
+        self.payload.end(die);
     }
 
     fn ended(&mut self, operation: PageOperation) {
@@ -187,9 +184,5 @@ impl Bytes for Moving {
 
     fn trimmed(&mut self, page: Lpn) {
         self.payload.trimmed(page);
-    }
-
-    fn fails_at(&self) -> Option<Ticks> {
-        self.fails_at
     }
 }
