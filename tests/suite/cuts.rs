@@ -24,10 +24,11 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering as Atomic};
 use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::SCHEMES;
 use destage_device::RequestKind;
+use destage_device::ledger::Finding;
 use destage_flash::ftl::FTLS;
 use destage_flash::medium::BadDrive;
 
-use kit::{Stack, TIMING};
+use kit::{SECTOR_BYTES, Stack, TIMING};
 use requests::{SECTORS, future_of, random_requests};
 use subject::{Plant, Remains, Restored, Subject};
 
@@ -117,6 +118,8 @@ struct Campaign<'c> {
     /// Requests; the power fails at every tenth, on average.
     requests: usize,
     plant: Plant,
+    /// A capacitor, and word lines and programs that lose more than they should.
+    extras: bool,
 }
 
 impl Campaign<'_> {
@@ -151,7 +154,18 @@ impl Campaign<'_> {
             }
             let elapsed = random_cut(&subject, &mut random);
             let elapsed = |die: u32| elapsed[die as usize];
-            let mut remains = subject.cut(elapsed, &BadDrive::default(), &mut random);
+            let mut remains = match self.extras {
+                false => subject.cut(elapsed, &BadDrive::default(), &mut random),
+                true => {
+                    let charge = [0, 1, 5, 1_000][random.below(4) as usize];
+                    let bad = BadDrive {
+                        torn_sector_bytes: [0, SECTOR_BYTES][random.below(2) as usize],
+                        paired_loss_ppm: [0, 500_000][random.below(2) as usize],
+                        pages_per_word_line: 2,
+                    };
+                    subject.fail(&elapsed, bad, charge, &mut random)
+                }
+            };
             // Sometimes the power fails again while blocks are put in order.
             while random.below(3) == 0
                 && let Some(again) = cut_at_mount(&remains, &stack, &mut random)
@@ -257,7 +271,12 @@ fn hold(
     let restored = remains
         .restore(stack, future)
         .map_err(|error| format!("{what}: {error:?}"))?;
-    match restored.findings.is_empty() {
+    let is_lost = |finding: &Finding| matches!(finding, Finding::Lost(_));
+    match restored
+        .findings
+        .iter()
+        .all(|(_, finding)| is_lost(finding))
+    {
         true => Ok(restored),
         false => Err(format!("{what}: {:?}", restored.findings)),
     }
@@ -310,7 +329,7 @@ fn every_pair(work: impl Fn(&str, (&str, &str), u64) -> Result<u64, String> + Sy
 fn a_cut_at_every_moment_keeps_what_was_promised() {
     let step = if cuts_asked().is_some() { 1 } else { 20 };
     let cuts = every_pair(|scheme, layer, seed| cut_everywhere(scheme, layer, seed, step));
-    println!("{cuts} cuts");
+    println!("{cuts} cuts at every moment");
     assert!(cuts > 10_000, "only {cuts} cuts");
 }
 
@@ -326,11 +345,31 @@ fn cuts_at_random_again_and_again_keep_what_was_promised() {
             seed,
             requests,
             plant: Plant::Nothing,
+            extras: false,
         };
         campaign.run().map(|cuts| cuts as u64)
     });
-    println!("{cuts} cuts");
+    println!("{cuts} cuts at random");
     assert!(cuts >= cuts_asked().unwrap_or(10_000), "only {cuts} cuts");
+}
+
+#[test]
+fn capacitors_add_survivors_and_bad_drives_lose_by_name() {
+    let pairs = (SCHEMES.len() * layers().len()) as u64;
+    let requests = 10 * cuts_asked().unwrap_or(10_000).div_ceil(pairs) as usize + 100;
+    let cuts = every_pair(|scheme, layer, seed| {
+        let campaign = Campaign {
+            scheme,
+            layer,
+            seed,
+            requests,
+            plant: Plant::Nothing,
+            extras: true,
+        };
+        campaign.run().map(|cuts| cuts as u64)
+    });
+    println!("{cuts} cuts with capacitors or in bad drives");
+    assert!(cuts > 5_000, "only {cuts} cuts");
 }
 
 /// How often `plant` is found in campaigns over `layer`.
@@ -341,6 +380,7 @@ fn found(plant: Plant, layer: (&str, &str)) -> usize {
         seed,
         requests: 2_000,
         plant,
+        extras: false,
     });
     campaigns.filter(|campaign| campaign.run().is_err()).count()
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use destage_base::{Lpn, Random, Ticks};
 use destage_device::ledger::{Finding, Ledger, Terms};
 use destage_device::payload::Payload;
+use destage_device::power::{Capacitor, Energy, PowerLoss};
 use destage_device::{RequestKind, Span};
 use destage_flash::medium::{BadDrive, CutReport, Lost, Medium};
 use destage_flash::mount::MountError;
@@ -244,6 +245,47 @@ impl<'a> Subject<'a> {
         if matches!(self.plant, Plant::SpareFirst | Plant::TrustsTorn) {
             // Nobody has said that this drive is a bad one.
             report.lost.clear();
+        }
+        Remains {
+            payload,
+            report,
+            ledger: self.ledger.clone(),
+            written: self.written,
+        }
+    }
+
+    /// What is left of the device itself, which has a capacitor for `programs` programs; another one takes its place.
+    pub fn fail(
+        &mut self,
+        elapsed: &dyn Fn(u32) -> Ticks,
+        bad: BadDrive,
+        programs: u64,
+        random: &mut Random,
+    ) -> Remains {
+        let rig = std::mem::replace(&mut self.rig, self.stack.build());
+        let mut payload = rig.flash.payload;
+        let energy = Energy {
+            program: 10,
+            erase: 20,
+            read: 1,
+            ..Energy::default()
+        };
+        let loss = PowerLoss {
+            now: rig.now,
+            elapsed,
+            timing: TIMING,
+            bad,
+            capacitor: (programs > 0).then_some(Capacitor {
+                charge: 10 * programs,
+                energy,
+            }),
+        };
+        let mut fresh = || self.stack.fresh();
+        let done = rig.device.cut(&mut payload, &loss, random, &mut fresh);
+        let (report, dump) = done.expect("a layer that can be mounted");
+        if let Some(dump) = dump {
+            assert!(dump.energy <= 10 * programs);
+            assert!(dump.left == 0 || programs < 1_000, "{dump:?}");
         }
         Remains {
             payload,
