@@ -118,8 +118,17 @@ struct Campaign<'c> {
     /// Requests; the power fails at every tenth, on average.
     requests: usize,
     plant: Plant,
-    /// A capacitor, and word lines and programs that lose more than they should.
-    extras: bool,
+    with: With,
+}
+
+/// What a campaign has besides cuts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum With {
+    Nothing,
+    /// Capacitors, and word lines and programs that lose more than they should.
+    Extras,
+    /// Many trims of whole blocks.
+    Trims,
 }
 
 impl Campaign<'_> {
@@ -136,6 +145,12 @@ impl Campaign<'_> {
             // Most of them are about what a flush covers.
             let flushes = requests.iter_mut().step_by(5);
             flushes.for_each(|asked| asked.kind = RequestKind::Flush);
+        }
+        if self.with == With::Trims {
+            for asked in requests.iter_mut().filter(|asked| asked.first % 3 == 0) {
+                asked.kind = RequestKind::Trim;
+                (asked.first, asked.sectors) = (asked.first / 16 * 16, 16);
+            }
         }
         let future = future_of(&requests, pages, stack.config.strict_trim);
         stack.future = &future;
@@ -154,9 +169,11 @@ impl Campaign<'_> {
             }
             let elapsed = random_cut(&subject, &mut random);
             let elapsed = |die: u32| elapsed[die as usize];
-            let mut remains = match self.extras {
-                false => subject.cut(elapsed, &BadDrive::default(), &mut random),
-                true => {
+            let mut remains = match self.with {
+                With::Nothing | With::Trims => {
+                    subject.cut(elapsed, &BadDrive::default(), &mut random)
+                }
+                With::Extras => {
                     let charge = [0, 1, 5, 1_000][random.below(4) as usize];
                     let bad = BadDrive {
                         torn_sector_bytes: [0, SECTOR_BYTES][random.below(2) as usize],
@@ -345,7 +362,7 @@ fn cuts_at_random_again_and_again_keep_what_was_promised() {
             seed,
             requests,
             plant: Plant::Nothing,
-            extras: false,
+            with: With::Nothing,
         };
         campaign.run().map(|cuts| cuts as u64)
     });
@@ -364,12 +381,34 @@ fn capacitors_add_survivors_and_bad_drives_lose_by_name() {
             seed,
             requests,
             plant: Plant::Nothing,
-            extras: true,
+            with: With::Extras,
         };
         campaign.run().map(|cuts| cuts as u64)
     });
     println!("{cuts} cuts with capacitors or in bad drives");
     assert!(cuts > 5_000, "only {cuts} cuts");
+}
+
+#[test]
+fn blocks_that_were_trimmed_leave_room_to_mount() {
+    let mut cuts = 0;
+    for layer in layers() {
+        for seed in 0..12 {
+            let campaign = Campaign {
+                scheme: "lru",
+                layer,
+                seed,
+                requests: 1_500,
+                plant: Plant::Nothing,
+                with: With::Trims,
+            };
+            match campaign.run() {
+                Ok(done) => cuts += done,
+                Err(finding) => panic!("{layer:?} {seed}: {finding}"),
+            }
+        }
+    }
+    assert!(cuts > 10_000, "only {cuts} cuts");
 }
 
 /// How often `plant` is found in campaigns over `layer`.
@@ -380,7 +419,7 @@ fn found(plant: Plant, layer: (&str, &str)) -> usize {
         seed,
         requests: 2_000,
         plant,
-        extras: false,
+        with: With::Nothing,
     });
     campaigns.filter(|campaign| campaign.run().is_err()).count()
 }

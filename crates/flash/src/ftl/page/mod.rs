@@ -37,7 +37,7 @@ use self::stripe::Stripe;
 use super::{Batched, BuildError, Ftl, NoSpace, PageWrite, Properties};
 use crate::batch::{Batch, Entry};
 use crate::mount::{MountError, Place, Scan};
-use crate::nand::Wear;
+use crate::nand::{Ppn, Wear};
 use crate::operation::{Cause, Operations};
 
 /// The page-mapped device. See the [module](self).
@@ -304,11 +304,13 @@ impl Ftl for PageFtl {
 
     fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
         let newest = scan.newest();
-        for (number, blocks) in (0..).zip(&scan.dies) {
-            let here = newest.iter().filter(|place| place.die == number);
-            let valid = here.map(|place| (self.number_in_die(place.page), place.at));
-            let valid: Vec<_> = valid.collect();
-            self.dies[number as usize].mount(blocks, valid.into_iter());
+        let mut valid: Vec<Vec<(u32, Ppn)>> = vec![Vec::new(); self.dies.len()];
+        for place in &newest {
+            valid[place.die as usize].push((self.number_in_die(place.page), place.at));
+        }
+        let found = scan.dies.iter().zip(valid);
+        for (die, (blocks, valid)) in self.dies.iter_mut().zip(found) {
+            die.mount(blocks, valid.into_iter());
         }
         if let Some(placement) = &mut self.placement {
             for place in &newest {

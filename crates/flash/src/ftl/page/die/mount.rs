@@ -25,7 +25,7 @@ impl Die {
         let mut used: Vec<u32> = (0..blocks.len() as u32)
             .filter(|block| !blocks[*block as usize].pages.is_empty())
             .collect();
-        used.sort_by_key(|block| blocks[*block as usize].programs().unwrap_or((0, 0)));
+        used.sort_by_cached_key(|block| blocks[*block as usize].programs().unwrap_or((0, 0)));
         self.next_sequence = 1;
         for block in &used {
             self.blocks.get_mut(*block as usize).sequence = self.next_sequence;
@@ -39,7 +39,7 @@ impl Die {
         }
         let open = self.open_at_mount(blocks, &used);
         // Closed in the order of their last programs.
-        used.sort_by_key(|block| {
+        used.sort_by_cached_key(|block| {
             blocks[*block as usize]
                 .programs()
                 .map_or(0, |(_, last)| last)
