@@ -41,6 +41,8 @@ impl Totals {
 struct Busy {
     sum: Ticks,
     until: Ticks,
+    /// When the latest command began.
+    since: Ticks,
     /// Parts of a batch in service that have not ended, less one.
     parts_behind: u32,
 }
@@ -114,6 +116,7 @@ impl FlashMeter {
         let busy = &mut self.dies[die as usize];
         busy.sum = busy.sum.saturating_add(time);
         busy.until = now.saturating_add(time);
+        busy.since = now;
         if self.busy_dies == 0 {
             self.any_busy_since = now;
         }
@@ -124,6 +127,12 @@ impl FlashMeter {
     pub fn begin_batch(&mut self, die: u32, now: Ticks, time: Ticks, parts: u32) {
         self.dies[die as usize].parts_behind = parts - 1;
         self.begin(die, now, time);
+    }
+
+    /// When the latest command of each die began; 0 if there was none.
+    #[must_use]
+    pub fn begins(&self) -> Vec<Ticks> {
+        self.dies.iter().map(|busy| busy.since).collect()
     }
 
     /// A command has ended.

@@ -147,10 +147,10 @@ impl Block {
     }
 
     fn forget_latest(&mut self) {
-        if let Some((_, stored)) = self.stored.pop() {
-            if stored.data_at != NO_DATA {
-                self.bytes.truncate(stored.data_at as usize);
-            }
+        if let Some((_, stored)) = self.stored.pop()
+            && stored.data_at != NO_DATA
+        {
+            self.bytes.truncate(stored.data_at as usize);
         }
     }
 

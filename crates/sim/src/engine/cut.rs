@@ -43,9 +43,26 @@ impl<B: Mover> Engine<'_, B> {
         Ok(true)
     }
 
-    /// The device, who moved its bytes, and the time of the last event.
+    /// What is left when the power fails.
     #[must_use]
-    pub fn into_parts(self) -> (Device, B, Ticks) {
-        (self.device, self.link.mover, self.link.events.now())
+    pub fn into_parts(self) -> Parts<B> {
+        Parts {
+            device: self.device,
+            mover: self.link.mover,
+            begins: self.link.meter.begins(),
+            now: self.link.events.now(),
+        }
     }
+}
+
+/// The parts of an engine that goes on no more.
+pub struct Parts<B> {
+    /// The device.
+    pub device: Device,
+    /// Who moved its bytes.
+    pub mover: B,
+    /// By die, when its latest flash command began.
+    pub begins: Vec<Ticks>,
+    /// The time of the last event.
+    pub now: Ticks,
 }

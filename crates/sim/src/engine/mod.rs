@@ -21,6 +21,7 @@ use destage_flash::ftl::NoSpace;
 use destage_trace::{Operation, Request};
 
 pub use self::config::{EngineConfig, Replay, Window};
+pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
 use self::link::Link;
 pub use self::mover::Mover;

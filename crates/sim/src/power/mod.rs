@@ -19,7 +19,7 @@ use destage_flash::{Ftl, Operations};
 
 use self::moving::Moving;
 use crate::config::Config;
-use crate::engine::Engine;
+use crate::engine::{Engine, Parts};
 use crate::error::SimError;
 use crate::events::Clock;
 use crate::observer::Observer;
@@ -134,7 +134,12 @@ pub fn cut_run<'a>(
     if is_on {
         engine.feed_until(&[], true, &mut fails_at)?;
     }
-    let (device, mut moving, now) = engine.into_parts();
+    let Parts {
+        device,
+        mover: mut moving,
+        begins,
+        now,
+    } = engine.into_parts();
     let Some(time) = moving.fails_at(now) else {
         return Err(SimError::NoCut {
             origin,
@@ -150,8 +155,7 @@ pub fn cut_run<'a>(
             .take()
             .expect("a capacitor asks for a layer once, at most")
     };
-    let starts = std::mem::take(&mut moving.starts);
-    let elapsed = |die: u32| time - starts[die as usize].min(time);
+    let elapsed = |die: u32| time - begins[die as usize].min(time);
     let mut random = Random::new(plan.seed);
     let (cut, dump) = {
         let loss = config.power_loss(time, &elapsed);
@@ -356,5 +360,5 @@ pub(crate) fn check_capacitor(text: &str) -> Result<(), SimError> {
 #[must_use]
 pub fn time_of_ms(milliseconds: f64) -> Option<Ticks> {
     let ticks = milliseconds * TICKS_PER_MS as f64;
-    (ticks >= 0.0 && ticks < 1e18).then_some(ticks as Ticks)
+    (0.0..1e18).contains(&ticks).then_some(ticks as Ticks)
 }

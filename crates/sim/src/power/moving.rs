@@ -16,8 +16,6 @@ use crate::engine::Mover;
 pub(super) struct Moving {
     pub payload: Payload,
     pub ledger: Ledger,
-    /// By die, when its latest step began.
-    pub starts: Vec<Ticks>,
     /// Requests accepted, and of these those answered.
     pub requests: [u64; 2],
     /// Page programs begun.
@@ -51,7 +49,6 @@ impl Moving {
         Self {
             payload,
             ledger: Ledger::new(config.terms(ftl.pages())),
-            starts: vec![0; geometry.dies as usize],
             requests: [0; 2],
             programs: 0,
             writes: 0,
@@ -104,7 +101,6 @@ impl Moving {
     /// Steps have begun `now`, and requests were accepted: when the power fails, if that is known.
     pub fn fails_at(&mut self, now: Ticks) -> Option<Ticks> {
         for die in std::mem::take(&mut self.begun) {
-            self.starts[die as usize] = now;
             for (begin, end) in self.payload.medium().programs(die, &self.timing) {
                 self.programs += 1;
                 if self.plan.at == CutAt::Program(self.programs) {
