@@ -46,6 +46,7 @@ matrix: setup ## a million operations through every scheme over every FTL, with 
 
 cuts: setup ## power that fails at every moment of short streams through every pair, and a hundred thousand times at random
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test cuts -- --nocapture
+	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test cut
 
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check

@@ -38,6 +38,10 @@ fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) ->
     let capacity = [12, 1, 2, 12][draw(4) as usize];
     let dies = 1 + draw(3) as u32 + u32::from(layer.1 == "placed");
     let mut stack = Stack::new(scheme, capacity, layer.0, dies, 20);
+    if layer.1.is_empty() && draw(3) == 0 {
+        stack.geometry.pages_per_block = 8;
+        stack.geometry.blocks_per_plane = 36;
+    }
     stack.layer_settings = flash_kit::small_settings(layer.0).to_vec();
     match layer.1 {
         "batches" => {

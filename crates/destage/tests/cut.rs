@@ -7,6 +7,7 @@ mod common;
 use common::{mixture, settings};
 use destage::base::Random;
 use destage::base::time::TICKS_PER_MS;
+use destage::buffer::SCHEMES;
 use destage::flash::ftl::FTLS;
 use destage::trace::{Operation, Request};
 use destage::{Combination, CutAt, CutOutcome, CutPlan, Error, Input, Silent, cut};
@@ -57,6 +58,60 @@ fn every_layer_holds_what_was_promised_and_a_cut_is_repeated_exactly() {
         }
     }
     assert!(promised > 10_000, "{promised} sectors were promised");
+}
+
+/// How many runs `DESTAGE_CUTS` asks for: a run is a thousand times as long as a cut beside a device.
+fn runs_asked() -> u64 {
+    let asked = std::env::var("DESTAGE_CUTS").ok();
+    asked.map_or(150, |text| text.parse::<u64>().expect("a number") / 20)
+}
+
+#[test]
+fn runs_of_all_kinds_hold_what_was_promised_wherever_they_are_cut() {
+    let layers: Vec<&str> = FTLS.iter().map(|row| row.name).collect();
+    let schemes: Vec<&str> = SCHEMES.iter().map(|row| row.name).collect();
+    let mut random = Random::new(9);
+    let (mut cuts, mut cut_off) = (0, 0);
+    for number in 0..runs_asked() {
+        let mut draw = |words: &[&str]| words[random.below(words.len() as u64) as usize].to_owned();
+        let pairs = [
+            format!("ftl.kind={}", draw(&layers[1..])),
+            format!("buffer.kind={}", draw(&schemes)),
+            format!("device.vwc={}", draw(&["on", "on", "on", "off"])),
+            format!("device.trim={}", draw(&["default", "strict"])),
+            format!("device.plp={}", draw(&["none", "none", "0.0003", "1"])),
+            format!(
+                "buffer.capacity_bytes={}",
+                draw(&["16KiB", "64KiB", "512KiB"])
+            ),
+            format!("host.queue_depth={}", draw(&["1", "4", "32"])),
+            format!("host.time_scale={}", draw(&["0.01", "1"])),
+            format!(
+                "sim.precondition={}",
+                draw(&["none", "sequential_fill", "random_fill:1"])
+            ),
+            format!("flash.parallel_units={}", draw(&["1", "2"])),
+        ];
+        let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+        let at = match random.below(4) {
+            0 => CutAt::Write(1 + random.below(1_500)),
+            1 => CutAt::Flush(1 + random.below(60)),
+            _ => CutAt::Program(1 + random.below(1_200)),
+        };
+        match fail(&pairs, at, number) {
+            Ok(outcome) => {
+                assert_eq!(outcome.result.bad, [0; 0], "{pairs:?} at {at}, {number}");
+                cuts += 1;
+                cut_off += u64::from(outcome.result.cut.programs + outcome.result.cut.erases);
+            }
+            // Some runs end before, or need a device of another shape.
+            Err(error) => assert!(!matches!(error, Error::Internal(_)), "{pairs:?}: {error}"),
+        }
+    }
+    assert!(
+        cuts > runs_asked() / 2 && cut_off > cuts / 4,
+        "{cuts} cuts, {cut_off} operations"
+    );
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::request::{Request, RequestKind};
 
 /// Old contents of a sector that are kept; a trim may bring each of them back.
 const MOST_OLD: usize = 64;
-/// Changes of a page that are kept before the superseded ones are looked for.
+/// Changes of a page, at least, before superseded ones are looked for.
 const CHANGES_TO_PRUNE: usize = 8;
 
 /// Why a sector holds what it should not.
@@ -103,6 +103,8 @@ impl Change {
 struct Page {
     base: Box<[u64]>,
     changes: Vec<Change>,
+    /// As many changes as superseded ones are looked for at.
+    prune_at: usize,
     /// Sums that sectors had before, and whether some were forgotten.
     old: Vec<(u32, u64)>,
     has_forgotten: bool,
@@ -198,11 +200,13 @@ impl Ledger {
         let page = self.pages.entry(number).or_insert_with(|| Page {
             base: vec![zeros; sectors as usize].into(),
             changes: Vec::new(),
+            prune_at: CHANGES_TO_PRUNE,
             old: Vec::new(),
             has_forgotten: false,
         });
-        if page.changes.len() >= CHANGES_TO_PRUNE {
+        if page.changes.len() >= page.prune_at {
             page.prune(covered, zeros);
+            page.prune_at = CHANGES_TO_PRUNE.max(2 * page.changes.len());
         }
         page.changes.push(change);
     }
@@ -216,17 +220,24 @@ impl Ledger {
         let Open {
             request, version, ..
         } = open;
-        if request.kind == RequestKind::Flush {
-            self.covered = self.covered.max(open.answers);
-            return;
+        match request.kind {
+            RequestKind::Flush => {
+                self.covered = self.covered.max(open.answers);
+                return;
+            }
+            // The version that comes with it is that of another request.
+            RequestKind::Read => return,
+            RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => {}
         }
         let answers = self.answers;
         let forced = request.fua || !self.terms.volatile_cache;
         for offset in 0..request.span.pages {
             let number = request.span.page(offset, self.terms.pages).0;
             let page = self.pages.get_mut(&number);
-            let changes = page.into_iter().flat_map(|page| &mut page.changes);
-            for change in changes.filter(|change| change.version == version) {
+            let mut changes = page
+                .into_iter()
+                .flat_map(|page| page.changes.iter_mut().rev());
+            if let Some(change) = changes.find(|change| change.version == version) {
                 change.answer = Some(answers);
                 change.forced = forced;
             }
@@ -417,5 +428,150 @@ impl Page {
         for change in core::mem::take(&mut self.changes) {
             self.remember(&change, zeros);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Span;
+
+    const TERMS: Terms = Terms {
+        pages: 8,
+        sectors: 2,
+        sector_bytes: 4,
+        volatile_cache: true,
+        strict_trim: false,
+        relies_on_capacitor: false,
+    };
+
+    struct Bench(Ledger, u64);
+
+    impl Bench {
+        fn new(terms: Terms) -> Self {
+            Self(Ledger::new(terms), 0)
+        }
+
+        /// Page 1, or a flush, under `token`; a write fills it with `letter`.
+        fn ask(&mut self, token: u32, kind: RequestKind, letter: u8) {
+            let changes = !matches!(kind, RequestKind::Read | RequestKind::Flush);
+            self.1 += u64::from(changes);
+            let request = Request {
+                kind,
+                span: Span::whole(1, 1),
+                fua: false,
+            };
+            let data = [letter; 8];
+            let data = match kind {
+                RequestKind::Write => &data[..],
+                _ => &[],
+            };
+            self.0.accept(token, &request, self.1, data);
+        }
+
+        fn done(&mut self, token: u32, kind: RequestKind, letter: u8) {
+            self.ask(token, kind, letter);
+            self.0.answer(token);
+        }
+
+        /// Which of these letters page 1 may hold.
+        fn allows<const N: usize>(&self, letters: [u8; N]) -> [bool; N] {
+            letters.map(|letter| self.0.check(Lpn(1), &[letter; 8], None).is_empty())
+        }
+    }
+
+    use RequestKind::{Flush, Read, Trim, Write};
+
+    #[test]
+    fn a_flush_covers_what_was_answered_before_it_came() {
+        let mut bench = Bench::new(TERMS);
+        bench.done(0, Write, b'a');
+        bench.ask(1, Write, b'b');
+        bench.ask(2, Flush, 0);
+        bench.0.answer(1);
+        assert_eq!(
+            bench.allows([0, b'a', b'b', b'c']),
+            [true, true, true, false]
+        );
+        bench.0.answer(2);
+        assert_eq!(
+            bench.allows([0, b'a', b'b', b'c']),
+            [false, true, true, false]
+        );
+        bench.done(3, Flush, 0);
+        assert_eq!(bench.allows([0, b'a', b'b']), [false, false, true]);
+        assert_eq!(
+            bench.0.counts(),
+            Counts {
+                sectors: 2,
+                must: 2,
+                may: 0
+            }
+        );
+    }
+
+    #[test]
+    fn a_read_that_is_answered_says_nothing_of_the_write_before_it() {
+        let mut bench = Bench::new(TERMS);
+        bench.ask(0, Write, b'a');
+        bench.done(1, Read, 0);
+        bench.done(2, Flush, 0);
+        assert_eq!(bench.allows([0, b'a']), [true, true]);
+    }
+
+    #[test]
+    fn a_trim_allows_zeros_and_what_ever_was_there_until_the_next_mount() {
+        let mut bench = Bench::new(TERMS);
+        for letter in [b'a', b'b'] {
+            bench.done(0, Write, letter);
+            bench.done(1, Flush, 0);
+        }
+        bench.done(0, Trim, 0);
+        bench.done(1, Flush, 0);
+        assert_eq!(
+            bench.allows([0, b'a', b'b', b'c']),
+            [true, true, true, false]
+        );
+        bench.0.restart(|_, bytes| bytes.extend([b'a'; 8]));
+        assert_eq!(bench.allows([0, b'a', b'b']), [false, true, false]);
+    }
+
+    #[test]
+    fn an_answer_with_an_error_promises_nothing() {
+        let mut bench = Bench::new(TERMS);
+        bench.ask(0, Write, b'a');
+        bench.0.fail(0);
+        bench.ask(1, Flush, 0);
+        bench.0.fail(1);
+        assert_eq!(bench.allows([0, b'a']), [true, true]);
+    }
+
+    #[test]
+    fn without_a_volatile_cache_every_answer_is_a_promise() {
+        let mut bench = Bench::new(Terms {
+            volatile_cache: false,
+            ..TERMS
+        });
+        bench.done(0, Write, b'a');
+        bench.ask(1, Write, b'b');
+        assert_eq!(bench.allows([0, b'a', b'b']), [false, true, true]);
+    }
+
+    #[test]
+    fn promises_survive_the_changes_that_are_forgotten() {
+        let mut bench = Bench::new(TERMS);
+        for round in 0..200u8 {
+            bench.done(0, Write, round);
+            if round % 3 == 0 {
+                bench.done(1, Flush, 0);
+            }
+        }
+        // 198 was flushed, 199 was not.
+        assert_eq!(bench.allows([197, 198, 199]), [false, true, true]);
+        bench.done(0, Trim, 0);
+        assert_eq!(
+            bench.0.check(Lpn(1), &[7; 8], None)[0].1,
+            Finding::Forgotten
+        );
     }
 }

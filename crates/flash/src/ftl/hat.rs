@@ -82,6 +82,10 @@ impl Ftl for Hat {
         self.data.read(page, operations)
     }
 
+    fn peek(&self, page: Lpn, operations: &mut Operations) {
+        self.data.peek(page, operations);
+    }
+
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
         self.data.write(write, operations)
     }

@@ -138,6 +138,10 @@ pub trait Ftl: Send + Copied + Archived {
     /// [`NoSpace`] if the layer has to write for that, and no free block is left.
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
 
+    /// The read of `page` alone, without what a look-up of the map takes; nothing changes. No operation if it was never
+    /// written.
+    fn peek(&self, page: Lpn, operations: &mut Operations);
+
     /// Writes a page.
     ///
     /// # Errors

@@ -80,7 +80,11 @@ impl Block {
     }
 
     pub fn is_programmable(&self, page: u32) -> bool {
-        self.is_unknown || matches!(self.cell(page), Cell::Erased)
+        self.is_unknown
+            || matches!(
+                self.cells.get(page as usize),
+                None | Some(&ERASED | &UNKNOWN)
+            )
     }
 
     pub fn end(&self) -> u32 {
@@ -112,7 +116,8 @@ impl Block {
         };
         self.is_unknown = false;
         if self.cells.is_empty() {
-            self.cells = vec![ERASED; pages as usize];
+            let cell = if before.is_unknown { UNKNOWN } else { ERASED };
+            self.cells = vec![cell; pages as usize];
         }
         self.cells[page as usize] = self.stored.len() as u16;
         let data_at = if data.is_empty() {
@@ -131,7 +136,10 @@ impl Block {
         self.forget_latest();
         self.cells[page as usize] = ERASED;
         self.end = before.end;
-        self.is_unknown = before.is_unknown;
+        if before.is_unknown {
+            self.cells.clear();
+            self.is_unknown = true;
+        }
     }
 
     /// The program of `page`, the latest of this block, was cut off.
@@ -179,16 +187,18 @@ impl Block {
         };
     }
 
-    /// The rest of a block of a device filled before: programmed behind pages that are known.
-    pub fn fill_up(&mut self, pages: u32) {
-        if self.cells.is_empty() {
-            self.is_unknown = true;
-            return;
-        }
-        for cell in self.cells.iter_mut().filter(|cell| **cell == ERASED) {
-            *cell = UNKNOWN;
-        }
-        self.end = pages;
+    /// The rest of a block of a device filled before: nobody knows what it holds, or whether anything.
+    pub fn fill_up(&mut self) {
+        self.is_unknown = self.cells.is_empty();
+        let rest = self.cells.iter_mut().filter(|cell| **cell == ERASED);
+        rest.for_each(|cell| *cell = UNKNOWN);
+    }
+
+    /// Nothing is behind `page`, which is about to be programmed.
+    pub fn know_behind(&mut self, page: u32) {
+        let behind = self.cells.iter_mut().skip(page as usize + 1);
+        let unknown = behind.filter(|cell| **cell == UNKNOWN);
+        unknown.for_each(|cell| *cell = ERASED);
     }
 
     /// Erases it; what it was before.

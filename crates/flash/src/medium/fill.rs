@@ -9,23 +9,18 @@ use crate::operation::{Content, Detail, Operation, Operations, Purpose, Role};
 
 impl Medium {
     /// Makes this the medium of a device that was filled before: every page holds zeros of version 0 where
-    /// `ftl` reads it. Blocks that no page is in hold something nobody knows: they may be read as a map, and
-    /// programmed.
-    ///
-    /// Every page is read once, so a layer that keeps a part of its map in RAM has the last ones there
-    /// afterwards.
+    /// `ftl` has it. What else blocks hold nobody knows: it may be read as a map, and programmed where the order of pages
+    /// lets it.
     ///
     /// # Panics
     /// If the medium was used before, or the layer does not read each page in a place of its own.
-    pub fn fill_from(&mut self, ftl: &mut dyn Ftl) {
+    pub fn fill_from(&mut self, ftl: &dyn Ftl) {
         assert_eq!(self.programs, 0, "only a new medium is filled");
         let mut operations = Operations::detailed();
         for page in (0..ftl.pages()).map(Lpn) {
-            let die = ftl.die_of(page);
+            let die = ftl.home_of(page);
             operations.clear();
-            if let Err(full) = ftl.read(page, &mut operations) {
-                panic!("page {} cannot be read: {full:?}", page.0);
-            }
+            ftl.peek(page, &mut operations);
             let is_place =
                 |(_, _, detail): &(u32, &Operation, &Detail)| detail.content == Content::Host(page);
             let Some((_, read, _)) = operations.commands().find(is_place) else {
@@ -54,7 +49,7 @@ impl Medium {
         });
         for die in &mut self.dies {
             for block in &mut die.blocks {
-                block.fill_up(self.pages_per_block);
+                block.fill_up();
             }
         }
     }

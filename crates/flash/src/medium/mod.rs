@@ -350,12 +350,11 @@ impl Medium {
         } else {
             &[]
         };
-        let before = self.dies[die as usize].blocks[block as usize].put(
-            page,
-            self.pages_per_block,
-            stored,
-            data,
-        );
+        let state = &mut self.dies[die as usize].blocks[block as usize];
+        let before = state.put(page, self.pages_per_block, stored, data);
+        if self.is_in_order {
+            state.know_behind(page);
+        }
         Ok(Undo::Program(before))
     }
 

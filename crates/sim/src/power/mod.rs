@@ -1,6 +1,6 @@
 //! A run with bytes whose power fails: what is there after the mount, held against what was promised.
 //!
-//! It is the event-driven run, with a [`Payload`](destage_device::payload::Payload) and a [`Ledger`] beside it. Equal configuration, requests, moment and
+//! It is the event-driven run, with a [`Payload`] and a [`Ledger`] beside it. Equal configuration, requests, moment and
 //! seed give equal contents.
 
 mod moving;
@@ -149,7 +149,9 @@ pub fn cut_run<'a>(
     };
     let fresh = || config.ftl_with(false);
     let mut mounted = fresh()?;
-    let mut spare = Some(fresh()?);
+    // Only a capacitor may ask for a layer of its own, and once.
+    let has_capacitor = config.capacitor().is_some();
+    let mut spare = has_capacitor.then(fresh).transpose()?;
     let mut again = || {
         spare
             .take()
@@ -284,7 +286,7 @@ impl Config {
     pub(crate) fn medium(&self, ftl: &dyn Ftl) -> Medium {
         let mut medium = Medium::new(&self.geometry(), self.programs_in_order());
         if self.precondition().fills() {
-            medium.fill_from(&mut *ftl.copied());
+            medium.fill_from(ftl);
         }
         medium
     }

@@ -195,10 +195,14 @@ impl<E: Die + 'static> Ftl for Striped<E> {
     }
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        self.peek(page, operations);
+        Ok(())
+    }
+
+    fn peek(&self, page: Lpn, operations: &mut Operations) {
         operations.set_page(page);
         let (die, page) = self.locate(page);
         self.dies[die].read(page, operations);
-        Ok(())
     }
 
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {

@@ -291,6 +291,10 @@ impl Ftl for Dftl {
         self.data.read(page, operations)
     }
 
+    fn peek(&self, page: Lpn, operations: &mut Operations) {
+        self.data.peek(page, operations);
+    }
+
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
         let place = self.data.locate(write.page);
         if self.is_short(place.0) {

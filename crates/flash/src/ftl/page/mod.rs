@@ -243,10 +243,15 @@ impl Ftl for PageFtl {
 
     #[inline]
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        self.peek(page, operations);
+        Ok(())
+    }
+
+    #[inline]
+    fn peek(&self, page: Lpn, operations: &mut Operations) {
         operations.set_page(page);
         let (die, within) = self.locate(page);
         self.dies[die].read(within, operations);
-        Ok(())
     }
 
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
