@@ -292,7 +292,8 @@ fn hold(
     let restored = remains
         .restore(stack, future)
         .map_err(|error| format!("{what}: {error:?}"))?;
-    let is_lost = |finding: &Finding| matches!(finding, Finding::Lost(_));
+    // What bad drives lose has its name; old versions of trimmed sectors are not remembered for ever.
+    let is_lost = |finding: &Finding| matches!(finding, Finding::Lost(_) | Finding::Forgotten);
     match restored
         .findings
         .iter()
