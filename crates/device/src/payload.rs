@@ -7,18 +7,17 @@
 //! which is dirty, and the *effects* on it that were emitted and have not ended, in their order. The newest of all
 //! these is what a read finds; without any, the flash has it.
 
-mod dump;
+mod power;
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::{Lpn, Random, Ticks};
+use destage_base::Lpn;
 use destage_buffer::destage::{Destage, DestageCause};
-use destage_flash::medium::{BadDrive, CutReport, Image, ImageKind, Medium, Refusal, SpareKind};
-use destage_flash::mount::{MountError, MountReport, mount};
-use destage_flash::{Cause, Ftl, Operations, Timing};
+use destage_flash::medium::{Image, ImageKind, Medium, Refusal, SpareKind};
+use destage_flash::{Cause, Operations};
 
 use crate::driver::BatchStep;
 use crate::operation::PageOperation;
@@ -131,36 +130,6 @@ impl Payload {
     #[must_use]
     pub fn medium(&self) -> &Medium {
         &self.medium
-    }
-
-    /// The power fails: RAM is lost, and of each step in service what had not ended. `elapsed` gives how long ago the step
-    /// at a die began.
-    pub fn cut(
-        &mut self,
-        elapsed: impl Fn(u32) -> Ticks,
-        timing: &Timing,
-        bad: &BadDrive,
-        random: &mut Random,
-    ) -> CutReport {
-        self.pages.clear();
-        self.medium.cut(elapsed, timing, bad, random)
-    }
-
-    /// Mounts `ftl`, a layer as this one but just built without contents, after a [cut](Self::cut); a device made of it and
-    /// of an empty buffer goes on with these bytes. `watch` sees each step that puts blocks in order, while it is in service
-    /// on a die.
-    ///
-    /// # Errors
-    /// If the layer cannot be mounted, or finds no room.
-    pub fn mount(
-        &mut self,
-        ftl: &mut dyn Ftl,
-        timing: &Timing,
-        watch: &mut dyn FnMut(&Medium, u32),
-    ) -> Result<MountReport, MountError> {
-        let report = mount(ftl, &mut self.medium, timing, watch)?;
-        self.version = report.version;
-        Ok(report)
     }
 
     /// How many pages have bytes in RAM.

@@ -1,15 +1,46 @@
-//! What a capacitor finds in RAM, and brings to flash.
+//! Bytes when the power fails: what is lost, what a capacitor finds in RAM and brings to flash, and the mount.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
-use destage_base::Lpn;
-use destage_flash::Operations;
-use destage_flash::medium::{ImageKind, Medium, Refusal};
+use destage_base::{Lpn, Random, Ticks};
+use destage_flash::medium::{BadDrive, CutReport, ImageKind, Medium, Refusal};
+use destage_flash::mount::{MountError, MountReport, mount};
+use destage_flash::{Ftl, Operations, Timing};
 
 use super::{Effect, InRam, Payload, image_of};
 
 impl Payload {
+    /// The power fails: RAM is lost, and of each step in service what had not ended. `elapsed` gives how long ago the step
+    /// at a die began.
+    pub fn cut(
+        &mut self,
+        elapsed: impl Fn(u32) -> Ticks,
+        timing: &Timing,
+        bad: &BadDrive,
+        random: &mut Random,
+    ) -> CutReport {
+        self.pages.clear();
+        self.medium.cut(elapsed, timing, bad, random)
+    }
+
+    /// Mounts `ftl`, a layer as this one but just built without contents, after a [cut](Self::cut); a device made of it and
+    /// of an empty buffer goes on with these bytes. `watch` sees each step that puts blocks in order, while it is in service
+    /// on a die.
+    ///
+    /// # Errors
+    /// If the layer cannot be mounted, or finds no room.
+    pub fn mount(
+        &mut self,
+        ftl: &mut dyn Ftl,
+        timing: &Timing,
+        watch: &mut dyn FnMut(&Medium, u32),
+    ) -> Result<MountReport, MountError> {
+        let report = mount(ftl, &mut self.medium, timing, watch)?;
+        self.version = report.version;
+        Ok(report)
+    }
+
     /// The medium, for who programs past the device.
     pub(crate) fn medium_mut(&mut self) -> &mut Medium {
         &mut self.medium
