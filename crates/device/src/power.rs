@@ -100,8 +100,8 @@ pub struct Dump {
 
 impl Device {
     /// The power fails: only what is on flash in `payload` is left. `random` decides what `loss` leaves open. `fresh` makes
-    /// a layer as this device's, just built without contents: with a capacitor one is needed where a step was left before
-    /// its last operation.
+    /// a layer as this device's, just built without contents: with a capacitor one is needed where the layer is ahead of the
+    /// flash, since a step was left before its last operation or erases wait.
     ///
     /// # Errors
     /// If that layer cannot be mounted.
@@ -123,6 +123,7 @@ impl Device {
             left.is_some()
         };
         let most_collections = gc_limit(self.blocks_per_die());
+        let owes_erases = self.owes_erases();
         let medium = payload.medium_mut();
         let report = medium.wind_up(loss.elapsed, timing, bad, random, pays);
         let (mut ftl, dirty) = self.taken_apart(loss.now);
@@ -136,7 +137,7 @@ impl Device {
             done: Dump::default(),
         };
         let mut goes_on = true;
-        if report.is_cut_short {
+        if report.is_cut_short || owes_erases {
             ftl = fresh();
             goes_on = dump.put_in_order(&mut *ftl)?;
         }
