@@ -43,6 +43,8 @@ pub(in crate::ftl) struct Recovery {
     merges: Vec<Merge>,
     /// By block: pages that are to be copied from there.
     needed: Vec<u32>,
+    /// By block: it is a data block, or will be.
+    is_kept: Vec<bool>,
     /// By superblock, its blocks; for the layer that has such.
     pub held: Vec<Vec<BlockSlot>>,
     /// Where each page is.
@@ -128,10 +130,10 @@ impl Recovery {
         };
         let mut plan = Self {
             needed: vec![0; found.len()],
+            is_kept: vec![false; found.len()],
             ..Self::default()
         };
         let mut adopted = Vec::new();
-        let mut is_kept = vec![false; found.len()];
         for of_block in copies.chunk_by(|one, next| one.page.block == next.page.block) {
             let logical = of_block[0].page.block;
             let pages = of_block.chunk_by(|one, next| one.page == next.page);
@@ -153,7 +155,7 @@ impl Recovery {
             plan.places.extend(has.iter().map(|(_, copy)| *copy));
             plan.places.extend(&missing);
             if let Some(block) = into {
-                is_kept[block as usize] = true;
+                plan.is_kept[block as usize] = true;
                 let slots = has
                     .iter()
                     .map(|(offset, copy)| (*offset, blocks.split(copy.at.0).1));
@@ -170,7 +172,7 @@ impl Recovery {
         }
         let is_dead = |block: &u32| {
             let number = *block as usize;
-            !found[number].pages.is_empty() && !is_kept[number] && plan.needed[number] == 0
+            !found[number].pages.is_empty() && !plan.is_kept[number] && plan.needed[number] == 0
         };
         let dead: Vec<BlockSlot> = (0..found.len() as u32).filter(is_dead).collect();
         plan.dead = dead;
@@ -197,15 +199,19 @@ impl Recovery {
         else {
             return Ok(None);
         };
-        let Merge {
-            logical,
-            into,
-            sources,
-        } = self.merges.swap_remove(next);
+        let into = self.merges[next].into;
         let target = match into {
             Some(block) => block,
-            None => blocks.allocate(logical, operations)?,
+            None => match blocks.allocate(self.merges[next].logical, operations) {
+                Ok(block) => block,
+                Err(full) if !self.make_room(blocks, operations) => return Err(full),
+                Err(_) => return Ok(Some(None)),
+            },
         };
+        let Merge {
+            logical, sources, ..
+        } = self.merges.swap_remove(next);
+        self.is_kept[target as usize] = true;
         let of_sources = sources.iter().map(|(_, from)| blocks.split(from.0).0);
         let transfer = blocks.copy_transfer(of_sources, target);
         let purpose = Purpose::owned(Role::Data, logical);
@@ -224,11 +230,52 @@ impl Recovery {
             let (block, _) = blocks.split(from.0);
             let needed = &mut self.needed[block as usize];
             *needed -= 1;
-            if *needed == 0 && Some(block) != into {
+            if *needed == 0 && !self.is_kept[block as usize] {
                 blocks.erase(block, 0, Cause::Mount, operations);
             }
         }
         Ok(Some(Some((logical, target, pages))))
+    }
+
+    /// No block is free: moves what is needed of one behind what others have, wherever it belongs, and erases it; whether that
+    /// was possible.
+    fn make_room(&mut self, blocks: &mut Blocks, operations: &mut Operations) -> bool {
+        let takes = |merge: &Merge, block: BlockSlot| merge.into == Some(block);
+        let is_free = |block: &BlockSlot| !self.merges.iter().any(|merge| takes(merge, *block));
+        let all = 0..self.needed.len() as u32;
+        let needed = |block: &BlockSlot| self.needed[*block as usize];
+        let can_go = |block: &BlockSlot| needed(block) > 0 && !self.is_kept[*block as usize];
+        let Some(source) = all.clone().filter(can_go).min_by_key(needed) else {
+            return false;
+        };
+        let pages = blocks.pages();
+        let slots = all
+            .filter(|block| *block != source && is_free(block))
+            .filter(|block| blocks.programmed(*block) > 0)
+            .flat_map(|block| (blocks.programmed(block)..pages).map(move |slot| (block, slot)));
+        let slots: Vec<(BlockSlot, u32)> = slots.take(needed(&source) as usize).collect();
+        if slots.len() < needed(&source) as usize {
+            return false;
+        }
+        let mut slots = slots.into_iter();
+        for (_, from) in self.merges.iter_mut().flat_map(|merge| &mut merge.sources) {
+            if blocks.split(from.0).0 != source {
+                continue;
+            }
+            let Some((block, slot)) = slots.next() else {
+                break;
+            };
+            let transfer = blocks.copy_transfer([source].into_iter(), block);
+            blocks.nand.program(block, slot);
+            let to = blocks.ppn(block, slot);
+            let purpose = || Purpose::shared(Role::Log);
+            operations.push_copy(Cause::Mount, transfer, *from, to, purpose);
+            self.needed[block as usize] += 1;
+            *from = to;
+        }
+        self.needed[source as usize] = 0;
+        blocks.erase(source, 0, Cause::Mount, operations);
+        true
     }
 
     /// How many blocks can be erased after `merge`.
