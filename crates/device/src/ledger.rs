@@ -454,7 +454,7 @@ mod tests {
 
         /// Page 1, or a flush, under `token`; a write fills it with `letter`.
         fn ask(&mut self, token: u32, kind: RequestKind, letter: u8) {
-            let changes = !matches!(kind, RequestKind::Read | RequestKind::Flush);
+            let changes = !matches!(kind, Read | Flush);
             self.1 += u64::from(changes);
             let request = Request {
                 kind,
@@ -463,7 +463,7 @@ mod tests {
             };
             let data = [letter; 8];
             let data = match kind {
-                RequestKind::Write => &data[..],
+                Write => &data[..],
                 _ => &[],
             };
             self.0.accept(token, &request, self.1, data);

@@ -1,8 +1,8 @@
 //! What a mount finds on flash, and what becomes of it.
 //!
 //! A mount reads the spare area of every page that was programmed, ignores what cannot be read, and takes for each
-//! logical page the copy with the highest version. [`Ftl::mount`](crate::Ftl::mount) makes the state of a layer of that; what it
-//! has to put in order afterwards it says step by step ([`Ftl::mount_step`](crate::Ftl::mount_step)), so that the power may fail
+//! logical page the copy with the highest version. [`Ftl::mount`] makes the state of a layer of that; what it
+//! has to put in order afterwards it says step by step ([`Ftl::mount_step`]), so that the power may fail
 //! there as well.
 
 use alloc::vec::Vec;

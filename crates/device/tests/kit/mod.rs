@@ -160,7 +160,7 @@ impl<'a> Stack<'a> {
     pub fn build(&self) -> Rig {
         let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         let values = values(row.parameters.iter(), &self.layer_settings);
-        let mut ftl = self.ftl(&values, self.filled);
+        let ftl = self.ftl(&values, self.filled);
         let geometry = Geometry {
             page_bytes: (self.sectors * SECTOR_BYTES) as u64,
             ..self.geometry
@@ -168,7 +168,7 @@ impl<'a> Stack<'a> {
         let in_order = values.get("in_order") != Some(&Value::Flag(false));
         let mut medium = Medium::new(&geometry, in_order);
         if self.filled {
-            medium.fill_from(&mut *ftl);
+            medium.fill_from(&*ftl);
         }
         let payload = Payload::new(medium, self.sectors * SECTOR_BYTES, self.sectors);
         self.assemble(ftl, payload, self.future)

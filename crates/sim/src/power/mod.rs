@@ -111,8 +111,8 @@ pub fn cut_run<'a>(
     observer: &mut dyn Observer,
 ) -> Result<(CutResult, Source<'a>), SimError> {
     config.check_payload()?;
-    let mut ftl = config.prepared_ftl(observer)?;
-    let moving = Moving::new(config, &mut *ftl, *plan);
+    let ftl = config.prepared_ftl(observer)?;
+    let moving = Moving::new(config, &*ftl, *plan);
     let device = config.device(true, true, config.buffer(true, prepass)?, ftl);
     let (timing, dies) = (config.timing(), config.geometry().dies);
     let engine = config.engine(prepass.span_pages);

@@ -42,7 +42,7 @@ fn carried_out(done: Result<(), Refusal>) {
 }
 
 impl Moving {
-    pub fn new(config: &Config, ftl: &mut dyn Ftl, plan: CutPlan) -> Self {
+    pub fn new(config: &Config, ftl: &dyn Ftl, plan: CutPlan) -> Self {
         let geometry = config.geometry();
         let page_bytes = geometry.page_bytes as usize;
         let payload = Payload::new(config.medium(ftl), page_bytes, page_bytes / 512);
