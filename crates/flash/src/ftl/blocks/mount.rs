@@ -146,9 +146,8 @@ impl Recovery {
                 let offset = copies[0].page.offset;
                 has.iter().all(|(other, _)| *other != offset)
             };
-            // Of equal contents those programmed first: a copy that was begun is discarded.
-            let missing = newest.iter().filter(has_not).map(|copies| copies[0]);
-            let missing: Vec<Copy> = missing.collect();
+            let missing: Vec<&[Copy]> = newest.iter().filter(has_not).copied().collect();
+            let missing = sources(blocks, &missing);
             for copy in &missing {
                 plan.needed[blocks.split(copy.at.0).0 as usize] += 1;
             }
@@ -289,6 +288,44 @@ impl Recovery {
         let each = sources.chunk_by(|one, next| one == next);
         each.filter(|of_block| self.needed[of_block[0] as usize] == of_block.len() as u32)
             .count()
+    }
+}
+
+/// For each page one of its copies that may be taken, from as few blocks as are found: the copies programmed first, so that a
+/// merge that was begun is discarded; or those of the blocks that have most, if these are fewer.
+fn sources(blocks: &Blocks, pages: &[&[Copy]]) -> Vec<Copy> {
+    let block_of = |copy: &Copy| blocks.split(copy.at.0).0;
+    let count = |copies: &[Copy]| {
+        let mut of = copies.iter().map(block_of).collect::<Vec<_>>();
+        of.sort_unstable();
+        of.dedup();
+        of.len()
+    };
+    let first: Vec<Copy> = pages.iter().map(|copies| copies[0]).collect();
+    if count(&first) <= 1 {
+        return first;
+    }
+    let (mut left, mut most) = (pages.to_vec(), Vec::<Copy>::new());
+    while !left.is_empty() {
+        let has = |block: u32| {
+            let with = left.iter();
+            with.filter(|copies| copies.iter().any(|copy| block_of(copy) == block))
+                .count()
+        };
+        let all = left.iter().copied().flatten().map(block_of);
+        let Some(block) = all.max_by_key(|block| has(*block)) else {
+            break;
+        };
+        left.retain(|copies| {
+            let here = copies.iter().find(|copy| block_of(copy) == block);
+            most.extend(here);
+            here.is_none()
+        });
+    }
+    most.sort_by_key(|copy| copy.page.offset);
+    match count(&most) < count(&first) {
+        true => most,
+        false => first,
     }
 }
 
