@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 600
 # What only a build with Parquet has.
 PARQUET := destage-cli/parquet,destage-fuzz/parquet
 
-.PHONY: help setup build demo test check fmt no-std matrix bench reproduce fuzz soak-memory clean
+.PHONY: help setup build demo test check fmt no-std matrix cuts bench reproduce fuzz soak-memory clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -43,6 +43,10 @@ test: setup no-std ## every test; at the end, which were skipped and why
 
 matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
 	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test matrix
+
+cuts: setup ## power that fails at every moment of short streams through every pair, and a hundred thousand times at random
+	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test cuts -- --nocapture
+	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test cut
 
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check

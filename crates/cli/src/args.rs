@@ -201,6 +201,32 @@ pub(crate) struct RunArguments {
     /// One line per block of the device: die, block in it, erases
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) erase_log: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) power: PowerArguments,
+}
+
+/// Power that fails.
+#[derive(Args)]
+pub(crate) struct PowerArguments {
+    /// Bytes are moved, and the power fails when one of --cut-at-program, -write, -flush, -ms says; the device is mounted again,
+    /// and what it holds is held against what was promised
+    #[arg(long, requires = "cut", conflicts_with_all = ["csv", "output", "erase_log"])]
+    pub(crate) payload: bool,
+    /// The power fails while the K-th page program runs, of copies too; --seed says where in it
+    #[arg(long, value_name = "K", group = "cut", requires = "payload", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) cut_at_program: Option<u64>,
+    /// The power fails when the device accepts the K-th write
+    #[arg(long, value_name = "K", group = "cut", requires = "payload", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) cut_at_write: Option<u64>,
+    /// The power fails when the device accepts the K-th flush
+    #[arg(long, value_name = "K", group = "cut", requires = "payload", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) cut_at_flush: Option<u64>,
+    /// The power fails at this model time
+    #[arg(long, value_name = "T", group = "cut", requires = "payload")]
+    pub(crate) cut_at_ms: Option<f64>,
+    /// Fixes what a cut leaves open; sim.seed if not given
+    #[arg(long, value_name = "S", requires = "payload")]
+    pub(crate) seed: Option<u64>,
 }
 
 #[derive(Args)]

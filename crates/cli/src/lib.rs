@@ -5,6 +5,7 @@
 //! | `args` | what may be typed |
 //! | `choices` | from what was typed to settings, in the order it was typed |
 //! | `run` `compare` `precondition` `demo` `info` `fit` `list` `show` | one command each |
+//! | `power` | `run` with bytes, whose power fails |
 //! | `catalogue` | the row of a parameter by its dotted name |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
@@ -35,6 +36,7 @@ mod interrupt;
 mod list;
 mod logs;
 mod output;
+mod power;
 mod precondition;
 mod progress;
 mod reproduce;

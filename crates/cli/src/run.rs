@@ -14,6 +14,7 @@ use crate::logs::Logs;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::output::table::{Side, Table};
 use crate::output::{self, html, numbers, summary};
+use crate::power;
 use crate::progress::Progress;
 
 /// Runs the command.
@@ -77,6 +78,14 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         arguments.erase_log.as_ref(),
     )?;
 
+    if let Some(plan) = arguments.power.plan(combination.config.typed.sim.seed)? {
+        let json = common.results.machine.json;
+        power::cut(&input, &combination, &plan, common.noise, json, &mut logs)?;
+        for file in logs.finish()? {
+            file.commit()?;
+        }
+        return Ok(());
+    }
     let progress = Progress::new(common.noise, input.expected_requests());
     let outcome = destage::run(&input, &combination, &progress, &mut logs);
     drop(progress);

@@ -12,6 +12,7 @@
 //! | --- | --- |
 //! | [`Input`], [`Reading`], [`Facts`], [`Sizing`] | what is simulated, how it is read, what is known of it then |
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
+//! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
 //! | [`trace_metrics`], [`Inspection`] | what an input is like |
@@ -24,6 +25,7 @@
 
 mod compare;
 pub mod csv;
+mod cut;
 mod devices;
 mod error;
 mod facts;
@@ -57,6 +59,8 @@ pub use destage_sim::observer::{Observer, Response};
 pub use destage_sim::settings::{Config, Origin, Settings};
 
 pub use compare::{Effort, compare};
+pub use cut::{CutOutcome, cut};
+pub use destage_sim::power::{CutAt, CutPlan};
 pub use error::Error;
 pub use facts::Facts;
 pub use fit::{Fit, Residual, SCHEMES as FIT_SCHEMES, fit};

@@ -116,6 +116,16 @@ impl Dies {
         &*self.ftl
     }
 
+    /// Whether erases that the layer has done wait for programs on other dies.
+    pub fn owes_erases(&self) -> bool {
+        self.dies.iter().any(|die| die.chosen.erases.is_some())
+    }
+
+    /// The translation layer alone.
+    pub fn into_ftl(self) -> Box<dyn Ftl> {
+        self.ftl
+    }
+
     /// The same, to change.
     pub fn ftl_mut(&mut self) -> &mut dyn Ftl {
         &mut *self.ftl

@@ -7,6 +7,8 @@
 //! which is dirty, and the *effects* on it that were emitted and have not ended, in their order. The newest of all
 //! these is what a read finds; without any, the flash has it.
 
+mod power;
+
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec;
@@ -32,6 +34,7 @@ pub struct Contents {
 }
 
 /// Something that happens to a page on flash.
+#[derive(Clone)]
 enum Effect {
     /// Its own bytes are programmed.
     Program(Contents),
@@ -52,15 +55,27 @@ impl Effect {
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct InRam {
     resident: Option<Contents>,
     effects: VecDeque<Effect>,
+    /// When each of them was emitted, in the order of all.
+    emitted: VecDeque<u64>,
     /// How many of the effects have begun.
     begun: usize,
 }
 
+impl InRam {
+    /// `effect` is emitted, as the latest of all.
+    fn emit(&mut self, effect: Effect, emissions: &mut u64) {
+        *emissions += 1;
+        self.emitted.push_back(*emissions);
+        self.effects.push_back(effect);
+    }
+}
+
 /// The request that is being submitted.
+#[derive(Clone)]
 struct Accepted {
     version: u64,
     span: Span,
@@ -69,12 +84,15 @@ struct Accepted {
 }
 
 /// Bytes in RAM and on flash. See the [module](self).
+#[derive(Clone)]
 pub struct Payload {
     medium: Medium,
     pages: BTreeMap<Lpn, InRam>,
     page_bytes: usize,
     sector_bytes: usize,
     version: u64,
+    /// Effects emitted so far.
+    emissions: u64,
     accepted: Accepted,
     /// Bytes of zeros.
     zeros: Arc<[u8]>,
@@ -97,6 +115,7 @@ impl Payload {
             page_bytes,
             sector_bytes: page_bytes / sectors,
             version: 0,
+            emissions: 0,
             accepted: Accepted {
                 version: 0,
                 span: Span::default(),
@@ -248,14 +267,14 @@ impl Payload {
         let written = self.written(page, offset);
         let state = self.pages.entry(page).or_default();
         state.resident = None;
-        state.effects.push_back(Effect::Program(written));
+        state.emit(Effect::Program(written), &mut self.emissions);
     }
 
     /// See [`Driver::trimmed`](crate::Driver::trimmed).
     pub fn trimmed(&mut self, page: Lpn) {
         let state = self.pages.entry(page).or_default();
         state.resident = None;
-        state.effects.push_back(Effect::Trim(self.accepted.version));
+        state.emit(Effect::Trim(self.accepted.version), &mut self.emissions);
     }
 
     /// See [`Driver::record`](crate::Driver::record).
@@ -276,11 +295,11 @@ impl Payload {
             let Some(contents) = contents else {
                 panic!("page {} leaves the buffer without bytes", dirty.page);
             };
-            state.effects.push_back(Effect::Program(contents));
+            state.emit(Effect::Program(contents), &mut self.emissions);
         }
         for pad in &record.pads {
             let state = self.pages.entry(pad.page).or_default();
-            state.effects.push_back(Effect::Pad(None));
+            state.emit(Effect::Pad(None), &mut self.emissions);
         }
     }
 
@@ -344,7 +363,8 @@ impl Payload {
             .iter()
             .map(|(page, contents)| image_of(*page, contents))
             .collect();
-        self.medium.start(die, step.operations, &images)?;
+        self.medium
+            .start_batch(die, step.operations, &step.batch.entries, &images)?;
         for (page, contents) in &contents {
             if contents.kind == ImageKind::Fill {
                 // A trim between the programs of this page was not served by itself.
@@ -376,6 +396,7 @@ impl Payload {
         let state = self.pages.get_mut(&page);
         let effect = state.and_then(|state| {
             state.begun -= 1;
+            state.emitted.pop_front();
             Some((state.effects.pop_front()?, state))
         });
         let Some((effect, state)) = effect else {

@@ -5,6 +5,7 @@
 //! | [`ftl`] | *what* does flash do for this page request? One file or folder per scheme, one registry |
 //! | [`nand`] | *is it legal?* Programs in order, once between erases; wear |
 //! | [`medium`] | *what does it hold?* Bytes and spare areas; refuses what flash cannot do, or what loses data |
+//! | [`mount`] | *what is left of it* after a loss of power? Spare areas, and layers made of them |
 //! | [`timing`] | *how long?* Ticks for the operations an FTL emitted |
 //! | [`geometry`] | how many of everything there are |
 //! | [`operation`] | the words in which an FTL says what it did |
@@ -21,6 +22,7 @@ pub mod geometry;
 mod list;
 mod masks;
 pub mod medium;
+pub mod mount;
 pub mod nand;
 pub mod operation;
 pub mod timing;

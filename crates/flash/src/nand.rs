@@ -10,6 +10,7 @@ use destage_base::lazy::{Initial, LazyTable};
 
 use crate::geometry::Geometry;
 use crate::masks::{FullRows, Masks};
+use crate::mount::{Found, FoundBlock};
 
 /// A physical page of one die: the block's slot (plane-major) shifted left, and the page in it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -207,6 +208,21 @@ impl Nand {
         state.erases += 1;
         if let Some(programmed) = &mut self.any_order {
             programmed.clear_row(block);
+        }
+    }
+
+    /// `block` of a die without contents is as it was `found`.
+    pub fn restore(&mut self, block: BlockSlot, found: &FoundBlock) {
+        *self.blocks.get_mut(block as usize) = BlockState {
+            programmed: found.end() as u16,
+            erases: found.erases,
+        };
+        if let Some(programmed) = &mut self.any_order {
+            for (page, found) in (0..).zip(&found.pages) {
+                if *found != Found::Erased {
+                    programmed.set(block, page);
+                }
+            }
         }
     }
 

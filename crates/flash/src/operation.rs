@@ -35,11 +35,20 @@ pub enum Cause {
     Map,
     /// Wear levelling.
     Wear,
+    /// Putting blocks in order at a mount.
+    Mount,
 }
 
 impl Cause {
     /// All causes, in the order of results.
-    pub const ALL: [Self; 5] = [Self::Host, Self::Pad, Self::Copy, Self::Map, Self::Wear];
+    pub const ALL: [Self; 6] = [
+        Self::Host,
+        Self::Pad,
+        Self::Copy,
+        Self::Map,
+        Self::Wear,
+        Self::Mount,
+    ];
 
     /// The word used in metric names.
     #[must_use]
@@ -50,6 +59,7 @@ impl Cause {
             Self::Copy => "copy",
             Self::Map => "map",
             Self::Wear => "wear",
+            Self::Mount => "mount",
         }
     }
 }

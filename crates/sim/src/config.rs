@@ -20,6 +20,7 @@ use crate::host::Scheduler;
 use crate::metrics::MergeCost;
 use crate::paging::{AddressMap, Addressing, Align};
 use crate::parameters::{CellMode, Costing, Parameters, Trim, VolatileCache, Wearout};
+use crate::power::check_capacitor;
 use crate::precondition::{self, Precondition};
 use crate::prepass::Prepass;
 use crate::state::State;
@@ -146,6 +147,7 @@ impl Config {
                 precondition::EXPECTED
             )));
         }
+        check_capacitor(&self.typed.device.plp)?;
         self.common.check().map_err(SimError::Buffer)?;
         let capacity = self.typed.buffer.capacity_bytes;
         if capacity < page && self.keeps_pages() {
@@ -242,7 +244,20 @@ impl Config {
         }
     }
 
+    /// Whether pages of a block are programmed in ascending order only.
+    pub(crate) fn programs_in_order(&self) -> bool {
+        self.ftl.get("in_order") != Some(&Value::Flag(false))
+    }
+
     pub(crate) fn ftl(&self) -> Result<Box<dyn Ftl>, SimError> {
+        self.ftl_with(self.precondition().fills())
+    }
+
+    /// The translation layer, just built, with contents in every page or in none.
+    ///
+    /// # Errors
+    /// What does not fit together.
+    pub fn ftl_with(&self, filled: bool) -> Result<Box<dyn Ftl>, SimError> {
         let (geometry, flash) = (self.geometry(), &self.typed.flash);
         if self.is_open() {
             return Err(SimError::OpenSize);
@@ -255,11 +270,16 @@ impl Config {
             parallel_units: flash.parallel_units,
             endurance: flash.endurance,
             retire: flash.wearout == Wearout::Retire,
-            filled: self.precondition().fills(),
+            filled,
             seed: self.typed.sim.seed,
             values: &self.ftl,
         });
         built.map_err(SimError::Layer)
+    }
+
+    /// Whether a flush is answered at once.
+    pub(crate) fn ignores_flushes(&self) -> bool {
+        self.buffer.get("flush_mode") == Some(&Value::Text("ignore".to_owned()))
     }
 
     /// Whether a trim writes zeros.
@@ -307,14 +327,21 @@ impl Config {
         Ok(Buffer::new(config, scheme))
     }
 
-    /// The device, with `buffer` over `ftl`.
-    pub(crate) fn device(&self, timed: bool, buffer: Buffer, ftl: Box<dyn Ftl>) -> Device {
+    /// The device, with `buffer` over `ftl`; `detailed` if its commands are to name every page.
+    pub(crate) fn device(
+        &self,
+        timed: bool,
+        detailed: bool,
+        buffer: Buffer,
+        ftl: Box<dyn Ftl>,
+    ) -> Device {
         let geometry = self.geometry();
         let config = DeviceConfig {
             reads_partial: self.typed.trace.align == Align::ReadModifyWrite,
             ordering: self.typed.sim.write_order,
             volatile_cache: self.typed.device.vwc == VolatileCache::On,
             strict_trim: self.has_strict_trim(),
+            detailed,
             batches: timed,
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };

@@ -148,6 +148,26 @@ pub enum SimError {
         /// Requests that arrived.
         requests: u64,
     },
+    /// The run ended before its power failed.
+    #[error(
+        "{origin}: the power was to fail at {at}, and the run ended after {seen}; expected an earlier one"
+    )]
+    NoCut {
+        /// The trace.
+        origin: String,
+        /// When the power was to fail.
+        at: String,
+        /// How many there were of what was counted.
+        seen: u64,
+    },
+    /// After a loss of power no block was free to put others in order.
+    #[error("ftl.kind = {layer}: the mount after the loss of power found no room: {}", words::shortage(.shortage))]
+    Mount {
+        /// The layer.
+        layer: &'static str,
+        /// What ran out.
+        shortage: NoSpace,
+    },
     /// The observer asked to stop.
     #[error("interrupted")]
     Interrupted,

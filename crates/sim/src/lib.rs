@@ -8,6 +8,7 @@
 //! | [`run`] | from a configuration and requests to results, all at once or as requests come |
 //! | [`engine`] | the event-driven run, with [`host`], [`events`] |
 //! | [`op_count`] | the run without a clock |
+//! | [`power`] | the run with bytes, whose power fails |
 //! | [`paging`], [`source`] | requests become pages |
 //! | [`meter`], [`measured`] | `Totals`: operations and time of the dies; `Measured`: all that a run measures |
 //! | [`prepass`] | the pass over all requests that a few configurations need first |
@@ -31,6 +32,7 @@ pub mod observer;
 pub mod op_count;
 pub mod paging;
 pub mod parameters;
+pub mod power;
 pub mod precondition;
 pub mod prepass;
 pub mod profiles;

@@ -41,6 +41,8 @@ impl Totals {
 struct Busy {
     sum: Ticks,
     until: Ticks,
+    /// When the latest command began.
+    since: Ticks,
     /// Parts of a batch in service that have not ended, less one.
     parts_behind: u32,
 }
@@ -114,6 +116,7 @@ impl FlashMeter {
         let busy = &mut self.dies[die as usize];
         busy.sum = busy.sum.saturating_add(time);
         busy.until = now.saturating_add(time);
+        busy.since = now;
         if self.busy_dies == 0 {
             self.any_busy_since = now;
         }
@@ -126,6 +129,12 @@ impl FlashMeter {
         self.begin(die, now, time);
     }
 
+    /// When the latest command of each die began; 0 if there was none.
+    #[must_use]
+    pub fn begins(&self) -> Vec<Ticks> {
+        self.dies.iter().map(|busy| busy.since).collect()
+    }
+
     /// A command has ended.
     #[inline]
     pub fn end(&mut self, now: Ticks) {
@@ -135,12 +144,15 @@ impl FlashMeter {
         }
     }
 
-    /// A part of the batch at `die` has ended.
-    pub fn end_part(&mut self, die: u32, now: Ticks) {
-        match &mut self.dies[die as usize].parts_behind {
-            0 => self.end(now),
-            parts => *parts -= 1,
+    /// A part of the batch at `die` has ended; whether it was the last.
+    pub fn end_part(&mut self, die: u32, now: Ticks) -> bool {
+        let parts = &mut self.dies[die as usize].parts_behind;
+        if *parts > 0 {
+            *parts -= 1;
+            return false;
         }
+        self.end(now);
+        true
     }
 
     /// Totals up to `now`; service that has begun counts for the part that has passed.

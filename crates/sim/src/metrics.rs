@@ -278,6 +278,8 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
             Cause::Copy => rows::FLASH_PROGRAMS_COPY,
             Cause::Map => rows::FLASH_PROGRAMS_MAP,
             Cause::Wear => rows::FLASH_PROGRAMS_WEAR,
+            // A run mounts nothing.
+            Cause::Mount => continue,
         };
         metrics.count(row, totals.tally.programs[cause as usize]);
     }

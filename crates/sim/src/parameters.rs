@@ -16,6 +16,9 @@ const COUNT: Kind = Kind::Integer {
     max: u32::MAX as u64,
 };
 const MICROSECONDS: Kind = Kind::Number { min: 0.0, max: 1e9 };
+const MICROJOULES: Kind = Kind::Number { min: 0.0, max: 1e9 };
+const ENERGIES: &str =
+    "25 mA, typical of SLC data sheets (ICC1 to ICC3), at 3.3 V for as long as the operation takes";
 const DISKSIM: &str = "DiskSim 4.0 SSD extension, validation parameters";
 const OURS: &str = "ours";
 
@@ -60,6 +63,16 @@ choices! {
 }
 
 choices! {
+    /// What a program that is cut off leaves.
+    pub enum Torn {
+        /// An unreadable page.
+        None = "none",
+        /// Its spare area, and of each sector what was there, what was to be there, or nonsense.
+        Sectors = "sectors",
+    }
+}
+
+choices! {
     /// How time passes.
     pub enum Costing {
         /// By events on parallel dies.
@@ -96,7 +109,15 @@ parameters! {
         program_us: f64 = "200" in MICROSECONDS, "us", DISKSIM;
         /// Erase of a block.
         erase_us: f64 = "1500" in MICROSECONDS, "us", DISKSIM;
-        /// Bits a cell holds; matters only for flash.cell_mode=pslc.
+        /// Energy of reading a page from the cells. Energies matter only for what a capacitor pays for.
+        read_uj: f64 = "2.1" in MICROJOULES, "uJ", ENERGIES;
+        /// Energy of programming a page.
+        program_uj: f64 = "16.5" in MICROJOULES, "uJ", ENERGIES;
+        /// Energy of erasing a block.
+        erase_uj: f64 = "124" in MICROJOULES, "uJ", ENERGIES;
+        /// Energy of a byte on the channel.
+        transfer_uj_per_byte: f64 = "0.002" in MICROJOULES, "uJ", ENERGIES;
+        /// Bits a cell holds; matters for flash.cell_mode=pslc, and for device.paired_loss: so many pages share a word line.
         bits_per_cell: u32 = "1" in Kind::Integer { min: 1, max: 8 }, "bits", OURS;
         /// Cells hold all their bits, or one (pSLC): a block then has pages_per_block / bits_per_cell pages, read and programmed in the pslc times.
         cell_mode: CellMode = "native", "", "data sheets of TLC and QLC flash";
@@ -148,6 +169,12 @@ parameters! {
         vwc: VolatileCache = "on", "", "VWC of NVMe";
         /// What a trim does: drops the pages it covers whole; strict: writes zeros there, so that a flushed trim survives a loss of power.
         trim: Trim = "default", "", OURS;
+        /// What a program leaves when the power fails: none, an unreadable page; sectors, a bad drive: some of its sectors, which mount takes.
+        torn: Torn = "none", "", OURS;
+        /// Probability that a program that is cut off takes the earlier pages of its word line with it: a bad drive.
+        paired_loss: f64 = "0" in Kind::Number { min: 0.0, max: 1.0 }, "", OURS;
+        /// Energy of the capacitor when the power fails, in joules; none; or failed: as none, found out too late.
+        plp: String = "none", "J", OURS;
     }
 }
 

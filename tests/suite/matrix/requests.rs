@@ -1,4 +1,5 @@
 //! What hosts ask for, in sectors, and what the sectors hold.
+#![allow(dead_code, reason = "every test program uses another part")]
 
 use destage_base::{Lpn, Random};
 use destage_device::{Request, RequestKind, Span};

@@ -9,7 +9,7 @@ use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-use destage_base::{Ticks, choices};
+use destage_base::{Lpn, Ticks, choices};
 use destage_buffer::Buffer;
 use destage_buffer::destage::DestageCause;
 use destage_flash::Ftl;
@@ -215,6 +215,25 @@ impl Device {
                 driver.wake_after(after, alarm);
             });
         }
+    }
+
+    /// Whether the layer has done what the flash has not been told to do yet.
+    pub(crate) fn owes_erases(&self) -> bool {
+        self.dies.owes_erases()
+    }
+
+    pub(crate) fn blocks_per_die(&self) -> u32 {
+        self.config.blocks_per_die
+    }
+
+    /// What is left of the device when its power fails: the translation layer, and the dirty pages in the order in which the scheme
+    /// would flush them.
+    pub(crate) fn taken_apart(mut self, now: Ticks) -> (Box<dyn Ftl>, Vec<Lpn>) {
+        let mut dirty = Vec::new();
+        while self.buffer.flush_next(DestageCause::Drain, now, &self.dies) {
+            dirty.extend(self.buffer.record().pages.iter().map(|dirty| dirty.page));
+        }
+        (self.dies.into_ftl(), dirty)
     }
 
     /// Takes `request` in. It is answered under `token`, a small number that is free again after that.

@@ -5,6 +5,7 @@
 mod kit;
 
 mod batches;
+mod cuts;
 mod dies;
 mod idle;
 mod order;

@@ -15,13 +15,14 @@ use destage_device::{
 };
 use destage_flash::ftl::{self, FtlConfig};
 use destage_flash::medium::Medium;
+use destage_flash::mount::{MountError, MountReport};
 use destage_flash::{Ftl, Geometry, Kind, Operations, Timing};
 
 /// Bytes of a sector here.
 pub const SECTOR_BYTES: usize = 8;
 
 /// Times that matter to nobody here.
-const TIMING: Timing = Timing {
+pub const TIMING: Timing = Timing {
     read: 25,
     program: 200,
     erase: 1500,
@@ -121,7 +122,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    fn buffer(&self) -> Buffer {
+    fn buffer(&self, future: &[Lpn]) -> Buffer {
         let row = find(self.scheme).unwrap_or_else(|| panic!("no scheme {}", self.scheme));
         let values = values(COMMON.iter().chain(row.parameters), &self.scheme_settings);
         let cluster = self.geometry.data_pages();
@@ -132,14 +133,14 @@ impl<'a> Stack<'a> {
             capacity_pages: self.capacity,
             cluster_pages: config.cluster_pages,
             dies: self.geometry.dies,
-            future: Some(self.future),
+            future: Some(future),
             seed: 1,
             values: &values,
         });
         Buffer::new(config, scheme)
     }
 
-    fn ftl(&self, values: &Values) -> Box<dyn Ftl> {
+    fn ftl(&self, values: &Values, filled: bool) -> Box<dyn Ftl> {
         let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         let built = (row.build)(&FtlConfig {
             geometry: self.geometry,
@@ -148,7 +149,7 @@ impl<'a> Stack<'a> {
             parallel_units: self.parallel_units,
             endurance: 1_000_000_000,
             retire: false,
-            filled: self.filled,
+            filled,
             seed: 1,
             values,
         });
@@ -159,7 +160,7 @@ impl<'a> Stack<'a> {
     pub fn build(&self) -> Rig {
         let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         let values = values(row.parameters.iter(), &self.layer_settings);
-        let mut ftl = self.ftl(&values);
+        let ftl = self.ftl(&values, self.filled);
         let geometry = Geometry {
             page_bytes: (self.sectors * SECTOR_BYTES) as u64,
             ..self.geometry
@@ -167,12 +168,36 @@ impl<'a> Stack<'a> {
         let in_order = values.get("in_order") != Some(&Value::Flag(false));
         let mut medium = Medium::new(&geometry, in_order);
         if self.filled {
-            medium.fill_from(&mut *ftl);
+            medium.fill_from(&*ftl);
         }
+        let payload = Payload::new(medium, self.sectors * SECTOR_BYTES, self.sectors);
+        self.assemble(ftl, payload, self.future)
+    }
+
+    /// The device again after a cut that left `payload`, with the writes to come; what its mount took, or why it failed.
+    /// `watch` sees its steps.
+    pub fn remount(
+        &self,
+        mut payload: Payload,
+        future: &[Lpn],
+        watch: &mut dyn FnMut(&Medium, u32),
+    ) -> Result<(Rig, MountReport), MountError> {
+        let mut ftl = self.fresh();
+        let report = payload.mount(&mut *ftl, &TIMING, watch)?;
+        Ok((self.assemble(ftl, payload, future), report))
+    }
+
+    /// The layer without contents.
+    pub fn fresh(&self) -> Box<dyn Ftl> {
+        let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
+        self.ftl(&values(row.parameters.iter(), &self.layer_settings), false)
+    }
+
+    fn assemble(&self, ftl: Box<dyn Ftl>, payload: Payload, future: &[Lpn]) -> Rig {
         Rig {
-            device: Device::new(self.config, self.buffer(), ftl),
+            device: Device::new(self.config, self.buffer(future), ftl),
             flash: Flash {
-                payload: Payload::new(medium, self.sectors * SECTOR_BYTES, self.sectors),
+                payload,
                 commands: vec![None; self.geometry.dies as usize],
                 events: Vec::new(),
                 alarms: Vec::new(),

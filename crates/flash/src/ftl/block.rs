@@ -231,6 +231,11 @@ impl Die for Block {
         self.data.newest().get(page.block, page.offset)
     }
 
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
+        let offsets = pages.iter().map(|(offset, _)| *offset);
+        self.data.adopt(logical, block, offsets);
+    }
+
     fn blocks(&self) -> &Blocks {
         &self.blocks
     }

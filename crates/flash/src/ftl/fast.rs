@@ -16,6 +16,7 @@ use super::blocks::parameters::{self as shared, FirstWrite, Logs};
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{Blocks, LogicalPage};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
+use crate::nand::BlockSlot;
 use crate::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 const SOURCE: &str = "Lee et al., ACM TECS 6(3), 2007.";
@@ -207,6 +208,11 @@ impl Die for Fast {
 
     fn is_written(&self, page: LogicalPage) -> bool {
         self.store.is_written(page)
+    }
+
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
+        let offsets = pages.iter().map(|(offset, _)| *offset);
+        self.store.data.adopt(logical, block, offsets);
     }
 
     fn blocks(&self) -> &Blocks {

@@ -5,6 +5,7 @@
 //! where there is nothing to read, or a mapping is only cleared.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use destage_base::archived;
 use destage_base::parameter::Kind;
@@ -14,6 +15,7 @@ use destage_base::{Lpn, Ticks, parameters};
 use super::page::PageFtl;
 use super::page::parameters::{Greedy, PageConfig};
 use super::{Ftl, FtlRow, NoSpace, PageWrite, Properties};
+use crate::mount::{MountError, Place, Scan};
 use crate::nand::Wear;
 use crate::operation::Operations;
 
@@ -80,6 +82,10 @@ impl Ftl for Hat {
         self.data.read(page, operations)
     }
 
+    fn peek(&self, page: Lpn, operations: &mut Operations) {
+        self.data.peek(page, operations);
+    }
+
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
         self.data.write(write, operations)
     }
@@ -99,6 +105,14 @@ impl Ftl for Hat {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         self.data.collect_garbage(die, now, operations)
+    }
+
+    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
+        self.data.mount(scan, places)
+    }
+
+    fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+        self.data.mount_step(die, operations)
     }
 
     fn wear(&self) -> Wear {

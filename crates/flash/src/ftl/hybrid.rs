@@ -319,6 +319,20 @@ impl Die for Hybrid {
         self.slot_of(page).is_some()
     }
 
+    const KEEPS_OFFSETS: bool = false;
+
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
+        let slots = pages.iter().map(|(_, slot)| *slot);
+        self.data.adopt(logical, block, slots);
+        for (offset, slot) in pages {
+            let index = self.index(LogicalPage {
+                block: logical,
+                offset: *offset,
+            });
+            *self.slots.get_mut(index) = *slot as u16;
+        }
+    }
+
     fn blocks(&self) -> &Blocks {
         &self.blocks
     }

@@ -20,6 +20,7 @@ use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::list::List;
+use crate::nand::BlockSlot;
 use crate::operation::{MergeCause, Operations, Purpose, Role};
 
 const SOURCE: &str = "Lee et al., ACM SIGOPS OSR 42(6), 2008.";
@@ -331,6 +332,11 @@ impl Die for Last {
 
     fn is_written(&self, page: LogicalPage) -> bool {
         self.store.is_written(page)
+    }
+
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
+        let offsets = pages.iter().map(|(offset, _)| *offset);
+        self.store.data.adopt(logical, block, offsets);
     }
 
     fn blocks(&self) -> &Blocks {

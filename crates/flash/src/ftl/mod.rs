@@ -1,6 +1,7 @@
 //! Flash translation layers: one file or folder each, one trait, one registry.
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 use destage_base::archive::Archived;
 use destage_base::parameter::{Parameter, Values};
@@ -8,6 +9,7 @@ use destage_base::{Lpn, Ticks};
 
 use crate::batch::Batch;
 use crate::geometry::Geometry;
+use crate::mount::{MountError, Place, Scan};
 use crate::nand::Wear;
 use crate::operation::{Cause, Operations};
 use crate::timing::Timing;
@@ -136,6 +138,10 @@ pub trait Ftl: Send + Copied + Archived {
     /// [`NoSpace`] if the layer has to write for that, and no free block is left.
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
 
+    /// The read of `page` alone, without what a look-up of the map takes; nothing changes. No operation if it was never
+    /// written.
+    fn peek(&self, page: Lpn, operations: &mut Operations);
+
     /// Writes a page.
     ///
     /// # Errors
@@ -163,6 +169,26 @@ pub trait Ftl: Send + Copied + Archived {
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace>;
+
+    /// Takes over what `scan` has found on flash, as a layer that was just built without contents, and adds to `places` the
+    /// copy it takes of each page. Default: cannot.
+    ///
+    /// # Errors
+    /// [`MountError::Unsupported`] if the layer cannot be mounted.
+    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
+        let _ = (scan, places);
+        Err(MountError::Unsupported)
+    }
+
+    /// Does one step of putting the blocks of `die` in order after [`Ftl::mount`], and says whether there was one. The layer
+    /// serves nothing before the last of them. Default: there are none.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free.
+    fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+        let _ = (die, operations);
+        Ok(false)
+    }
 
     /// The same layer for dies with [parallel units](Properties::parallel_units), if it has any.
     fn batched(&mut self) -> Option<&mut dyn Batched> {

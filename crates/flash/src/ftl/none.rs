@@ -46,6 +46,7 @@ impl Ftl for NoFlash {
     fn read(&mut self, _: Lpn, _: &mut Operations) -> Result<(), NoSpace> {
         Ok(())
     }
+    fn peek(&self, _: Lpn, _: &mut Operations) {}
     fn write(&mut self, _: PageWrite, _: &mut Operations) -> Result<(), NoSpace> {
         Ok(())
     }

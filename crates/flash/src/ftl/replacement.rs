@@ -354,6 +354,11 @@ impl Die for Replacement {
         self.holder(page).is_some()
     }
 
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
+        let offsets = pages.iter().map(|(offset, _)| *offset);
+        self.data.adopt(logical, block, offsets);
+    }
+
     fn blocks(&self) -> &Blocks {
         &self.blocks
     }

@@ -19,6 +19,7 @@ use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::divide::Divider;
 use crate::list::List;
+use crate::nand::BlockSlot;
 use crate::operation::{MergeCause, Operations, Purpose, Role};
 
 const SOURCE: &str = "Park et al., ACM TECS 7(4), 2008.";
@@ -247,6 +248,11 @@ impl Die for Sast {
 
     fn is_written(&self, page: LogicalPage) -> bool {
         self.store.is_written(page)
+    }
+
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
+        let offsets = pages.iter().map(|(offset, _)| *offset);
+        self.store.data.adopt(logical, block, offsets);
     }
 
     fn blocks(&self) -> &Blocks {

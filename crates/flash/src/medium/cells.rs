@@ -9,26 +9,35 @@ use super::Spare;
 const ERASED: u16 = u16::MAX;
 /// Something is there that nobody has named.
 const UNKNOWN: u16 = u16::MAX - 1;
+/// A program or an erase was cut off here: neither data nor spare area can be read.
+const UNREADABLE: u16 = u16::MAX - 2;
+/// The place of data that are zeros and not kept.
+pub(super) const NO_DATA: u32 = u32::MAX;
+/// The offset of an entry whose page cannot be read any more.
+const LOST: u32 = u32::MAX;
 
 /// A programmed page.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Stored {
     pub spare: Spare,
     /// Sum over the data alone.
     pub digest: u64,
     /// Where the data begins in the block's bytes; all zeros are not kept.
     pub data_at: u32,
+    /// Its program was cut off, and the drive does not notice.
+    pub is_torn: bool,
 }
 
 /// What is known of a page.
 pub(super) enum Cell<'a> {
     Erased,
     Unknown,
+    Unreadable,
     Stored(&'a Stored),
 }
 
 /// A block. One that was never programmed takes no memory.
-#[derive(Default)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct Block {
     /// Of each page its position in `stored`, once something is programmed.
     cells: Vec<u16>,
@@ -38,6 +47,15 @@ pub(super) struct Block {
     /// The page after the last one programmed.
     end: u32,
     /// Nobody knows whether something is there: it may be read, and programmed.
+    is_unknown: bool,
+    /// How often it was erased.
+    pub erases: u32,
+}
+
+/// How a block was before a page of it was programmed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Before {
+    end: u32,
     is_unknown: bool,
 }
 
@@ -49,6 +67,7 @@ impl Block {
         match self.cells.get(page as usize) {
             None | Some(&ERASED) => Cell::Erased,
             Some(&UNKNOWN) => Cell::Unknown,
+            Some(&UNREADABLE) => Cell::Unreadable,
             Some(position) => Cell::Stored(&self.stored[usize::from(*position)].1),
         }
     }
@@ -56,12 +75,16 @@ impl Block {
     pub fn stored(&self, page: u32) -> Option<&Stored> {
         match self.cell(page) {
             Cell::Stored(stored) => Some(stored),
-            Cell::Erased | Cell::Unknown => None,
+            Cell::Erased | Cell::Unknown | Cell::Unreadable => None,
         }
     }
 
     pub fn is_programmable(&self, page: u32) -> bool {
-        self.is_unknown || matches!(self.cell(page), Cell::Erased)
+        self.is_unknown
+            || matches!(
+                self.cells.get(page as usize),
+                None | Some(&ERASED | &UNKNOWN)
+            )
     }
 
     pub fn end(&self) -> u32 {
@@ -70,7 +93,8 @@ impl Block {
 
     /// Programmed pages with their offsets.
     pub fn all(&self) -> impl Iterator<Item = (u32, &Stored)> {
-        self.stored.iter().map(|(page, stored)| (*page, stored))
+        let readable = self.stored.iter().filter(|(page, _)| *page != LOST);
+        readable.map(|(page, stored)| (*page, stored))
     }
 
     /// The `length` bytes of `stored`, unless they are zeros that are not kept.
@@ -79,41 +103,111 @@ impl Block {
         self.bytes.get(first..first.checked_add(length)?)
     }
 
-    /// Programs `page`, of `pages`; without `data` it holds zeros.
-    pub fn put(&mut self, page: u32, pages: u32, stored: Stored, data: &[u8]) {
+    /// Whether nothing was programmed since the last erase, as far as anybody knows.
+    pub fn is_erased(&self) -> bool {
+        self.end == 0
+    }
+
+    /// Programs `page`, of `pages`; without `data` it holds zeros. What [`Block::take_back`] goes back to.
+    pub fn put(&mut self, page: u32, pages: u32, stored: Stored, data: &[u8]) -> Before {
+        let before = Before {
+            end: self.end,
+            is_unknown: self.is_unknown,
+        };
         self.is_unknown = false;
         if self.cells.is_empty() {
-            self.cells = vec![ERASED; pages as usize];
+            let cell = if before.is_unknown { UNKNOWN } else { ERASED };
+            self.cells = vec![cell; pages as usize];
         }
         self.cells[page as usize] = self.stored.len() as u16;
         let data_at = if data.is_empty() {
-            u32::MAX
+            NO_DATA
         } else {
             self.bytes.len() as u32
         };
         self.bytes.extend_from_slice(data);
         self.stored.push((page, Stored { data_at, ..stored }));
         self.end = self.end.max(page + 1);
+        before
     }
 
-    /// The rest of a block of a device filled before: programmed behind pages that are known.
-    pub fn fill_up(&mut self, pages: u32) {
-        if self.cells.is_empty() {
+    /// The program of `page`, the latest of this block, never was; what was there `before` it is again.
+    pub fn take_back(&mut self, page: u32, before: Before) {
+        self.forget_latest();
+        self.cells[page as usize] = ERASED;
+        self.end = before.end;
+        if before.is_unknown {
+            self.cells.clear();
             self.is_unknown = true;
-            return;
         }
-        for cell in self.cells.iter_mut().filter(|cell| **cell == ERASED) {
-            *cell = UNKNOWN;
-        }
-        self.end = pages;
     }
 
-    pub fn erase(&mut self) {
+    /// The program of `page`, the latest of this block, was cut off.
+    pub fn break_latest(&mut self, page: u32) {
+        self.forget_latest();
+        self.cells[page as usize] = UNREADABLE;
+    }
+
+    /// What is left of the program of `page`, which was cut off.
+    pub fn restore_torn(&mut self, page: u32, stored: Stored, data: &[u8]) {
+        let end = self.end;
+        self.put(page, end, stored, data);
+    }
+
+    fn forget_latest(&mut self) {
+        if let Some((_, stored)) = self.stored.pop()
+            && stored.data_at != NO_DATA
+        {
+            self.bytes.truncate(stored.data_at as usize);
+        }
+    }
+
+    /// `page`, programmed long ago, cannot be read any more; whether it could be before.
+    pub fn lose(&mut self, page: u32) -> bool {
+        let Some(cell) = self.cells.get_mut(page as usize) else {
+            return false;
+        };
+        let position = core::mem::replace(cell, UNREADABLE);
+        let stored = self.stored.get_mut(usize::from(position));
+        if let Some((offset, _)) = stored {
+            *offset = LOST;
+            return true;
+        }
+        *cell = position;
+        false
+    }
+
+    /// The erase of the block, which has `pages` pages, was cut off.
+    pub fn break_erase(&mut self, pages: u32) {
         *self = Self {
-            cells: core::mem::take(&mut self.cells),
+            cells: vec![UNREADABLE; pages as usize],
+            end: pages,
+            erases: self.erases,
             ..Self::default()
         };
-        self.cells.fill(ERASED);
+    }
+
+    /// The rest of a block of a device filled before: nobody knows what it holds, or whether anything.
+    pub fn fill_up(&mut self) {
+        self.is_unknown = self.cells.is_empty();
+        let rest = self.cells.iter_mut().filter(|cell| **cell == ERASED);
+        rest.for_each(|cell| *cell = UNKNOWN);
+    }
+
+    /// Nothing is behind `page`, which is about to be programmed.
+    pub fn know_behind(&mut self, page: u32) {
+        let behind = self.cells.iter_mut().skip(page as usize + 1);
+        let unknown = behind.filter(|cell| **cell == UNKNOWN);
+        unknown.for_each(|cell| *cell = ERASED);
+    }
+
+    /// Erases it; what it was before.
+    pub fn erase(&mut self) -> Self {
+        let erased = Self {
+            erases: self.erases + 1,
+            ..Self::default()
+        };
+        core::mem::replace(self, erased)
     }
 }
 
@@ -123,8 +217,9 @@ fn mix(sum: u64, word: u64) -> u64 {
     (sum ^ word).wrapping_mul(PRIME).rotate_left(23)
 }
 
-/// A sum over the bytes of a page.
-pub(super) fn digest(data: &[u8]) -> u64 {
+/// A sum over `data`, by which contents are told apart.
+#[must_use]
+pub fn digest(data: &[u8]) -> u64 {
     let mut sum = 0xCBF2_9CE4_8422_2325;
     let (words, rest) = data.as_chunks::<8>();
     for word in words {

@@ -8,7 +8,11 @@
 //! `docs/SPEC.md` has the rules in full.
 
 mod cells;
+mod cut;
+mod fill;
 mod refusal;
+mod scan;
+mod spare;
 #[cfg(test)]
 mod tests;
 
@@ -19,72 +23,16 @@ use alloc::vec::Vec;
 use destage_base::Lpn;
 use destage_base::lazy::{Initial, LazyTable};
 
-use self::cells::{Block, Cell, Stored, digest};
+pub use self::cells::digest;
+use self::cells::{Block, Cell, Stored};
+pub use self::cut::{BadDrive, CutReport, Lost};
+use self::cut::{Done, Undo};
 pub use self::refusal::{Refusal, Spot};
-use crate::ftl::Ftl;
+pub use self::spare::{Image, ImageKind, Spare, SpareKind};
+use crate::batch::Entry as BatchEntry;
 use crate::geometry::Geometry;
 use crate::nand::Ppn;
-use crate::operation::{Content, Detail, Kind, Operation, Operations, Purpose, Role};
-
-/// What kind of page was programmed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SpareKind {
-    /// Data of the host.
-    Host,
-    /// A copy: of another physical page, or padding that repeats a version.
-    Copy,
-    /// Zeros that the host asked for, or that were there before the first request.
-    Zeros,
-    /// Padding where there was nothing: never the newest of its page.
-    Fill,
-    /// A page of the map.
-    Map,
-    /// The summary of a block.
-    Summary,
-}
-
-/// What stands beside the data of a programmed page.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Spare {
-    /// What kind of page it is.
-    pub kind: SpareKind,
-    /// The logical page; of kind `Map` the page of the map; none of a summary.
-    pub page: Option<Lpn>,
-    /// The version of the contents; 0 before the first write, and of fillers, maps and summaries.
-    pub version: u64,
-    /// The number of the program, over all dies, from 1; 0 of pages that were there before the first.
-    pub program: u64,
-    /// What the block is used for.
-    pub purpose: Purpose,
-    /// Check sum over the data and all of the above.
-    pub check: u64,
-}
-
-/// What kind of page the host's side programs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ImageKind {
-    /// Data of the host.
-    Host,
-    /// Zeros that the host asked for.
-    Zeros,
-    /// Padding that repeats a version.
-    Copy,
-    /// Padding where there is nothing to repeat; its version is 0.
-    Fill,
-}
-
-/// The bytes a step writes for one logical page.
-#[derive(Clone, Copy, Debug)]
-pub struct Image<'a> {
-    /// The page.
-    pub page: Lpn,
-    /// The version of the bytes, from 1; 0 for fillers.
-    pub version: u64,
-    /// What kind of page it is.
-    pub kind: ImageKind,
-    /// As many bytes as a page has.
-    pub data: &'a [u8],
-}
+use crate::operation::{Content, Detail, Kind, Operations, Purpose};
 
 /// Where the newest copy of a page is, and which version was programmed or trimmed last.
 #[derive(Clone, Copy)]
@@ -93,6 +41,7 @@ struct Entry {
     version: u64,
 }
 
+#[derive(Clone)]
 struct Nowhere;
 impl Initial for Nowhere {
     type Entry = Entry;
@@ -105,6 +54,7 @@ impl Initial for Nowhere {
 }
 
 /// A copy that was replaced by a program that has not ended.
+#[derive(Clone)]
 struct Hold {
     /// Die and physical page of the copy.
     place: (u32, u32),
@@ -113,11 +63,16 @@ struct Hold {
     by: (u32, u32),
 }
 
+#[derive(Clone)]
 struct Die {
     blocks: Vec<Block>,
     is_busy: bool,
     /// Logical pages whose program is in flight.
     in_flight: Vec<Lpn>,
+    /// What the step in service has done so far, as if each operation had ended.
+    done: Vec<Done>,
+    /// When its parts end, if it is a batch.
+    parts: Vec<BatchEntry>,
 }
 
 /// Payload of a step's program.
@@ -130,6 +85,7 @@ struct Payload {
 }
 
 /// The medium. See the [module](self).
+#[derive(Clone)]
 pub struct Medium {
     dies: Vec<Die>,
     pages: LazyTable<Nowhere>,
@@ -161,6 +117,8 @@ impl Medium {
             blocks: (0..blocks).map(|_| Block::default()).collect(),
             is_busy: false,
             in_flight: Vec::new(),
+            done: Vec::new(),
+            parts: Vec::new(),
         };
         let pages = (u64::from(geometry.dies) * u64::from(blocks)) << page_bits;
         Self {
@@ -175,54 +133,6 @@ impl Medium {
             scratch: Vec::new(),
             zeros_digest: digest(&zeros),
             zeros,
-        }
-    }
-
-    /// Makes this the medium of a device that was filled before: every page holds zeros of version 0 where
-    /// `ftl` reads it. Blocks that no page is in hold something nobody knows: they may be read as a map, and
-    /// programmed.
-    ///
-    /// Every page is read once, so a layer that keeps a part of its map in RAM has the last ones there
-    /// afterwards.
-    ///
-    /// # Panics
-    /// If the medium was used before, or the layer does not read each page in a place of its own.
-    pub fn fill_from(&mut self, ftl: &mut dyn Ftl) {
-        assert_eq!(self.programs, 0, "only a new medium is filled");
-        let mut operations = Operations::detailed();
-        for page in (0..ftl.pages()).map(Lpn) {
-            let die = ftl.die_of(page);
-            operations.clear();
-            if let Err(full) = ftl.read(page, &mut operations) {
-                panic!("page {} cannot be read: {full:?}", page.0);
-            }
-            let is_place =
-                |(_, _, detail): &(u32, &Operation, &Detail)| detail.content == Content::Host(page);
-            let Some((_, read, _)) = operations.commands().find(is_place) else {
-                panic!("page {} of a filled device has no contents", page.0);
-            };
-            let at = read.at.0;
-            let (block, offset) = self.split(at);
-            let payload = Payload {
-                kind: SpareKind::Zeros,
-                page: Some(page),
-                version: 0,
-                digest: self.zeros_digest,
-                has_data: false,
-            };
-            let stored = self.stored(&payload, Purpose::shared(Role::Data), 0);
-            let block = &mut self.dies[die as usize].blocks[block as usize];
-            assert!(
-                matches!(block.cell(offset), Cell::Erased),
-                "{at} of die {die} holds two pages"
-            );
-            block.put(offset, self.pages_per_block, stored, &[]);
-            self.pages.get_mut(page.0 as usize).place = Some((die, at));
-        }
-        for die in &mut self.dies {
-            for block in &mut die.blocks {
-                block.fill_up(self.pages_per_block);
-            }
         }
     }
 
@@ -246,17 +156,40 @@ impl Medium {
         self.dies[die as usize].is_busy = true;
         self.reads.clear();
         let is_single_lane = operations.is_single_lane();
-        for (lane, operation, detail) in operations.commands() {
-            let lane = (die, lane);
-            match operation.kind {
-                Kind::Read => self.read(lane, operation.at, detail.content)?,
+        for (number, operation, detail) in operations.commands() {
+            let lane = (die, number);
+            let undo = match operation.kind {
+                Kind::Read => {
+                    self.read(lane, operation.at, detail.content)?;
+                    Undo::Nothing
+                }
                 Kind::Program => {
-                    self.program(lane, is_single_lane, operation.at, detail, images)?;
+                    self.program(lane, is_single_lane, operation.at, detail, images)?
                 }
                 Kind::Erase => self.erase(lane, operation.at)?,
-            }
+            };
+            self.dies[die as usize].done.push(Done {
+                lane: number,
+                operation: *operation,
+                undo,
+            });
         }
         Ok(())
+    }
+
+    /// The same for a batch of `parts`, each of which ends by itself.
+    ///
+    /// # Errors
+    /// As of [`Medium::start`].
+    pub fn start_batch(
+        &mut self,
+        die: u32,
+        operations: &Operations,
+        parts: &[BatchEntry],
+        images: &[Image<'_>],
+    ) -> Result<(), Refusal> {
+        self.dies[die as usize].parts.extend_from_slice(parts);
+        self.start(die, operations, images)
     }
 
     /// The step on `die` has ended: its programs have, and nothing is held for them any more.
@@ -264,6 +197,8 @@ impl Medium {
         let state = &mut self.dies[die as usize];
         state.is_busy = false;
         state.in_flight.clear();
+        state.done.clear();
+        state.parts.clear();
         self.holds.retain(|hold| hold.by.0 != die);
     }
 
@@ -320,7 +255,8 @@ impl Medium {
         Stored {
             spare,
             digest: payload.digest,
-            data_at: u32::MAX,
+            data_at: cells::NO_DATA,
+            is_torn: false,
         }
     }
 
@@ -331,6 +267,9 @@ impl Medium {
         let (block, page) = self.split(at.0);
         let stored = match self.dies[die as usize].blocks[block as usize].cell(page) {
             Cell::Erased => return Err(Refusal::ReadOfErased(self.spot(die, at.0))),
+            // A map that was to be beside such a page is found beside the one before it.
+            Cell::Unreadable if content == Content::Spare => None,
+            Cell::Unreadable => return Err(Refusal::ReadOfUnreadable(self.spot(die, at.0))),
             Cell::Unknown => None,
             Cell::Stored(stored) => Some(&stored.spare),
         };
@@ -376,7 +315,7 @@ impl Medium {
         at: Ppn,
         detail: &Detail,
         images: &[Image<'_>],
-    ) -> Result<(), Refusal> {
+    ) -> Result<Undo, Refusal> {
         let at = at.0;
         let (block, page) = self.split(at);
         let here = self.spot(die, at);
@@ -411,13 +350,12 @@ impl Medium {
         } else {
             &[]
         };
-        self.dies[die as usize].blocks[block as usize].put(
-            page,
-            self.pages_per_block,
-            stored,
-            data,
-        );
-        Ok(())
+        let state = &mut self.dies[die as usize].blocks[block as usize];
+        let before = state.put(page, self.pages_per_block, stored, data);
+        if self.is_in_order {
+            state.know_behind(page);
+        }
+        Ok(Undo::Program(before))
     }
 
     /// A page that only the layer reads.
@@ -550,7 +488,7 @@ impl Medium {
         Ok(())
     }
 
-    fn erase(&mut self, (die, lane): (u32, u32), first: Ppn) -> Result<(), Refusal> {
+    fn erase(&mut self, (die, lane): (u32, u32), first: Ppn) -> Result<Undo, Refusal> {
         let (block, page) = self.split(first.0);
         let here = self.spot(die, first.0);
         if page != 0 {
@@ -580,7 +518,7 @@ impl Medium {
                 return Err(Refusal::EraseOfNewest { spot: here, page });
             }
         }
-        self.dies[die as usize].blocks[block as usize].erase();
-        Ok(())
+        let before = self.dies[die as usize].blocks[block as usize].erase();
+        Ok(Undo::Erase(Box::new(before)))
     }
 }

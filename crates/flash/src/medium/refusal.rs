@@ -84,6 +84,8 @@ pub enum Refusal {
     },
     /// A read of an erased page.
     ReadOfErased(Spot),
+    /// A read of a page whose program or erase was cut off.
+    ReadOfUnreadable(Spot),
     /// A read of a logical page at a place that is not its newest copy.
     ReadOfOld {
         /// The logical page.
@@ -174,6 +176,9 @@ impl fmt::Display for Refusal {
                 write!(out, "copy of {from} to {spot} without a read before it")
             }
             Self::ReadOfErased(spot) => write!(out, "read of {spot}, which is erased"),
+            Self::ReadOfUnreadable(spot) => {
+                write!(out, "read of {spot}, whose program or erase was cut off")
+            }
             Self::ReadOfOld { page, spot, newest } => {
                 write!(out, "read of logical page {} at {spot}; ", page.0)?;
                 match newest {

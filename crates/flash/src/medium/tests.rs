@@ -3,7 +3,7 @@
 use alloc::format;
 
 use super::*;
-use crate::operation::{Cause, Transfer};
+use crate::operation::{Cause, Role, Transfer};
 
 const GEOMETRY: Geometry = Geometry {
     dies: 2,

@@ -1,16 +1,16 @@
 //! `Tally`: how many operations there were.
 
-use super::{Kind, Operations};
+use super::{Cause, Kind, Operations};
 
 /// How many operations of each kind and cause were done, and which merges they were part of.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// Page reads by [`Cause::ALL`](super::Cause::ALL) order.
-    pub reads: [u64; 5],
-    /// Page programs by [`Cause::ALL`](super::Cause::ALL) order.
-    pub programs: [u64; 5],
-    /// Block erases by [`Cause::ALL`](super::Cause::ALL) order.
-    pub erases: [u64; 5],
+    /// Page reads by [`Cause::ALL`] order.
+    pub reads: [u64; Cause::ALL.len()],
+    /// Page programs by [`Cause::ALL`] order.
+    pub programs: [u64; Cause::ALL.len()],
+    /// Block erases by [`Cause::ALL`] order.
+    pub erases: [u64; Cause::ALL.len()],
     /// Merges by [`MergeKind::ALL`](super::MergeKind::ALL) order.
     pub merges: [u64; 3],
     /// Merges by [`MergeCause::ALL`](super::MergeCause::ALL) order.

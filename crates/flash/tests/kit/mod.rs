@@ -212,7 +212,7 @@ fn bytes_of(page: u64, version: u64) -> [u8; 8] {
 impl Device {
     /// The device of `setup`.
     pub fn new(setup: &Setup) -> Self {
-        let mut ftl = setup
+        let ftl = setup
             .build()
             .unwrap_or_else(|refusal| panic!("{refusal:?}"));
         let values = setup.values();
@@ -223,7 +223,7 @@ impl Device {
         };
         let mut medium = Medium::new(&geometry, in_order);
         if setup.filled {
-            medium.fill_from(&mut *ftl);
+            medium.fill_from(&*ftl);
         }
         Self {
             tally: Tally::default(),

@@ -21,6 +21,7 @@ use super::blocks::striped::{Die, Striped};
 use super::blocks::{AllNone, Blocks, LogicalPage, NONE};
 use super::{FtlConfig, FtlRow, NoSpace, PageWrite, Shortage};
 use crate::list::List;
+use crate::nand::BlockSlot;
 use crate::operation::{Cause, MergeCause, MergeKind, Operations, Purpose, Role};
 
 const SOURCE: &str =
@@ -313,6 +314,11 @@ impl Die for Bast {
             || self
                 .log_of(page.block)
                 .is_some_and(|log| self.logs[log as usize].page_of(page.offset).is_some())
+    }
+
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]) {
+        let offsets = pages.iter().map(|(offset, _)| *offset);
+        self.data.adopt(logical, block, offsets);
     }
 
     fn blocks(&self) -> &Blocks {

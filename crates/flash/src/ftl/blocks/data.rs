@@ -103,6 +103,12 @@ impl DataBlocks {
         (before != NONE).then_some(before)
     }
 
+    /// `logical` lies in `block`, and the newest copies of `offsets` of its pages do.
+    pub fn adopt(&mut self, logical: u32, block: BlockSlot, offsets: impl Iterator<Item = u32>) {
+        self.put(logical, block);
+        offsets.for_each(|offset| self.set_newest(logical, offset));
+    }
+
     /// `logical` has no data block any more; gives the one it had.
     pub fn take(&mut self, logical: u32) -> Option<BlockSlot> {
         if let Some(programmed) = &mut self.programmed {

@@ -77,6 +77,18 @@ impl FreePool {
         }
     }
 
+    /// None is free.
+    pub fn clear(&mut self) {
+        for plane in &mut self.planes {
+            plane.fresh = plane.end;
+            match &mut plane.returned {
+                Queue::Oldest(queue) => queue.clear(),
+                Queue::LeastWorn(queue) => queue.clear(),
+            }
+        }
+        self.count = 0;
+    }
+
     /// How many there are.
     pub fn count(&self) -> u32 {
         self.count

@@ -4,6 +4,7 @@ pub(super) mod data;
 mod free;
 pub(super) mod log_block;
 pub(super) mod logged;
+pub(super) mod mount;
 mod owners;
 pub(super) mod page_log;
 pub(super) mod parameters;
@@ -202,9 +203,15 @@ impl Blocks {
     pub fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
         self.nand.erase(block, live);
         let erases = self.nand.block(block).erases;
-        self.is_near_end |= erases.saturating_add(ERASES_OF_A_STEP) >= self.retire_at;
+        self.note_erases(erases);
         operations.push_erase(cause, self.ppn(block, 0));
         self.erases_to_levelling = self.erases_to_levelling.saturating_sub(1);
+    }
+
+    /// A block was erased `erases` times by now.
+    #[inline]
+    fn note_erases(&mut self, erases: u32) {
+        self.is_near_end |= erases.saturating_add(ERASES_OF_A_STEP) >= self.retire_at;
     }
 
     /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), and makes it free.

@@ -8,11 +8,13 @@ use destage_base::archive::Archived;
 use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
+use super::mount::{Copy, Recovery};
 use super::{Blocks, LogicalPage};
 use crate::divide::Divider;
 use crate::ftl::{BuildError, Ftl, NoSpace, PageWrite, Properties};
 use crate::geometry::Geometry;
-use crate::nand::Wear;
+use crate::mount::{FoundBlock, MountError, Place, Scan};
+use crate::nand::{BlockSlot, Wear};
 use crate::operation::Operations;
 
 /// One die of such a device. Everything it is asked is about its own blocks.
@@ -41,6 +43,43 @@ pub(in crate::ftl) trait Die: Archived + Clone + Send {
 
     /// Whether `page` has contents.
     fn is_written(&self, page: LogicalPage) -> bool;
+
+    /// Whether each page of a data block is at its own offset. Default: it is.
+    const KEEPS_OFFSETS: bool = true;
+
+    /// Logical block `logical` lies in `block`, which has the newest copies of `pages`: offset and slot of each. Other pages of
+    /// it may follow.
+    fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]);
+
+    /// Takes over what was `found`, as a die that was just made without contents: `copies` are in the order of pages and ranks.
+    fn mount(&mut self, found: &[FoundBlock], copies: &[Copy]) -> Recovery {
+        self.blocks_mut().mount(found);
+        let (plan, adopted) = Recovery::plan(self.blocks(), found, copies, Self::KEEPS_OFFSETS);
+        for (logical, block, pages) in &adopted {
+            self.adopt(*logical, *block, pages);
+        }
+        plan
+    }
+
+    /// Does one step of `recovery`, if there is one left.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free.
+    fn mount_step(
+        &mut self,
+        recovery: &mut Recovery,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        let blocks = self.blocks_mut();
+        let Some(done) = recovery.step(blocks, Self::KEEPS_OFFSETS, operations)? else {
+            blocks.reset_figures();
+            return Ok(false);
+        };
+        if let Some((logical, block, pages)) = done {
+            self.adopt(logical, block, &pages);
+        }
+        Ok(true)
+    }
 
     /// Its physical blocks.
     fn blocks(&self) -> &Blocks;
@@ -76,9 +115,11 @@ pub(in crate::ftl) struct Striped<E> {
     over_dies: Divider,
     pages: u64,
     has_merges: bool,
+    /// What each die has to put in order after a mount; empty at all other times.
+    recoveries: Vec<Recovery>,
 }
 
-archived!([E: Archived] Striped<E> { dies } fixed { twins, unwanted, pages_per_block, over_dies, pages, has_merges });
+archived!([E: Archived] Striped<E> { dies } fixed { twins, unwanted, pages_per_block, over_dies, pages, has_merges, recoveries });
 
 impl<E: Die> Striped<E> {
     /// A device of dies with `logical_blocks` each, made by `make` from their number.
@@ -104,6 +145,7 @@ impl<E: Die> Striped<E> {
             over_dies: Divider::new(geometry.dies),
             pages,
             has_merges,
+            recoveries: Vec::new(),
         })
     }
 
@@ -153,10 +195,14 @@ impl<E: Die + 'static> Ftl for Striped<E> {
     }
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        self.peek(page, operations);
+        Ok(())
+    }
+
+    fn peek(&self, page: Lpn, operations: &mut Operations) {
         operations.set_page(page);
         let (die, page) = self.locate(page);
         self.dies[die].read(page, operations);
-        Ok(())
     }
 
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
@@ -187,6 +233,40 @@ impl<E: Die + 'static> Ftl for Striped<E> {
     /// Merging is part of the write that needs it.
     fn collect_garbage(&mut self, _: u32, _: Ticks, _: &mut Operations) -> Result<bool, NoSpace> {
         Ok(false)
+    }
+
+    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
+        let mut copies: Vec<Vec<Copy>> = scan.dies.iter().map(|_| Vec::new()).collect();
+        for place in scan.copies() {
+            let (die, page) = self.locate(place.page);
+            if die as u32 == place.die {
+                let (at, rank) = (place.at, place.rank);
+                copies[die].push(Copy { page, at, rank });
+            }
+        }
+        self.recoveries.clear();
+        for (number, (found, copies)) in scan.dies.iter().zip(&copies).enumerate() {
+            let recovery = self.dies[number].mount(found, copies);
+            for Copy { page, at, rank } in &recovery.places {
+                let block = u64::from(page.block) * self.dies.len() as u64 + number as u64;
+                let pages = u64::from(self.dies[number].blocks().pages());
+                places.push(Place {
+                    page: Lpn(block * pages + u64::from(page.offset)),
+                    die: number as u32,
+                    at: *at,
+                    rank: *rank,
+                });
+            }
+            self.recoveries.push(recovery);
+        }
+        Ok(())
+    }
+
+    fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+        let Some(recovery) = self.recoveries.get_mut(die as usize) else {
+            return Ok(false);
+        };
+        self.dies[die as usize].mount_step(recovery, operations)
     }
 
     fn wear(&self) -> Wear {

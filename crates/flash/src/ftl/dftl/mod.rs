@@ -17,6 +17,7 @@ use self::cache::Cache;
 use super::page::PageFtl;
 use super::page::parameters::{AllocationPool, Greedy, PageConfig};
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
+use crate::mount::{MountError, Place, Scan};
 use crate::nand::Wear;
 use crate::operation::Operations;
 
@@ -290,6 +291,10 @@ impl Ftl for Dftl {
         self.data.read(page, operations)
     }
 
+    fn peek(&self, page: Lpn, operations: &mut Operations) {
+        self.data.peek(page, operations);
+    }
+
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
         let place = self.data.locate(write.page);
         if self.is_short(place.0) {
@@ -326,6 +331,15 @@ impl Ftl for Dftl {
             });
         }
         self.collect_once(die, now, operations)
+    }
+
+    /// Pages of the map are written anew as their mappings change; those on flash are not needed.
+    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
+        self.data.mount(scan, places)
+    }
+
+    fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+        self.data.mount_step(die, operations)
     }
 
     fn wear(&self) -> Wear {

@@ -8,6 +8,7 @@ use destage_base::{Random, Ticks};
 
 mod build;
 mod choice;
+mod mount;
 mod room;
 
 pub(in crate::ftl) use self::build::Layout;
@@ -161,6 +162,8 @@ pub(in crate::ftl) struct Die {
     /// Where it began before the last choice.
     pub pointer_before: u32,
     summary_page: bool,
+    /// The first open block counts as free, as in the reference simulator without copy-back.
+    counts_first_open: bool,
     /// When each block was last erased; kept only for wear-aware garbage collection.
     pub last_erase: Option<LazyTable<NeverErased>>,
     /// Logical pages that garbage collection and levelling have moved, where somebody wants to know.
@@ -172,7 +175,7 @@ archived!(Die {
     favourite, room_of_others, pointer_before, last_erase, migrated,
 } fixed {
     shape, watermarks, plane_divider, endurance, retire_at, most_valid, separate_migrations, free_inside_planes,
-    summary_page,
+    summary_page, counts_first_open,
 });
 
 #[derive(Clone)]

@@ -38,6 +38,11 @@ impl ByWear {
         })
     }
 
+    /// No block is free.
+    pub fn clear(&mut self) {
+        self.pools.iter_mut().for_each(BTreeSet::clear);
+    }
+
     /// `block` of `pool`, erased `erases` times, is free, or not any more.
     pub fn set(&mut self, pool: usize, block: u32, erases: u32, free: bool) {
         if free {

@@ -36,7 +36,8 @@ use self::shape::NONE;
 use self::stripe::Stripe;
 use super::{Batched, BuildError, Ftl, NoSpace, PageWrite, Properties};
 use crate::batch::{Batch, Entry};
-use crate::nand::Wear;
+use crate::mount::{MountError, Place, Scan};
+use crate::nand::{Ppn, Wear};
 use crate::operation::{Cause, Operations};
 
 /// The page-mapped device. See the [module](self).
@@ -148,6 +149,14 @@ impl PageFtl {
         (die as usize, within)
     }
 
+    /// The number by which `page` is known in the die it is on.
+    fn number_in_die(&self, page: Lpn) -> u32 {
+        match self.placement {
+            Some(_) => page.0 as u32,
+            None => self.stripe.split(page.0 as u32).0,
+        }
+    }
+
     /// Writes page `within` of `die`.
     #[inline(always)]
     fn write_to(
@@ -234,10 +243,15 @@ impl Ftl for PageFtl {
 
     #[inline]
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        self.peek(page, operations);
+        Ok(())
+    }
+
+    #[inline]
+    fn peek(&self, page: Lpn, operations: &mut Operations) {
         operations.set_page(page);
         let (die, within) = self.locate(page);
         self.dies[die].read(within, operations);
-        Ok(())
     }
 
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
@@ -291,6 +305,29 @@ impl Ftl for PageFtl {
         } else {
             collect_die(state, &rules, operations)
         }
+    }
+
+    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
+        let newest = scan.newest();
+        let mut valid: Vec<Vec<(u32, Ppn)>> = vec![Vec::new(); self.dies.len()];
+        for place in &newest {
+            valid[place.die as usize].push((self.number_in_die(place.page), place.at));
+        }
+        let found = scan.dies.iter().zip(valid);
+        for (die, (blocks, valid)) in self.dies.iter_mut().zip(found) {
+            die.mount(blocks, valid.into_iter());
+        }
+        if let Some(placement) = &mut self.placement {
+            for place in &newest {
+                placement.found(place.page.0 as u32, place.die);
+            }
+        }
+        places.extend(newest);
+        Ok(())
+    }
+
+    fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+        Ok(self.dies[die as usize].mount_step(operations))
     }
 
     fn batched(&mut self) -> Option<&mut dyn Batched> {

@@ -144,6 +144,12 @@ impl Placement {
         left
     }
 
+    /// `page` of a device without contents was found on `die`.
+    pub fn found(&mut self, page: u32, die: u32) {
+        *self.home.get_mut(page as usize) = die;
+        self.pages[die as usize] += 1;
+    }
+
     /// `page` has no contents any more.
     pub fn forget(&mut self, page: u32) {
         let Some(home) = self.home(page) else { return };

@@ -101,7 +101,7 @@ impl Superblocks {
 
     /// Copies the first `most` live pages of `source` behind those of `target`, both of `superblock`; says how
     /// many there were.
-    fn copy_pages(
+    pub(super) fn copy_pages(
         &mut self,
         superblock: u32,
         source: BlockSlot,

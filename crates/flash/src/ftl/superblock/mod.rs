@@ -8,6 +8,7 @@
 //! those it moves.
 
 mod collect;
+mod mount;
 mod tables;
 
 use alloc::boxed::Box;
@@ -19,6 +20,7 @@ use destage_base::parameter::Kind;
 use destage_base::parameters;
 
 use self::tables::{Initial, LiveAtStart, MapAtStart, NoBlock, OwnerAtStart};
+use super::blocks::mount::{Copy, Recovery};
 use super::blocks::parameters as shared;
 use super::blocks::striped::{Die, Striped};
 use super::blocks::{Blocks, LogicalPage, NONE};
@@ -26,6 +28,7 @@ use super::{FtlConfig, FtlRow, NoSpace, PageWrite};
 use crate::divide::Divider;
 use crate::list::List;
 use crate::masks::{First, Masks};
+use crate::mount::FoundBlock;
 use crate::nand::BlockSlot;
 use crate::operation::{MergeCause, Operations, Purpose, Role};
 
@@ -327,6 +330,21 @@ impl Die for Superblocks {
 
     fn is_written(&self, page: LogicalPage) -> bool {
         self.place(self.index(page)).is_some()
+    }
+
+    /// Superblocks have no data blocks.
+    fn adopt(&mut self, _: u32, _: BlockSlot, _: &[(u32, u32)]) {}
+
+    fn mount(&mut self, found: &[FoundBlock], copies: &[Copy]) -> Recovery {
+        self.take_over(found, copies)
+    }
+
+    fn mount_step(
+        &mut self,
+        recovery: &mut Recovery,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        self.put_in_order(recovery, operations)
     }
 
     fn blocks(&self) -> &Blocks {

@@ -101,6 +101,7 @@ impl Die {
             room_of_others: u32::MAX,
             pointer_before: 0,
             summary_page: geometry.summary_page,
+            counts_first_open: layout.counts_first_open,
             last_erase: layout
                 .keeps_erase_times
                 .then(|| LazyTable::new(blocks as usize, NeverErased)),

@@ -1,0 +1,93 @@
+//! `destage run --payload --cut-at-...`: the power fails, and what is there after it is held against what was promised.
+
+use destage::base::time::TICKS_PER_MS;
+use destage::{Combination, CutAt, CutOutcome, CutPlan, Input, Observer};
+use destage_sim::power::time_of_ms;
+
+use crate::args::{Noise, PowerArguments};
+use crate::errors::{Failure, command};
+use crate::output;
+use crate::output::table::{Side, Table};
+use crate::progress::Progress;
+
+impl PowerArguments {
+    /// When the power is to fail, if it is.
+    pub(crate) fn plan(&self, seed: u64) -> Result<Option<CutPlan>, Failure> {
+        let time = self.cut_at_ms.map(|ms| {
+            let time = time_of_ms(ms);
+            time.ok_or_else(|| {
+                Failure::input(format!(
+                    "--cut-at-ms {ms}: expected milliseconds from 0 to 10^14"
+                ))
+            })
+        });
+        let at = [
+            self.cut_at_program.map(CutAt::Program),
+            self.cut_at_write.map(CutAt::Write),
+            self.cut_at_flush.map(CutAt::Flush),
+            time.transpose()?.map(CutAt::Time),
+        ];
+        let at = at.into_iter().flatten().next();
+        Ok(at.map(|at| CutPlan {
+            at,
+            seed: self.seed.unwrap_or(seed),
+        }))
+    }
+}
+
+/// Runs until the power fails by `plan`, and prints what came of it.
+pub(crate) fn cut(
+    input: &Input,
+    combination: &Combination,
+    plan: &CutPlan,
+    noise: Noise,
+    json: bool,
+    observer: &mut dyn Observer,
+) -> Result<(), Failure> {
+    let progress = Progress::new(noise, input.expected_requests());
+    let outcome = destage::cut(input, combination, plan, &progress, observer);
+    drop(progress);
+    let mut outcome = outcome?;
+    outcome.manifest.command = command();
+    if json {
+        output::print(outcome.to_json().as_bytes())?;
+    } else {
+        output::show(&for_people(&outcome))?;
+    }
+    match outcome.result.bad.len() {
+        0 => Ok(()),
+        bad => Err(Failure::Internal(format!(
+            "{bad} sectors do not hold what was promised: this is a bug in destage; please report it with the command"
+        ))),
+    }
+}
+
+fn for_people(outcome: &CutOutcome) -> String {
+    let CutOutcome { plan, result, .. } = outcome;
+    let ms = |ticks: u64| format!("{:.4} ms", ticks as f64 / TICKS_PER_MS as f64);
+    let mut table = Table::new(vec![Side::Left, Side::Right]);
+    let mut row = |name: &str, value: String| table.row([name, &value]);
+    row("power failed at", plan.at.to_string());
+    row("time", ms(result.time));
+    row("requests accepted", result.requests[0].to_string());
+    row("requests answered", result.requests[1].to_string());
+    row("programs begun", result.programs.to_string());
+    row("programs cut off", result.cut.programs.to_string());
+    row("erases cut off", result.cut.erases.to_string());
+    if let Some(dump) = &result.dump {
+        row("pages saved by the capacitor", dump.pages.to_string());
+        row("pages it did not pay for", dump.left.to_string());
+        row("energy", format!("{:.6} J", dump.energy as f64 / 1e12));
+        row("time of the dump", ms(dump.time));
+    }
+    row("time to mount", ms(result.mount.time));
+    row("spare areas read", result.mount.spare_reads.to_string());
+    row("sectors ever changed", result.counts.sectors.to_string());
+    row("of these promised", result.counts.must.to_string());
+    row("versions not promised", result.counts.may.to_string());
+    for (name, count) in &result.lost {
+        row(&format!("sectors lost: {name}"), count.to_string());
+    }
+    row("sectors not as promised", result.bad.len().to_string());
+    table.text()
+}

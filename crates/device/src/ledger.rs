@@ -1,0 +1,577 @@
+//! What must be there after a loss of power, and what may be: per sector, from requests and answers alone.
+//!
+//! The ledger knows no rule of the device, no buffer and no flash. It is told of every request that is accepted and of
+//! every answer before anybody else can see it. A sector *must* hold the newest version that an answered flush
+//! covers, or that was answered with force unit access; it *may* hold any later one that was accepted. Contents are told
+//! apart by sums over the bytes of a sector.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::Lpn;
+use destage_flash::medium::{Lost, digest};
+
+use crate::request::{Request, RequestKind};
+
+/// Old contents of a sector that are kept; a trim may bring each of them back.
+const MOST_OLD: usize = 64;
+/// Changes of a page, at least, before superseded ones are looked for.
+const CHANGES_TO_PRUNE: usize = 8;
+
+/// Why a sector holds what it should not.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Finding {
+    /// A promise is broken, or nobody wrote it.
+    Bad,
+    /// The sector was trimmed and holds what may be a version too old to be remembered.
+    Forgotten,
+    /// An option of a bad drive took it.
+    Lost(Lost),
+    /// The drive relies on its capacitor, and its energy did not suffice.
+    Energy,
+}
+
+/// Sectors and versions, counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Sectors that were ever changed.
+    pub sectors: u64,
+    /// Of these, sectors whose latest promised version is known by a promise.
+    pub must: u64,
+    /// Versions that may be there in their stead.
+    pub may: u64,
+}
+
+/// What a ledger has to know of its device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// Pages of the device.
+    pub pages: u64,
+    /// Sectors of a page.
+    pub sectors: u32,
+    /// Bytes of a sector.
+    pub sector_bytes: usize,
+    /// Writes are answered from RAM.
+    pub volatile_cache: bool,
+    /// Trims write zeros.
+    pub strict_trim: bool,
+    /// Flushes are answered at once, and a capacitor is to make that true.
+    pub relies_on_capacitor: bool,
+}
+
+/// How a page was changed.
+#[derive(Clone)]
+enum What {
+    /// A sum for each sector.
+    Written(Box<[u64]>),
+    Zeroes,
+    Trimmed,
+}
+
+/// A request that changed a page.
+#[derive(Clone)]
+struct Change {
+    version: u64,
+    /// Sectors of the page, from the first to before the last.
+    from: u32,
+    to: u32,
+    what: What,
+    /// The number of its answer, of all answers.
+    answer: Option<u64>,
+    /// Its answer was a promise.
+    forced: bool,
+}
+
+impl Change {
+    fn covers(&self, sector: u32) -> bool {
+        (self.from..self.to).contains(&sector)
+    }
+
+    /// The sum of `sector`, which it covers.
+    fn digest(&self, sector: u32, zeros: u64) -> u64 {
+        match &self.what {
+            What::Written(sums) => sums[(sector - self.from) as usize],
+            What::Zeroes | What::Trimmed => zeros,
+        }
+    }
+}
+
+/// One page: what it held at the start or at the latest mount, and what was done to it since.
+#[derive(Clone)]
+struct Page {
+    base: Box<[u64]>,
+    changes: Vec<Change>,
+    /// As many changes as superseded ones are looked for at.
+    prune_at: usize,
+    /// Sums that sectors had before, and whether some were forgotten.
+    old: Vec<(u32, u64)>,
+    has_forgotten: bool,
+}
+
+/// A request that is not answered.
+#[derive(Clone)]
+struct Open {
+    request: Request,
+    version: u64,
+    /// Answers before it was accepted.
+    answers: u64,
+}
+
+/// The ledger. See the [module](self).
+#[derive(Clone)]
+pub struct Ledger {
+    terms: Terms,
+    zeros: u64,
+    pages: BTreeMap<u64, Page>,
+    open: BTreeMap<u32, Open>,
+    /// Answers so far.
+    answers: u64,
+    /// Answers that a flush covers.
+    covered: u64,
+}
+
+impl Ledger {
+    /// Of a device that holds nothing but zeros.
+    #[must_use]
+    pub fn new(terms: Terms) -> Self {
+        Self {
+            terms,
+            zeros: digest(&vec![0; terms.sector_bytes]),
+            pages: BTreeMap::new(),
+            open: BTreeMap::new(),
+            answers: 0,
+            covered: 0,
+        }
+    }
+
+    /// `request` is accepted under `token` as `version`; `data` has the bytes of a write.
+    pub fn accept(&mut self, token: u32, request: &Request, version: u64, data: &[u8]) {
+        let open = Open {
+            request: *request,
+            version,
+            answers: self.answers,
+        };
+        self.open.insert(token, open);
+        let span = request.span;
+        let sectors = self.terms.sectors;
+        let pages = match request.kind {
+            RequestKind::Read | RequestKind::Flush => 0..0,
+            RequestKind::Trim => span.whole_pages(),
+            RequestKind::Write | RequestKind::WriteZeroes => 0..span.pages,
+        };
+        let mut sums = data.chunks(self.terms.sector_bytes).map(digest);
+        for offset in pages {
+            let is_trim = request.kind == RequestKind::Trim;
+            let head = if offset == 0 && !is_trim {
+                span.head
+            } else {
+                0
+            };
+            let tail = if offset + 1 == span.pages && !is_trim {
+                span.tail
+            } else {
+                0
+            };
+            let (from, to) = (head, sectors - tail);
+            let what = match request.kind {
+                RequestKind::Write => {
+                    What::Written(sums.by_ref().take((to - from) as usize).collect())
+                }
+                RequestKind::Trim if !self.terms.strict_trim => What::Trimmed,
+                _ => What::Zeroes,
+            };
+            let change = Change {
+                version,
+                from,
+                to,
+                what,
+                answer: None,
+                forced: false,
+            };
+            let number = span.page(offset, self.terms.pages).0;
+            self.change(number, change);
+        }
+    }
+
+    fn change(&mut self, number: u64, change: Change) {
+        let (sectors, zeros, covered) = (self.terms.sectors, self.zeros, self.covered);
+        let page = self.pages.entry(number).or_insert_with(|| Page {
+            base: vec![zeros; sectors as usize].into(),
+            changes: Vec::new(),
+            prune_at: CHANGES_TO_PRUNE,
+            old: Vec::new(),
+            has_forgotten: false,
+        });
+        if page.changes.len() >= page.prune_at {
+            page.prune(covered, zeros);
+            page.prune_at = CHANGES_TO_PRUNE.max(2 * page.changes.len());
+        }
+        page.changes.push(change);
+    }
+
+    /// Request `token` is answered, as done.
+    pub fn answer(&mut self, token: u32) {
+        let Some(open) = self.open.remove(&token) else {
+            return;
+        };
+        self.answers += 1;
+        let Open {
+            request, version, ..
+        } = open;
+        match request.kind {
+            RequestKind::Flush => {
+                self.covered = self.covered.max(open.answers);
+                return;
+            }
+            // The version that comes with it is that of another request.
+            RequestKind::Read => return,
+            RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => {}
+        }
+        let answers = self.answers;
+        let forced = request.fua || !self.terms.volatile_cache;
+        for offset in 0..request.span.pages {
+            let number = request.span.page(offset, self.terms.pages).0;
+            let page = self.pages.get_mut(&number);
+            let mut changes = page
+                .into_iter()
+                .flat_map(|page| page.changes.iter_mut().rev());
+            if let Some(change) = changes.find(|change| change.version == version) {
+                change.answer = Some(answers);
+                change.forced = forced;
+            }
+        }
+    }
+
+    /// Request `token` is answered with an error: nothing is promised, and what it changed may be there.
+    pub fn fail(&mut self, token: u32) {
+        self.open.remove(&token);
+    }
+
+    /// Holds `bytes`, what `page` holds after a mount, against the ledger: sectors of the device, and what is wrong with
+    /// them. `lost` gives what an option of a bad drive took of the page.
+    #[must_use]
+    pub fn check(&self, page: Lpn, bytes: &[u8], lost: Option<Lost>) -> Vec<(u64, Finding)> {
+        let first = page.0 * u64::from(self.terms.sectors);
+        let known = self.pages.get(&page.0);
+        let sectors = (0..).zip(bytes.chunks(self.terms.sector_bytes));
+        let each = sectors.filter_map(|(sector, bytes)| {
+            let sum = digest(bytes);
+            let finding = match known {
+                None => (sum != self.zeros).then_some(Finding::Bad),
+                Some(known) => known.finding(sector, sum, self),
+            }?;
+            let finding = match (finding, lost) {
+                (Finding::Bad, Some(lost)) => Finding::Lost(lost),
+                (finding, _) => finding,
+            };
+            Some((first + u64::from(sector), finding))
+        });
+        each.collect()
+    }
+
+    /// The pages that were ever changed.
+    pub fn pages(&self) -> impl Iterator<Item = Lpn> + '_ {
+        self.pages.keys().map(|page| Lpn(*page))
+    }
+
+    /// After a mount all begins anew: `holds` gives what each page that was ever changed holds, and that may not change.
+    pub fn restart(&mut self, mut holds: impl FnMut(Lpn, &mut Vec<u8>)) {
+        let mut bytes = Vec::new();
+        for (number, page) in &mut self.pages {
+            page.forget_changes(self.zeros);
+            bytes.clear();
+            holds(Lpn(*number), &mut bytes);
+            let sums = bytes.chunks(self.terms.sector_bytes).map(digest);
+            page.base = sums.collect();
+        }
+        self.open.clear();
+        self.answers = 0;
+        self.covered = 0;
+    }
+
+    /// How much it knows.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        self.each(|_, must, may| {
+            counts.sectors += 1;
+            counts.must += u64::from(must > 0);
+            counts.may += may.len() as u64;
+        });
+        counts
+    }
+
+    /// Emits each sector that was ever changed, with the version that must be there (0: what was there at the start or at the
+    /// latest mount) and the versions that may be.
+    pub fn each(&self, mut emit: impl FnMut(u64, u64, &[u64])) {
+        let mut may = Vec::new();
+        for (number, page) in &self.pages {
+            for sector in 0..self.terms.sectors {
+                let must = page.must(sector, self.covered);
+                let version = must.map_or(0, |change| change.version);
+                may.clear();
+                let later = page.later(sector, version);
+                may.extend(later.map(|change| change.version));
+                let sector = number * u64::from(self.terms.sectors) + u64::from(sector);
+                emit(sector, version, &may);
+            }
+        }
+    }
+}
+
+impl Page {
+    /// The newest promised change of `sector`; none if that is the base.
+    fn must(&self, sector: u32, covered: u64) -> Option<&Change> {
+        let promised = |change: &&Change| {
+            change.covers(sector)
+                && (change.forced || change.answer.is_some_and(|answer| answer <= covered))
+        };
+        let promised = self.changes.iter().filter(promised);
+        promised.max_by_key(|change| change.version)
+    }
+
+    /// The changes of `sector` after `version`.
+    fn later(&self, sector: u32, version: u64) -> impl Iterator<Item = &Change> + Clone {
+        let changes = self.changes.iter();
+        changes.filter(move |change| change.covers(sector) && change.version > version)
+    }
+
+    fn finding(&self, sector: u32, sum: u64, ledger: &Ledger) -> Option<Finding> {
+        let zeros = ledger.zeros;
+        let must = self.must(sector, ledger.covered);
+        let version = must.map_or(0, |change| change.version);
+        let promised = match must {
+            Some(change) => change.digest(sector, zeros),
+            None => self.base[sector as usize],
+        };
+        let allowed = self.later(sector, version).chain(must);
+        let is_allowed = |change: &Change| change.digest(sector, zeros) == sum;
+        if sum == promised || allowed.clone().any(is_allowed) {
+            return None;
+        }
+        let is_old = self.was_there(sector, sum, zeros);
+        if allowed
+            .clone()
+            .any(|change| matches!(change.what, What::Trimmed))
+        {
+            return match is_old {
+                true => None,
+                false if self.has_forgotten => Some(Finding::Forgotten),
+                false => Some(Finding::Bad),
+            };
+        }
+        match ledger.terms.relies_on_capacitor && (is_old || self.has_forgotten) {
+            true => Some(Finding::Energy),
+            false => Some(Finding::Bad),
+        }
+    }
+
+    /// Whether `sector` ever held what has this sum.
+    fn was_there(&self, sector: u32, sum: u64, zeros: u64) -> bool {
+        let mut changes = self.changes.iter();
+        sum == self.base[sector as usize]
+            || self.old.contains(&(sector, sum))
+            || changes.any(|change| change.covers(sector) && change.digest(sector, zeros) == sum)
+    }
+
+    /// Forgets changes of which every sector has a newer promise.
+    fn prune(&mut self, covered: u64, zeros: u64) {
+        let sectors = 0..self.base.len() as u32;
+        let must: Vec<u64> = sectors
+            .map(|sector| {
+                self.must(sector, covered)
+                    .map_or(0, |change| change.version)
+            })
+            .collect();
+        let is_old = |change: &Change| {
+            let sectors = &must[change.from as usize..change.to as usize];
+            sectors.iter().all(|must| *must > change.version)
+        };
+        let (old, kept) = core::mem::take(&mut self.changes)
+            .into_iter()
+            .partition(is_old);
+        self.changes = kept;
+        let old: Vec<Change> = old;
+        for change in &old {
+            self.remember(change, zeros);
+        }
+    }
+
+    /// Keeps the sums of `change`, which is forgotten.
+    fn remember(&mut self, change: &Change, zeros: u64) {
+        for sector in change.from..change.to {
+            self.keep(sector, change.digest(sector, zeros));
+        }
+    }
+
+    fn keep(&mut self, sector: u32, sum: u64) {
+        if self.old.contains(&(sector, sum)) {
+            return;
+        }
+        self.old.push((sector, sum));
+        let of_sector = self.old.iter().filter(|(other, _)| *other == sector);
+        if of_sector.count() > MOST_OLD
+            && let Some(first) = self.old.iter().position(|(other, _)| *other == sector)
+        {
+            self.old.remove(first);
+            self.has_forgotten = true;
+        }
+    }
+
+    /// Keeps the sums of all changes and of the base, which are forgotten.
+    fn forget_changes(&mut self, zeros: u64) {
+        for sector in 0..self.base.len() as u32 {
+            self.keep(sector, self.base[sector as usize]);
+        }
+        for change in core::mem::take(&mut self.changes) {
+            self.remember(&change, zeros);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Span;
+
+    const TERMS: Terms = Terms {
+        pages: 8,
+        sectors: 2,
+        sector_bytes: 4,
+        volatile_cache: true,
+        strict_trim: false,
+        relies_on_capacitor: false,
+    };
+
+    struct Bench(Ledger, u64);
+
+    impl Bench {
+        fn new(terms: Terms) -> Self {
+            Self(Ledger::new(terms), 0)
+        }
+
+        /// Page 1, or a flush, under `token`; a write fills it with `letter`.
+        fn ask(&mut self, token: u32, kind: RequestKind, letter: u8) {
+            let changes = !matches!(kind, Read | Flush);
+            self.1 += u64::from(changes);
+            let request = Request {
+                kind,
+                span: Span::whole(1, 1),
+                fua: false,
+            };
+            let data = [letter; 8];
+            let data = match kind {
+                Write => &data[..],
+                _ => &[],
+            };
+            self.0.accept(token, &request, self.1, data);
+        }
+
+        fn done(&mut self, token: u32, kind: RequestKind, letter: u8) {
+            self.ask(token, kind, letter);
+            self.0.answer(token);
+        }
+
+        /// Which of these letters page 1 may hold.
+        fn allows<const N: usize>(&self, letters: [u8; N]) -> [bool; N] {
+            letters.map(|letter| self.0.check(Lpn(1), &[letter; 8], None).is_empty())
+        }
+    }
+
+    use RequestKind::{Flush, Read, Trim, Write};
+
+    #[test]
+    fn a_flush_covers_what_was_answered_before_it_came() {
+        let mut bench = Bench::new(TERMS);
+        bench.done(0, Write, b'a');
+        bench.ask(1, Write, b'b');
+        bench.ask(2, Flush, 0);
+        bench.0.answer(1);
+        assert_eq!(
+            bench.allows([0, b'a', b'b', b'c']),
+            [true, true, true, false]
+        );
+        bench.0.answer(2);
+        assert_eq!(
+            bench.allows([0, b'a', b'b', b'c']),
+            [false, true, true, false]
+        );
+        bench.done(3, Flush, 0);
+        assert_eq!(bench.allows([0, b'a', b'b']), [false, false, true]);
+        assert_eq!(
+            bench.0.counts(),
+            Counts {
+                sectors: 2,
+                must: 2,
+                may: 0
+            }
+        );
+    }
+
+    #[test]
+    fn a_read_that_is_answered_says_nothing_of_the_write_before_it() {
+        let mut bench = Bench::new(TERMS);
+        bench.ask(0, Write, b'a');
+        bench.done(1, Read, 0);
+        bench.done(2, Flush, 0);
+        assert_eq!(bench.allows([0, b'a']), [true, true]);
+    }
+
+    #[test]
+    fn a_trim_allows_zeros_and_what_ever_was_there_until_the_next_mount() {
+        let mut bench = Bench::new(TERMS);
+        for letter in [b'a', b'b'] {
+            bench.done(0, Write, letter);
+            bench.done(1, Flush, 0);
+        }
+        bench.done(0, Trim, 0);
+        bench.done(1, Flush, 0);
+        assert_eq!(
+            bench.allows([0, b'a', b'b', b'c']),
+            [true, true, true, false]
+        );
+        bench.0.restart(|_, bytes| bytes.extend([b'a'; 8]));
+        assert_eq!(bench.allows([0, b'a', b'b']), [false, true, false]);
+    }
+
+    #[test]
+    fn an_answer_with_an_error_promises_nothing() {
+        let mut bench = Bench::new(TERMS);
+        bench.ask(0, Write, b'a');
+        bench.0.fail(0);
+        bench.ask(1, Flush, 0);
+        bench.0.fail(1);
+        assert_eq!(bench.allows([0, b'a']), [true, true]);
+    }
+
+    #[test]
+    fn without_a_volatile_cache_every_answer_is_a_promise() {
+        let mut bench = Bench::new(Terms {
+            volatile_cache: false,
+            ..TERMS
+        });
+        bench.done(0, Write, b'a');
+        bench.ask(1, Write, b'b');
+        assert_eq!(bench.allows([0, b'a', b'b']), [false, true, true]);
+    }
+
+    #[test]
+    fn promises_survive_the_changes_that_are_forgotten() {
+        let mut bench = Bench::new(TERMS);
+        for round in 0..200u8 {
+            bench.done(0, Write, round);
+            if round % 3 == 0 {
+                bench.done(1, Flush, 0);
+            }
+        }
+        // 198 was flushed, 199 was not.
+        assert_eq!(bench.allows([197, 198, 199]), [false, true, true]);
+        bench.done(0, Trim, 0);
+        assert_eq!(
+            bench.0.check(Lpn(1), &[7; 8], None)[0].1,
+            Finding::Forgotten
+        );
+    }
+}

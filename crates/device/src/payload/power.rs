@@ -1,0 +1,102 @@
+//! Bytes when the power fails: what is lost, what a capacitor finds in RAM and brings to flash, and the mount.
+
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+use destage_base::{Lpn, Random, Ticks};
+use destage_flash::medium::{BadDrive, CutReport, ImageKind, Medium, Refusal};
+use destage_flash::mount::{MountError, MountReport, mount};
+use destage_flash::{Ftl, Operations, Timing};
+
+use super::{Effect, InRam, Payload, image_of};
+
+impl Payload {
+    /// The power fails: RAM is lost, and of each step in service what had not ended. `elapsed` gives how long ago the step
+    /// at a die began.
+    pub fn cut(
+        &mut self,
+        elapsed: impl Fn(u32) -> Ticks,
+        timing: &Timing,
+        bad: &BadDrive,
+        random: &mut Random,
+    ) -> CutReport {
+        self.pages.clear();
+        self.medium.cut(elapsed, timing, bad, random)
+    }
+
+    /// Mounts `ftl`, a layer as this one but just built without contents, after a [cut](Self::cut); a device made of it and
+    /// of an empty buffer goes on with these bytes. `watch` sees each step that puts blocks in order, while it is in service
+    /// on a die.
+    ///
+    /// # Errors
+    /// If the layer cannot be mounted, or finds no room.
+    pub fn mount(
+        &mut self,
+        ftl: &mut dyn Ftl,
+        timing: &Timing,
+        watch: &mut dyn FnMut(&Medium, u32),
+    ) -> Result<MountReport, MountError> {
+        let report = mount(ftl, &mut self.medium, timing, watch)?;
+        self.version = report.version;
+        Ok(report)
+    }
+
+    /// The medium, for who programs past the device.
+    pub(crate) fn medium_mut(&mut self) -> &mut Medium {
+        &mut self.medium
+    }
+
+    /// The pages in RAM whose newest contents are not on flash: first those that were emitted, by emission, then those of
+    /// `dirty`, in its order. Each is named once.
+    pub(crate) fn unsaved(&self, dirty: &[Lpn]) -> Vec<Lpn> {
+        let is_wanted = |page: Lpn| {
+            let newest = self.newest(page);
+            newest.kind != ImageKind::Fill && !self.is_on_flash(page, newest.version)
+        };
+        let pages = self.pages.iter();
+        let emitted =
+            pages.filter_map(|(page, state)| Some((self.first_unsaved(*page, state)?, *page)));
+        let mut emitted: Vec<(u64, Lpn)> = emitted.filter(|(_, page)| is_wanted(*page)).collect();
+        emitted.sort_unstable();
+        let mut named: BTreeSet<Lpn> = BTreeSet::new();
+        let all = emitted.into_iter().map(|(_, page)| page);
+        let all = all.chain(dirty.iter().copied().filter(|page| is_wanted(*page)));
+        all.filter(|page| named.insert(*page)).collect()
+    }
+
+    /// When the first program of `page` was emitted that is not on flash.
+    fn first_unsaved(&self, page: Lpn, state: &InRam) -> Option<u64> {
+        let mut effects = state.emitted.iter().zip(&state.effects);
+        let is_unsaved = |effect: &Effect| match effect {
+            Effect::Program(contents) => !self.is_on_flash(page, contents.version),
+            Effect::Pad(_) | Effect::Trim(_) => false,
+        };
+        let first = effects.find(|(_, effect)| is_unsaved(effect));
+        first.map(|(emitted, _)| *emitted)
+    }
+
+    fn is_on_flash(&self, page: Lpn, version: u64) -> bool {
+        let newest = self.medium.newest(page);
+        newest.is_some_and(|(spare, _)| spare.version >= version)
+    }
+
+    /// Programs `page` as it is in RAM by `operations` on `die`, which end at once.
+    pub(crate) fn save(
+        &mut self,
+        die: u32,
+        page: Lpn,
+        operations: &Operations,
+    ) -> Result<(), Refusal> {
+        let contents = self.newest(page);
+        let image = image_of(page, &contents);
+        self.medium.start(die, operations, &[image])?;
+        self.medium.end(die);
+        Ok(())
+    }
+
+    /// The capacitor is empty: RAM is lost, and no page has a place until a mount has found it.
+    pub(crate) fn forget_ram(&mut self) {
+        self.pages.clear();
+        self.medium.forget_places();
+    }
+}

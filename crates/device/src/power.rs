@@ -1,0 +1,240 @@
+//! Power that fails: what a capacitor still pays for.
+//!
+//! Without one, [`Payload::cut`] leaves what has ended. With one, each die ends the operation in service, and then pages are programmed
+//! in dump order for as long as the energy lasts: first those that were emitted and are not on flash, by emission, then dirty
+//! pages in the order in which the scheme would flush them. The energy is given out in that order whatever the die, and
+//! dies work side by side.
+//!
+//! ```text
+//! device + payload --cut--> payload (flash only) --mount, with a layer just built--> payload + layer --> a new device
+//! ```
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::{Lpn, Random, Ticks};
+use destage_flash::ftl::PageWrite;
+use destage_flash::medium::{BadDrive, CutReport};
+use destage_flash::mount::{MountError, take_over};
+use destage_flash::{Ftl, Kind, Operation, Operations, Timing, Transfer};
+
+use crate::device::Device;
+use crate::dies::gc_limit;
+use crate::payload::Payload;
+
+/// Energies of operations, in picojoules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Energy {
+    /// Cells to page register.
+    pub read: u64,
+    /// Page register to cells.
+    pub program: u64,
+    /// Erase of a block.
+    pub erase: u64,
+    /// One page, spare bytes included, over the channel.
+    pub page_transfer: u64,
+    /// One sector, spare bytes included, over the channel.
+    pub sector_transfer: u64,
+}
+
+impl Energy {
+    /// Of one operation, or of all of a run.
+    #[must_use]
+    pub fn of(&self, operation: &Operation) -> u64 {
+        let cells = match operation.kind {
+            Kind::Read => self.read,
+            Kind::Program => self.program,
+            Kind::Erase => self.erase,
+        };
+        let channel = match operation.transfer {
+            Transfer::None => 0,
+            Transfer::Page => self.page_transfer,
+            Transfer::Sector => self.sector_transfer,
+            Transfer::TwoPages => self.page_transfer.saturating_mul(2),
+        };
+        let one = cells.saturating_add(channel);
+        one.saturating_mul(u64::from(operation.count))
+    }
+
+    fn of_all(&self, operations: &Operations) -> u64 {
+        let all = operations.all().iter();
+        all.fold(0, |sum, operation| sum.saturating_add(self.of(operation)))
+    }
+}
+
+/// A capacitor that is charged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Capacitor {
+    /// What it holds, in picojoules.
+    pub charge: u64,
+    /// What operations take.
+    pub energy: Energy,
+}
+
+/// How the power fails.
+pub struct PowerLoss<'a> {
+    /// When.
+    pub now: Ticks,
+    /// How long ago the step in service at a die began.
+    pub elapsed: &'a dyn Fn(u32) -> Ticks,
+    /// How long operations take.
+    pub timing: Timing,
+    /// What a bad drive loses besides.
+    pub bad: BadDrive,
+    /// What the drive has in reserve, if it has.
+    pub capacitor: Option<Capacitor>,
+}
+
+/// What a capacitor has paid for.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Dump {
+    /// Pages that were programmed after the power had failed.
+    pub pages: u64,
+    /// Pages in RAM that it did not pay for.
+    pub left: u64,
+    /// Picojoules, of the operations that were in service as well.
+    pub energy: u64,
+    /// From the failure to the end of the last operation.
+    pub time: Ticks,
+}
+
+impl Device {
+    /// The power fails: only what is on flash in `payload` is left. `random` decides what `loss` leaves open. `fresh` makes
+    /// a layer as this device's, just built without contents: with a capacitor one is needed where the layer is ahead of the
+    /// flash, since a step was left before its last operation or erases wait.
+    ///
+    /// # Errors
+    /// If that layer cannot be mounted.
+    pub fn cut(
+        self,
+        payload: &mut Payload,
+        loss: &PowerLoss<'_>,
+        random: &mut Random,
+        fresh: &mut dyn FnMut() -> Box<dyn Ftl>,
+    ) -> Result<(CutReport, Option<Dump>), MountError> {
+        let PowerLoss { timing, bad, .. } = loss;
+        let Some(capacitor) = &loss.capacitor else {
+            return Ok((payload.cut(loss.elapsed, timing, bad, random), None));
+        };
+        let mut charge = capacitor.charge;
+        let pays = |operation: &Operation| {
+            let left = charge.checked_sub(capacitor.energy.of(operation));
+            charge = left.unwrap_or(charge);
+            left.is_some()
+        };
+        let most_collections = gc_limit(self.blocks_per_die());
+        let owes_erases = self.owes_erases();
+        let medium = payload.medium_mut();
+        let report = medium.wind_up(loss.elapsed, timing, bad, random, pays);
+        let (mut ftl, dirty) = self.taken_apart(loss.now);
+        let mut dump = Dumping {
+            payload,
+            capacitor,
+            charge,
+            timing,
+            busy: report.went_on.clone(),
+            most_collections,
+            done: Dump::default(),
+        };
+        let mut goes_on = true;
+        if report.is_cut_short || owes_erases {
+            ftl = fresh();
+            goes_on = dump.put_in_order(&mut *ftl)?;
+        }
+        let pages = dump.payload.unsaved(&dirty);
+        for page in &pages {
+            goes_on = goes_on && dump.program(&mut *ftl, *page, loss.now)?;
+        }
+        dump.done.left = pages.len() as u64 - dump.done.pages;
+        dump.done.energy = capacitor.charge - dump.charge;
+        dump.done.time = dump.busy.iter().copied().max().unwrap_or(0);
+        let done = dump.done;
+        payload.forget_ram();
+        Ok((report, Some(done)))
+    }
+}
+
+/// A dump under way.
+struct Dumping<'a> {
+    payload: &'a mut Payload,
+    capacitor: &'a Capacitor,
+    charge: u64,
+    timing: &'a Timing,
+    /// By die, how long it works since the power has failed.
+    busy: Vec<Ticks>,
+    most_collections: u32,
+    done: Dump,
+}
+
+impl Dumping<'_> {
+    /// Takes the energy of `operations` on `die`; whether there is enough.
+    fn pay(&mut self, die: u32, operations: &Operations) -> bool {
+        let energy = self.capacitor.energy.of_all(operations);
+        let Some(left) = self.charge.checked_sub(energy) else {
+            return false;
+        };
+        self.charge = left;
+        self.busy[die as usize] += self.timing.parallel(operations);
+        true
+    }
+
+    /// Mounts `ftl`, just built, on what is there, since the layer that was in service is ahead of the flash; whether the energy
+    /// lasts. Nothing has to be read: the controller knows what is where.
+    fn put_in_order(&mut self, ftl: &mut dyn Ftl) -> Result<bool, MountError> {
+        let medium = self.payload.medium_mut();
+        medium.forget_places();
+        let scan = take_over(ftl, medium)?;
+        let mut operations = Operations::detailed();
+        for die in 0..scan.dies.len() as u32 {
+            operations.set_die(die);
+            while ftl
+                .mount_step(die, &mut operations)
+                .map_err(MountError::Full)?
+            {
+                if !self.pay(die, &operations) {
+                    return Ok(false);
+                }
+                self.carry_out(die, &operations)?;
+                operations.clear();
+            }
+        }
+        Ok(true)
+    }
+
+    fn carry_out(&mut self, die: u32, operations: &Operations) -> Result<(), MountError> {
+        let medium = self.payload.medium_mut();
+        let started = medium.start(die, operations, &[]);
+        started.map_err(MountError::Refused)?;
+        medium.end(die);
+        Ok(())
+    }
+
+    /// Programs `page` as it is in RAM, after the cleaning that the layer wants before it; whether energy and room last.
+    fn program(&mut self, ftl: &mut dyn Ftl, page: Lpn, now: Ticks) -> Result<bool, MountError> {
+        let busy = &self.busy;
+        let load = |die: u32| u32::try_from(busy[die as usize]).unwrap_or(u32::MAX);
+        let die = ftl.place(page, &load);
+        let mut operations = Operations::detailed();
+        operations.set_die(die);
+        for _ in 0..self.most_collections {
+            match ftl.collect_garbage(die, now, &mut operations) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(_) => return Ok(false),
+            }
+            if !self.pay(die, &operations) {
+                return Ok(false);
+            }
+            self.carry_out(die, &operations)?;
+            operations.clear();
+        }
+        if ftl.write(PageWrite::host(page), &mut operations).is_err() || !self.pay(die, &operations)
+        {
+            return Ok(false);
+        }
+        let saved = self.payload.save(die, page, &operations);
+        saved.map_err(MountError::Refused)?;
+        self.done.pages += 1;
+        Ok(true)
+    }
+}

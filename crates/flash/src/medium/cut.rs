@@ -1,0 +1,341 @@
+//! What a loss of power leaves on the medium.
+//!
+//! A step is not one event: each of its operations has its own end, lane by lane. What has ended stays, what has not
+//! begun never was, and what was in flight is unreadable: a page by its program, a block by its erase.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::lazy::LazyTable;
+use destage_base::{Lpn, Random, Ticks};
+
+use super::cells::{Before, Block, Cell, check_sum};
+use super::{Medium, Nowhere, SpareKind};
+use crate::batch::Batch;
+use crate::operation::{Kind, Operation, Transfer};
+use crate::timing::Timing;
+
+/// An operation of the step in service, and how it is undone.
+#[derive(Clone)]
+pub(super) struct Done {
+    pub lane: u32,
+    pub operation: Operation,
+    pub undo: Undo,
+}
+
+/// What was there before an operation.
+#[derive(Clone)]
+pub(super) enum Undo {
+    Nothing,
+    Program(Before),
+    Erase(Box<Block>),
+}
+
+/// How drives without check sums or with shared word lines lose more than the operations in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BadDrive {
+    /// Bytes of a sector, where a program that is cut off leaves its spare area and some sectors; 0: it leaves nothing.
+    pub torn_sector_bytes: usize,
+    /// Of a million programs cut off, so many take the earlier pages of their word line with them.
+    pub paired_loss_ppm: u32,
+    /// Pages that share a word line, one after the other.
+    pub pages_per_word_line: u32,
+}
+
+/// By which option of a bad drive contents were lost.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Lost {
+    /// The program of the page was cut off, and the drive does not notice.
+    Torn,
+    /// The program of another page on the same word line was cut off.
+    Paired,
+}
+
+/// What a loss of power has done.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CutReport {
+    /// Programs that were cut off.
+    pub programs: u32,
+    /// Erases that were cut off.
+    pub erases: u32,
+    /// Logical pages of which a copy was lost by an option of a bad drive.
+    pub lost: Vec<(Lpn, Lost)>,
+    /// A step was left before its last operation: the layer that named it is ahead of the flash.
+    pub is_cut_short: bool,
+    /// By die, how long an operation in service went on that a capacitor has paid for.
+    pub went_on: Vec<Ticks>,
+}
+
+/// How far an operation is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reached {
+    End,
+    Middle,
+    Nothing,
+}
+
+impl Medium {
+    /// The power fails; `elapsed` gives how long ago the step in service at a die began. Nothing is in service then, and
+    /// no page has a place until a mount has found it. `random` decides what `bad` leaves open.
+    pub fn cut(
+        &mut self,
+        elapsed: impl Fn(u32) -> Ticks,
+        timing: &Timing,
+        bad: &BadDrive,
+        random: &mut Random,
+    ) -> CutReport {
+        let report = self.wind_up(elapsed, timing, bad, random, |_| false);
+        self.forget_places();
+        report
+    }
+
+    /// The same on a device with a capacitor: an operation in service that `pays` says it pays for ends. Places are still known,
+    /// for what else is programmed before the power is gone; then they are [forgotten](Self::forget_places).
+    pub fn wind_up(
+        &mut self,
+        elapsed: impl Fn(u32) -> Ticks,
+        timing: &Timing,
+        bad: &BadDrive,
+        random: &mut Random,
+        mut pays: impl FnMut(&Operation) -> bool,
+    ) -> CutReport {
+        let mut report = CutReport::default();
+        let mut broken = Vec::new();
+        for die in 0..self.dies.len() as u32 {
+            let elapsed = elapsed(die);
+            let spans = self.spans(die, timing);
+            let mut went_on = 0;
+            let of_step = self.dies[die as usize].done.iter().zip(&spans);
+            let reached = of_step.map(|(done, (begin, end))| match elapsed {
+                _ if elapsed >= *end => Reached::End,
+                _ if elapsed < *begin => Reached::Nothing,
+                _ if done.operation.kind != Kind::Read && pays(&done.operation) => {
+                    went_on = went_on.max(end - elapsed);
+                    Reached::End
+                }
+                _ => Reached::Middle,
+            });
+            let reached: Vec<Reached> = reached.collect();
+            report.is_cut_short |= reached.iter().any(|reached| *reached != Reached::End);
+            report.went_on.push(went_on);
+            self.break_off(die, &reached, bad, &mut report, &mut broken);
+        }
+        for (die, block, page, payload) in broken {
+            if let Some(torn) = payload {
+                self.tear((die, block, page), torn, bad, random, &mut report);
+            }
+            if random.below(1_000_000) < u64::from(bad.paired_loss_ppm) {
+                self.lose_word_line((die, block, page), bad, &mut report);
+            }
+        }
+        self.holds.clear();
+        self.reads.clear();
+        report
+    }
+
+    /// No page has a place until a mount has found it.
+    pub fn forget_places(&mut self) {
+        self.pages = LazyTable::new(self.pages.len(), Nowhere);
+    }
+
+    /// The moments after the begin of the step in service at `die` at which one of its operations ends, and its begin.
+    #[must_use]
+    pub fn moments(&self, die: u32, timing: &Timing) -> Vec<Ticks> {
+        let mut moments: Vec<Ticks> = self.spans(die, timing).iter().map(|span| span.1).collect();
+        moments.push(0);
+        moments.sort_unstable();
+        moments.dedup();
+        moments
+    }
+
+    /// When each program of the step in service at `die` begins and ends, from the begin of the step on.
+    #[must_use]
+    pub fn programs(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
+        let done = self.dies[die as usize].done.iter();
+        let spans = done.zip(self.spans(die, timing));
+        let programs = spans.filter(|(done, _)| done.operation.kind == Kind::Program);
+        programs.map(|(_, span)| span).collect()
+    }
+
+    /// When each operation of the step in service at `die` begins and ends, from the begin of the step on.
+    fn spans(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
+        let state = &self.dies[die as usize];
+        if !state.parts.is_empty() {
+            return self.spans_of_batch(die, timing);
+        }
+        let (mut lane, mut at) = (0, 0);
+        let each = state.done.iter().map(|done| {
+            if done.lane != lane {
+                (lane, at) = (done.lane, 0);
+            }
+            let begin = at;
+            at += timing.of(done.operation);
+            (begin, at)
+        });
+        each.collect()
+    }
+
+    /// The same of a batch: an operation begins with its transfer. What fills a block programs the summary after that.
+    fn spans_of_batch(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
+        let state = &self.dies[die as usize];
+        let batch = Batch {
+            entries: state.parts.clone(),
+        };
+        let mut spans = Vec::new();
+        for (entry, finish) in batch.finish_times(timing) {
+            let cells = match entry.write {
+                true => timing.program,
+                false => timing.read,
+            };
+            let summary = match entry.seals {
+                true => timing.sector_transfer + timing.program,
+                false => 0,
+            };
+            let end = finish - summary;
+            spans.push((end - cells - timing.page_transfer, end));
+            let next = state.done.get(spans.len()).map(|done| done.operation);
+            if next.is_some_and(|next| next.transfer == Transfer::Sector) {
+                spans.push((end, finish));
+            }
+        }
+        spans
+    }
+
+    /// Takes back what has not ended on `die`. Gives each program in flight: block, page, and what it would have
+    /// left if the drive does not notice.
+    fn break_off(
+        &mut self,
+        die: u32,
+        reached: &[Reached],
+        bad: &BadDrive,
+        report: &mut CutReport,
+        broken: &mut Vec<Broken>,
+    ) {
+        let (page_bits, pages) = (self.page_bits, self.pages_per_block);
+        let bytes = self.zeros.len();
+        let state = &mut self.dies[die as usize];
+        let done = core::mem::take(&mut state.done);
+        for (done, reached) in done.into_iter().zip(reached).rev() {
+            let at = done.operation.at.0;
+            let (number, page) = (at >> page_bits, at & ((1 << page_bits) - 1));
+            let block = &mut state.blocks[number as usize];
+            match (done.undo, reached) {
+                (_, Reached::End) | (Undo::Nothing, _) => {}
+                (Undo::Program(before), Reached::Nothing) => block.take_back(page, before),
+                (Undo::Program(_), Reached::Middle) => {
+                    let torn = block.stored(page).filter(|_| bad.torn_sector_bytes > 0);
+                    let torn = torn.copied().map(|stored| Torn {
+                        data: block.data(&stored, bytes).map(<[u8]>::to_vec),
+                        spare: stored.spare,
+                    });
+                    block.break_latest(page);
+                    report.programs += 1;
+                    broken.push((die, number, page, torn));
+                }
+                (Undo::Erase(before), Reached::Nothing) => *block = *before,
+                (Undo::Erase(_), Reached::Middle) => {
+                    debug_assert!(done.operation.kind == Kind::Erase);
+                    block.break_erase(pages);
+                    report.erases += 1;
+                }
+            }
+        }
+        state.is_busy = false;
+        state.in_flight.clear();
+        state.parts.clear();
+    }
+
+    /// The spare area of a page survives, and each of its sectors holds what it held, or was to hold, or nonsense.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "one place, and each is a part of it"
+    )]
+    fn tear(
+        &mut self,
+        (die, block, page): (u32, u32, u32),
+        torn: Torn,
+        bad: &BadDrive,
+        random: &mut Random,
+        report: &mut CutReport,
+    ) {
+        let Some(logical) = torn.spare.page else {
+            return;
+        };
+        if matches!(torn.spare.kind, SpareKind::Map | SpareKind::Fill) {
+            return;
+        }
+        let mut bytes = torn.data.unwrap_or_else(|| self.zeros.to_vec());
+        let old = self.latest_on_flash(logical);
+        for (number, sector) in bytes.chunks_mut(bad.torn_sector_bytes).enumerate() {
+            match random.below(3) {
+                0 => {
+                    let start = number * bad.torn_sector_bytes;
+                    let before = old.as_deref().unwrap_or(&self.zeros);
+                    sector.copy_from_slice(&before[start..start + sector.len()]);
+                }
+                1 => {}
+                _ => sector.fill_with(|| random.next_u64() as u8),
+            }
+        }
+        let mut stored = self.stored(
+            &super::Payload {
+                kind: torn.spare.kind,
+                page: torn.spare.page,
+                version: torn.spare.version,
+                digest: super::digest(&bytes),
+                has_data: true,
+            },
+            torn.spare.purpose,
+            torn.spare.program,
+        );
+        stored.is_torn = true;
+        debug_assert!(stored.spare.check == check_sum(&stored.spare, stored.digest));
+        self.dies[die as usize].blocks[block as usize].restore_torn(page, stored, &bytes);
+        report.lost.push((logical, Lost::Torn));
+    }
+
+    /// The contents of the newest readable copy of `page`.
+    fn latest_on_flash(&self, page: Lpn) -> Option<Vec<u8>> {
+        let blocks = self.dies.iter().flat_map(|die| &die.blocks);
+        let copies = blocks.flat_map(|block| block.all().map(move |(_, stored)| (block, stored)));
+        let of_page = copies.filter(|(_, stored)| {
+            stored.spare.page == Some(page)
+                && !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill)
+        });
+        let newest = of_page.max_by_key(|(_, stored)| (stored.spare.version, stored.spare.program));
+        newest.map(|(block, stored)| {
+            let data = block.data(stored, self.zeros.len());
+            data.unwrap_or(&self.zeros).to_vec()
+        })
+    }
+
+    /// The pages before `page` on its word line cannot be read any more.
+    fn lose_word_line(
+        &mut self,
+        (die, block, page): (u32, u32, u32),
+        bad: &BadDrive,
+        report: &mut CutReport,
+    ) {
+        let first = page - page % bad.pages_per_word_line.max(1);
+        let state = &mut self.dies[die as usize].blocks[block as usize];
+        for earlier in first..page {
+            let Cell::Stored(stored) = state.cell(earlier) else {
+                continue;
+            };
+            let logical = stored.spare.page;
+            let is_data = !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill);
+            state.lose(earlier);
+            if let Some(logical) = logical.filter(|_| is_data) {
+                report.lost.push((logical, Lost::Paired));
+            }
+        }
+    }
+}
+
+/// A program that was cut off: die, block, page, and what it would have left.
+type Broken = (u32, u32, u32, Option<Torn>);
+
+struct Torn {
+    spare: super::Spare,
+    data: Option<Vec<u8>>,
+}

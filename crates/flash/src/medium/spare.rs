@@ -1,0 +1,65 @@
+//! What stands beside the data of a page, and what the host's side writes.
+
+use destage_base::Lpn;
+
+use crate::operation::Purpose;
+
+/// What kind of page was programmed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SpareKind {
+    /// Data of the host.
+    Host,
+    /// A copy: of another physical page, or padding that repeats a version.
+    Copy,
+    /// Zeros that the host asked for, or that were there before the first request.
+    Zeros,
+    /// Padding where there was nothing: never the newest of its page.
+    Fill,
+    /// A page of the map.
+    Map,
+    /// The summary of a block.
+    Summary,
+}
+
+/// What stands beside the data of a programmed page.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spare {
+    /// What kind of page it is.
+    pub kind: SpareKind,
+    /// The logical page; of kind `Map` the page of the map; none of a summary.
+    pub page: Option<Lpn>,
+    /// The version of the contents; 0 before the first write, and of fillers, maps and summaries.
+    pub version: u64,
+    /// The number of the program, over all dies, from 1; 0 of pages that were there before the first.
+    pub program: u64,
+    /// What the block is used for.
+    pub purpose: Purpose,
+    /// Check sum over the data and all of the above.
+    pub check: u64,
+}
+
+/// What kind of page the host's side programs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ImageKind {
+    /// Data of the host.
+    Host,
+    /// Zeros that the host asked for.
+    Zeros,
+    /// Padding that repeats a version.
+    Copy,
+    /// Padding where there is nothing to repeat; its version is 0.
+    Fill,
+}
+
+/// The bytes a step writes for one logical page.
+#[derive(Clone, Copy, Debug)]
+pub struct Image<'a> {
+    /// The page.
+    pub page: Lpn,
+    /// The version of the bytes, from 1; 0 for fillers.
+    pub version: u64,
+    /// What kind of page it is.
+    pub kind: ImageKind,
+    /// As many bytes as a page has.
+    pub data: &'a [u8],
+}

@@ -1,0 +1,366 @@
+//! A run with bytes whose power fails: what is there after the mount, held against what was promised.
+//!
+//! It is the event-driven run, with a [`Payload`] and a [`Ledger`] beside it. Equal configuration, requests, moment and
+//! seed give equal contents.
+
+mod moving;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use destage_base::parameter::Value;
+use destage_base::time::TICKS_PER_MS;
+use destage_base::{Lpn, Random, Ticks};
+use destage_device::ledger::{Counts, Finding, Ledger, Terms};
+use destage_device::payload::Payload;
+use destage_device::power::{Capacitor, Dump, Energy, PowerLoss};
+use destage_flash::medium::{BadDrive, CutReport, Lost, Medium};
+use destage_flash::mount::{MountError, MountReport};
+use destage_flash::{Ftl, Operations};
+
+use self::moving::Moving;
+use crate::config::Config;
+use crate::engine::{Engine, Parts};
+use crate::error::SimError;
+use crate::events::Clock;
+use crate::observer::Observer;
+use crate::paging::Align;
+use crate::parameters::{Torn, VolatileCache};
+use crate::prepass::Prepass;
+use crate::source::Source;
+use destage_device::Ordering;
+
+/// When the power fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CutAt {
+    /// At this model time.
+    Time(Ticks),
+    /// When the device accepts this write, counted from 1.
+    Write(u64),
+    /// When the device accepts this flush, counted from 1.
+    Flush(u64),
+    /// While this page program runs, counted from 1 in the order in which steps begin; the seed says where in it.
+    Program(u64),
+}
+
+impl std::fmt::Display for CutAt {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Time(time) => write!(out, "{} ms", *time as f64 / TICKS_PER_MS as f64),
+            Self::Write(number) => write!(out, "write {number}"),
+            Self::Flush(number) => write!(out, "flush {number}"),
+            Self::Program(number) => write!(out, "program {number}"),
+        }
+    }
+}
+
+/// How the power fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CutPlan {
+    /// When.
+    pub at: CutAt,
+    /// Fixes what is left open: where in a program, which sectors a bad drive tears.
+    pub seed: u64,
+}
+
+/// What came of it: equal for equal inputs, on any machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CutResult {
+    /// Every parameter by its dotted name.
+    pub parameters: BTreeMap<String, Value>,
+    /// When the power failed, in ticks.
+    pub time: Ticks,
+    /// Requests accepted, and of these those answered.
+    pub requests: [u64; 2],
+    /// Page programs begun.
+    pub programs: u64,
+    /// What was cut off.
+    pub cut: CutReport,
+    /// What the capacitor paid for, if there is one.
+    pub dump: Option<Dump>,
+    /// What the mount took.
+    pub mount: MountReport,
+    /// What the ledger knew.
+    pub counts: Counts,
+    /// Sectors that hold what they must not, in ascending order.
+    pub bad: Vec<u64>,
+    /// Sectors that were lost by an option, or cannot be judged, by the name of that.
+    pub lost: BTreeMap<&'static str, u64>,
+}
+
+/// The word for what is wrong with a sector.
+fn word(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Bad => "bad",
+        Finding::Forgotten => "forgotten",
+        Finding::Lost(Lost::Torn) => "torn",
+        Finding::Lost(Lost::Paired) => "paired",
+        Finding::Energy => "energy",
+    }
+}
+
+/// Simulates `source` under `config` until the power fails by `plan`, mounts the device again, and holds it against the ledger.
+/// `prepass` is of the same requests if [`Config::needs_prepass`]. The source comes back for its counts and digest.
+///
+/// # Errors
+/// What is wrong with the configuration, the trace or the device's size, or that the run ended before the power failed.
+pub fn cut_run<'a>(
+    config: &Config,
+    mut source: Source<'a>,
+    prepass: &Prepass,
+    plan: &CutPlan,
+    observer: &mut dyn Observer,
+) -> Result<(CutResult, Source<'a>), SimError> {
+    config.check_payload()?;
+    let ftl = config.prepared_ftl(observer)?;
+    let moving = Moving::new(config, &*ftl, *plan);
+    let device = config.device(true, true, config.buffer(true, prepass)?, ftl);
+    let (timing, dies) = (config.timing(), config.geometry().dies);
+    let engine = config.engine(prepass.span_pages);
+    let origin = source.origin().to_owned();
+    let mut engine = Engine::new(
+        engine,
+        &origin,
+        device,
+        (timing, dies),
+        moving,
+        Box::new(observer),
+    );
+    let mut batch = Vec::new();
+    let mut fails_at = |moving: &mut Moving, now| moving.fails_at(now);
+    let mut is_on = true;
+    while is_on && source.fill(&mut batch)? {
+        is_on = engine.feed_until(&batch, false, &mut fails_at)?;
+    }
+    if is_on {
+        engine.feed_until(&[], true, &mut fails_at)?;
+    }
+    let Parts {
+        device,
+        mover: mut moving,
+        begins,
+        now,
+    } = engine.into_parts();
+    let Some(time) = moving.fails_at(now) else {
+        return Err(SimError::NoCut {
+            origin,
+            at: plan.at.to_string(),
+            seen: moving.seen(),
+        });
+    };
+    let fresh = || config.ftl_with(false);
+    let mut mounted = fresh()?;
+    // Only a capacitor may ask for a layer of its own, and once.
+    let has_capacitor = config.capacitor().is_some();
+    let mut spare = has_capacitor.then(fresh).transpose()?;
+    let mut again = || {
+        spare
+            .take()
+            .expect("a capacitor asks for a layer once, at most")
+    };
+    let elapsed = |die: u32| time - begins[die as usize].min(time);
+    let mut random = Random::new(plan.seed);
+    let (cut, dump) = {
+        let loss = config.power_loss(time, &elapsed);
+        let payload = &mut moving.payload;
+        let done = device.cut(payload, &loss, &mut random, &mut again);
+        done.map_err(|error| config.no_mount(&error))?
+    };
+    let Moving {
+        mut payload,
+        ledger,
+        ..
+    } = moving;
+    let mount = payload
+        .mount(&mut *mounted, &timing, &mut |_, _| {})
+        .map_err(|error| config.no_mount(&error))?;
+    let check = Check {
+        ledger: &ledger,
+        lost: cut.lost.iter().copied().collect(),
+        payload: &mut payload,
+        ftl: &mut *mounted,
+    };
+    let (bad, lost) = check.run();
+    let result = CutResult {
+        parameters: config.parameters(),
+        time,
+        requests: moving.requests,
+        programs: moving.programs,
+        cut,
+        dump,
+        mount,
+        counts: ledger.counts(),
+        bad,
+        lost,
+    };
+    Ok((result, source))
+}
+
+/// A device after its mount, and what it is held against.
+struct Check<'c> {
+    ledger: &'c Ledger,
+    lost: BTreeMap<Lpn, Lost>,
+    payload: &'c mut Payload,
+    ftl: &'c mut dyn Ftl,
+}
+
+impl Check<'_> {
+    /// Reads every page that was ever changed or is on flash; the bad sectors, and those lost by name.
+    fn run(self) -> (Vec<u64>, BTreeMap<&'static str, u64>) {
+        let Self {
+            ledger,
+            lost,
+            payload,
+            ftl,
+        } = self;
+        let on_flash = payload.medium().scan().newest();
+        let on_flash = on_flash.iter().filter(|place| place.rank.version > 0);
+        let mut pages: BTreeSet<Lpn> = on_flash.map(|place| place.page).collect();
+        pages.extend(ledger.pages());
+        let (mut bad, mut by_name) = (Vec::new(), BTreeMap::new());
+        let mut operations = Operations::detailed();
+        for page in pages {
+            let held = payload.newest(page);
+            operations.clear();
+            let die = ftl.home_of(page);
+            operations.set_die(die);
+            // The layer reads where the medium has the page, or the medium refuses.
+            let read = ftl.read(page, &mut operations);
+            read.unwrap_or_else(|full| panic!("page {page} cannot be read: {full:?}"));
+            let served = payload.collect_garbage(die, &operations);
+            served.unwrap_or_else(|refusal| panic!("read of page {page}: {refusal}"));
+            payload.end(die);
+            for (sector, finding) in ledger.check(page, &held.bytes, lost.get(&page).copied()) {
+                match finding {
+                    Finding::Bad => bad.push(sector),
+                    other => *by_name.entry(word(other)).or_default() += 1,
+                }
+            }
+        }
+        (bad, by_name)
+    }
+}
+
+impl Config {
+    /// Whether this configuration can run with bytes.
+    fn check_payload(&self) -> Result<(), SimError> {
+        let refuse = |key: &str, value: &dyn std::fmt::Display, expected: &str| {
+            Err(SimError::Config(format!(
+                "{key} = {value}: bytes cannot be moved with it; expected {expected}"
+            )))
+        };
+        if !self.has_flash() {
+            return refuse("ftl.kind", &self.ftl_row.name, "a layer over flash");
+        }
+        if !self.is_timed() {
+            return refuse("sim.costing", &self.typed.sim.costing, "event");
+        }
+        if self.typed.sim.write_order == Ordering::Reference {
+            return refuse("sim.write_order", &self.typed.sim.write_order, "strict");
+        }
+        if self.typed.trace.align == Align::Nearest {
+            return refuse("trace.align", &self.typed.trace.align, "cover or rmw");
+        }
+        if self.typed.sim.clock == Clock::DoubleMs {
+            return refuse("sim.clock", &self.typed.sim.clock, "exact");
+        }
+        Ok(())
+    }
+
+    /// The words for a mount that failed.
+    fn no_mount(&self, error: &MountError) -> SimError {
+        let layer = self.ftl_row.name;
+        match error {
+            MountError::Unsupported => SimError::Config(format!(
+                "ftl.kind = {layer}: this layer cannot be mounted after a loss of power; expected another one"
+            )),
+            MountError::Full(shortage) => SimError::Mount {
+                layer,
+                shortage: shortage.clone(),
+            },
+            // A layer that does what flash cannot do is a bug, as it is in any other run.
+            MountError::Refused(refusal) => panic!("mount of {layer}: {refusal}"),
+        }
+    }
+
+    /// An empty medium, or one with the contents of `ftl`.
+    pub(crate) fn medium(&self, ftl: &dyn Ftl) -> Medium {
+        let mut medium = Medium::new(&self.geometry(), self.programs_in_order());
+        if self.precondition().fills() {
+            medium.fill_from(ftl);
+        }
+        medium
+    }
+
+    /// What a ledger of a device with `pages` pages has to know.
+    #[must_use]
+    pub fn terms(&self, pages: u64) -> Terms {
+        Terms {
+            pages,
+            sectors: (self.typed.flash.page_bytes / 512) as u32,
+            sector_bytes: 512,
+            volatile_cache: self.typed.device.vwc == VolatileCache::On,
+            strict_trim: self.has_strict_trim(),
+            relies_on_capacitor: self.ignores_flushes(),
+        }
+    }
+
+    /// How the power of this device fails at `now`, when the step in service at a die began `elapsed` ago.
+    #[must_use]
+    pub fn power_loss<'e>(&self, now: Ticks, elapsed: &'e dyn Fn(u32) -> Ticks) -> PowerLoss<'e> {
+        let (flash, device) = (&self.typed.flash, &self.typed.device);
+        PowerLoss {
+            now,
+            elapsed,
+            timing: self.timing(),
+            bad: BadDrive {
+                torn_sector_bytes: match device.torn {
+                    Torn::None => 0,
+                    Torn::Sectors => 512,
+                },
+                paired_loss_ppm: (device.paired_loss * 1e6) as u32,
+                pages_per_word_line: flash.bits_per_cell,
+            },
+            capacitor: self.capacitor(),
+        }
+    }
+
+    /// The capacitor, if it works.
+    fn capacitor(&self) -> Option<Capacitor> {
+        let joules: f64 = self.typed.device.plp.parse().ok()?;
+        let flash = &self.typed.flash;
+        let picojoules = |microjoules: f64| (microjoules * 1e6) as u64;
+        let sector_bytes = 512 + u64::from(flash.spare_bytes_per_sector);
+        let sectors = flash.page_bytes / 512;
+        let transfer =
+            |sectors: u64| picojoules(flash.transfer_uj_per_byte * (sectors * sector_bytes) as f64);
+        Some(Capacitor {
+            charge: (joules * 1e12) as u64,
+            energy: Energy {
+                read: picojoules(flash.read_uj),
+                program: picojoules(flash.program_uj),
+                erase: picojoules(flash.erase_uj),
+                page_transfer: transfer(sectors),
+                sector_transfer: transfer(1),
+            },
+        })
+    }
+}
+
+/// Checks the value of `device.plp`.
+pub(crate) fn check_capacitor(text: &str) -> Result<(), SimError> {
+    let joules = text.parse::<f64>().ok();
+    let is_energy = joules.is_some_and(|joules| (0.0..=1e6).contains(&joules));
+    if is_energy || ["none", "failed"].contains(&text) {
+        return Ok(());
+    }
+    Err(SimError::Config(format!(
+        "device.plp = {text:?}: expected none, failed, or an energy from 0 to 1000000 J"
+    )))
+}
+
+/// Ticks of a time in milliseconds as a user writes it, if it is one.
+#[must_use]
+pub fn time_of_ms(milliseconds: f64) -> Option<Ticks> {
+    let ticks = milliseconds * TICKS_PER_MS as f64;
+    (0.0..1e18).contains(&ticks).then_some(ticks as Ticks)
+}

@@ -1,0 +1,380 @@
+//! A device whose power fails, the ledger of what was promised, and bugs that can be planted between the two.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use destage_base::{Lpn, Random, Ticks};
+use destage_device::ledger::{Finding, Ledger, Terms};
+use destage_device::payload::Payload;
+use destage_device::power::{Capacitor, Energy, PowerLoss};
+use destage_device::{RequestKind, Span};
+use destage_flash::medium::{BadDrive, CutReport, Lost, Medium};
+use destage_flash::mount::MountError;
+
+use crate::kit::{Event, Rig, SECTOR_BYTES, Stack, TIMING};
+use crate::requests::{Asked, SECTORS, bytes, word};
+
+/// What is wrong with a device, on purpose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Plant {
+    #[default]
+    Nothing,
+    /// Flushes are answered as soon as they are accepted.
+    EarlyFlush,
+    /// Force unit access is not passed on.
+    NoFua,
+    /// A trim reaches the device behind the next write of its pages.
+    LateTrim,
+    /// The spare area is programmed before the data.
+    SpareFirst,
+    /// Mount takes the newest page, torn or not.
+    TrustsTorn,
+    /// A flush covers only what came over the same connection.
+    FlushPerConnection,
+}
+
+/// A request that is not answered.
+#[derive(Clone)]
+struct Open {
+    asked: Asked,
+}
+
+/// See the [module](self).
+pub struct Subject<'a> {
+    pub stack: &'a Stack<'a>,
+    pub rig: Rig,
+    pub ledger: Ledger,
+    pub plant: Plant,
+    open: BTreeMap<u32, Open>,
+    /// Tokens that the host has an answer for, and the device has not given one.
+    lied: BTreeSet<u32>,
+    /// Trims that wait for a write.
+    late: Vec<(u32, Asked)>,
+    answered: Vec<Span>,
+    /// Numbers of requests, so that contents of different mounts differ.
+    written: u64,
+    /// Connections with answered writes that they have not flushed.
+    unflushed: BTreeSet<u32>,
+}
+
+/// The connection that `token` came over.
+fn connection(token: u32) -> u32 {
+    token % 2
+}
+
+impl<'a> Subject<'a> {
+    pub fn new(stack: &'a Stack<'a>, plant: Plant) -> Self {
+        let rig = stack.build();
+        let terms = Terms {
+            pages: rig.device.pages(),
+            sectors: SECTORS as u32,
+            sector_bytes: SECTOR_BYTES,
+            volatile_cache: stack.config.volatile_cache,
+            strict_trim: stack.config.strict_trim,
+            relies_on_capacitor: false,
+        };
+        Self {
+            stack,
+            rig,
+            ledger: Ledger::new(terms),
+            plant,
+            open: BTreeMap::new(),
+            lied: BTreeSet::new(),
+            late: Vec::new(),
+            answered: Vec::new(),
+            written: 0,
+            unflushed: BTreeSet::new(),
+        }
+    }
+
+    pub fn outstanding(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The host asks.
+    pub fn submit(&mut self, asked: &Asked) {
+        let token =
+            (0..).find(|token| !self.open.contains_key(token) && !self.lied.contains(token));
+        let token = token.expect("a free token");
+        self.open.insert(token, Open { asked: *asked });
+        if !asked.is_flush() {
+            self.rig.device.announce(&asked.request().span);
+        }
+        let own = self.unflushed.contains(&connection(token));
+        let is_early = asked.is_flush()
+            && (self.plant == Plant::EarlyFlush
+                || (self.plant == Plant::FlushPerConnection && !own));
+        if self.plant == Plant::LateTrim && asked.kind == RequestKind::Trim {
+            // The host has its answer; the device hears of it later.
+            self.accept(token, asked);
+            self.reply(token);
+            self.lied.insert(token);
+            self.late.push((token, *asked));
+            return;
+        }
+        self.give(token, asked, true);
+        if is_early && self.open.contains_key(&token) {
+            self.reply(token);
+            self.lied.insert(token);
+        }
+        if asked.kind == RequestKind::Write {
+            let last = asked.first + asked.sectors;
+            let (due, late) = std::mem::take(&mut self.late)
+                .into_iter()
+                .partition(|(_, trim)| {
+                    trim.first < last && asked.first < trim.first + trim.sectors
+                });
+            self.late = late;
+            let due: Vec<(u32, Asked)> = due;
+            for (token, trim) in due {
+                self.give(token, &trim, false);
+            }
+        }
+        self.look();
+    }
+
+    fn accept(&mut self, token: u32, asked: &Asked) -> Vec<u8> {
+        let data = match asked.kind {
+            RequestKind::Write => self.data_of(asked),
+            _ => Vec::new(),
+        };
+        self.written += 1;
+        // The ledger counts for itself what it is told.
+        self.ledger
+            .accept(token, &asked.request(), self.written, &data);
+        data
+    }
+
+    /// Passes a request on to the device.
+    fn give(&mut self, token: u32, asked: &Asked, is_new: bool) {
+        let data = match is_new {
+            true => self.accept(token, asked),
+            false => Vec::new(),
+        };
+        let mut request = asked.request();
+        request.fua &= self.plant != Plant::NoFua;
+        self.rig.submit(token, &request, &data);
+    }
+
+    fn data_of(&self, asked: &Asked) -> Vec<u8> {
+        let all = self.ledger_pages() * SECTORS;
+        let sectors = (asked.first..asked.first + asked.sectors).map(|sector| sector % all);
+        let words = sectors.map(|sector| {
+            word(
+                sector / SECTORS,
+                (sector % SECTORS) as usize,
+                self.written + 1,
+            )
+        });
+        bytes(&words.collect::<Vec<u64>>())
+    }
+
+    fn ledger_pages(&self) -> u64 {
+        self.rig.device.pages()
+    }
+
+    /// The host hears what the device has told.
+    fn look(&mut self) {
+        for event in std::mem::take(&mut self.rig.flash.events) {
+            let Event::Answer { token } = event else {
+                continue;
+            };
+            if self.lied.remove(&token) {
+                continue;
+            }
+            self.reply(token);
+        }
+    }
+
+    fn reply(&mut self, token: u32) {
+        let open = self.open.remove(&token).expect("an open request");
+        self.ledger.answer(token);
+        if open.asked.is_flush() {
+            self.unflushed.remove(&connection(token));
+        } else {
+            if open.asked.kind != RequestKind::Read {
+                self.unflushed.insert(connection(token));
+            }
+            self.answered.push(open.asked.request().span);
+        }
+    }
+
+    /// Something ends, an alarm goes off, or the host looks at an answer.
+    pub fn go_on(&mut self, random: &mut Random) {
+        let busy = self.rig.busy();
+        let alarms = self.rig.flash.alarms.len();
+        let kind = random.below(10);
+        if !self.answered.is_empty() && (kind < 3 || busy.is_empty()) {
+            let which = random.below(self.answered.len() as u64) as usize;
+            let span = self.answered.swap_remove(which);
+            self.rig.device.retire(&span, &mut self.rig.flash);
+        } else if alarms > 0 && (kind < 5 || busy.is_empty() || alarms > 20) {
+            let which = random.below(alarms as u64) as usize;
+            let alarm = self.rig.flash.alarms.swap_remove(which);
+            self.rig.wake(alarm);
+        } else if !busy.is_empty() {
+            self.rig.end(busy[random.below(busy.len() as u64) as usize]);
+        }
+        self.look();
+    }
+
+    /// Everything that is asked is answered, as far as the host has asked for.
+    pub fn finish(&mut self, random: &mut Random) {
+        while !self.open.is_empty() {
+            self.go_on(random);
+        }
+        while !self.rig.busy().is_empty() {
+            self.go_on(random);
+        }
+    }
+
+    /// What is left of the device, of which each die is as far as `elapsed` says: bytes and what options took.
+    pub fn cut(
+        &self,
+        elapsed: impl Fn(u32) -> Ticks,
+        bad: &BadDrive,
+        random: &mut Random,
+    ) -> Remains {
+        let mut payload = self.rig.flash.payload.clone();
+        let mut bad = *bad;
+        match self.plant {
+            Plant::SpareFirst => bad.torn_sector_bytes = SECTOR_BYTES * SECTORS as usize,
+            Plant::TrustsTorn => bad.torn_sector_bytes = SECTOR_BYTES,
+            _ => {}
+        }
+        let mut report = payload.cut(elapsed, &TIMING, &bad, random);
+        if matches!(self.plant, Plant::SpareFirst | Plant::TrustsTorn) {
+            // Nobody has said that this drive is a bad one.
+            report.lost.clear();
+        }
+        Remains {
+            payload,
+            report,
+            ledger: self.ledger.clone(),
+            written: self.written,
+        }
+    }
+
+    /// What is left of the device itself, which has a capacitor for `programs` programs; another one takes its place.
+    pub fn fail(
+        &mut self,
+        elapsed: &dyn Fn(u32) -> Ticks,
+        bad: BadDrive,
+        programs: u64,
+        random: &mut Random,
+    ) -> Remains {
+        let rig = std::mem::replace(&mut self.rig, self.stack.build());
+        let mut payload = rig.flash.payload;
+        let energy = Energy {
+            program: 10,
+            erase: 20,
+            read: 1,
+            ..Energy::default()
+        };
+        let loss = PowerLoss {
+            now: rig.now,
+            elapsed,
+            timing: TIMING,
+            bad,
+            capacitor: (programs > 0).then_some(Capacitor {
+                charge: 10 * programs,
+                energy,
+            }),
+        };
+        let mut fresh = || self.stack.fresh();
+        let done = rig.device.cut(&mut payload, &loss, random, &mut fresh);
+        let (report, dump) = done.expect("a layer that can be mounted");
+        if let Some(dump) = dump {
+            assert!(dump.energy <= 10 * programs);
+            assert!(dump.left == 0 || programs < 1_000, "{dump:?}");
+        }
+        Remains {
+            payload,
+            report,
+            ledger: self.ledger.clone(),
+            written: self.written,
+        }
+    }
+
+    /// The moments at which the step at each busy die can be cut.
+    pub fn moments(&self) -> Vec<(u32, Vec<Ticks>)> {
+        let medium = self.rig.flash.payload.medium();
+        let busy = self.rig.busy().into_iter();
+        busy.map(|die| (die, medium.moments(die, &TIMING)))
+            .collect()
+    }
+
+    /// Goes on with what `restored` is.
+    pub fn resume(&mut self, restored: Restored) {
+        self.rig = restored.rig;
+        self.ledger = restored.ledger;
+        self.written = restored.written;
+        self.open.clear();
+        self.lied.clear();
+        self.late.clear();
+        self.answered.clear();
+        self.unflushed.clear();
+    }
+}
+
+/// What a cut has left.
+#[derive(Clone)]
+pub struct Remains {
+    pub payload: Payload,
+    pub report: CutReport,
+    ledger: Ledger,
+    written: u64,
+}
+
+/// A device after its mount.
+pub struct Restored {
+    pub rig: Rig,
+    pub ledger: Ledger,
+    written: u64,
+    /// What is not as promised.
+    pub findings: Vec<(u64, Finding)>,
+}
+
+impl Remains {
+    /// The same promises, and `medium` in the place of what was left.
+    pub fn with(&self, medium: Medium) -> Self {
+        let sectors = SECTORS as usize;
+        Self {
+            payload: Payload::new(medium, sectors * SECTOR_BYTES, sectors),
+            ..self.clone()
+        }
+    }
+
+    /// Mounts it and looks at nothing but the steps.
+    pub fn mount_only(self, stack: &Stack<'_>, watch: &mut dyn FnMut(&Medium, u32)) {
+        let mounted = stack.remount(self.payload, &[], watch);
+        mounted.expect("a mount");
+    }
+
+    /// Mounts it, with the writes to come, and holds it against the ledger.
+    pub fn restore(self, stack: &Stack<'_>, future: &[Lpn]) -> Result<Restored, MountError> {
+        let Self {
+            payload,
+            report: cut,
+            mut ledger,
+            written,
+        } = self;
+        let (rig, _) = stack.remount(payload, future, &mut |_, _| {})?;
+        let lost: BTreeMap<Lpn, Lost> = cut.lost.into_iter().collect();
+        let holds = &rig.flash.payload;
+        let mut findings = Vec::new();
+        for page in (0..rig.device.pages()).map(Lpn) {
+            let held = holds.newest(page);
+            findings.extend(ledger.check(page, &held.bytes, lost.get(&page).copied()));
+            let is_mapped = rig.device.ftl().is_written(page);
+            let is_there = holds.medium().newest(page).is_some();
+            assert_eq!(is_mapped, is_there, "page {page} in the map and on flash");
+        }
+        ledger.restart(|page, bytes| bytes.extend_from_slice(&holds.newest(page).bytes));
+        Ok(Restored {
+            rig,
+            ledger,
+            written,
+            findings,
+        })
+    }
+}
