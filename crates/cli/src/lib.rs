@@ -7,6 +7,7 @@
 //! | `run` `compare` `precondition` `demo` `info` `fit` `list` `show` | one command each |
 //! | `catalogue` | the row of a parameter by its dotted name |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
+//! | `serve` `operate` `serve_args` | the device live: the server, what it is told, what may be typed there |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
 //! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
 //! | `logs` | logs of responses, destages and erases |
@@ -34,12 +35,18 @@ mod info;
 mod interrupt;
 mod list;
 mod logs;
+#[cfg(unix)]
+mod operate;
 mod output;
 mod precondition;
 mod progress;
 mod reproduce;
 mod rewrite;
 mod run;
+#[cfg(unix)]
+mod serve;
+#[cfg(unix)]
+mod serve_args;
 mod show;
 mod study;
 mod trace_args;
@@ -90,6 +97,10 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Study(arguments) => study::run(arguments),
         Command::Precondition(arguments) => precondition::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
+        #[cfg(unix)]
+        Command::Serve(arguments) => serve::run(arguments, typed),
+        #[cfg(unix)]
+        Command::Device(arguments) => operate::run(arguments),
         Command::Trace { command } => match command {
             TraceCommand::Info(arguments) => info::run(arguments),
             TraceCommand::Fit(arguments) => fit::run(arguments),

@@ -31,6 +31,27 @@ pub struct Contents {
     kind: ImageKind,
 }
 
+impl Contents {
+    fn by_reference(&self) -> Newest<'_> {
+        Newest {
+            version: self.version,
+            bytes: &self.bytes,
+            kind: self.kind,
+        }
+    }
+}
+
+/// What a read of a page finds, where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Newest<'a> {
+    /// The newest version among its sectors; 0 before the first write.
+    pub version: u64,
+    /// As many as a page has.
+    pub bytes: &'a [u8],
+    /// What they are; fillers where there is nothing.
+    pub kind: ImageKind,
+}
+
 /// Something that happens to a page on flash.
 enum Effect {
     /// Its own bytes are programmed.
@@ -163,6 +184,37 @@ impl Payload {
             .unwrap_or_else(|| self.nothing(0))
     }
 
+    /// The same by reference: nothing is copied.
+    #[must_use]
+    pub fn look(&self, page: Lpn) -> Newest<'_> {
+        let nothing = Newest {
+            version: 0,
+            bytes: &self.zeros,
+            kind: ImageKind::Fill,
+        };
+        if let Some(state) = self.pages.get(&page) {
+            if let Some(resident) = &state.resident {
+                return resident.by_reference();
+            }
+            for effect in state.effects.iter().rev() {
+                match effect {
+                    Effect::Program(contents) | Effect::Pad(Some(contents)) => {
+                        return contents.by_reference();
+                    }
+                    Effect::Trim(_) => return nothing,
+                    Effect::Pad(None) => {}
+                }
+            }
+        }
+        self.medium
+            .newest(page)
+            .map_or(nothing, |(spare, bytes)| Newest {
+                version: spare.version,
+                bytes,
+                kind: kind_of(spare.kind),
+            })
+    }
+
     /// The contents of `page` before the effect at `position`; none where it was never written or is trimmed.
     fn before(&self, page: Lpn, position: usize) -> Option<Contents> {
         let effects = self.pages.get(&page).map(|state| &state.effects);
@@ -182,10 +234,7 @@ impl Payload {
         Some(Contents {
             version: spare.version,
             bytes: bytes.into(),
-            kind: match spare.kind {
-                SpareKind::Zeros => ImageKind::Zeros,
-                _ => ImageKind::Host,
-            },
+            kind: kind_of(spare.kind),
         })
     }
 
@@ -450,6 +499,14 @@ impl Payload {
         let state = self.pages.get(&page);
         let last = state.and_then(|state| state.effects.range(..state.begun).next_back());
         matches!(last, Some(Effect::Trim(_)))
+    }
+}
+
+/// As what a page of this kind is found.
+fn kind_of(kind: SpareKind) -> ImageKind {
+    match kind {
+        SpareKind::Zeros => ImageKind::Zeros,
+        _ => ImageKind::Host,
     }
 }
 

@@ -242,6 +242,11 @@ impl Config {
         }
     }
 
+    /// Whether pages of a block are programmed in ascending order only.
+    pub(crate) fn programs_in_order(&self) -> bool {
+        self.ftl.get("in_order") != Some(&Value::Flag(false))
+    }
+
     pub(crate) fn ftl(&self) -> Result<Box<dyn Ftl>, SimError> {
         let (geometry, flash) = (self.geometry(), &self.typed.flash);
         if self.is_open() {
@@ -307,14 +312,21 @@ impl Config {
         Ok(Buffer::new(config, scheme))
     }
 
-    /// The device, with `buffer` over `ftl`.
-    pub(crate) fn device(&self, timed: bool, buffer: Buffer, ftl: Box<dyn Ftl>) -> Device {
+    /// The device, with `buffer` over `ftl`; `detailed` if its commands are to name every page.
+    pub(crate) fn device(
+        &self,
+        timed: bool,
+        detailed: bool,
+        buffer: Buffer,
+        ftl: Box<dyn Ftl>,
+    ) -> Device {
         let geometry = self.geometry();
         let config = DeviceConfig {
             reads_partial: self.typed.trace.align == Align::ReadModifyWrite,
             ordering: self.typed.sim.write_order,
             volatile_cache: self.typed.device.vwc == VolatileCache::On,
             strict_trim: self.has_strict_trim(),
+            detailed,
             batches: timed,
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };

@@ -207,6 +207,16 @@ impl<E: Copy> EventList<E> {
                 .all(|front| (front >> 64) as u64 > self.now_key)
     }
 
+    /// When the next event is due, if there is one.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Ticks> {
+        if !self.instant.is_empty() {
+            return Some(self.now);
+        }
+        let first = self.fronts.iter().min().filter(|front| **front != NEVER)?;
+        Some(self.clock.ticks((first >> 64) as u64).max(self.now))
+    }
+
     /// Takes the next event and moves the clock to it.
     #[inline]
     pub fn take(&mut self) -> Option<E> {

@@ -135,12 +135,15 @@ impl FlashMeter {
         }
     }
 
-    /// A part of the batch at `die` has ended.
-    pub fn end_part(&mut self, die: u32, now: Ticks) {
-        match &mut self.dies[die as usize].parts_behind {
-            0 => self.end(now),
-            parts => *parts -= 1,
+    /// A part of the batch at `die` has ended; whether it was the last.
+    pub fn end_part(&mut self, die: u32, now: Ticks) -> bool {
+        let parts = &mut self.dies[die as usize].parts_behind;
+        if *parts > 0 {
+            *parts -= 1;
+            return false;
         }
+        self.end(now);
+        true
     }
 
     /// Totals up to `now`; service that has begun counts for the part that has passed.

@@ -7,7 +7,7 @@ use super::event::{
     Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION,
 };
 use super::link::Active;
-use super::{Coming, Engine, Outcome, Replay, Window};
+use super::{Coming, Engine, Mover, Outcome, Replay, Window};
 use crate::error::SimError;
 use crate::events::LAST;
 use crate::host::{Attribution, Identity};
@@ -16,7 +16,7 @@ use crate::observer::Response;
 /// Requests between two calls of [`crate::observer::Observer::progress`].
 const PROGRESS_STEP: u64 = 4096;
 
-impl Engine<'_> {
+impl<B: Mover> Engine<'_, B> {
     pub(super) fn schedule_arrival(&mut self) -> Outcome {
         let Some(request) = &self.next else {
             return Ok(());
@@ -80,6 +80,8 @@ impl Engine<'_> {
             asked,
             sent: 0,
         });
+        let asked = &mut self.link.active[id].asked;
+        self.link.mover.arrived(id, asked);
         if self.config.attribution == Attribution::DiskSim {
             self.outstanding.push(identity, request.sector);
         }
@@ -144,6 +146,7 @@ impl Engine<'_> {
             sectors: request.sectors,
             operation: request.operation,
         });
+        self.link.mover.completed(id, now);
         self.device.retire(&active.asked.span, &mut self.link);
         self.in_device -= 1;
         self.send_next(PASSES_SEND_ON_COMPLETION);

@@ -2,13 +2,14 @@
 
 use std::collections::VecDeque;
 
-use destage_base::Ticks;
+use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::Destage;
 use destage_device::{BatchStep, Driver, PageOperation, Progress};
 use destage_flash::Operations;
 use destage_trace::{Operation, Request};
 
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
+use super::mover::Mover;
 use crate::events::EventList;
 use crate::host::Identity;
 use crate::latencies::Latencies;
@@ -26,7 +27,8 @@ pub(super) struct Active {
 }
 
 /// What the device drives its commands and answers through.
-pub(super) struct Link<'a> {
+pub(super) struct Link<'a, B> {
+    pub mover: B,
     pub events: EventList<Event>,
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
@@ -44,14 +46,16 @@ pub(super) struct Link<'a> {
     wants_records: bool,
 }
 
-impl<'a> Link<'a> {
+impl<'a, B> Link<'a, B> {
     pub fn new(
+        mover: B,
         events: EventList<Event>,
         meter: FlashMeter,
         destage_response: Latencies,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
         Self {
+            mover,
             events,
             meter,
             active: Slab::default(),
@@ -82,15 +86,16 @@ impl<'a> Link<'a> {
     }
 }
 
-impl Driver for Link<'_> {
+impl<B: Mover> Driver for Link<'_, B> {
     #[inline]
     fn serve(
         &mut self,
         die: u32,
-        _: PageOperation,
+        operation: PageOperation,
         operations: &Operations,
         map: Ticks,
     ) -> Progress {
+        self.mover.serve(die, operation, operations);
         let time = self.meter.serve(operations, map);
         self.meter.begin(die, self.events.now(), time);
         self.events.after_usual(time, Event::DieDone(die));
@@ -98,6 +103,7 @@ impl Driver for Link<'_> {
     }
 
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
+        self.mover.collect_garbage(die, operations);
         let time = self.meter.collect_garbage(operations);
         self.meter.begin(die, self.events.now(), time);
         self.events.after(time, Event::DieDone(die));
@@ -105,6 +111,7 @@ impl Driver for Link<'_> {
     }
 
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
+        self.mover.serve_batch(die, step);
         self.meter.serve_batch(step.operations);
         let timing = self.meter.timing;
         let at_once = (0..step.at_once).map(|_| 0);
@@ -139,6 +146,7 @@ impl Driver for Link<'_> {
 
     #[inline]
     fn record(&mut self, record: &Destage, now: Ticks) {
+        self.mover.record(record);
         if self.wants_records {
             self.observer.destage(now, record);
         }
@@ -150,5 +158,24 @@ impl Driver for Link<'_> {
         if counts && !self.closed {
             self.destage_response.push(now - emitted, true);
         }
+    }
+    #[inline]
+    fn taken_in(&mut self, page: Lpn, offset: u32) {
+        self.mover.taken_in(page, offset);
+    }
+
+    #[inline]
+    fn bypassed(&mut self, page: Lpn, offset: u32) {
+        self.mover.bypassed(page, offset);
+    }
+
+    #[inline]
+    fn trimmed(&mut self, page: Lpn) {
+        self.mover.trimmed(page);
+    }
+
+    #[inline]
+    fn ended(&mut self, operation: PageOperation) {
+        self.mover.ended(operation);
     }
 }

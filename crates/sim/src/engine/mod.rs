@@ -10,6 +10,8 @@ mod config;
 mod event;
 mod host_side;
 mod link;
+mod live;
+mod mover;
 
 use destage_base::Ticks;
 use destage_device::Device;
@@ -20,6 +22,7 @@ use destage_trace::{Operation, Request};
 pub use self::config::{EngineConfig, Replay, Window};
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
 use self::link::Link;
+pub use self::mover::Mover;
 use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Outstanding, Waiting};
@@ -35,7 +38,7 @@ type Outcome = Result<(), Box<SimError>>;
 type Coming<'r> = std::slice::Iter<'r, Request>;
 
 /// One run. See the [module](self).
-pub struct Engine<'a> {
+pub struct Engine<'a, B = ()> {
     config: EngineConfig,
     origin: Box<str>,
     /// The next to arrive; none at the end of the trace.
@@ -44,7 +47,7 @@ pub struct Engine<'a> {
     /// Every request is complete, or the run has stopped early: it takes no more.
     has_ended: bool,
     device: Device,
-    link: Link<'a>,
+    link: Link<'a, B>,
     waiting: Waiting,
     outstanding: Outstanding,
     in_device: u32,
@@ -57,14 +60,15 @@ pub struct Engine<'a> {
     measured: Measured,
 }
 
-impl<'a> Engine<'a> {
-    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors.
+impl<'a, B: Mover> Engine<'a, B> {
+    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors; `mover` moves
+    /// its bytes.
     pub fn new(
         config: EngineConfig,
         origin: &str,
         device: Device,
-        timing: Timing,
-        dies: u32,
+        (timing, dies): (Timing, u32),
+        mover: B,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
         let latencies = || Latencies::keeping(config.exact_responses);
@@ -75,6 +79,7 @@ impl<'a> Engine<'a> {
             has_ended: false,
             device,
             link: Link::new(
+                mover,
                 EventList::new(config.clock),
                 FlashMeter::new(timing, dies),
                 latencies(),
@@ -236,11 +241,14 @@ impl<'a> Engine<'a> {
         match event {
             Event::DieDone(die) => {
                 self.link.meter.end(now);
+                self.link.mover.end(die);
                 let done = self.device.complete(die, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
             }
             Event::BatchedDone { position, die } => {
-                self.link.meter.end_part(die, now);
+                if self.link.meter.end_part(die, now) {
+                    self.link.mover.end(die);
+                }
                 let device = &mut self.device;
                 let done = device.complete_batched(die, position, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
@@ -328,6 +336,7 @@ impl<'a> Engine<'a> {
         let link::Active { request, asked, .. } = self.link.active[id];
         self.measured.count_pages(&request, asked.span.pages);
         let now = self.link.events.now();
+        self.link.mover.accepted(id, &asked);
         let done = self.device.submit(id, &asked, now, &mut self.link);
         done.map_err(|full| self.device_full(full))
     }

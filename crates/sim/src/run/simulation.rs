@@ -35,6 +35,18 @@ impl Config {
         Ok(ftl)
     }
 
+    /// What metrics need to know of a run over `ftl`.
+    pub(super) fn scope(&self, timed: bool, ftl: &dyn Ftl) -> Scope {
+        Scope {
+            timed,
+            flash: self.has_flash(),
+            prepared_pages: self.precondition().passes().saturating_mul(ftl.pages()),
+            merges: ftl.properties().has_merges.then(|| self.merge_cost()),
+            page_bytes: self.geometry().page_bytes,
+            retires: self.typed.flash.wearout == Wearout::Retire,
+        }
+    }
+
     /// What [`Config::prepared_ftl`] depends on, if that takes a while: configurations of which this is equal have
     /// equal ones.
     #[must_use]
@@ -84,20 +96,12 @@ impl<'a> Simulation<'a> {
         observer: Box<dyn Observer + 'a>,
     ) -> Result<Self, SimError> {
         let timed = config.is_timed();
-        let geometry = config.geometry();
-        let scope = Scope {
-            timed,
-            flash: config.has_flash(),
-            prepared_pages: config.precondition().passes().saturating_mul(ftl.pages()),
-            merges: ftl.properties().has_merges.then(|| config.merge_cost()),
-            page_bytes: geometry.page_bytes,
-            retires: config.typed.flash.wearout == Wearout::Retire,
-        };
-        let device = config.device(timed, config.buffer(timed, prepass)?, ftl);
-        let (timing, dies) = (config.timing(), geometry.dies);
+        let scope = config.scope(timed, &*ftl);
+        let device = config.device(timed, false, config.buffer(timed, prepass)?, ftl);
+        let (timing, dies) = (config.timing(), config.geometry().dies);
         let kind = if timed {
             let engine = config.engine(prepass.span_pages);
-            let engine = Engine::new(engine, origin, device, timing, dies, observer);
+            let engine = Engine::new(engine, origin, device, (timing, dies), (), observer);
             Kind::Timed(Box::new(engine))
         } else {
             let addressing = config.addressing(prepass.span_pages);

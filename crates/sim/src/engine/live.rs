@@ -1,0 +1,84 @@
+//! An engine whose requests come one by one, from somebody who does not know the next: a device that is used.
+
+use destage_base::Ticks;
+use destage_trace::Request;
+
+use super::{Engine, Event, Mover};
+use crate::error::SimError;
+use crate::measured::Measured;
+use crate::observer::Silent;
+
+impl<B: Mover> Engine<'_, B> {
+    /// `request` arrives at its time, or now if that has passed. Everything that is due before that happens first.
+    ///
+    /// # Errors
+    /// That the device has no room left, or that the request does not lie within it; the engine is used no more.
+    pub fn submit(&mut self, request: Request) -> Result<(), SimError> {
+        self.has_begun = true;
+        self.next = Some(request);
+        self.link.events.at(request.arrival, Event::Arrival);
+        while self.next.is_some() {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Lets the next event happen; whether there was one.
+    ///
+    /// # Errors
+    /// That the device has no room left; the engine is used no more.
+    pub fn step(&mut self) -> Result<bool, SimError> {
+        let Some(event) = self.link.events.take() else {
+            return Ok(false);
+        };
+        self.handle(event, &mut [].iter()).map_err(|error| *error)?;
+        Ok(true)
+    }
+
+    /// Lets everything happen that is due at `until` or before.
+    ///
+    /// # Errors
+    /// As of [`Engine::step`].
+    pub fn advance(&mut self, until: Ticks) -> Result<(), SimError> {
+        while self.next_time().is_some_and(|time| time <= until) {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// When the next event is due, if there is one.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Ticks> {
+        self.link.events.next_time()
+    }
+
+    /// The time of the last event.
+    #[must_use]
+    pub fn now(&self) -> Ticks {
+        self.link.events.now()
+    }
+
+    /// Who moves the bytes.
+    #[must_use]
+    pub fn mover(&self) -> &B {
+        &self.link.mover
+    }
+
+    /// The same, to change.
+    pub fn mover_mut(&mut self) -> &mut B {
+        &mut self.link.mover
+    }
+
+    /// What a run that ended now would have measured. The device goes on.
+    #[must_use]
+    pub fn measure(&mut self) -> Measured {
+        self.measured.take_dirty_ages(&mut self.device);
+        let now = self.link.events.now();
+        let mut measured = self.measured.clone();
+        measured.makespan = now - self.link.opened.unwrap_or(now);
+        measured.destage_response = self.link.destage_response.clone();
+        let totals = self.link.meter.totals(now);
+        measured.take_device(&mut self.device, totals, now, &mut Silent);
+        measured
+    }
+}
