@@ -51,18 +51,18 @@ mod tests {
         configuration(&settings).map_err(|error| error.to_string())
     }
 
-    fn value(config: &Config, key: &str) -> String {
-        config.parameters()[key].to_string()
+    fn precondition(config: &Config) -> &str {
+        &config.typed.sim.precondition
     }
 
     #[test]
     fn a_device_of_which_nothing_is_said_is_empty_and_of_a_gibibyte() {
         let (config, notes) = of(&[]).unwrap();
-        assert_eq!(value(&config, "sim.precondition"), "none");
+        assert_eq!(precondition(&config), "none");
         assert!((1 << 30..2 << 30).contains(&config.flash_bytes()));
         assert!(notes.is_empty());
         let (config, _) = of(&["sim.precondition=sequential_fill"]).unwrap();
-        assert_eq!(value(&config, "sim.precondition"), "sequential_fill");
+        assert_eq!(precondition(&config), "sequential_fill");
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! | [`configuration`](configuration()) | from settings to the device's configuration |
 //! | [`server`] | sockets, one event loop, no thread for anybody |
 //! | [`control`] | the control socket: what may be said, and who says it |
+//! | [`client`] | a small client |
 //! | [`address`] | where a server is |
 //!
 //! What the device does is decided below: the core and its rules in `destage-device`, its host and its clock in
@@ -14,6 +15,7 @@
 #![cfg(unix)]
 
 pub mod address;
+pub mod client;
 mod configuration;
 pub mod control;
 pub mod device;

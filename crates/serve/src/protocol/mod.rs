@@ -11,6 +11,8 @@
 mod options;
 mod reply;
 mod session;
+#[cfg(test)]
+mod tests;
 pub mod wire;
 
 pub use reply::{Extent, Reply};

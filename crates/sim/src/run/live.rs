@@ -343,7 +343,7 @@ impl<'a> Live<'a> {
 
     fn check(&self) -> Result<(), Broken> {
         match &self.engine.mover().refusal {
-            Some(refusal) => Err(Broken::Refused(refusal.clone())),
+            Some(refusal) => Err(Broken::Refused(*refusal)),
             None => Ok(()),
         }
     }
