@@ -46,6 +46,9 @@ pub(crate) enum Command {
     /// What a server of `destage serve` is told over its control socket
     #[cfg(unix)]
     Device(crate::serve_args::OperatorArguments),
+    /// A trace played to an NBD server, and what it took
+    #[cfg(unix)]
+    Replay(crate::serve_args::ReplayArguments),
     /// Traces themselves: what they are like, and other traces out of them
     Trace {
         #[command(subcommand)]

@@ -7,7 +7,7 @@
 //! | `run` `compare` `precondition` `demo` `info` `fit` `list` `show` | one command each |
 //! | `catalogue` | the row of a parameter by its dotted name |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
-//! | `serve` `operate` `serve_args` | the device live: the server, what it is told, what may be typed there |
+//! | `serve` `operate` `replay` `serve_args` | the device live: the server, what it is told, traces played to it; what may be typed there |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
 //! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
 //! | `logs` | logs of responses, destages and erases |
@@ -40,6 +40,8 @@ mod operate;
 mod output;
 mod precondition;
 mod progress;
+#[cfg(unix)]
+mod replay;
 mod reproduce;
 mod rewrite;
 mod run;
@@ -101,6 +103,8 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Serve(arguments) => serve::run(arguments, typed),
         #[cfg(unix)]
         Command::Device(arguments) => operate::run(arguments),
+        #[cfg(unix)]
+        Command::Replay(arguments) => replay::run(arguments),
         Command::Trace { command } => match command {
             TraceCommand::Info(arguments) => info::run(arguments),
             TraceCommand::Fit(arguments) => fit::run(arguments),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
-use crate::args::{DeviceArguments, Noise};
+use crate::args::{DeviceArguments, Noise, Reading, SettingArguments};
 
 #[derive(Args)]
 #[command(group(ArgGroup::new("place").required(true).args(["unix", "tcp"])))]
@@ -82,6 +82,38 @@ pub(crate) enum OperatorCommand {
     Flush,
     /// Makes everything durable, and ends the server
     Stop,
+}
+
+#[derive(Args)]
+pub(crate) struct ReplayArguments {
+    /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
+    pub(crate) trace: PathBuf,
+    /// The server and its export: nbd+unix:///EXPORT?socket=PATH or nbd://HOST:PORT/EXPORT
+    #[arg(long, value_name = "URI")]
+    pub(crate) to: String,
+    /// Each request when an earlier one is answered, in place of the times of the trace
+    #[arg(long)]
+    pub(crate) closed: bool,
+    /// Requests under way with --closed
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "closed", value_parser = clap::value_parser!(u32).range(1..=65536))]
+    pub(crate) depth: u32,
+    /// Factor on times of arrival
+    #[arg(long, value_name = "X", conflicts_with = "closed", value_parser = scale)]
+    pub(crate) time_scale: Option<f64>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+    /// JSON on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    let factor = text.parse().ok();
+    factor
+        .filter(|factor| (0.0..=1e9).contains(factor))
+        .ok_or_else(|| "expected a factor from 0 to 1e9".to_owned())
 }
 
 fn interval(text: &str) -> Result<f64, String> {

@@ -7,7 +7,7 @@
 //! | [`configuration`](configuration()) | from settings to the device's configuration |
 //! | [`server`] | sockets, one event loop, no thread for anybody |
 //! | [`control`] | the control socket: what may be said, and who says it |
-//! | [`client`] | a small client |
+//! | [`client`], [`replay`] | a small client, and traces played to a server |
 //! | [`address`] | where a server is |
 //!
 //! What the device does is decided below: the core and its rules in `destage-device`, its host and its clock in
@@ -20,6 +20,7 @@ mod configuration;
 pub mod control;
 pub mod device;
 pub mod protocol;
+pub mod replay;
 pub mod server;
 
 pub use configuration::configuration;

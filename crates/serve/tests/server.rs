@@ -45,7 +45,7 @@ fn model(rig: &Rig<'_>, seed: u64, rounds: u32) {
                 assert!(found == model[range], "round {round}: {offset} {length}");
             }
             7 => {
-                let flags = fua | wire::CMD_FLAG_NO_HOLE * random.below(2) as u16;
+                let flags = fua | (wire::CMD_FLAG_NO_HOLE * random.below(2) as u16);
                 client.done((wire::CMD_WRITE_ZEROES, flags), (offset, length), &[]);
                 model[range].fill(0);
             }

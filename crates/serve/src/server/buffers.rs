@@ -145,8 +145,10 @@ mod tests {
         }
         input.consume(KEPT + 1);
         assert_eq!(input.memory(), 0);
-        let mut output = Output::default();
-        output.buffer = bytes;
+        let mut output = Output {
+            buffer: bytes,
+            sent: 0,
+        };
         let mut gone = Vec::new();
         while !output.is_empty() {
             output.send(&mut gone);

@@ -1,5 +1,6 @@
 //! A server in a thread, and what tests say to it.
 #![allow(dead_code, reason = "every test program uses another part of the kit")]
+#![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 
 use std::path::PathBuf;
 use std::thread::JoinHandle;
