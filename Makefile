@@ -77,8 +77,9 @@ reproduce: build ## every claim of the papers with its verdict: the READMEs of e
 	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)
 	sh experiments/publish.sh $(TARGET)/reproduce
 
-fuzz: setup ## mutated bytes for every trace reader, for FUZZ_SECONDS (600); a finding joins fuzz/corpus, which `make test` replays
+fuzz: setup ## mutated bytes for every trace reader and the NBD server, for FUZZ_SECONDS (600) each; a finding joins the corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)
+	$(CARGO) run --release --locked --quiet -p destage-fuzz --bin nbd -- fuzz/corpus-nbd $(FUZZ_SECONDS)
 
 soak-memory: setup ## 10 GB of generated trace through a run: the peak of memory does not depend on the length
 	DESTAGE_SOAK_BYTES=10000000000 $(CARGO) test --release --locked -p destage-cli --test memory -- --nocapture
