@@ -52,6 +52,13 @@ impl Server {
     }
 }
 
+impl Drop for Server {
+    /// A test that failed leaves no server behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
 const URI: &str = "nbd+unix:///?socket=s.sock";
 
 /// Writes of one to three pages, reads, flushes, trims and writes that are forced, in the columns of csv.
