@@ -101,7 +101,7 @@ io() {
 		-c 'read -P 4 4M 1M' "$URI" 2>&1)
 	echo "$out"
 	! grep -qiE 'fail|error' <<<"$out" || return
-	out=$(qemu-io -f raw -c 'write -P 1 64M 4k' "$URI" 2>&1)
+	out=$(qemu-io -f raw -c 'write -P 1 1G 4k' "$URI" 2>&1)
 	! grep -q 'wrote 4096' <<<"$out" || return
 	stop
 	serve --capacity 64MiB --read-only || return
@@ -170,9 +170,9 @@ file_system() {
 	[ $status = 0 ] || return 1
 	stop
 }
-ext4() { file_system ext4; }
-xfs() { file_system xfs; }
-btrfs() { file_system btrfs; }
+on_ext4() { file_system ext4; }
+on_xfs() { file_system xfs; }
+on_btrfs() { file_system btrfs; }
 
 part "nbdinfo: what is offered" nbdinfo info
 part "nbdcopy: $((BYTES >> 20)) MiB there and back, 4 connections" "nbdcopy cmp" copy
@@ -190,7 +190,7 @@ for kind in ext4 xfs btrfs; do
 	elif ! grep -qw "$kind" /proc/filesystems && ! modprobe "$kind" 2>/dev/null; then
 		SKIPPED+=("$name: the kernel does not have it")
 	else
-		part "$name" "nbdfuse losetup mkfs.$kind" "$kind"
+		part "$name" "nbdfuse losetup mkfs.$kind" "on_$kind"
 	fi
 done
 

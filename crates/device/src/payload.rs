@@ -146,6 +146,21 @@ impl Payload {
     /// # Panics
     /// If a write has more or fewer bytes than its span.
     pub fn accept(&mut self, request: &Request, data: &[u8]) -> u64 {
+        self.accepted.data.clear();
+        self.accepted.data.extend_from_slice(data);
+        self.accept_kept(request)
+    }
+
+    /// The same of bytes that are not needed any more: what is in `data` then means nothing.
+    ///
+    /// # Panics
+    /// As [`Payload::accept`].
+    pub fn accept_taken(&mut self, request: &Request, data: &mut Vec<u8>) -> u64 {
+        core::mem::swap(&mut self.accepted.data, data);
+        self.accept_kept(request)
+    }
+
+    fn accept_kept(&mut self, request: &Request) -> u64 {
         let changes = matches!(
             request.kind,
             RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim
@@ -158,16 +173,14 @@ impl Payload {
             _ => request.span,
         };
         self.accepted.zeroes = request.kind != RequestKind::Write;
-        self.accepted.data.clear();
         if request.kind == RequestKind::Write {
             let span = &request.span;
             let left_out = (span.head + span.tail) as usize * self.sector_bytes;
             assert_eq!(
-                data.len(),
+                self.accepted.data.len(),
                 span.pages as usize * self.page_bytes - left_out,
                 "bytes of a write of {span:?}"
             );
-            self.accepted.data.extend_from_slice(data);
         }
         self.version
     }
@@ -262,12 +275,16 @@ impl Payload {
                 kind: ImageKind::Zeros,
             };
         }
-        let mut bytes = if is_partial {
-            self.newest(page).bytes.to_vec()
-        } else {
-            vec![0; self.page_bytes]
-        };
         let head = span.head as usize * self.sector_bytes;
+        if !is_partial {
+            let start = offset as usize * self.page_bytes - head;
+            return Contents {
+                version,
+                bytes: data[start..start + self.page_bytes].into(),
+                kind: ImageKind::Host,
+            };
+        }
+        let mut bytes = self.look(page).bytes.to_vec();
         let tail = span.tail as usize * self.sector_bytes;
         let from = if offset == 0 { head } else { 0 };
         let to = self.page_bytes - if offset + 1 == span.pages { tail } else { 0 };

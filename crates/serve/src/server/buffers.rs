@@ -9,25 +9,30 @@ const USUAL: usize = 1 << 17;
 /// A buffer that grew beyond that is given back once it is empty.
 const KEPT: usize = 1 << 21;
 
-/// What came of a read or write.
+/// What came of a read or write of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Moved {
-    /// So many bytes.
-    Bytes(usize),
+    /// As many as there was room for.
+    All,
+    /// Some, and there are no more for now.
+    Some,
     /// Nothing for now.
     Nothing,
     /// The other side is gone.
     End,
 }
 
-fn moved(outcome: io::Result<usize>) -> Moved {
+/// What came of a call that could have moved `room` bytes, and how many it moved.
+fn moved(outcome: io::Result<usize>, room: usize) -> (Moved, usize) {
     match outcome {
-        Ok(0) => Moved::End,
-        Ok(count) => Moved::Bytes(count),
+        Ok(0) => (Moved::End, 0),
+        Ok(count) if count == room => (Moved::All, count),
+        Ok(count) => (Moved::Some, count),
         Err(cause) => match cause.kind() {
-            io::ErrorKind::WouldBlock => Moved::Nothing,
-            io::ErrorKind::Interrupted => Moved::Bytes(0),
-            _ => Moved::End,
+            io::ErrorKind::WouldBlock => (Moved::Nothing, 0),
+            // It is tried again.
+            io::ErrorKind::Interrupted => (Moved::All, 0),
+            _ => (Moved::End, 0),
         },
     }
 }
@@ -75,10 +80,10 @@ impl Input {
             let wanted = (2 * used).clamp(SMALL, most).max(used + 1);
             self.buffer.resize(wanted, 0);
         }
-        let outcome = moved(from.read(&mut self.buffer[self.end..]));
-        if let Moved::Bytes(count) = outcome {
-            self.end += count;
-        }
+        let room = &mut self.buffer[self.end..];
+        let (most, outcome) = (room.len(), from.read(room));
+        let (outcome, count) = moved(outcome, most);
+        self.end += count;
         outcome
     }
 }
@@ -103,10 +108,9 @@ impl Output {
 
     /// Writes what can be taken.
     pub fn send(&mut self, to: &mut impl Write) -> Moved {
-        let outcome = moved(to.write(&self.buffer[self.sent..]));
-        if let Moved::Bytes(count) = outcome {
-            self.sent += count;
-        }
+        let left = &self.buffer[self.sent..];
+        let (outcome, count) = moved(to.write(left), left.len());
+        self.sent += count;
         if self.is_empty() {
             self.buffer.clear();
             self.buffer.shrink_to(KEPT);
@@ -125,7 +129,7 @@ mod tests {
         let mut input = Input::default();
         let mut from = &[7; 100_000][..];
         while !from.is_empty() {
-            assert!(matches!(input.fill(&mut from, 1 << 25), Moved::Bytes(_)));
+            assert_ne!(input.fill(&mut from, 1 << 25), Moved::End);
             assert!(input.memory() <= SMALL.max(2 * input.bytes().len()));
         }
         assert_eq!(input.bytes(), [7; 100_000]);

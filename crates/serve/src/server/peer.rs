@@ -87,8 +87,8 @@ impl Peer {
     /// Reads once; whether it is still there.
     pub fn read(&mut self) -> bool {
         match self.input.fill(&mut self.stream, self.needed) {
-            Moved::Bytes(_) => true,
-            Moved::Nothing => {
+            Moved::All => true,
+            Moved::Some | Moved::Nothing => {
                 self.can_read = false;
                 true
             }
@@ -100,8 +100,8 @@ impl Peer {
     pub fn send(&mut self) -> bool {
         while self.can_write && !self.output.is_empty() {
             match self.output.send(&mut self.stream) {
-                Moved::Bytes(_) => {}
-                Moved::Nothing => self.can_write = false,
+                Moved::All => {}
+                Moved::Some | Moved::Nothing => self.can_write = false,
                 Moved::End => return false,
             }
         }

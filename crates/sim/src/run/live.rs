@@ -140,7 +140,7 @@ impl Mover for Bytes {
 
     fn accepted(&mut self, id: u32, asked: &destage_device::Request) {
         let pending = &mut self.pending[id as usize];
-        self.payload.accept(asked, &pending.data);
+        self.payload.accept_taken(asked, &mut pending.data);
         pending.data.clear();
         pending.data.shrink_to(KEPT_BYTES);
     }
