@@ -79,6 +79,8 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	$(CARGO) run --release --locked --quiet -p destage-flash --example ftl_rate 4000000
 	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace -p destage-workload
+	@echo
+	bash benches/live.sh $(DESTAGE)
 
 reproduce: build ## every claim of the papers with its verdict: the READMEs of experiments/ and the table in README.md
 	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)
