@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
+use destage_sim::latencies::{Counted, Summary};
 use destage_sim::metrics::Metrics;
 use destage_sim::run::live::{Ask, Broken, Completion, Holds, Live};
 
@@ -24,6 +25,8 @@ pub struct Front<'a> {
     began: Instant,
     broken: Option<Broken>,
     in_flight: usize,
+    /// How much later than in the model requests were complete.
+    late: Counted,
 }
 
 impl<'a> Front<'a> {
@@ -36,6 +39,7 @@ impl<'a> Front<'a> {
             began: Instant::now(),
             broken: None,
             in_flight: 0,
+            late: Counted::default(),
         }
     }
 
@@ -106,7 +110,17 @@ impl<'a> Front<'a> {
     pub fn completed(&mut self) -> Option<Completion> {
         let completion = self.live.completed()?;
         self.in_flight -= 1;
+        if self.pace == Pace::Model {
+            let late = self.since_began().saturating_sub(completion.at);
+            self.late.push(late);
+        }
         Some(completion)
+    }
+
+    /// How much later than in the model requests were complete, up to now; of a device without pace nothing.
+    #[must_use]
+    pub fn lateness(&self) -> Option<Summary> {
+        self.late.summary()
     }
 
     /// How long until something is due that a client waits for; none if nobody waits.

@@ -394,6 +394,9 @@ fn requests_take_the_time_of_the_model() {
         began.elapsed() < Duration::from_millis(25),
         "it is buffered"
     );
+    let mut operator = Operator::connect(&running.control).unwrap();
+    let stats = operator.ask("stats").unwrap();
+    assert!(stats["late_p99_ms"].as_f64().unwrap() < 20.0, "{stats:?}");
     running.stop();
 }
 

@@ -91,9 +91,28 @@ impl Block {
         } else {
             self.bytes.len() as u32
         };
+        self.make_room(data.len(), pages as usize);
         self.bytes.extend_from_slice(data);
         self.stored.push((page, Stored { data_at, ..stored }));
         self.end = self.end.max(page + 1);
+    }
+
+    /// Takes memory for `length` bytes more: for a few pages at first, and for all the `pages` of the block when they are
+    /// used up. So a block with few pages stays small, one that fills up is hardly ever moved, and the memory of all that
+    /// were erased fits the next.
+    fn make_room(&mut self, length: usize, pages: usize) {
+        const FEW: usize = 8;
+        let used = self.bytes.len();
+        if used + length > self.bytes.capacity() {
+            let whole = length * pages;
+            let wanted = if used == 0 {
+                whole.min(FEW * length)
+            } else {
+                whole
+            };
+            self.bytes
+                .reserve_exact(wanted.saturating_sub(used).max(length));
+        }
     }
 
     /// The rest of a block of a device filled before: programmed behind pages that are known.

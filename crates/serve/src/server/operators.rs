@@ -59,6 +59,11 @@ impl Core<'_> {
         more.insert("in_flight".to_owned(), self.requests.len().into());
         let now = destage_base::time::to_ms(self.front.now());
         more.insert("model_ms".to_owned(), now.into());
+        if let Some(late) = self.front.lateness() {
+            let [p50, _, p99, _] = late.percentiles_ms;
+            more.insert("late_p50_ms".to_owned(), p50.into());
+            more.insert("late_p99_ms".to_owned(), p99.into());
+        }
         more.insert("metrics".to_owned(), json::metrics(&metrics));
         control::done(more)
     }
