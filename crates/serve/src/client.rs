@@ -45,6 +45,13 @@ impl Socket {
             Self::Tcp(stream) => stream.set_read_timeout(timeout),
         }
     }
+
+    fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_write_timeout(timeout),
+            Self::Tcp(stream) => stream.set_write_timeout(timeout),
+        }
+    }
 }
 
 impl Read for Socket {
@@ -285,6 +292,15 @@ impl Client {
     /// If the socket cannot be set.
     pub fn set_timeout(&self, timeout: Option<Duration>) -> Result<(), ClientError> {
         Ok(self.from.get_ref().set_read_timeout(timeout)?)
+    }
+
+    /// How long [`Client::send`] waits for the server to take a command; for ever if nothing is said. A command that was
+    /// not taken whole is one that never ends.
+    ///
+    /// # Errors
+    /// If the socket cannot be set.
+    pub fn set_send_timeout(&self, timeout: Option<Duration>) -> Result<(), ClientError> {
+        Ok(self.socket.set_write_timeout(timeout)?)
     }
 
     /// A second handle for receiving in another thread.

@@ -355,6 +355,44 @@ fn a_thousand_connections_and_slow_ones_do_not_keep_others_waiting() {
 }
 
 #[test]
+fn messages_that_never_end_are_ended_where_memory_runs_out() {
+    let pairs = vec!["device.capacity_bytes=32MiB", "flash.program_us=0"];
+    let rig = Rig {
+        pairs,
+        ..Rig::default()
+    };
+    let running = rig.start();
+    // Together they hold more than the server gives to all.
+    let piece = vec![1; 12 << 20];
+    let mut stuck: Vec<Client> = Vec::new();
+    let (header, length) = ((wire::CMD_WRITE, 0), 32 << 20);
+    for _ in 0..24 {
+        let mut client = running.client();
+        client
+            .set_send_timeout(Some(Duration::from_millis(500)))
+            .unwrap();
+        // Once memory is used up nothing more is taken.
+        let _ = client.send(header, 1, (0, length), &piece);
+        stuck.push(client);
+    }
+    let mut small = running.client();
+    let mut large = running.client();
+    let began = Instant::now();
+    small.write(0, &[5; 4096]);
+    assert_eq!(small.read(0, 4096), [5; 4096]);
+    assert!(
+        began.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        began.elapsed()
+    );
+    // Its turn comes when the one that holds memory longest is closed.
+    large.write(0, &vec![6; 32 << 20]);
+    assert_eq!(small.read(0, 4096), [6; 4096]);
+    drop(stuck);
+    assert!(running.stop().broken.is_none());
+}
+
+#[test]
 fn a_farewell_waits_for_what_is_under_way() {
     let rig = Rig {
         pace: Pace::Model,

@@ -27,8 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const HELD_MAX: usize = 1 << 28;
 /// From here on a message is long.
 const LONG: usize = 1 << 18;
-/// How long one that waits for memory waits before the connection that has held some for longest is closed.
-const STARVED: Duration = Duration::from_secs(5);
+/// How long one that waits for memory waits before those that have held some for longest are closed.
+const STARVED: Duration = Duration::from_secs(2);
 
 /// Takes down what clients do.
 pub type Recorder<'a> = Box<dyn FnMut(&Request) -> io::Result<()> + 'a>;
@@ -221,20 +221,13 @@ impl<'a> Core<'a> {
         let Some(since) = self.hungry_since else {
             return;
         };
-        if self.held > HELD_MAX && since.elapsed() >= STARVED {
-            let holders = self.peers.iter().enumerate();
-            let oldest = holders
-                .filter_map(|(place, peer)| Some((place, peer.as_deref()?)))
-                .filter(|(_, peer)| peer.held >= LONG)
-                .min_by_key(|(_, peer)| peer.message_since);
-            let oldest = oldest.map(|(place, peer)| PeerId {
-                place,
-                generation: peer.generation,
-            });
-            if let Some(oldest) = oldest {
+        if since.elapsed() >= STARVED {
+            self.hungry_since = Some(Instant::now());
+            while self.held > HELD_MAX
+                && let Some(oldest) = self.oldest_message()
+            {
                 self.close(oldest);
             }
-            self.hungry_since = Some(Instant::now());
         }
         if self.held <= HELD_MAX {
             self.hungry_since = None;
@@ -244,9 +237,23 @@ impl<'a> Core<'a> {
         }
     }
 
+    /// The connection whose long message has been coming for longest.
+    fn oldest_message(&self) -> Option<PeerId> {
+        let peers = self.peers.iter().enumerate();
+        let holders = peers
+            .filter_map(|(place, peer)| Some((place, peer.as_deref()?)))
+            .filter(|(_, peer)| peer.held >= LONG);
+        let (place, peer) = holders.min_by_key(|(_, peer)| peer.message_since)?;
+        Some(PeerId {
+            place,
+            generation: peer.generation,
+        })
+    }
+
     fn turn(&mut self, id: PeerId) {
         let Some(peer) = self.peer(id) else { return };
         peer.queued = false;
+        let mut is_hungry = false;
         for _ in 0..TURN {
             let waits = match self.peer(id).map(|peer| &peer.role) {
                 Some(Role::Client(_)) => self.commands(id),
@@ -269,6 +276,7 @@ impl<'a> Core<'a> {
             }
             match waits {
                 Waits::Input if starved && peer.needed > LONG => {
+                    is_hungry = true;
                     self.hungry.push_back(id);
                     self.hungry_since.get_or_insert_with(Instant::now);
                     break;
@@ -292,7 +300,7 @@ impl<'a> Core<'a> {
         let memory = peer.memory();
         let before = std::mem::replace(&mut peer.held, memory);
         self.held = self.held + memory - before;
-        if goes_on && self.hungry_since.is_none() {
+        if goes_on && !is_hungry {
             self.queue(id);
         }
     }
