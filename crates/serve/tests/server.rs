@@ -369,7 +369,7 @@ fn messages_that_never_end_are_ended_where_memory_runs_out() {
     for _ in 0..24 {
         let mut client = running.client();
         client
-            .set_send_timeout(Some(Duration::from_millis(500)))
+            .set_send_timeout(Some(Duration::from_millis(100)))
             .unwrap();
         // Once memory is used up nothing more is taken.
         let _ = client.send(header, 1, (0, length), &piece);
