@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 600
 # What only a build with Parquet has.
 PARQUET := destage-cli/parquet,destage-fuzz/parquet
 
-.PHONY: help setup build demo test check fmt no-std matrix live tools bench reproduce fuzz soak-memory clean
+.PHONY: help setup build demo test check fmt no-std matrix bench reproduce fuzz soak-memory clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,13 +44,6 @@ test: setup no-std ## every test; at the end, which were skipped and why
 matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
 	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test matrix
 
-live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped
-	bash tests/live.sh $(DESTAGE)
-
-tools: ## install the Debian packages that `make live` and the live part of `make bench` use
-	apt-get update
-	apt-get install --yes --no-install-recommends btrfs-progs e2fsprogs fio fuse3 libnbd-bin mount nbdfuse nbdkit qemu-utils xfsprogs
-
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
@@ -62,6 +55,14 @@ fmt: ## format everything
 
 no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
+
+.PHONY: live tools
+live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped
+	bash tests/live.sh $(DESTAGE)
+
+tools: ## install the Debian packages that `make live` and the live part of `make bench` use
+	apt-get update
+	apt-get install --yes --no-install-recommends btrfs-progs e2fsprogs fio fuse3 libnbd-bin mount nbdfuse nbdkit qemu-utils xfsprogs
 
 bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches

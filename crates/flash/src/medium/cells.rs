@@ -91,28 +91,10 @@ impl Block {
         } else {
             self.bytes.len() as u32
         };
-        self.make_room(data.len(), pages as usize);
+        make_room(&mut self.bytes, data.len(), pages as usize);
         self.bytes.extend_from_slice(data);
         self.stored.push((page, Stored { data_at, ..stored }));
         self.end = self.end.max(page + 1);
-    }
-
-    /// Takes memory for `length` bytes more: for a few pages at first, and for all the `pages` of the block when they are
-    /// used up. So a block with few pages stays small, one that fills up is hardly ever moved, and the memory of all that
-    /// were erased fits the next.
-    fn make_room(&mut self, length: usize, pages: usize) {
-        const FEW: usize = 8;
-        let used = self.bytes.len();
-        if used + length > self.bytes.capacity() {
-            let whole = length * pages;
-            let wanted = if used == 0 {
-                whole.min(FEW * length)
-            } else {
-                whole
-            };
-            self.bytes
-                .reserve_exact(wanted.saturating_sub(used).max(length));
-        }
     }
 
     /// The rest of a block of a device filled before: programmed behind pages that are known.
@@ -174,4 +156,21 @@ pub(super) fn check_sum(spare: &Spare, digest: u64) -> u64 {
         spare.purpose.owner.map_or(u64::MAX, u64::from),
     ];
     words.into_iter().fold(digest, mix)
+}
+
+/// Takes memory for `length` bytes more in a block of `pages` pages: for a few pages at first, and for all when they are
+/// used up. So a block with few pages stays small, one that fills up is hardly ever moved, and the memory of one that
+/// was erased fits the next.
+fn make_room(bytes: &mut Vec<u8>, length: usize, pages: usize) {
+    const FEW: usize = 8;
+    let used = bytes.len();
+    if used + length > bytes.capacity() {
+        let whole = length * pages;
+        let wanted = if used == 0 {
+            whole.min(FEW * length)
+        } else {
+            whole
+        };
+        bytes.reserve_exact(wanted.saturating_sub(used).max(length));
+    }
 }
