@@ -60,6 +60,14 @@ fmt: ## format everything
 no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
 
+.PHONY: live tools
+live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped
+	bash tests/live.sh $(DESTAGE)
+
+tools: ## install the Debian packages that `make live` and the live part of `make bench` use
+	apt-get update
+	apt-get install --yes --no-install-recommends btrfs-progs e2fsprogs fio fuse3 libnbd-bin mount nbdfuse nbdkit qemu-utils xfsprogs
+
 bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches
 	$(TARGET)/release/destage-benches $(DESTAGE)
@@ -76,13 +84,16 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	$(CARGO) run --release --locked --quiet -p destage-flash --example ftl_rate 4000000
 	@echo
 	$(CARGO) bench --locked --quiet -p destage-trace -p destage-workload
+	@echo
+	bash benches/live.sh $(DESTAGE)
 
 reproduce: build ## every claim of the papers with its verdict: the READMEs of experiments/ and the table in README.md
 	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)
 	sh experiments/publish.sh $(TARGET)/reproduce
 
-fuzz: setup ## mutated bytes for every trace reader, for FUZZ_SECONDS (600); a finding joins fuzz/corpus, which `make test` replays
+fuzz: setup ## mutated bytes for every trace reader and the NBD server, for FUZZ_SECONDS (600) each; a finding joins the corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)
+	$(CARGO) run --release --locked --quiet -p destage-fuzz --bin nbd -- fuzz/corpus-nbd $(FUZZ_SECONDS)
 
 soak-memory: setup ## 10 GB of generated trace through a run: the peak of memory does not depend on the length
 	DESTAGE_SOAK_BYTES=10000000000 $(CARGO) test --release --locked -p destage-cli --test memory -- --nocapture

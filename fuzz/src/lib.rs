@@ -5,8 +5,9 @@
 //! | [`check`] | what is promised of any input, by every format |
 //! | [`mutate`] | inputs out of inputs |
 //! | [`budget`] | the memory an input may take |
-//! | `main.rs` | the loop: `make fuzz` |
-//! | `corpus/` | inputs that found something once, and a sound file of each format; replayed by `make test` |
+//! | [`nbd`] | what is promised of any bytes that a client of the NBD server sends |
+//! | `main.rs`, `bin/nbd.rs` | the loops: `make fuzz` |
+//! | `corpus/`, `corpus-nbd/` | inputs that found something once, and sound ones; replayed by `make test` |
 //!
 //! The mutations know no coverage: the formats are shallow, and the field values that matter are written down in
 //! [`mutate`].
@@ -14,3 +15,4 @@
 pub mod budget;
 pub mod check;
 pub mod mutate;
+pub mod nbd;

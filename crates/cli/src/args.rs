@@ -40,6 +40,15 @@ pub(crate) enum Command {
     Precondition(PreconditionArguments),
     /// The main schemes on a built-in workload: a table, and a report with charts
     Demo(DemoArguments),
+    /// The device live: an NBD server that people mount, test and measure
+    #[cfg(unix)]
+    Serve(crate::serve_args::ServeArguments),
+    /// What a server of `destage serve` is told over its control socket
+    #[cfg(unix)]
+    Device(crate::serve_args::OperatorArguments),
+    /// A trace played to an NBD server, and what it took
+    #[cfg(unix)]
+    Replay(crate::serve_args::ReplayArguments),
     /// Traces themselves: what they are like, and other traces out of them
     Trace {
         #[command(subcommand)]
@@ -80,6 +89,20 @@ pub(crate) struct Common {
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]
+    pub(crate) device: DeviceArguments,
+    /// Worker threads of a cross product, never more than it has runs; all cores if not given. A run is one thread
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    #[command(flatten)]
+    pub(crate) results: Results,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
+}
+
+/// The device: its flash, its translation layer and its buffer.
+#[derive(Args)]
+pub(crate) struct DeviceArguments {
+    #[command(flatten)]
     pub(crate) settings: SettingArguments,
     /// The device by its size: 1TB, 512GiB; the smallest number of blocks that offers it, in place of
     /// flash.blocks_per_plane
@@ -97,13 +120,6 @@ pub(crate) struct Common {
     /// Translation layer: `page`, or with parameters `page:gc_policy=greedy`
     #[arg(long, value_name = "NAME[:k=v,...]")]
     pub(crate) ftl: Option<String>,
-    /// Worker threads of a cross product, never more than it has runs; all cores if not given. A run is one thread
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub(crate) threads: Option<u16>,
-    #[command(flatten)]
-    pub(crate) results: Results,
-    #[command(flatten)]
-    pub(crate) noise: Noise,
 }
 
 /// Where parameters come from, besides their own options.

@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use destage::{Input, Origin, Settings, workload_pair};
 use destage_sim::capacity::{CAPACITY, OVER_PROVISIONING};
 
-use crate::args::{Common, OnBadLine, Reading, SettingArguments, Slice};
+use crate::args::{Common, DeviceArguments, OnBadLine, Reading, SettingArguments, Slice};
 use crate::errors::Failure;
 
 /// Settings from files and `--set`, for commands that have no buffer or translation layer. Where there is a `workload`,
@@ -41,6 +41,15 @@ fn from_files(arguments: &SettingArguments) -> Result<Settings, Failure> {
 /// Settings from everything that was typed; `typed` knows the order. Where there is a workload, what is set of it is
 /// left out.
 pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Settings, Failure> {
+    of_device(&arguments.device, arguments.workload.as_deref(), typed)
+}
+
+/// The same of what was typed about a device.
+pub(crate) fn of_device(
+    arguments: &DeviceArguments,
+    workload: Option<&str>,
+    typed: &ArgMatches,
+) -> Result<Settings, Failure> {
     let mut settings = from_files(&arguments.settings)?;
     let mut choices: Vec<(usize, Choice<'_>)> = Vec::new();
     let place = |name: &str| typed.indices_of(name).and_then(Iterator::last).unwrap_or(0);
@@ -68,7 +77,7 @@ pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Setting
             Choice::Value(option, key, text) => {
                 settings.set(key, text, Origin::Given(format!("--{option} {text}")));
             }
-            Choice::Pair(pair) => set_pair(&mut settings, pair, arguments.workload.as_deref())?,
+            Choice::Pair(pair) => set_pair(&mut settings, pair, workload)?,
         }
     }
     Ok(settings)
@@ -92,7 +101,7 @@ fn set_pair(settings: &mut Settings, pair: &str, workload: Option<&str>) -> Resu
 /// The inputs: `traces`, or the workload in their place.
 pub(crate) fn inputs(traces: &[PathBuf], arguments: &Common) -> Result<Vec<Input>, Failure> {
     let inputs = match &arguments.workload {
-        Some(text) => vec![Input::workload(text, &arguments.settings.set)?],
+        Some(text) => vec![Input::workload(text, &arguments.device.settings.set)?],
         None => traces.iter().map(Input::trace).collect(),
     };
     let read = |input: Input| Ok(input.read(reading(&arguments.reading))?);

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
         .iter()
         .map(|path| ("-o", path))
         .collect();
-    let config = common.settings.config.as_deref();
+    let config = common.device.settings.config.as_deref();
     let read: Vec<&Path> = arguments
         .traces
         .iter()

@@ -1,5 +1,6 @@
 //! Ctrl-C: runs stop where they are, and no file is left.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -8,12 +9,18 @@ use crate::output::files;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
+/// What Ctrl-C does in place of the end.
+static INSTEAD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
+
 /// How long the command may take to stop by itself.
 const GRACE: Duration = Duration::from_millis(700);
 
 /// Installs the handler. Without one (a system that has no signals), Ctrl-C just ends the program.
 pub(crate) fn install() {
     let _ = ctrlc::set_handler(|| {
+        if let Some(instead) = INSTEAD.get() {
+            return instead();
+        }
         ASKED.store(true, Ordering::Relaxed);
         std::thread::sleep(GRACE);
         // Blocked in a read, for instance of standard input.
@@ -21,6 +28,12 @@ pub(crate) fn install() {
         let status = Failure::Interrupted.report();
         std::process::exit(i32::from(status));
     });
+}
+
+/// From now on Ctrl-C, and being told to end, do this; it is said once.
+#[cfg(unix)]
+pub(crate) fn instead(act: impl Fn() + Send + Sync + 'static) {
+    let _ = INSTEAD.set(Box::new(act));
 }
 
 /// Whether the user asked to stop.

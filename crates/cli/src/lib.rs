@@ -8,6 +8,7 @@
 //! | `power` | `run` with bytes, whose power fails |
 //! | `catalogue` | the row of a parameter by its dotted name |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
+//! | `serve` `operate` `replay` `serve_args` | the device live: the server, what it is told, traces played to it; what may be typed there |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
 //! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
 //! | `logs` | logs of responses, destages and erases |
@@ -35,13 +36,21 @@ mod info;
 mod interrupt;
 mod list;
 mod logs;
+#[cfg(unix)]
+mod operate;
 mod output;
 mod power;
 mod precondition;
 mod progress;
+#[cfg(unix)]
+mod replay;
 mod reproduce;
 mod rewrite;
 mod run;
+#[cfg(unix)]
+mod serve;
+#[cfg(unix)]
+mod serve_args;
 mod show;
 mod study;
 mod trace_args;
@@ -92,6 +101,12 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Study(arguments) => study::run(arguments),
         Command::Precondition(arguments) => precondition::run(arguments),
         Command::Demo(arguments) => demo::run(arguments),
+        #[cfg(unix)]
+        Command::Serve(arguments) => serve::run(arguments, typed),
+        #[cfg(unix)]
+        Command::Device(arguments) => operate::run(arguments),
+        #[cfg(unix)]
+        Command::Replay(arguments) => replay::run(arguments),
         Command::Trace { command } => match command {
             TraceCommand::Info(arguments) => info::run(arguments),
             TraceCommand::Fit(arguments) => fit::run(arguments),

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use destage::{Combination, Facts, Manifest, Outcome, Record};
-use destage_sim::metrics;
+use destage_sim::metrics::{self, Metrics};
 
 use crate::args::{Noise, RunArguments};
 use crate::choices;
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         .iter()
         .filter_map(|(option, path)| Some((*option, path.as_ref()?)))
         .collect();
-    let read: Vec<&Path> = [trace, common.settings.config.as_deref()]
+    let read: Vec<&Path> = [trace, common.device.settings.config.as_deref()]
         .into_iter()
         .flatten()
         .collect();
@@ -128,11 +128,11 @@ pub(crate) fn note(inputs: &[Facts], noise: Noise) {
     }
 }
 
-/// What was run, and the metrics grouped by the first part of their names.
-fn for_people(manifest: &Manifest, record: &Record) -> String {
+/// The metrics, grouped by the first part of their names.
+pub(crate) fn metrics_table(metrics: &Metrics) -> Table {
     let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left]);
     let mut group = String::new();
-    for (name, number) in record.metrics.iter() {
+    for (name, number) in metrics.iter() {
         let prefix = name.split('.').next().unwrap_or(name);
         if prefix != group {
             table.row([""]);
@@ -141,6 +141,12 @@ fn for_people(manifest: &Manifest, record: &Record) -> String {
         let unit = metrics::find(name).map_or("", |row| row.unit);
         table.row([name, &numbers::metric(number), unit]);
     }
+    table
+}
+
+/// What was run, and its metrics.
+fn for_people(manifest: &Manifest, record: &Record) -> String {
+    let table = metrics_table(&record.metrics);
     let wall = manifest.wall_time_s;
     format!(
         "{}\n{}{}\nwall time {wall:.2} s\n",

@@ -23,35 +23,52 @@ pub(crate) struct TraceFile<'a> {
 /// Requests between two looks at whether the user still wants them.
 const PATIENCE: u64 = 1 << 16;
 
+/// The form and packing of a trace that is written as `path`, which `option` names: those that its ending says, or the form
+/// called `to`.
+pub(crate) fn form_of(
+    option: &str,
+    path: &Path,
+    to: Option<&str>,
+) -> Result<(&'static OutputForm, Packing), Failure> {
+    let name = path.to_string_lossy();
+    let names = OUTPUTS.iter().map(|form| form.name);
+    let form = match to {
+        Some(to) => writers::find(to).ok_or_else(|| {
+            if let Some(reason) = format::left_out(to) {
+                return Failure::input(format!("--to {to}: {reason}"));
+            }
+            Failure::unknown(format!("--to {to:?}: no such form of traces"), to, names)
+        })?,
+        None => writers::of_file(&name).ok_or_else(|| {
+            let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+            if let Some(reason) = format::left_out(ending) {
+                return Failure::input(format!("{option} {name}: {reason}"));
+            }
+            let listed = names.collect::<Vec<_>>().join(", ");
+            let besides = if option == "-o" {
+                "--to with one of {}, or such an ending"
+            } else {
+                "an ending among {}"
+            };
+            Failure::input(format!(
+                "{option} {name}: the ending names no form of traces; expected {}",
+                besides.replace("{}", &listed)
+            ))
+        })?,
+    };
+    let packing = Packing::of_file(&name).ok_or_else(|| {
+        Failure::input(format!(
+            "{option} {name}: that compression is only read; expected .zst, .gz or neither"
+        ))
+    })?;
+    Ok((form, packing))
+}
+
 impl<'a> TraceFile<'a> {
     /// Begins the file, which must not be one of `inputs`.
     pub(crate) fn create(written: &'a Written, inputs: &[&Path]) -> Result<Self, Failure> {
         check_distinct(&[("-o", &written.output)], inputs)?;
-        let name = written.output.to_string_lossy();
-        let names = OUTPUTS.iter().map(|form| form.name);
-        let form = match &written.to {
-            Some(to) => writers::find(to).ok_or_else(|| {
-                if let Some(reason) = format::left_out(to) {
-                    return Failure::input(format!("--to {to}: {reason}"));
-                }
-                Failure::unknown(format!("--to {to:?}: no such form of traces"), to, names)
-            })?,
-            None => writers::of_file(&name).ok_or_else(|| {
-                let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-                if let Some(reason) = format::left_out(ending) {
-                    return Failure::input(format!("-o {name}: {reason}"));
-                }
-                let listed = names.collect::<Vec<_>>().join(", ");
-                Failure::input(format!(
-                    "-o {name}: the ending names no form of traces; expected --to with one of {listed}, or such an ending"
-                ))
-            })?,
-        };
-        let packing = Packing::of_file(&name).ok_or_else(|| {
-            Failure::input(format!(
-                "-o {name}: that compression is only read; expected .zst, .gz or neither"
-            ))
-        })?;
+        let (form, packing) = form_of("-o", &written.output, written.to.as_deref())?;
         Ok(Self {
             written,
             form,

@@ -24,14 +24,18 @@ pub fn setting(value: &Setting) -> Value {
     }
 }
 
-pub(crate) fn parameters(parameters: &BTreeMap<String, Setting>) -> Value {
+/// Parameters by name.
+#[must_use]
+pub fn parameters(parameters: &BTreeMap<String, Setting>) -> Value {
     let pairs = parameters
         .iter()
         .map(|(name, value)| (name.clone(), setting(value)));
     Value::Object(pairs.collect())
 }
 
-pub(crate) fn metrics(metrics: &Metrics) -> Value {
+/// Metrics by name.
+#[must_use]
+pub fn metrics(metrics: &Metrics) -> Value {
     let pairs = metrics.iter().map(|(name, number)| {
         let value = match number {
             Number::Integer(number) => json!(number),

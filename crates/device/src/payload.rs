@@ -33,6 +33,27 @@ pub struct Contents {
     kind: ImageKind,
 }
 
+impl Contents {
+    fn by_reference(&self) -> Newest<'_> {
+        Newest {
+            version: self.version,
+            bytes: &self.bytes,
+            kind: self.kind,
+        }
+    }
+}
+
+/// What a read of a page finds, where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct Newest<'a> {
+    /// The newest version among its sectors; 0 before the first write.
+    pub version: u64,
+    /// As many as a page has.
+    pub bytes: &'a [u8],
+    /// What they are; fillers where there is nothing.
+    pub kind: ImageKind,
+}
+
 /// Something that happens to a page on flash.
 #[derive(Clone)]
 enum Effect {
@@ -144,6 +165,21 @@ impl Payload {
     /// # Panics
     /// If a write has more or fewer bytes than its span.
     pub fn accept(&mut self, request: &Request, data: &[u8]) -> u64 {
+        self.accepted.data.clear();
+        self.accepted.data.extend_from_slice(data);
+        self.accept_kept(request)
+    }
+
+    /// The same of bytes that are not needed any more: what is in `data` then means nothing.
+    ///
+    /// # Panics
+    /// As [`Payload::accept`].
+    pub fn accept_taken(&mut self, request: &Request, data: &mut Vec<u8>) -> u64 {
+        core::mem::swap(&mut self.accepted.data, data);
+        self.accept_kept(request)
+    }
+
+    fn accept_kept(&mut self, request: &Request) -> u64 {
         let changes = matches!(
             request.kind,
             RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim
@@ -156,16 +192,14 @@ impl Payload {
             _ => request.span,
         };
         self.accepted.zeroes = request.kind != RequestKind::Write;
-        self.accepted.data.clear();
         if request.kind == RequestKind::Write {
             let span = &request.span;
             let left_out = (span.head + span.tail) as usize * self.sector_bytes;
             assert_eq!(
-                data.len(),
+                self.accepted.data.len(),
                 span.pages as usize * self.page_bytes - left_out,
                 "bytes of a write of {span:?}"
             );
-            self.accepted.data.extend_from_slice(data);
         }
         self.version
     }
@@ -180,6 +214,37 @@ impl Payload {
         let effects = in_ram.map_or(0, |state| state.effects.len());
         self.before(page, effects)
             .unwrap_or_else(|| self.nothing(0))
+    }
+
+    /// The same by reference: nothing is copied.
+    #[must_use]
+    pub fn look(&self, page: Lpn) -> Newest<'_> {
+        let nothing = Newest {
+            version: 0,
+            bytes: &self.zeros,
+            kind: ImageKind::Fill,
+        };
+        if let Some(state) = self.pages.get(&page) {
+            if let Some(resident) = &state.resident {
+                return resident.by_reference();
+            }
+            for effect in state.effects.iter().rev() {
+                match effect {
+                    Effect::Program(contents) | Effect::Pad(Some(contents)) => {
+                        return contents.by_reference();
+                    }
+                    Effect::Trim(_) => return nothing,
+                    Effect::Pad(None) => {}
+                }
+            }
+        }
+        self.medium
+            .newest(page)
+            .map_or(nothing, |(spare, bytes)| Newest {
+                version: spare.version,
+                bytes,
+                kind: kind_of(spare.kind),
+            })
     }
 
     /// The contents of `page` before the effect at `position`; none where it was never written or is trimmed.
@@ -201,10 +266,7 @@ impl Payload {
         Some(Contents {
             version: spare.version,
             bytes: bytes.into(),
-            kind: match spare.kind {
-                SpareKind::Zeros => ImageKind::Zeros,
-                _ => ImageKind::Host,
-            },
+            kind: kind_of(spare.kind),
         })
     }
 
@@ -232,12 +294,16 @@ impl Payload {
                 kind: ImageKind::Zeros,
             };
         }
-        let mut bytes = if is_partial {
-            self.newest(page).bytes.to_vec()
-        } else {
-            vec![0; self.page_bytes]
-        };
         let head = span.head as usize * self.sector_bytes;
+        if !is_partial {
+            let start = offset as usize * self.page_bytes - head;
+            return Contents {
+                version,
+                bytes: data[start..start + self.page_bytes].into(),
+                kind: ImageKind::Host,
+            };
+        }
+        let mut bytes = self.look(page).bytes.to_vec();
         let tail = span.tail as usize * self.sector_bytes;
         let from = if offset == 0 { head } else { 0 };
         let to = self.page_bytes - if offset + 1 == span.pages { tail } else { 0 };
@@ -471,6 +537,14 @@ impl Payload {
         let state = self.pages.get(&page);
         let last = state.and_then(|state| state.effects.range(..state.begun).next_back());
         matches!(last, Some(Effect::Trim(_)))
+    }
+}
+
+/// As what a page of this kind is found.
+fn kind_of(kind: SpareKind) -> ImageKind {
+    match kind {
+        SpareKind::Zeros => ImageKind::Zeros,
+        _ => ImageKind::Host,
     }
 }
 

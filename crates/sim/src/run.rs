@@ -1,5 +1,6 @@
 //! From a checked configuration and a stream of requests to results.
 
+pub mod live;
 mod simulation;
 
 use std::collections::BTreeMap;

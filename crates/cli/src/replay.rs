@@ -1,0 +1,63 @@
+//! `destage replay`: a trace played to an NBD server.
+
+use destage::{Input, json};
+use destage_serve::address::Address;
+use destage_serve::replay::{ReplayError, Timing, replay};
+use destage_sim::error::SimError;
+use serde_json::{Map, Value};
+
+use crate::choices;
+use crate::errors::{Failure, warn};
+use crate::interrupt;
+use crate::output;
+use crate::run::metrics_table;
+use crate::serve_args::ReplayArguments;
+
+/// Runs the command.
+pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
+    let address =
+        Address::parse(&arguments.to).map_err(|error| Failure::input(format!("--to {error}")))?;
+    let config = choices::plain(&arguments.settings, None)?.resolve()?;
+    let name = arguments.trace.display().to_string();
+    destage_memory::doing(format!("reading {name}"));
+    let input = Input::trace(&arguments.trace).read(choices::reading(&arguments.reading))?;
+    let mut source = input.open(&config)?;
+    let timing = if arguments.closed {
+        Timing::Closed(arguments.depth)
+    } else {
+        Timing::Open(arguments.time_scale.unwrap_or(1.0))
+    };
+    let (mut batch, mut next) = (Vec::new(), 0);
+    let outcome = replay(&address, timing, || {
+        interrupt::check()?;
+        if next == batch.len() {
+            next = 0;
+            if !source.fill(&mut batch).map_err(SimError::from)? {
+                return Ok(None);
+            }
+        }
+        next += 1;
+        Ok::<_, Failure>(Some(batch[next - 1]))
+    });
+    let replayed = outcome.map_err(|error| match error {
+        ReplayError::Trace(failure) => failure,
+        ReplayError::Beyond(error) => Failure::input(format!("{name}: {error}")),
+        ReplayError::Client(cause) => Failure::input(format!(
+            "--to {}: {cause}; expected an NBD server there",
+            arguments.to
+        )),
+    })?;
+    if let Some((count, line, error)) = replayed.failed {
+        warn(format!(
+            "{name}: the server answered {count} requests with an error, first that of line {line} with error {error}"
+        ));
+    }
+    if arguments.json {
+        let mut document = Map::new();
+        document.insert("metrics".to_owned(), json::metrics(&replayed.metrics));
+        let failed = replayed.failed.map_or(0, |(count, _, _)| count);
+        document.insert("failed".to_owned(), failed.into());
+        return output::print(&json::text(&Value::Object(document)));
+    }
+    output::show(&metrics_table(&replayed.metrics).text())
+}

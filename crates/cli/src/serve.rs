@@ -1,0 +1,208 @@
+//! `destage serve`: the device live.
+
+use std::cell::RefCell;
+use std::path::Path;
+
+use clap::ArgMatches;
+use destage::json;
+use destage_base::Ticks;
+use destage_buffer::destage::Destage;
+use destage_serve::address::{Place, socket_address};
+use destage_serve::device::{Front, Pace};
+use destage_serve::server::{Ended, Recorder, ServeError, Server, Settings};
+use destage_sim::observer::{Observer, Response};
+use destage_sim::run::live::Live;
+use destage_sim::settings::Config;
+use destage_trace::Request;
+use destage_trace::writers::TraceWriter;
+use serde_json::{Map, Value};
+
+use crate::choices;
+use crate::errors::{Failure, report_line, warn};
+use crate::interrupt;
+use crate::logs::Logs;
+use crate::output::files::{PendingFile, unwritable};
+use crate::output::report::check_distinct;
+use crate::output::{self, numbers};
+use crate::run::metrics_table;
+use crate::serve_args::{PaceArgument, ServeArguments};
+use crate::trace_file::form_of;
+
+/// Runs the command.
+pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), Failure> {
+    let settings = choices::of_device(&arguments.device, None, typed)?;
+    let (config, notes) = destage_serve::configuration(&settings)?;
+    if !arguments.noise.quiet {
+        for note in notes {
+            report_line(&format!("destage: note: {note}"));
+        }
+    }
+    let place = place(arguments)?;
+    let outputs = [
+        ("--record", &arguments.record),
+        ("--response-log", &arguments.response_log),
+        ("--destage-log", &arguments.destage_log),
+    ];
+    let outputs: Vec<_> = outputs
+        .iter()
+        .filter_map(|(option, path)| Some((*option, path.as_ref()?)))
+        .collect();
+    let read = arguments.device.settings.config.as_deref();
+    check_distinct(&outputs, &read.into_iter().collect::<Vec<_>>())?;
+    let mut logs = Logs::create(
+        arguments.response_log.as_ref(),
+        arguments.destage_log.as_ref(),
+        None,
+    )?;
+    let record = arguments.record.as_deref();
+    let form = record
+        .map(|path| form_of("--record", path, None))
+        .transpose()?;
+    let mut recorded = record.map(PendingFile::create).transpose()?;
+    let writer = match (&mut recorded, form, record) {
+        (Some(file), Some((form, packing)), Some(path)) => {
+            let writer = TraceWriter::new(form, packing, file);
+            Some(writer.map_err(|cause| unwritable(path, &cause))?)
+        }
+        _ => None,
+    };
+    let recording = RefCell::new(Recording { writer, count: 0 });
+
+    destage_memory::doing(format!("serving {}", about(&config)));
+    let live = Live::new(&config, Box::new(Watcher(&mut logs)))?;
+    let pace = match arguments.pace {
+        PaceArgument::None => Pace::None,
+        PaceArgument::Model => Pace::Model,
+    };
+    let recorder: Option<Recorder<'_>> =
+        record.map(|_| Box::new(|request: &Request| recording.borrow_mut().take(request)) as _);
+    let settings = Settings {
+        place,
+        control: arguments.control.clone(),
+        export: arguments.export.clone(),
+        read_only: arguments.read_only,
+        anywhere: arguments.listen_anywhere,
+        about: about(&config),
+    };
+    let server = Server::bind(&settings, Front::new(live, pace), recorder).map_err(failure)?;
+    let stopper = server.stopper();
+    interrupt::instead(move || stopper.stop());
+    output::print(&format!("ready {}\n", server.address()))?;
+    let ended = server.run().map_err(failure)?;
+
+    if let Some(path) = record {
+        ended
+            .recording
+            .as_ref()
+            .map_err(|cause| unwritable(path, cause))?;
+        let recorded_any = recording.into_inner().finish(path)?;
+        match recorded {
+            Some(file) if recorded_any => file.commit()?,
+            _ => warn(format!(
+                "--record {}: there was no request, and a trace without one could not be read; no file was written",
+                path.display()
+            )),
+        }
+    }
+    for file in logs.finish()? {
+        file.commit()?;
+    }
+    show(&config, &ended, arguments.json)?;
+    match ended.broken {
+        None => Ok(()),
+        Some(why @ destage_sim::run::live::Broken::Full(_)) => Err(Failure::input(why)),
+        Some(why) => Err(Failure::Internal(format!("internal error: {why}"))),
+    }
+}
+
+fn place(arguments: &ServeArguments) -> Result<Place, Failure> {
+    match (&arguments.unix, &arguments.tcp) {
+        (Some(path), _) => Ok(Place::unix(path)),
+        (None, Some(text)) => {
+            let address = socket_address(text).map_err(|why| {
+                Failure::input(format!(
+                    "--tcp {text}: {why}; expected HOST:PORT, such as 127.0.0.1:10809"
+                ))
+            })?;
+            Ok(Place::Tcp(address))
+        }
+        (None, None) => Err(Failure::input("expected --unix SOCKET or --tcp HOST:PORT")),
+    }
+}
+
+fn failure(error: ServeError) -> Failure {
+    match error {
+        ServeError::System(_) => Failure::Internal(error.to_string()),
+        other => Failure::input(other),
+    }
+}
+
+/// One line about the device.
+fn about(config: &Config) -> String {
+    let buffer = if config.keeps_pages() {
+        let bytes = numbers::bytes(config.typed.buffer.capacity_bytes);
+        format!("{} of {bytes}", config.scheme.name)
+    } else {
+        config.scheme.name.to_owned()
+    };
+    format!("destage: {buffer} over {}", config.ftl_row.name)
+}
+
+/// Results, as of a run.
+fn show(config: &Config, ended: &Ended, as_json: bool) -> Result<(), Failure> {
+    if !as_json {
+        return output::show(&metrics_table(&ended.metrics).text());
+    }
+    let mut document = Map::new();
+    document.insert(
+        "parameters".to_owned(),
+        json::parameters(&config.parameters()),
+    );
+    document.insert("metrics".to_owned(), json::metrics(&ended.metrics));
+    output::print(&json::text(&Value::Object(document)))
+}
+
+/// Logs of a device that goes on whether they can be written or not: what went wrong is said at the end.
+struct Watcher<'l>(&'l mut Logs);
+
+impl Observer for Watcher<'_> {
+    fn wants_responses(&self) -> bool {
+        self.0.wants_responses()
+    }
+
+    fn response(&mut self, response: &Response) {
+        self.0.response(response);
+    }
+
+    fn wants_destages(&self) -> bool {
+        self.0.wants_destages()
+    }
+
+    fn destage(&mut self, now: Ticks, record: &Destage) {
+        self.0.destage(now, record);
+    }
+}
+
+/// The trace of what clients do.
+struct Recording<'f> {
+    writer: Option<TraceWriter<'f>>,
+    count: u64,
+}
+
+impl Recording<'_> {
+    fn take(&mut self, request: &Request) -> std::io::Result<()> {
+        self.count += 1;
+        match &mut self.writer {
+            Some(writer) => writer.write(request),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the trace; whether there is one.
+    fn finish(self, path: &Path) -> Result<bool, Failure> {
+        if let Some(writer) = self.writer {
+            writer.finish().map_err(|cause| unwritable(path, &cause))?;
+        }
+        Ok(self.count > 0)
+    }
+}

@@ -1,0 +1,259 @@
+//! The device live, on the command line.
+#![cfg(unix)]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Stdio};
+
+use common::{Place, TINY, exists, json};
+
+/// A server that runs in a place.
+struct Server {
+    child: Child,
+    output: BufReader<ChildStdout>,
+    ready: String,
+}
+
+impl Server {
+    fn start(place: &Place, options: &[&str]) -> Self {
+        let mut child = place
+            .command(&[&["serve"], options].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut output = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut ready = String::new();
+        output.read_line(&mut ready).expect("a line");
+        Self {
+            child,
+            output,
+            ready,
+        }
+    }
+
+    /// What it said at its end: status, standard output behind the first line, standard error.
+    fn wait(mut self) -> (i32, String, String) {
+        let (mut output, mut errors) = (String::new(), String::new());
+        self.output.read_to_string(&mut output).expect("text");
+        let pipe = self.child.stderr.as_mut().expect("a pipe");
+        pipe.read_to_string(&mut errors).expect("text");
+        let status = self.child.wait().expect("an end");
+        (status.code().unwrap_or(-1), output, errors)
+    }
+
+    fn signal(&self, name: &str) {
+        let pid = self.child.id().to_string();
+        let status = std::process::Command::new("kill")
+            .args([name, &pid])
+            .status();
+        assert!(status.expect("kill").success());
+    }
+}
+
+impl Drop for Server {
+    /// A test that failed leaves no server behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+const URI: &str = "nbd+unix:///?socket=s.sock";
+
+/// Writes of one to three pages, reads, flushes, trims and writes that are forced, in the columns of csv.
+fn mixed() -> String {
+    let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
+    for step in 0..400u64 {
+        let page = step * 7919 % 40;
+        let pages = 1 + step % 3;
+        let (op, fua) = match step % 11 {
+            3 => ("read", 0),
+            5 => ("flush", 0),
+            7 => ("trim", 0),
+            8 => ("write", 1),
+            _ => ("write", 0),
+        };
+        let (sector, sectors) = if op == "flush" {
+            (0, 0)
+        } else {
+            (page * 8, pages * 8)
+        };
+        text += &format!("{},0,{op},{sector},{sectors},{fua},0\n", step * 1000);
+    }
+    text
+}
+
+#[test]
+fn a_live_device_does_what_a_run_of_the_same_requests_does() {
+    let place = Place::new();
+    place.write("t.csv", mixed());
+    let device = [&TINY[..], &["--set", "sim.precondition=none"]].concat();
+    for scheme in ["lru", "bplru", "fab", "nocache", "apu-lru"] {
+        let buffer = [&device[..], &["--buffer", scheme]].concat();
+        let run = [
+            &["run", "t.csv"],
+            &buffer[..],
+            &["--set", "host.replay=closed", "--set", "host.queue_depth=1"],
+            &["--destage-log", "run.csv", "--json"],
+        ];
+        let run = place.json(&run.concat());
+        let live = ["--unix", "s.sock", "--control", "c.sock", "--json"];
+        let live = [&buffer[..], &live, &["--destage-log", "live.csv"]].concat();
+        let server = Server::start(&place, &live);
+        place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+        let stats = place.json(&["device", "c.sock", "stats", "--json"]);
+        assert_eq!(stats["metrics"], run["metrics"], "{scheme}");
+        place.succeed(&["device", "c.sock", "stop"]);
+        let (status, output, errors) = server.wait();
+        assert_eq!((status, errors.as_str()), (0, ""), "{scheme}");
+        assert_eq!(json(&output)["metrics"], run["metrics"], "{scheme}");
+        // At its end a server flushes, and a run does not.
+        let (run, live) = (place.read("run.csv"), place.read("live.csv"));
+        assert!(live.starts_with(&run), "{scheme}");
+        let rest = live[run.len()..].lines();
+        assert!(
+            rest.into_iter().all(|line| line.contains(",flush,")),
+            "{scheme}"
+        );
+    }
+}
+
+#[test]
+fn what_clients_do_is_recorded_as_a_trace() {
+    let place = Place::new();
+    place.write("t.csv", mixed());
+    for (name, form) in [("r.csv", "csv"), ("r.compact.zst", "compact")] {
+        let options = [&TINY[..], &["--unix", "s.sock", "--record", name]].concat();
+        let server = Server::start(&place, &options);
+        place.succeed(&["replay", "t.csv", "--to", URI, "--time-scale", "0"]);
+        assert!(!exists(&place.path(name)), "it appears whole");
+        server.signal("-TERM");
+        assert_eq!(server.wait().0, 0);
+        place.succeed(&["trace", "convert", name, "-o", "again.csv"]);
+        let columns = |text: &str| -> Vec<String> {
+            let lines = text.lines().skip(1);
+            let times_off = lines.map(|line| line.split_once(',').expect("columns").1.to_owned());
+            times_off.collect()
+        };
+        place.succeed(&["trace", "convert", "t.csv", "-o", "first.csv"]);
+        let (again, first) = (place.read("again.csv"), place.read("first.csv"));
+        assert_eq!(columns(&again), columns(&first), "{form}");
+    }
+}
+
+#[test]
+fn signals_end_a_server_in_order() {
+    for signal in ["-TERM", "-INT"] {
+        let place = Place::new();
+        let options = [&TINY[..], &["--unix", "s.sock", "--export", "a disk"]].concat();
+        let server = Server::start(&place, &options);
+        assert_eq!(server.ready, "ready nbd+unix:///a%20disk?socket=s.sock\n");
+        server.signal(signal);
+        let (status, output, errors) = server.wait();
+        assert_eq!((status, errors.as_str()), (0, ""), "{signal}");
+        assert!(output.contains("host.requests"), "{output}");
+        assert_eq!(place.files(), [] as [&str; 0]);
+    }
+}
+
+#[test]
+fn an_idle_server_uses_no_time() {
+    let place = Place::new();
+    let options = ["--unix", "s.sock", "--control", "c.sock", "--pace", "model"];
+    let server = Server::start(&place, &[&TINY[..], &options].concat());
+    let connected = std::os::unix::net::UnixStream::connect(place.path("c.sock"));
+    let used = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.child.id())).ok()?;
+        let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+        Some(fields[11].parse::<u64>().ok()? + fields[12].parse::<u64>().ok()?)
+    };
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    let before = used();
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    assert_eq!(before, used());
+    drop(connected);
+    server.signal("-TERM");
+    assert_eq!(server.wait().0, 0);
+}
+
+#[test]
+fn what_makes_no_server_is_refused() {
+    let place = Place::new();
+    place.write("file", "x");
+    for (arguments, expected) in [
+        (&["serve"][..], "--unix"),
+        (&["serve", "--unix", "file"], "is no socket"),
+        (&["serve", "--unix", "no/folder"], "No such file"),
+        (&["serve", "--tcp", "0.0.0.0:0"], "--listen-anywhere"),
+        (
+            &["serve", "--tcp", "127.0.0.1:port"],
+            "--tcp 127.0.0.1:port",
+        ),
+        (
+            &["serve", "--unix", "s", "--ftl", "none"],
+            "no flash that could hold bytes",
+        ),
+        (
+            &["serve", "--unix", "s", "--buffer", "belady"],
+            "knows the writes to come",
+        ),
+        (
+            &["serve", "--unix", "s", "--profile", "disksim-ssd"],
+            "sim.write_order",
+        ),
+        (
+            &["serve", "--unix", "s", "--record", "t.xyz"],
+            "names no form",
+        ),
+        (
+            &["serve", "--unix", "s", "--record", "t.csv.xz"],
+            "is only read",
+        ),
+        (&["device", "s", "stats"], "control socket of a server"),
+        (&["replay", "file", "--to", "s"], "expected nbd+unix"),
+        (&["replay", "file", "--to", URI, "--depth", "2"], "--closed"),
+    ] {
+        let outcome = place.run(arguments);
+        assert_eq!(outcome.status, 2, "{arguments:?}: {}", outcome.errors);
+        assert!(outcome.errors.contains(expected), "{}", outcome.errors);
+    }
+    assert_eq!(place.files(), ["file"]);
+}
+
+#[test]
+fn a_request_that_the_export_does_not_have_is_named() {
+    let place = Place::new();
+    place.write("t.disksim", "0 0 0 8 0\n1 0 99999999 8 0\n");
+    let server = Server::start(&place, &[&TINY[..], &["--unix", "s.sock"]].concat());
+    let outcome = place.run(&["replay", "t.disksim", "--to", URI]);
+    assert_eq!(outcome.status, 2);
+    let expected = "t.disksim: line 2: request of 8 sectors at 99999999 ends beyond the export";
+    assert!(outcome.errors.contains(expected), "{}", outcome.errors);
+    server.signal("-TERM");
+    assert_eq!(server.wait().0, 0);
+    let gone = place.run(&["replay", "t.disksim", "--to", URI]);
+    assert!(
+        gone.errors.contains("expected an NBD server there"),
+        "{}",
+        gone.errors
+    );
+}
+
+#[test]
+fn profiles_serve_with_the_clock_that_a_server_has() {
+    let place = Place::new();
+    let options = [
+        "--profile",
+        "bplru-mlc",
+        "--unix",
+        "s.sock",
+        "--set",
+        "sim.precondition=none",
+    ];
+    let server = Server::start(&place, &options);
+    server.signal("-TERM");
+    let (status, _, errors) = server.wait();
+    assert_eq!(status, 0);
+    assert!(errors.contains("note: sim.costing = event"), "{errors}");
+}

@@ -1,0 +1,180 @@
+//! Where a server is: a socket in the file system, or a port; and which export of it.
+
+use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+
+/// The port of NBD.
+const PORT: u16 = 10809;
+
+/// The place of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A Unix socket.
+    Unix(PathBuf),
+    /// A port.
+    Tcp(SocketAddr),
+}
+
+/// A server and one of its exports, as the NBD URI names them: `nbd+unix:///EXPORT?socket=PATH` or
+/// `nbd://HOST:PORT/EXPORT`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The server.
+    pub place: Place,
+    /// The export; the empty name is the default.
+    pub export: String,
+}
+
+/// The text names no server.
+#[derive(Debug, thiserror::Error)]
+#[error("{text:?}: {why}; expected nbd+unix:///EXPORT?socket=PATH or nbd://HOST:PORT/EXPORT")]
+pub struct AddressError {
+    text: String,
+    why: String,
+}
+
+impl Address {
+    /// Reads a URI.
+    ///
+    /// # Errors
+    /// If it is none of an NBD server, or its host is not known.
+    pub fn parse(text: &str) -> Result<Self, AddressError> {
+        let refuse = |why: &str| AddressError {
+            text: text.to_owned(),
+            why: why.to_owned(),
+        };
+        if let Some(rest) = text.strip_prefix("nbd+unix://") {
+            let rest = rest
+                .strip_prefix('/')
+                .ok_or_else(|| refuse("names a host"))?;
+            let (export, query) = rest
+                .split_once('?')
+                .ok_or_else(|| refuse("names no socket"))?;
+            let mut pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+            let (_, socket) = pairs
+                .find(|(key, _)| *key == "socket")
+                .ok_or_else(|| refuse("names no socket"))?;
+            let socket = decoded(socket).ok_or_else(|| refuse("has a broken escape"))?;
+            let export = decoded(export).ok_or_else(|| refuse("has a broken escape"))?;
+            return Ok(Self {
+                place: Place::Unix(socket.into()),
+                export,
+            });
+        }
+        let rest = text
+            .strip_prefix("nbd://")
+            .ok_or_else(|| refuse("is no address of NBD"))?;
+        let (host, export) = rest.split_once('/').unwrap_or((rest, ""));
+        let export = decoded(export).ok_or_else(|| refuse("has a broken escape"))?;
+        let place = socket_address(host).map_err(|why| refuse(&why))?;
+        Ok(Self {
+            place: Place::Tcp(place),
+            export,
+        })
+    }
+}
+
+/// The address of `HOST:PORT` or `HOST`.
+///
+/// # Errors
+/// Why there is none.
+pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    let has_port = text
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let found = if has_port {
+        text.to_socket_addrs()
+    } else {
+        (text, PORT).to_socket_addrs()
+    };
+    match found.map(|mut all| all.next()) {
+        Ok(Some(address)) => Ok(address),
+        Ok(None) => Err("is the name of no machine".to_owned()),
+        Err(cause) => Err(cause.to_string()),
+    }
+}
+
+/// The text of a URI's part.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digit = |byte: Option<u8>| (byte? as char).to_digit(16);
+        bytes.push((digit(rest.next())? * 16 + digit(rest.next())?) as u8);
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// `text` as a part of a URI.
+fn encoded(text: &str) -> String {
+    let mut uri = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte) {
+            uri.push(byte as char);
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let export = encoded(&self.export);
+        match &self.place {
+            Place::Unix(path) => {
+                let socket = encoded(&path.to_string_lossy());
+                write!(out, "nbd+unix:///{export}?socket={socket}")
+            }
+            Place::Tcp(address) => write!(out, "nbd://{address}/{export}"),
+        }
+    }
+}
+
+impl Place {
+    /// The Unix socket at `path`.
+    #[must_use]
+    pub fn unix(path: &Path) -> Self {
+        Self::Unix(path.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for (place, export) in [
+            (Place::Unix("/tmp/a b&c%.sock".into()), "x?y"),
+            (Place::Unix("rel.sock".into()), ""),
+            (Place::Tcp(([127, 0, 0, 1], 7).into()), "disk"),
+        ] {
+            let address = Address {
+                place,
+                export: export.to_owned(),
+            };
+            assert_eq!(Address::parse(&address.to_string()).unwrap(), address);
+        }
+    }
+
+    #[test]
+    fn what_names_no_server_is_refused() {
+        for text in [
+            "nbd+unix:///",
+            "nbd+unix://host/?socket=a",
+            "nbd+unix:///?socket=%zz",
+            "http://localhost/",
+            "nbd://localhost:99999/",
+            "/tmp/socket",
+        ] {
+            let error = Address::parse(text).unwrap_err().to_string();
+            assert!(error.contains("expected nbd+unix:"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! A small NBD client: one connection, and as many requests under way as its user likes.
+//!
+//! It is for replays and tests. It sends what it is told, also what a server has to refuse.
+
+use std::io::{self, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use crate::address::{Address, Place};
+use crate::protocol::wire::{self, Fields, Put};
+use crate::protocol::{PAYLOAD_MAX, STRING_MAX};
+
+/// Bytes of an option's reply, at most.
+const OPTION_REPLY_MAX: u32 = 1 << 16;
+
+/// A socket of either kind.
+enum Socket {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Socket {
+    fn connect(place: &Place) -> io::Result<Self> {
+        Ok(match place {
+            Place::Unix(path) => Self::Unix(UnixStream::connect(path)?),
+            Place::Tcp(address) => {
+                let stream = TcpStream::connect(address)?;
+                stream.set_nodelay(true)?;
+                Self::Tcp(stream)
+            }
+        })
+    }
+
+    fn try_clone(&self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Unix(stream) => Self::Unix(stream.try_clone()?),
+            Self::Tcp(stream) => Self::Tcp(stream.try_clone()?),
+        })
+    }
+
+    fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_read_timeout(timeout),
+            Self::Tcp(stream) => stream.set_read_timeout(timeout),
+        }
+    }
+
+    fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Self::Unix(stream) => stream.set_write_timeout(timeout),
+            Self::Tcp(stream) => stream.set_write_timeout(timeout),
+        }
+    }
+}
+
+impl Read for Socket {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Why there is no connection, or no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The socket fails, or the server is gone.
+    #[error("{0}")]
+    Socket(#[from] io::Error),
+    /// The server says what no NBD server says.
+    #[error("the server does not keep to the protocol: {0}")]
+    Protocol(&'static str),
+    /// The server refuses the export.
+    #[error("the server refuses the export: {0}")]
+    Refused(String),
+}
+
+/// The answer to a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The name that the command was given.
+    pub cookie: u64,
+    /// 0, or the protocol's number of an error.
+    pub error: u32,
+    /// Bytes of a read; words of a block status: the context, then length and state of each extent.
+    pub data: Vec<u8>,
+}
+
+/// A connection whose handshake is done. See the [module](self).
+pub struct Client {
+    socket: Socket,
+    from: BufReader<Socket>,
+    /// Bytes that the export has.
+    pub bytes: u64,
+    /// What the server says of it.
+    pub flags: u16,
+    structured: bool,
+}
+
+impl Client {
+    /// Connects to the export that `address` names. With `structured`, replies are structured and block status is asked
+    /// for.
+    ///
+    /// # Errors
+    /// If there is no such server or export.
+    pub fn connect(address: &Address, structured: bool) -> Result<Self, ClientError> {
+        let mut socket = Socket::connect(&address.place)?;
+        let mut from = BufReader::with_capacity(1 << 16, socket.try_clone()?);
+        let greeting: [u8; 18] = read(&mut from)?;
+        let mut fields = Fields(&greeting);
+        if (fields.u64(), fields.u64()) != (Some(wire::NBDMAGIC), Some(wire::IHAVEOPT)) {
+            return Err(ClientError::Protocol("no greeting of fixed newstyle"));
+        }
+        let flags = fields.u16().unwrap_or(0) & (wire::FIXED_NEWSTYLE | wire::NO_ZEROES);
+        socket.write_all(&u32::from(flags).to_be_bytes())?;
+        let mut client = Self {
+            socket,
+            from,
+            bytes: 0,
+            flags: 0,
+            structured: false,
+        };
+        if structured {
+            client.structured = client.option(wire::OPT_STRUCTURED_REPLY, &[])?.is_ok();
+            if client.structured {
+                let mut data = name_of(&address.export);
+                data.put32(1);
+                data.put32(wire::ALLOCATION.len() as u32);
+                data.extend_from_slice(wire::ALLOCATION.as_bytes());
+                // Without it there is no block status, and nothing else is amiss.
+                let _ = client.option(wire::OPT_SET_META_CONTEXT, &data)?;
+            }
+        }
+        let mut data = name_of(&address.export);
+        data.put16(1);
+        data.put16(wire::INFO_BLOCK_SIZE);
+        let facts = client
+            .option(wire::OPT_GO, &data)?
+            .map_err(ClientError::Refused)?;
+        for fact in &facts {
+            let mut fields = Fields(fact);
+            if fields.u16() == Some(wire::INFO_EXPORT) {
+                client.bytes = fields.u64().unwrap_or(0);
+                client.flags = fields.u16().unwrap_or(0);
+            }
+        }
+        Ok(client)
+    }
+
+    /// Sends an option and takes its replies: their data, or the error's text.
+    fn option(
+        &mut self,
+        option: u32,
+        data: &[u8],
+    ) -> Result<Result<Vec<Vec<u8>>, String>, ClientError> {
+        let mut bytes = Vec::new();
+        bytes.put64(wire::IHAVEOPT);
+        bytes.put32(option);
+        bytes.put32(data.len() as u32);
+        bytes.extend_from_slice(data);
+        self.socket.write_all(&bytes)?;
+        let mut all = Vec::new();
+        loop {
+            let header: [u8; 20] = read(&mut self.from)?;
+            let mut fields = Fields(&header);
+            let (magic, of) = (fields.u64(), fields.u32());
+            let (kind, length) = (fields.u32().unwrap_or(0), fields.u32().unwrap_or(0));
+            if (magic, of) != (Some(wire::OPTION_REPLY), Some(option)) {
+                return Err(ClientError::Protocol("no reply to the option"));
+            }
+            let data = bytes_of(&mut self.from, length, OPTION_REPLY_MAX)?;
+            match kind {
+                wire::REP_ACK => return Ok(Ok(all)),
+                error if error >> 31 != 0 => {
+                    let text = String::from_utf8_lossy(&data).into_owned();
+                    return Ok(Err(format!("{text} (reply {error:#x})")));
+                }
+                _ => all.push(data),
+            }
+            if all.len() > STRING_MAX {
+                return Err(ClientError::Protocol("an option has no end of replies"));
+            }
+        }
+    }
+
+    /// Sends a command, with the bytes of a write. Its answer comes later, before or after those of others.
+    ///
+    /// # Errors
+    /// If the server is gone.
+    pub fn send(
+        &mut self,
+        (command, flags): (u16, u16),
+        cookie: u64,
+        (offset, length): (u64, u32),
+        data: &[u8],
+    ) -> Result<(), ClientError> {
+        let mut header = Vec::with_capacity(wire::REQUEST_BYTES + data.len());
+        header.put32(wire::REQUEST);
+        header.put16(flags);
+        header.put16(command);
+        header.put64(cookie);
+        header.put64(offset);
+        header.put32(length);
+        header.extend_from_slice(data);
+        Ok(self.socket.write_all(&header)?)
+    }
+
+    /// The next answer. `length_of` says, without structured replies, how many bytes that to a cookie has if there is no
+    /// error.
+    ///
+    /// # Errors
+    /// If the server is gone, or does not keep to the protocol.
+    pub fn receive(&mut self, length_of: impl FnOnce(u64) -> u32) -> Result<Answer, ClientError> {
+        let magic = u32::from_be_bytes(read(&mut self.from)?);
+        if magic == wire::SIMPLE_REPLY {
+            let error = u32::from_be_bytes(read(&mut self.from)?);
+            let cookie = u64::from_be_bytes(read(&mut self.from)?);
+            let length = if error == 0 { length_of(cookie) } else { 0 };
+            return Ok(Answer {
+                cookie,
+                error,
+                data: bytes_of(&mut self.from, length, PAYLOAD_MAX)?,
+            });
+        }
+        if magic != wire::STRUCTURED_REPLY || !self.structured {
+            return Err(ClientError::Protocol("no reply"));
+        }
+        let header: [u8; 16] = read(&mut self.from)?;
+        let mut fields = Fields(&header);
+        let (flags, kind) = (fields.u16().unwrap_or(0), fields.u16().unwrap_or(0));
+        let (cookie, length) = (fields.u64().unwrap_or(0), fields.u32().unwrap_or(0));
+        let chunk = bytes_of(&mut self.from, length, PAYLOAD_MAX + 64)?;
+        if flags & wire::REPLY_FLAG_DONE == 0 {
+            return Err(ClientError::Protocol("a reply in several pieces"));
+        }
+        let mut fields = Fields(&chunk);
+        let (error, data) = match kind {
+            wire::REPLY_NONE => (0, Vec::new()),
+            wire::REPLY_OFFSET_DATA => {
+                let _ = fields.u64();
+                (0, fields.0.to_vec())
+            }
+            wire::REPLY_BLOCK_STATUS => (0, chunk),
+            wire::REPLY_ERROR => (fields.u32().unwrap_or(u32::MAX), Vec::new()),
+            _ => return Err(ClientError::Protocol("an unknown piece of a reply")),
+        };
+        Ok(Answer {
+            cookie,
+            error,
+            data,
+        })
+    }
+
+    /// Sends a command and waits for its answer; nothing else may be under way.
+    ///
+    /// # Errors
+    /// If the server is gone, or does not keep to the protocol.
+    pub fn ask(
+        &mut self,
+        command: (u16, u16),
+        (offset, length): (u64, u32),
+        data: &[u8],
+    ) -> Result<Answer, ClientError> {
+        self.send(command, 0, (offset, length), data)?;
+        let of_read = if command.0 == wire::CMD_READ {
+            length
+        } else {
+            0
+        };
+        self.receive(|_| of_read)
+    }
+
+    /// How long [`Client::receive`] waits; for ever if nothing is said. Who waited for nothing gets an error of the socket
+    /// of kind `WouldBlock` or `TimedOut`, and may go on only if no part of an answer had come.
+    ///
+    /// # Errors
+    /// If the socket cannot be set.
+    pub fn set_timeout(&self, timeout: Option<Duration>) -> Result<(), ClientError> {
+        Ok(self.from.get_ref().set_read_timeout(timeout)?)
+    }
+
+    /// How long [`Client::send`] waits for the server to take a command; for ever if nothing is said. A command that was
+    /// not taken whole is one that never ends.
+    ///
+    /// # Errors
+    /// If the socket cannot be set.
+    pub fn set_send_timeout(&self, timeout: Option<Duration>) -> Result<(), ClientError> {
+        Ok(self.socket.set_write_timeout(timeout)?)
+    }
+
+    /// A second handle for receiving in another thread.
+    ///
+    /// # Errors
+    /// If the system has no room for it.
+    pub fn try_clone(&self) -> Result<Self, ClientError> {
+        Ok(Self {
+            socket: self.socket.try_clone()?,
+            from: BufReader::with_capacity(1 << 16, self.socket.try_clone()?),
+            ..*self
+        })
+    }
+
+    /// Says goodbye.
+    ///
+    /// # Errors
+    /// If the server is gone already.
+    pub fn disconnect(mut self) -> Result<(), ClientError> {
+        self.send((wire::CMD_DISC, 0), 0, (0, 0), &[])
+    }
+}
+
+fn name_of(export: &str) -> Vec<u8> {
+    let mut data = Vec::new();
+    data.put32(export.len() as u32);
+    data.extend_from_slice(export.as_bytes());
+    data
+}
+
+fn read<const N: usize>(from: &mut impl Read) -> Result<[u8; N], ClientError> {
+    let mut bytes = [0; N];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn bytes_of(from: &mut impl Read, length: u32, most: u32) -> Result<Vec<u8>, ClientError> {
+    if length > most {
+        return Err(ClientError::Protocol("a reply that is too long"));
+    }
+    let mut bytes = vec![0; length as usize];
+    from.read_exact(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,26 @@
+//! The device, live: an NBD server in front of the simulator's device, in real time.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`protocol`] | NBD without sockets: bytes in, commands out, replies as bytes |
+//! | [`device`] | the device behind it, and how its time goes with ours |
+//! | [`configuration`](configuration()) | from settings to the device's configuration |
+//! | [`server`] | sockets, one event loop, no thread for anybody |
+//! | [`control`] | the control socket: what may be said, and who says it |
+//! | [`client`], [`replay`] | a small client, and traces played to a server |
+//! | [`address`] | where a server is |
+//!
+//! What the device does is decided below: the core and its rules in `destage-device`, its host and its clock in
+//! `destage-sim`. Here are clients, real time, and bytes on their way.
+#![cfg(unix)]
+
+pub mod address;
+pub mod client;
+mod configuration;
+pub mod control;
+pub mod device;
+pub mod protocol;
+pub mod replay;
+pub mod server;
+
+pub use configuration::configuration;

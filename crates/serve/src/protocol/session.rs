@@ -1,0 +1,276 @@
+//! One connection: from the greeting over options to commands.
+
+use super::options::{self, Negotiated, Next};
+use super::reply::{self, Reply};
+use super::wire::{self, Fields, Put};
+use super::{ErrorCode, Export, PAYLOAD_MAX};
+
+/// The number by which block status is asked for, once it was selected.
+pub(super) const ALLOCATION_ID: u32 = 1;
+
+/// What a command does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CommandKind {
+    /// Bytes to the client.
+    Read,
+    /// Bytes from the client.
+    Write,
+    /// The range is to read as zeros.
+    WriteZeroes,
+    /// The range is not needed any more.
+    Trim,
+    /// Everything answered so far is to be durable.
+    Flush,
+    /// The range will be read soon.
+    Cache,
+    /// What the range holds; `true` if one extent is enough.
+    BlockStatus,
+    /// The client leaves once everything else is answered.
+    Disconnect,
+}
+
+/// A legal command.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Command<'i> {
+    /// What it does.
+    pub kind: CommandKind,
+    /// The client's name for it.
+    pub cookie: u64,
+    /// The first byte; a multiple of 512, within the export.
+    pub offset: u64,
+    /// How many bytes; a multiple of 512, within the export, and not 0 but of a flush.
+    pub length: u32,
+    /// Force unit access.
+    pub fua: bool,
+    /// Of block status: one extent, no longer than the range.
+    pub one_extent: bool,
+    /// The bytes of a write.
+    pub data: &'i [u8],
+}
+
+/// What came of some input.
+#[derive(Debug)]
+pub enum Step<'i> {
+    /// Nothing: so many bytes of input have to be there.
+    Needs(usize),
+    /// So many bytes were taken.
+    Took(usize),
+    /// So many bytes were taken, and were this command, which is answered by this reply.
+    Command(usize, Command<'i>, Reply),
+    /// The connection is over once what was put out is sent.
+    Closed,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Flags of the client.
+    Greeted,
+    Options,
+    /// So many bytes of an option's data are passed over, and then it is refused by this reply.
+    PassingOption {
+        option: u32,
+        left: u32,
+        refusal: u32,
+    },
+    Commands,
+    /// So many bytes of a command's payload are passed over, and then it fails.
+    PassingPayload {
+        left: u32,
+        reply: Reply,
+    },
+    Closed,
+}
+
+/// The state of a connection.
+#[derive(Debug)]
+pub struct Session {
+    state: State,
+    /// The client knows fixed newstyle, and wants no zeros.
+    client: u16,
+    negotiated: Negotiated,
+}
+
+impl Session {
+    /// A connection that has just begun; the greeting is put out.
+    #[must_use]
+    pub fn new(out: &mut Vec<u8>) -> Self {
+        out.put64(wire::NBDMAGIC);
+        out.put64(wire::IHAVEOPT);
+        out.put16(wire::FIXED_NEWSTYLE | wire::NO_ZEROES);
+        Self {
+            state: State::Greeted,
+            client: 0,
+            negotiated: Negotiated::default(),
+        }
+    }
+
+    /// Whether options are over, and commands may come.
+    #[must_use]
+    pub fn is_transmitting(&self) -> bool {
+        matches!(self.state, State::Commands | State::PassingPayload { .. })
+    }
+
+    /// Takes one step with the `input` that is there, and puts out what it says to the client.
+    pub fn step<'i>(&mut self, export: &Export, input: &'i [u8], out: &mut Vec<u8>) -> Step<'i> {
+        match self.state {
+            State::Greeted => self.greet(input),
+            State::Options => self.option(export, input, out),
+            State::PassingOption {
+                option,
+                left,
+                refusal,
+            } => {
+                let Some((taken, left)) = pass(input, left) else {
+                    return Step::Needs(1);
+                };
+                self.state = if left > 0 {
+                    State::PassingOption {
+                        option,
+                        left,
+                        refusal,
+                    }
+                } else {
+                    options::reply(option, refusal, &[], out);
+                    State::Options
+                };
+                Step::Took(taken)
+            }
+            State::Commands => self.command(export, input, out),
+            State::PassingPayload { left, reply } => {
+                let Some((taken, left)) = pass(input, left) else {
+                    return Step::Needs(1);
+                };
+                self.state = if left > 0 {
+                    State::PassingPayload { left, reply }
+                } else {
+                    reply.failed(ErrorCode::Invalid, "longer than 32 MiB", out);
+                    State::Commands
+                };
+                Step::Took(taken)
+            }
+            State::Closed => Step::Closed,
+        }
+    }
+
+    fn close<'i>(&mut self) -> Step<'i> {
+        self.state = State::Closed;
+        Step::Closed
+    }
+
+    fn greet<'i>(&mut self, input: &'i [u8]) -> Step<'i> {
+        let Some(flags) = Fields(input).u32() else {
+            return Step::Needs(4);
+        };
+        if flags & !u32::from(wire::FIXED_NEWSTYLE | wire::NO_ZEROES) != 0 {
+            return self.close();
+        }
+        self.client = flags as u16;
+        self.state = State::Options;
+        Step::Took(4)
+    }
+
+    fn option<'i>(&mut self, export: &Export, input: &'i [u8], out: &mut Vec<u8>) -> Step<'i> {
+        let mut fields = Fields(input);
+        let header = (fields.u64(), fields.u32(), fields.u32());
+        let (Some(magic), Some(option), Some(length)) = header else {
+            return Step::Needs(wire::OPTION_BYTES);
+        };
+        let is_fixed = self.client & wire::FIXED_NEWSTYLE != 0;
+        // Without fixed newstyle no other option can be answered.
+        if magic != wire::IHAVEOPT || !(is_fixed || option == wire::OPT_EXPORT_NAME) {
+            return self.close();
+        }
+        if length as usize > options::data_max(option) {
+            if option == wire::OPT_EXPORT_NAME {
+                return self.close();
+            }
+            self.state = State::PassingOption {
+                option,
+                left: length,
+                refusal: options::refusal_of_length(option),
+            };
+            return Step::Took(wire::OPTION_BYTES);
+        }
+        let Some(data) = fields.bytes(length as usize) else {
+            return Step::Needs(wire::OPTION_BYTES + length as usize);
+        };
+        match self.negotiated.take(export, self.client, option, data, out) {
+            Next::Options => {}
+            Next::Commands => self.state = State::Commands,
+            Next::Close => return self.close(),
+        }
+        Step::Took(wire::OPTION_BYTES + length as usize)
+    }
+
+    fn command<'i>(&mut self, export: &Export, input: &'i [u8], out: &mut Vec<u8>) -> Step<'i> {
+        let mut fields = Fields(input);
+        let header = (
+            (fields.u32(), fields.u16(), fields.u16()),
+            (fields.u64(), fields.u64(), fields.u32()),
+        );
+        let ((Some(magic), Some(flags), Some(number)), (Some(cookie), Some(offset), Some(length))) =
+            header
+        else {
+            return Step::Needs(wire::REQUEST_BYTES);
+        };
+        if magic != wire::REQUEST {
+            return self.close();
+        }
+        let kind = match number {
+            wire::CMD_READ => Some(CommandKind::Read),
+            wire::CMD_WRITE => Some(CommandKind::Write),
+            wire::CMD_DISC => Some(CommandKind::Disconnect),
+            wire::CMD_FLUSH => Some(CommandKind::Flush),
+            wire::CMD_TRIM => Some(CommandKind::Trim),
+            wire::CMD_CACHE => Some(CommandKind::Cache),
+            wire::CMD_WRITE_ZEROES => Some(CommandKind::WriteZeroes),
+            wire::CMD_BLOCK_STATUS => Some(CommandKind::BlockStatus),
+            _ => None,
+        };
+        let structured = self.negotiated.structured;
+        let mut command = Command {
+            kind: kind.unwrap_or(CommandKind::Flush),
+            cookie,
+            offset,
+            length,
+            fua: flags & wire::CMD_FLAG_FUA != 0,
+            one_extent: flags & wire::CMD_FLAG_REQ_ONE != 0,
+            data: &[],
+        };
+        let reply = Reply::to(&command, structured);
+        let mut taken = wire::REQUEST_BYTES;
+        if command.kind == CommandKind::Write {
+            if length > PAYLOAD_MAX {
+                self.state = State::PassingPayload {
+                    left: length,
+                    reply,
+                };
+                return Step::Took(taken);
+            }
+            let Some(data) = fields.bytes(length as usize) else {
+                return Step::Needs(taken + length as usize);
+            };
+            command.data = data;
+            taken += length as usize;
+        }
+        if kind.is_none() {
+            reply.failed(ErrorCode::Invalid, "an unknown command", out);
+            return Step::Took(taken);
+        }
+        let negotiated = (structured, self.negotiated.allocation);
+        if let Some((code, why)) = reply::fault(&command, flags, export, negotiated) {
+            reply.failed(code, why, out);
+            return Step::Took(taken);
+        }
+        if command.kind == CommandKind::Disconnect {
+            self.state = State::Closed;
+        }
+        Step::Command(taken, command, reply)
+    }
+}
+
+/// How many bytes of `input` are passed over of `left`, and how many are left then; none without input.
+fn pass(input: &[u8], left: u32) -> Option<(usize, u32)> {
+    let taken = u32::try_from(input.len()).unwrap_or(u32::MAX).min(left);
+    (taken > 0).then_some((taken as usize, left - taken))
+}

@@ -1,0 +1,311 @@
+//! Traces played to a server, in the time of the trace or each request when an earlier one is answered.
+
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use destage_base::Ticks;
+use destage_base::time::TICKS_PER_NS;
+use destage_device::slab::Slab;
+use destage_sim::latencies::Latencies;
+use destage_sim::measured::Measured;
+use destage_sim::metrics::{Metrics, Scope, collect};
+use destage_trace::request::SECTOR_BYTES;
+use destage_trace::{Operation, Request};
+
+use crate::address::Address;
+use crate::client::{Client, ClientError};
+use crate::protocol::{PAYLOAD_MAX, wire};
+
+/// Sectors of a command, at most; a longer request goes in parts.
+const PART_SECTORS: u64 = PAYLOAD_MAX as u64 / SECTOR_BYTES;
+/// Response times kept one by one.
+const EXACT: usize = 1 << 20;
+/// Sleeping takes that much longer than it should.
+const SLEEP: Duration = Duration::from_micros(80);
+
+/// When requests are sent.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Timing {
+    /// At the times of the trace, times this factor, whether earlier ones are answered or not.
+    Open(f64),
+    /// When fewer than so many are under way.
+    Closed(u32),
+}
+
+/// A request does not lie within the export.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "line {line}: request of {sectors} sectors at {sector} ends beyond the export, which has {export} sectors; expected addresses within it, or a larger device"
+)]
+pub struct Beyond {
+    line: u32,
+    sector: u64,
+    sectors: u32,
+    export: u64,
+}
+
+/// Why a replay has no result.
+#[derive(Debug)]
+pub enum ReplayError<E> {
+    /// The trace cannot be read.
+    Trace(E),
+    /// A request does not lie within the export.
+    Beyond(Beyond),
+    /// The server is gone, or is none.
+    Client(ClientError),
+}
+
+impl<E> From<ClientError> for ReplayError<E> {
+    fn from(error: ClientError) -> Self {
+        Self::Client(error)
+    }
+}
+
+/// What a replay measured.
+#[derive(Debug)]
+pub struct Replayed {
+    /// `host.*`, `response.*` and `throughput.*`, as of a run; response times count from when a request was due.
+    pub metrics: Metrics,
+    /// Requests that the server answered with an error, and of the first its line and that error.
+    pub failed: Option<(u64, u32, u32)>,
+}
+
+/// A request under way.
+#[derive(Clone, Copy)]
+struct Flight {
+    due: Instant,
+    line: u32,
+    operation: Operation,
+    parts: u32,
+    is_failed: bool,
+}
+
+#[derive(Default)]
+struct State {
+    flights: Slab<Flight>,
+    measured: Measured,
+    failed: Option<(u64, u32, u32)>,
+    /// The receiver has ended.
+    gone: Option<ClientError>,
+    /// Everything was sent, and answered.
+    finished: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    answered: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until no more than `most` requests are under way; whether the server is still there.
+    fn wait(&self, most: usize) -> bool {
+        let busy = |state: &mut State| state.flights.len() > most && state.gone.is_none();
+        let state = self.answered.wait_while(self.lock(), busy);
+        state.unwrap_or_else(PoisonError::into_inner).gone.is_none()
+    }
+
+    fn receive(&self, client: &mut Client) {
+        loop {
+            let answer = client.receive(|_| 0);
+            let mut state = self.lock();
+            match answer {
+                Ok(answer) => state.take(answer.cookie as u32, answer.error),
+                Err(_) if state.finished => return,
+                Err(cause) => {
+                    state.gone = Some(cause);
+                    self.answered.notify_all();
+                    return;
+                }
+            }
+            self.answered.notify_all();
+        }
+    }
+}
+
+impl State {
+    fn take(&mut self, id: u32, error: u32) {
+        let flight = &mut self.flights[id];
+        flight.parts -= 1;
+        if error != 0 && !flight.is_failed {
+            flight.is_failed = true;
+            let (count, line, first) = self.failed.unwrap_or((0, flight.line, error));
+            self.failed = Some((count + 1, line, first));
+        }
+        if flight.parts == 0 {
+            let flight = *flight;
+            self.flights.free(id);
+            let is_write = flight.operation != Operation::Read;
+            let response = ticks(flight.due.elapsed());
+            self.measured.response.push(response, is_write);
+            self.measured.completed += 1;
+        }
+    }
+}
+
+fn ticks(time: Duration) -> Ticks {
+    let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    nanoseconds.saturating_mul(TICKS_PER_NS)
+}
+
+/// Plays the requests of `next` to the export at `address`.
+///
+/// # Errors
+/// What is wrong with the trace or the server.
+pub fn replay<E>(
+    address: &Address,
+    timing: Timing,
+    mut next: impl FnMut() -> Result<Option<Request>, E>,
+) -> Result<Replayed, ReplayError<E>> {
+    let mut client = Client::connect(address, true)?;
+    let mut receiver = client.try_clone()?;
+    let shared = Shared::default();
+    shared.lock().measured.response = Latencies::keeping(EXACT);
+    let began = Instant::now();
+    let outcome: Result<(), ReplayError<E>> = std::thread::scope(|scope| {
+        let receiving = std::thread::Builder::new();
+        receiving
+            .spawn_scoped(scope, || shared.receive(&mut receiver))
+            .map_err(ClientError::Socket)?;
+        let sent = send_all(&mut client, &shared, timing, began, &mut next);
+        if sent.is_ok() {
+            shared.wait(0);
+        }
+        let mut state = shared.lock();
+        state.measured.makespan = ticks(began.elapsed());
+        state.finished = true;
+        drop(state);
+        // The server closes its side, and the receiver ends; so it does if the server is gone.
+        let _ = client.disconnect();
+        sent
+    });
+    let mut state = shared.lock();
+    if let Some(gone) = state.gone.take() {
+        return Err(gone.into());
+    }
+    outcome?;
+    let scope = Scope {
+        timed: true,
+        flash: false,
+        prepared_pages: 0,
+        merges: None,
+        page_bytes: SECTOR_BYTES,
+        retires: false,
+    };
+    let metrics = collect(&state.measured, &scope);
+    let is_known = |name: &str| {
+        let is_of_pages = name.contains("page") || name == "host.saturated";
+        ["host.", "response.", "throughput."]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+            && !is_of_pages
+            && name != "throughput.op_model_mb_per_s"
+    };
+    Ok(Replayed {
+        metrics: metrics
+            .iter()
+            .filter(|(name, _)| is_known(name))
+            .map(|(name, number)| (name.to_owned(), number))
+            .collect(),
+        failed: state.failed,
+    })
+}
+
+fn send_all<E>(
+    client: &mut Client,
+    shared: &Shared,
+    timing: Timing,
+    began: Instant,
+    next: &mut impl FnMut() -> Result<Option<Request>, E>,
+) -> Result<(), ReplayError<E>> {
+    let mut data = Vec::new();
+    let mut origin = None;
+    while let Some(request) = next().map_err(ReplayError::Trace)? {
+        let export = client.bytes / SECTOR_BYTES;
+        if request.operation != Operation::Flush && request.end() > export {
+            return Err(ReplayError::Beyond(Beyond {
+                line: request.line,
+                sector: request.sector,
+                sectors: request.sectors,
+                export,
+            }));
+        }
+        let due = match timing {
+            Timing::Open(scale) => {
+                let since = request.arrival - *origin.get_or_insert(request.arrival);
+                let nanoseconds = since as f64 / TICKS_PER_NS as f64 * scale;
+                let due = began + Duration::from_nanos(nanoseconds as u64);
+                wait_until(due);
+                due
+            }
+            Timing::Closed(depth) => {
+                let others = (depth as usize).saturating_sub(1);
+                if !shared.wait(others) {
+                    return Ok(());
+                }
+                Instant::now()
+            }
+        };
+        let sectors = u64::from(request.sectors);
+        let parts = sectors.div_ceil(PART_SECTORS).max(1);
+        let mut state = shared.lock();
+        if state.gone.is_some() {
+            return Ok(());
+        }
+        let id = state.flights.insert(Flight {
+            due,
+            line: request.line,
+            operation: request.operation,
+            parts: parts as u32,
+            is_failed: false,
+        });
+        state.measured.requests += 1;
+        if request.operation == Operation::Write {
+            state.measured.bytes_written += sectors * SECTOR_BYTES;
+        }
+        drop(state);
+        for part in 0..parts {
+            let sector = request.sector + part * PART_SECTORS;
+            let length = (request.end() - sector.min(request.end())).min(PART_SECTORS);
+            let (command, range) = match request.operation {
+                Operation::Read => (wire::CMD_READ, (sector * SECTOR_BYTES, length)),
+                Operation::Write => (wire::CMD_WRITE, (sector * SECTOR_BYTES, length)),
+                Operation::Trim => (wire::CMD_TRIM, (sector * SECTOR_BYTES, length)),
+                Operation::Flush => (wire::CMD_FLUSH, (0, 0)),
+            };
+            let range = (range.0, (range.1 * SECTOR_BYTES) as u32);
+            data.clear();
+            if request.operation == Operation::Write {
+                fill(&mut data, sector, length, id);
+            }
+            let fua = if request.fua { wire::CMD_FLAG_FUA } else { 0 };
+            client.send((command, fua), u64::from(id), range, &data)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sleeps until shortly before `due`, and then does not.
+fn wait_until(due: Instant) {
+    let left = due.saturating_duration_since(Instant::now());
+    if left > SLEEP {
+        std::thread::sleep(left - SLEEP);
+    }
+    while Instant::now() < due {
+        std::hint::spin_loop();
+    }
+}
+
+/// Sectors that say which they are, and are different each time.
+fn fill(data: &mut Vec<u8>, first: u64, sectors: u64, salt: u32) {
+    for sector in first..first + sectors {
+        let word = (sector << 20 | u64::from(salt)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        for _ in 0..SECTOR_BYTES / 8 {
+            data.extend_from_slice(&word.to_le_bytes());
+        }
+    }
+}

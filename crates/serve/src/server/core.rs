@@ -1,0 +1,511 @@
+//! What the server does for its connections: commands go to the device, answers come back.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::io;
+use std::time::{Duration, Instant};
+
+use destage_device::RequestKind;
+use destage_device::slab::Slab;
+use destage_sim::metrics::Metrics;
+use destage_sim::run::live::{Ask, Broken};
+use destage_trace::Request;
+use serde_json::Map;
+
+use super::commands::{PART_SECTORS, SECTOR, asked, extents};
+use super::operators::say;
+use super::peer::{Peer, PeerId, Role};
+use super::stream::Stream;
+use crate::control;
+use crate::device::Front;
+use crate::protocol::{CommandKind, ErrorCode, Export, Reply, Session, Step};
+
+/// Commands of one connection before others have their turn.
+const TURN: usize = 64;
+/// How long a handshake, and a farewell, may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Bytes of memory for messages of all connections; with more, long ones wait.
+const HELD_MAX: usize = 1 << 28;
+/// From here on a message is long.
+const LONG: usize = 1 << 18;
+/// How long one that waits for memory waits before those that have held some for longest are closed.
+const STARVED: Duration = Duration::from_secs(2);
+
+/// Takes down what clients do.
+pub type Recorder<'a> = Box<dyn FnMut(&Request) -> io::Result<()> + 'a>;
+
+/// Who gets the answer of a request.
+#[derive(Clone, Copy)]
+pub(super) enum Owner {
+    Client(PeerId, Reply),
+    Operator(PeerId),
+    /// The server itself.
+    Nobody,
+}
+
+/// A request in the device.
+#[derive(Clone, Copy)]
+pub(super) struct InFlight {
+    pub owner: Owner,
+    pub kind: RequestKind,
+    pub fua: bool,
+    /// Sectors that the device does not have yet, of a request that goes in parts.
+    pub next: u64,
+    pub end: u64,
+}
+
+/// What a connection waits for after its turn.
+pub(super) enum Waits {
+    /// More to come.
+    Input,
+    /// Others are done, or memory is free.
+    Room,
+    /// Nothing: it is just somebody else's turn.
+    Turn,
+}
+
+pub(super) struct Core<'a> {
+    export: Export,
+    pub front: Front<'a>,
+    pub peers: Vec<Option<Box<Peer>>>,
+    free: Vec<usize>,
+    generations: u64,
+    pub requests: Slab<InFlight>,
+    /// Those whose turn comes.
+    turns: VecDeque<PeerId>,
+    deadlines: BTreeSet<(Instant, PeerId)>,
+    /// Those that wait for memory, and since when somebody does.
+    hungry: VecDeque<PeerId>,
+    hungry_since: Option<Instant>,
+    held: usize,
+    recorder: Option<Recorder<'a>>,
+    pub recording: io::Result<()>,
+    /// Operators who asked the server to end, and wait for it.
+    pub stopping: Vec<PeerId>,
+    /// No command is taken any more.
+    closed: bool,
+}
+
+impl<'a> Core<'a> {
+    pub fn new(export: Export, front: Front<'a>, recorder: Option<Recorder<'a>>) -> Self {
+        Self {
+            export,
+            front,
+            peers: Vec::new(),
+            free: Vec::new(),
+            generations: 0,
+            requests: Slab::default(),
+            turns: VecDeque::new(),
+            deadlines: BTreeSet::new(),
+            hungry: VecDeque::new(),
+            hungry_since: None,
+            held: 0,
+            recorder,
+            recording: Ok(()),
+            stopping: Vec::new(),
+            closed: false,
+        }
+    }
+
+    pub fn connections(&self) -> usize {
+        self.peers.len() - self.free.len()
+    }
+
+    /// A new connection; `register` makes its socket heard of.
+    pub fn welcome(
+        &mut self,
+        mut stream: Stream,
+        is_client: bool,
+        register: impl FnOnce(&mut Stream, usize) -> io::Result<()>,
+    ) {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.peers.push(None);
+            self.peers.len() - 1
+        });
+        if register(&mut stream, place).is_err() {
+            // The system has no room for it.
+            self.free.push(place);
+            return;
+        }
+        self.generations += 1;
+        let now = Instant::now();
+        let mut first = Vec::new();
+        let role = if is_client {
+            Role::Client(Session::new(&mut first))
+        } else {
+            Role::Operator { waits: false }
+        };
+        let mut peer = Box::new(Peer::new(stream, role, self.generations, now));
+        peer.output.buffer = first;
+        let generation = peer.generation;
+        self.peers[place] = Some(peer);
+        let id = PeerId { place, generation };
+        if is_client {
+            self.set_deadline(id, Some(now + PATIENCE));
+        }
+        self.queue(id);
+    }
+
+    /// The socket at `place` is ready.
+    pub fn ready(&mut self, place: usize, readable: bool, writable: bool) {
+        if let Some(Some(peer)) = self.peers.get_mut(place) {
+            peer.can_read |= readable;
+            peer.can_write |= writable;
+            let generation = peer.generation;
+            self.queue(PeerId { place, generation });
+        }
+    }
+
+    pub(super) fn peer(&mut self, id: PeerId) -> Option<&mut Peer> {
+        let peer = self.peers.get_mut(id.place)?.as_deref_mut()?;
+        (peer.generation == id.generation).then_some(peer)
+    }
+
+    fn queue(&mut self, id: PeerId) {
+        if let Some(peer) = self.peer(id)
+            && !std::mem::replace(&mut peer.queued, true)
+        {
+            self.turns.push_back(id);
+        }
+    }
+
+    fn set_deadline(&mut self, id: PeerId, deadline: Option<Instant>) {
+        let Some(peer) = self.peer(id) else { return };
+        let before = std::mem::replace(&mut peer.deadline, deadline);
+        if let Some(before) = before {
+            self.deadlines.remove(&(before, id));
+        }
+        if let Some(deadline) = deadline {
+            self.deadlines.insert((deadline, id));
+        }
+    }
+
+    fn close(&mut self, id: PeerId) {
+        self.set_deadline(id, None);
+        if let Some(held) = self.peer(id).map(|peer| peer.held) {
+            self.held -= held;
+            self.peers[id.place] = None;
+            self.free.push(id.place);
+        }
+    }
+
+    /// How long the server may sleep, as far as connections are concerned; for ever if nothing is said.
+    pub fn sleep(&self) -> Option<Duration> {
+        if !self.turns.is_empty() {
+            return Some(Duration::ZERO);
+        }
+        let deadline = self.deadlines.first().map(|(deadline, _)| *deadline);
+        let starved = self.hungry_since.map(|since| since + STARVED);
+        let next = deadline.into_iter().chain(starved).min()?;
+        Some(next.saturating_duration_since(Instant::now()))
+    }
+
+    /// Gives everybody a turn who waits for one.
+    pub fn work(&mut self) {
+        self.front.advance();
+        self.deliver();
+        for _ in 0..self.turns.len() {
+            if let Some(id) = self.turns.pop_front() {
+                self.turn(id);
+            }
+        }
+        self.feed_hungry();
+        if !self.deadlines.is_empty() {
+            let now = Instant::now();
+            while let Some((_, id)) = self.deadlines.first().filter(|(at, _)| *at <= now).copied() {
+                self.close(id);
+            }
+        }
+    }
+
+    fn feed_hungry(&mut self) {
+        let Some(since) = self.hungry_since else {
+            return;
+        };
+        if since.elapsed() >= STARVED {
+            self.hungry_since = Some(Instant::now());
+            while self.held > HELD_MAX
+                && let Some(oldest) = self.oldest_message()
+            {
+                self.close(oldest);
+            }
+        }
+        if self.held <= HELD_MAX {
+            self.hungry_since = None;
+            while let Some(id) = self.hungry.pop_front() {
+                self.queue(id);
+            }
+        }
+    }
+
+    /// The connection whose long message has been coming for longest.
+    fn oldest_message(&self) -> Option<PeerId> {
+        let peers = self.peers.iter().enumerate();
+        let holders = peers
+            .filter_map(|(place, peer)| Some((place, peer.as_deref()?)))
+            .filter(|(_, peer)| peer.held >= LONG);
+        let (place, peer) = holders.min_by_key(|(_, peer)| peer.message_since)?;
+        Some(PeerId {
+            place,
+            generation: peer.generation,
+        })
+    }
+
+    fn turn(&mut self, id: PeerId) {
+        let Some(peer) = self.peer(id) else { return };
+        peer.queued = false;
+        let mut is_hungry = false;
+        for _ in 0..TURN {
+            let waits = match self.peer(id).map(|peer| &peer.role) {
+                Some(Role::Client(_)) => self.commands(id),
+                Some(Role::Operator { .. }) => self.orders(id),
+                None => return,
+            };
+            let starved = self.held > HELD_MAX;
+            let Some(peer) = self.peer(id) else { return };
+            if !peer.send() {
+                return self.close(id);
+            }
+            if peer.leaving {
+                if peer.is_done() {
+                    return self.close(id);
+                }
+                if peer.deadline.is_none() {
+                    self.set_deadline(id, Some(Instant::now() + PATIENCE));
+                }
+                break;
+            }
+            match waits {
+                Waits::Input if starved && peer.needed > LONG => {
+                    is_hungry = true;
+                    self.hungry.push_back(id);
+                    self.hungry_since.get_or_insert_with(Instant::now);
+                    break;
+                }
+                Waits::Input if peer.can_read => {
+                    if !peer.read() {
+                        // Perhaps it still listens.
+                        peer.leaving = true;
+                    }
+                }
+                Waits::Turn => {
+                    self.queue(id);
+                    break;
+                }
+                Waits::Room if peer.has_room() => {}
+                Waits::Input | Waits::Room => break,
+            }
+        }
+        let Some(peer) = self.peer(id) else { return };
+        let goes_on = peer.can_read && peer.has_room() && !peer.leaving;
+        let memory = peer.memory();
+        let before = std::mem::replace(&mut peer.held, memory);
+        self.held = self.held + memory - before;
+        if goes_on && !is_hungry {
+            self.queue(id);
+        }
+    }
+
+    /// Takes the commands of a client that have come.
+    fn commands(&mut self, id: PeerId) -> Waits {
+        for _ in 0..TURN {
+            let Some(Some(peer)) = self.peers.get_mut(id.place) else {
+                return Waits::Room;
+            };
+            let peer = &mut **peer;
+            let has_room = peer.has_room();
+            let Role::Client(session) = &mut peer.role else {
+                return Waits::Room;
+            };
+            if peer.leaving || !has_room {
+                return Waits::Room;
+            }
+            let was_transmitting = session.is_transmitting();
+            let out = &mut peer.output.buffer;
+            match session.step(&self.export, peer.input.bytes(), out) {
+                Step::Needs(needed) => {
+                    peer.needed = needed;
+                    return Waits::Input;
+                }
+                Step::Took(count) => {
+                    let is_transmitting = session.is_transmitting();
+                    peer.input.consume(count);
+                    peer.message_since = Instant::now();
+                    if is_transmitting && !was_transmitting {
+                        self.set_deadline(id, None);
+                    }
+                }
+                Step::Closed => {
+                    peer.leaving = true;
+                    return Waits::Room;
+                }
+                Step::Command(count, command, reply) => {
+                    if command.kind == CommandKind::Disconnect {
+                        peer.leaving = true;
+                        return Waits::Room;
+                    }
+                    let refusal = if self.closed {
+                        Some((ErrorCode::Shutdown, "the server ends"))
+                    } else {
+                        self.front.broken().map(broken)
+                    };
+                    if let Some((code, why)) = refusal {
+                        reply.failed(code, why, out);
+                    } else if command.kind == CommandKind::Cache {
+                        // A hint. What is in RAM is for the scheme to say.
+                        reply.done(out);
+                    } else if command.kind == CommandKind::BlockStatus {
+                        reply.block_status(&extents(&self.front, &command), out);
+                    } else {
+                        peer.in_flight += 1;
+                        peer.coming_out += reply.data_bytes() as usize;
+                        let (request, ask) = asked(&command, Owner::Client(id, reply));
+                        let tag = u64::from(self.requests.insert(request));
+                        if let Some(record) = &mut self.recorder
+                            && self.recording.is_ok()
+                        {
+                            let sectors = command.length / SECTOR as u32;
+                            let whole = Ask { sectors, ..ask };
+                            self.recording = record(&whole.as_request(self.front.since_began()));
+                        }
+                        self.front.submit(&Ask { tag, ..ask });
+                    }
+                    peer.input.consume(count);
+                    self.deliver();
+                }
+            }
+        }
+        Waits::Turn
+    }
+
+    /// Gives answers to whom they belong.
+    fn deliver(&mut self) {
+        while let Some(completion) = self.front.completed() {
+            let id = completion.tag as u32;
+            let request = self.requests[id];
+            if request.next < request.end {
+                let part = (request.end - request.next).min(PART_SECTORS);
+                self.requests[id].next += part;
+                self.front.submit(&Ask {
+                    kind: request.kind,
+                    sector: request.next,
+                    sectors: part as u32,
+                    fua: request.fua,
+                    data: &[],
+                    tag: completion.tag,
+                });
+                continue;
+            }
+            self.requests.free(id);
+            self.answer(request.owner, None);
+        }
+        if self.front.broken().is_some() && !self.requests.is_empty() {
+            let left: Vec<Owner> = self.requests.iter().map(|request| request.owner).collect();
+            self.requests = Slab::default();
+            let why = self.front.broken().map(broken);
+            for owner in left {
+                self.answer(owner, why);
+            }
+        }
+    }
+
+    fn answer(&mut self, owner: Owner, failure: Option<(ErrorCode, &'static str)>) {
+        match owner {
+            Owner::Client(id, reply) => {
+                let Self { peers, front, .. } = self;
+                let Some(Some(peer)) = peers.get_mut(id.place) else {
+                    return;
+                };
+                if peer.generation != id.generation {
+                    return;
+                }
+                peer.in_flight -= 1;
+                peer.coming_out -= reply.data_bytes() as usize;
+                let out = &mut peer.output.buffer;
+                match failure {
+                    Some((code, why)) => reply.failed(code, why, out),
+                    None => {
+                        reply.done(out);
+                        let sectors = reply.data_bytes() / SECTOR as u32;
+                        front.read(reply.offset() / SECTOR, sectors, out);
+                    }
+                }
+                self.queue(id);
+            }
+            Owner::Operator(id) => {
+                let said = match self.front.broken() {
+                    Some(broken) => control::failed(&broken.to_string()),
+                    None => control::done(Map::new()),
+                };
+                if let Some(peer) = self.peer(id) {
+                    peer.role = Role::Operator { waits: false };
+                    say(peer, &said);
+                }
+                self.queue(id);
+            }
+            Owner::Nobody => {}
+        }
+    }
+
+    pub(super) fn flush(&mut self, owner: Owner) {
+        let request = InFlight {
+            owner,
+            kind: RequestKind::Flush,
+            fua: false,
+            next: 0,
+            end: 0,
+        };
+        let tag = u64::from(self.requests.insert(request));
+        self.front.submit(&Ask {
+            kind: RequestKind::Flush,
+            sector: 0,
+            sectors: 0,
+            fua: false,
+            data: &[],
+            tag,
+        });
+        self.deliver();
+    }
+
+    /// Whether an operator asked the server to end.
+    pub fn is_to_stop(&self) -> bool {
+        !self.stopping.is_empty()
+    }
+
+    /// Answers everything that is under way, and then makes everything durable. Nothing is taken any more. What a run
+    /// that ended between the two would have for results.
+    pub fn finish(&mut self) -> Metrics {
+        self.closed = true;
+        self.hurry();
+        let metrics = self.front.metrics();
+        self.flush(Owner::Nobody);
+        self.hurry();
+        for id in std::mem::take(&mut self.stopping) {
+            self.answer(Owner::Operator(id), None);
+        }
+        metrics
+    }
+
+    fn hurry(&mut self) {
+        while self.front.hurry() {
+            self.deliver();
+        }
+        self.deliver();
+    }
+
+    /// Sends what can be sent; whether anything is left that somebody may still take.
+    pub fn send_rest(&mut self) -> bool {
+        let mut left = false;
+        for peer in self.peers.iter_mut().flatten() {
+            left |= peer.send() && !peer.output.is_empty();
+        }
+        left
+    }
+}
+
+/// As what a client hears of a device that is used no more.
+fn broken(why: &Broken) -> (ErrorCode, &'static str) {
+    match why {
+        Broken::Full(_) => (ErrorCode::NoSpace, "the flash has no room left"),
+        Broken::Refused(_) | Broken::Stuck => (ErrorCode::Io, "the device is broken"),
+    }
+}

@@ -1,0 +1,331 @@
+//! The server: one thread and one event loop for all connections, and the device.
+//!
+//! No thread is there for a connection or a request. Sockets are read and written as far as they go without waiting; a
+//! command goes to the device when its last byte is there, and its answer is put out when the device has completed it.
+//! What a client may hold is bounded: requests under way, bytes it does not take, memory for messages that come slowly,
+//! time for a handshake. Who holds more waits, or is closed; others do not notice.
+
+mod buffers;
+mod commands;
+mod core;
+mod operators;
+mod peer;
+mod stream;
+mod timer;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use destage_sim::metrics::Metrics;
+use destage_sim::run::live::Broken;
+use mio::{Events, Poll, Token, Waker};
+
+use self::core::Core;
+pub use self::core::Recorder;
+use self::stream::Listener;
+use self::timer::Timer;
+use crate::address::{Address, Place};
+use crate::device::Front;
+use crate::protocol::{Export, PAYLOAD_MAX, STRING_MAX};
+
+const WAKER: Token = Token(0);
+const TIMER: Token = Token(1);
+const CLIENTS: Token = Token(2);
+const OPERATORS: Token = Token(3);
+const FIRST_PEER: usize = 4;
+
+/// Connections, at most.
+const CONNECTIONS_MAX: usize = 4096;
+/// Open files that are asked for, for connections and what else there is.
+const FILES: u64 = CONNECTIONS_MAX as u64 + 64;
+/// What is due within this time is waited for without sleep, as waking up takes about as long.
+const TOO_SOON: Duration = Duration::from_micros(60);
+/// How long clients have to take their last answers.
+const FAREWELL: Duration = Duration::from_secs(2);
+/// When accepting is tried again after the system had no room.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// How a server is set up.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where clients find it.
+    pub place: Place,
+    /// Where operators find it: a Unix socket.
+    pub control: Option<PathBuf>,
+    /// The name of the export.
+    pub export: String,
+    /// Whether it may only be read.
+    pub read_only: bool,
+    /// Whether it may listen where other machines reach it.
+    pub anywhere: bool,
+    /// One line about the device, for clients that ask.
+    pub about: String,
+}
+
+/// A server that cannot be, or could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Not a place to listen at.
+    #[error("{place}: {cause}; expected a place where a socket can be made")]
+    Place {
+        /// The place.
+        place: String,
+        /// What the system says.
+        cause: io::Error,
+    },
+    /// Other machines would reach it.
+    #[error(
+        "{0}: other machines reach that, and there is no encryption; expected 127.0.0.1 or a Unix socket, or that it is meant (--listen-anywhere)"
+    )]
+    Exposed(String),
+    /// The export cannot have this name.
+    #[error("the export's name is longer than {STRING_MAX} bytes; expected a shorter one")]
+    Name,
+    /// The system failed.
+    #[error("the event loop: {0}")]
+    System(#[from] io::Error),
+}
+
+/// Ends a server, from any thread.
+#[derive(Clone)]
+pub struct Stopper {
+    asked: Arc<AtomicBool>,
+    waker: Arc<Waker>,
+}
+
+impl Stopper {
+    /// Asks the server to end; it answers what is under way, and flushes.
+    pub fn stop(&self) {
+        self.asked.store(true, Ordering::Release);
+        // If it cannot be woken it is gone.
+        let _ = self.waker.wake();
+    }
+}
+
+/// What is left of a server.
+#[derive(Debug)]
+pub struct Ended {
+    /// What a run of the same requests would have for results.
+    pub metrics: Metrics,
+    /// Why the device could not be used to the end, if it could not.
+    pub broken: Option<Broken>,
+    /// Whether everything that clients did was taken down.
+    pub recording: io::Result<()>,
+}
+
+/// A server. See the [module](self).
+pub struct Server<'a> {
+    poll: Poll,
+    timer: Timer,
+    clients: Listener,
+    operators: Option<Listener>,
+    address: Address,
+    stopper: Stopper,
+    /// Connections wait that the system had no room for, since then.
+    waiting_since: Option<Instant>,
+    core: Core<'a>,
+}
+
+impl<'a> Server<'a> {
+    /// A server that listens, and does nothing until it runs.
+    ///
+    /// # Errors
+    /// If it cannot listen there, or is not to.
+    pub fn bind(
+        settings: &Settings,
+        front: Front<'a>,
+        recorder: Option<Recorder<'a>>,
+    ) -> Result<Self, ServeError> {
+        if settings.export.len() > STRING_MAX {
+            return Err(ServeError::Name);
+        }
+        if let Place::Tcp(address) = &settings.place
+            && !(address.ip().is_loopback() || settings.anywhere)
+        {
+            return Err(ServeError::Exposed(address.to_string()));
+        }
+        allow_files();
+        let poll = Poll::new()?;
+        let waker = Waker::new(poll.registry(), WAKER)?;
+        let listen = |place: &Place, token| {
+            let failed = |cause| ServeError::Place {
+                place: match place {
+                    Place::Unix(path) => path.display().to_string(),
+                    Place::Tcp(address) => address.to_string(),
+                },
+                cause,
+            };
+            let mut listener = Listener::bind(place).map_err(failed)?;
+            listener.register(poll.registry(), token)?;
+            Ok::<_, ServeError>(listener)
+        };
+        let clients = listen(&settings.place, CLIENTS)?;
+        let control = settings.control.as_ref();
+        let operators = control
+            .map(|path| listen(&Place::unix(path), OPERATORS))
+            .transpose()?;
+        let page = front.page_bytes();
+        let export = Export {
+            name: settings.export.clone(),
+            bytes: front.bytes(),
+            read_only: settings.read_only,
+            preferred_block: match u32::try_from(page) {
+                Ok(page) if page.is_power_of_two() && page <= PAYLOAD_MAX => page,
+                _ => 4096,
+            },
+            about: settings.about.clone(),
+        };
+        Ok(Self {
+            timer: Timer::new(poll.registry(), TIMER)?,
+            poll,
+            address: Address {
+                place: clients.place(),
+                export: settings.export.clone(),
+            },
+            clients,
+            operators,
+            stopper: Stopper {
+                asked: Arc::default(),
+                waker: Arc::new(waker),
+            },
+            waiting_since: None,
+            core: Core::new(export, front, recorder),
+        })
+    }
+
+    /// Where clients find it.
+    #[must_use]
+    pub fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// What ends it.
+    #[must_use]
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+
+    /// Serves until it is stopped, answers then what is under way, and makes everything durable.
+    ///
+    /// # Errors
+    /// If the system fails.
+    pub fn run(mut self) -> Result<Ended, ServeError> {
+        let mut events = Events::with_capacity(256);
+        while !(self.stopper.asked.load(Ordering::Acquire) || self.core.is_to_stop()) {
+            let timeout = self.timeout()?;
+            self.wait(&mut events, timeout)?;
+            for event in &events {
+                match event.token() {
+                    WAKER | TIMER => {}
+                    CLIENTS => self.accept(true),
+                    OPERATORS => self.accept(false),
+                    Token(number) => {
+                        let readable = event.is_readable() || event.is_read_closed();
+                        let writable = event.is_writable() || event.is_write_closed();
+                        self.core.ready(number - FIRST_PEER, readable, writable);
+                    }
+                }
+            }
+            if self
+                .waiting_since
+                .is_some_and(|since| since.elapsed() >= AGAIN)
+            {
+                self.accept(true);
+                self.accept(false);
+            }
+            self.core.work();
+        }
+        self.end(&mut events)
+    }
+
+    /// How long to sleep. The timer is set for what is finer than that.
+    fn timeout(&mut self) -> Result<Option<Duration>, ServeError> {
+        let mut timeout = self.core.sleep();
+        if self.waiting_since.is_some() {
+            timeout = Some(timeout.unwrap_or(AGAIN).min(AGAIN));
+        }
+        let due = self.core.front.due_in();
+        if due.is_some_and(|due| due < TOO_SOON) {
+            return Ok(Some(Duration::ZERO));
+        }
+        let of_poll = self.timer.set(due.map(|due| due - TOO_SOON / 2))?;
+        Ok(timeout.into_iter().chain(of_poll).min())
+    }
+
+    fn wait(&mut self, events: &mut Events, timeout: Option<Duration>) -> Result<(), ServeError> {
+        match self.poll.poll(events, timeout) {
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => Ok(()),
+            other => Ok(other?),
+        }
+    }
+
+    /// Takes the connections that wait.
+    fn accept(&mut self, of_clients: bool) {
+        let listener = if of_clients {
+            Some(&self.clients)
+        } else {
+            self.operators.as_ref()
+        };
+        let Some(listener) = listener else { return };
+        loop {
+            match listener.accept() {
+                // One too many: it sees that it is closed.
+                Ok(_) if self.core.connections() >= CONNECTIONS_MAX => {}
+                Ok(stream) => {
+                    let registry = self.poll.registry();
+                    self.core.welcome(stream, of_clients, |stream, place| {
+                        stream.register(registry, Token(FIRST_PEER + place))
+                    });
+                }
+                Err(cause) => match cause.kind() {
+                    io::ErrorKind::WouldBlock => {
+                        self.waiting_since = None;
+                        return;
+                    }
+                    io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
+                    // No file is free, or no memory.
+                    _ => {
+                        self.waiting_since = Some(Instant::now());
+                        return;
+                    }
+                },
+            }
+        }
+    }
+
+    fn end(mut self, events: &mut Events) -> Result<Ended, ServeError> {
+        let metrics = self.core.finish();
+        let until = Instant::now() + FAREWELL;
+        while self.core.send_rest() {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            self.wait(events, Some(left))?;
+            for event in &*events {
+                if let Some(place) = event.token().0.checked_sub(FIRST_PEER) {
+                    self.core.ready(place, false, event.is_writable());
+                }
+            }
+        }
+        Ok(Ended {
+            metrics,
+            broken: self.core.front.take_broken(),
+            recording: self.core.recording,
+        })
+    }
+}
+
+/// Asks the system for as many open files as connections may need. With fewer there are fewer connections.
+fn allow_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    let wanted = limit.maximum.map_or(FILES, |most| most.min(FILES));
+    if limit.current.is_some_and(|current| current < wanted) {
+        limit.current = Some(wanted);
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+}

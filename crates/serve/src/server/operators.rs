@@ -1,0 +1,76 @@
+//! What the server does for its operators, who speak to the control socket.
+
+use destage::json;
+use serde_json::{Map, Value};
+
+use super::core::{Core, Owner, Waits};
+use super::peer::{Peer, PeerId, Role};
+use crate::control::{self, LINE_MAX, Order};
+
+impl Core<'_> {
+    /// Takes the orders of an operator that have come.
+    pub(super) fn orders(&mut self, id: PeerId) -> Waits {
+        loop {
+            let Some(peer) = self.peer(id) else {
+                return Waits::Room;
+            };
+            if peer.leaving || matches!(peer.role, Role::Operator { waits: true }) {
+                return Waits::Room;
+            }
+            let input = peer.input.bytes();
+            let Some(length) = input.iter().position(|byte| *byte == b'\n') else {
+                if input.len() > LINE_MAX {
+                    let text = format!("a line of more than {LINE_MAX} bytes");
+                    say(peer, &control::failed(&text));
+                    peer.leaving = true;
+                }
+                peer.needed = 1;
+                return Waits::Input;
+            };
+            let order = Order::read(&input[..length]);
+            peer.input.consume(length + 1);
+            match order {
+                Err(error) => say(peer, &control::failed(&error)),
+                Ok(Order::Stats) => {
+                    let stats = self.stats();
+                    if let Some(peer) = self.peer(id) {
+                        say(peer, &stats);
+                    }
+                }
+                Ok(Order::Flush) => {
+                    peer.role = Role::Operator { waits: true };
+                    self.flush(Owner::Operator(id));
+                }
+                Ok(Order::Stop) => {
+                    peer.role = Role::Operator { waits: true };
+                    self.stopping.push(id);
+                }
+            }
+        }
+    }
+
+    fn stats(&mut self) -> Value {
+        let metrics = self.front.metrics();
+        let operators = self.peers.iter().flatten();
+        let operators = operators.filter(|peer| matches!(peer.role, Role::Operator { .. }));
+        let clients = self.connections() - operators.count();
+        let mut more = Map::new();
+        more.insert("clients".to_owned(), clients.into());
+        more.insert("in_flight".to_owned(), self.requests.len().into());
+        let now = destage_base::time::to_ms(self.front.now());
+        more.insert("model_ms".to_owned(), now.into());
+        if let Some(late) = self.front.lateness() {
+            let [p50, _, p99, _] = late.percentiles_ms;
+            more.insert("late_p50_ms".to_owned(), p50.into());
+            more.insert("late_p99_ms".to_owned(), p99.into());
+        }
+        more.insert("metrics".to_owned(), json::metrics(&metrics));
+        control::done(more)
+    }
+}
+
+/// A line to an operator.
+pub(super) fn say(peer: &mut Peer, answer: &Value) {
+    let line = format!("{answer}\n");
+    peer.output.buffer.extend_from_slice(line.as_bytes());
+}

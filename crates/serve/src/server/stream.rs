@@ -1,0 +1,138 @@
+//! Sockets of either kind, as one.
+
+use std::io::{self, Read, Write};
+use std::net::SocketAddr;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+use mio::event::Source;
+use mio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use mio::{Interest, Registry, Token};
+use rustix::fs::Mode;
+
+use crate::address::Place;
+
+/// A connection.
+pub(super) enum Stream {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(buffer),
+            Self::Tcp(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Stream {
+    /// Whoever polls with `registry` hears of it under `token`.
+    pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        let interests = Interest::READABLE | Interest::WRITABLE;
+        match self {
+            Self::Unix(stream) => stream.register(registry, token, interests),
+            Self::Tcp(stream) => stream.register(registry, token, interests),
+        }
+    }
+}
+
+/// A socket that takes connections. One in the file system is removed at its end.
+pub(super) enum Listener {
+    Unix(UnixListener, PathBuf),
+    Tcp(TcpListener, SocketAddr),
+}
+
+impl Listener {
+    /// Listens at `place`. A socket in the file system that nobody listens to is replaced.
+    pub fn bind(place: &Place) -> io::Result<Self> {
+        match place {
+            Place::Unix(path) => {
+                remove_stale(path)?;
+                // The file is never there with other rights, not even for a moment.
+                let before = rustix::process::umask(Mode::from_raw_mode(0o177));
+                let bound = UnixListener::bind(path);
+                rustix::process::umask(before);
+                Ok(Self::Unix(bound?, path.clone()))
+            }
+            Place::Tcp(address) => {
+                let listener = TcpListener::bind(*address)?;
+                let bound = listener.local_addr()?;
+                Ok(Self::Tcp(listener, bound))
+            }
+        }
+    }
+
+    /// Where it listens.
+    pub fn place(&self) -> Place {
+        match self {
+            Self::Unix(_, path) => Place::Unix(path.clone()),
+            Self::Tcp(_, address) => Place::Tcp(*address),
+        }
+    }
+
+    /// Whoever polls with `registry` hears of it under `token`.
+    pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
+        match self {
+            Self::Unix(listener, _) => listener.register(registry, token, Interest::READABLE),
+            Self::Tcp(listener, _) => listener.register(registry, token, Interest::READABLE),
+        }
+    }
+
+    /// The next connection that waits.
+    pub fn accept(&self) -> io::Result<Stream> {
+        match self {
+            Self::Unix(listener, _) => Ok(Stream::Unix(listener.accept()?.0)),
+            Self::Tcp(listener, _) => {
+                let (stream, _) = listener.accept()?;
+                // Replies are small, and somebody waits for each.
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }
+        }
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Self::Unix(_, path) = self {
+            // What cannot be removed is replaced by the next server.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Removes the socket at `path` of a server that is gone.
+fn remove_stale(path: &Path) -> io::Result<()> {
+    let Ok(data) = std::fs::symlink_metadata(path) else {
+        return Ok(());
+    };
+    if !data.file_type().is_socket() {
+        let text = "exists and is no socket";
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
+    }
+    match std::os::unix::net::UnixStream::connect(path) {
+        Err(cause) if cause.kind() == io::ErrorKind::ConnectionRefused => {
+            std::fs::remove_file(path)
+        }
+        Err(cause) => Err(cause),
+        Ok(_) => {
+            let text = "a server listens there";
+            Err(io::Error::new(io::ErrorKind::AddrInUse, text))
+        }
+    }
+}

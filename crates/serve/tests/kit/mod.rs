@@ -1,0 +1,151 @@
+//! A server in a thread, and what tests say to it.
+#![allow(dead_code, reason = "every test program uses another part of the kit")]
+#![allow(clippy::unwrap_used, reason = "a test says where it failed")]
+
+use std::path::PathBuf;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use destage_serve::address::{Address, Place};
+use destage_serve::client::{Answer, Client};
+use destage_serve::configuration;
+use destage_serve::device::{Front, Pace};
+use destage_serve::protocol::wire;
+use destage_serve::server::{Ended, Server, Settings, Stopper};
+use destage_sim::observer::Silent;
+use destage_sim::run::live::Live;
+use tempfile::TempDir;
+
+/// Bytes of the device: few, so that cleaning happens.
+pub const BYTES: u64 = 1 << 20;
+
+/// How a server is made.
+pub struct Rig<'a> {
+    pub pairs: Vec<&'a str>,
+    pub pace: Pace,
+    pub read_only: bool,
+    pub export: &'a str,
+    pub tcp: bool,
+}
+
+impl Default for Rig<'_> {
+    fn default() -> Self {
+        Self {
+            pairs: vec![
+                "device.capacity_bytes=1MiB",
+                "flash.dies=2",
+                "flash.planes_per_die=1",
+                "flash.pages_per_block=8",
+                "buffer.capacity_bytes=64KiB",
+            ],
+            pace: Pace::None,
+            read_only: false,
+            export: "",
+            tcp: false,
+        }
+    }
+}
+
+/// A server that runs.
+pub struct Running {
+    pub folder: TempDir,
+    pub address: Address,
+    pub control: PathBuf,
+    pub stopper: Stopper,
+    thread: JoinHandle<Ended>,
+}
+
+impl<'a> Rig<'a> {
+    pub fn with(pairs: &[&'a str]) -> Self {
+        let mut rig = Self::default();
+        rig.pairs.extend(pairs);
+        rig
+    }
+
+    pub fn start(&self) -> Running {
+        let folder = tempfile::tempdir().unwrap();
+        let mut settings = destage_sim::settings::Settings::new();
+        for pair in &self.pairs {
+            settings.set_pair(pair).unwrap();
+        }
+        let (config, _) = configuration(&settings).unwrap();
+        let control = folder.path().join("control");
+        let settings = Settings {
+            place: if self.tcp {
+                Place::Tcp(([127, 0, 0, 1], 0).into())
+            } else {
+                Place::Unix(folder.path().join("socket"))
+            },
+            control: Some(control.clone()),
+            export: self.export.to_owned(),
+            read_only: self.read_only,
+            anywhere: false,
+            about: "a test".to_owned(),
+        };
+        let pace = self.pace;
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let live = Live::new(&config, Box::new(Silent)).unwrap();
+            let server = Server::bind(&settings, Front::new(live, pace), None).unwrap();
+            tell.send((server.address().clone(), server.stopper()))
+                .unwrap();
+            server.run().unwrap()
+        });
+        let (address, stopper) = told.recv().unwrap();
+        Running {
+            folder,
+            address,
+            control,
+            stopper,
+            thread,
+        }
+    }
+}
+
+impl Running {
+    pub fn client(&self) -> Client {
+        let client = Client::connect(&self.address, true).unwrap();
+        client.set_timeout(Some(Duration::from_secs(20))).unwrap();
+        client
+    }
+
+    pub fn stop(self) -> Ended {
+        self.stopper.stop();
+        self.thread.join().unwrap()
+    }
+}
+
+pub const FUA: u16 = wire::CMD_FLAG_FUA;
+
+/// Commands and what has to come of them.
+pub trait Asks {
+    fn told(&mut self, command: (u16, u16), range: (u64, u32), data: &[u8]) -> Answer;
+
+    fn done(&mut self, command: (u16, u16), range: (u64, u32), data: &[u8]) -> Vec<u8> {
+        let answer = self.told(command, range, data);
+        assert_eq!(answer.error, 0, "{command:?} {range:?}");
+        answer.data
+    }
+
+    fn write(&mut self, offset: u64, data: &[u8]) {
+        self.done((wire::CMD_WRITE, 0), (offset, data.len() as u32), data);
+    }
+
+    fn read(&mut self, offset: u64, length: u32) -> Vec<u8> {
+        self.done((wire::CMD_READ, 0), (offset, length), &[])
+    }
+
+    fn flush(&mut self) {
+        self.done((wire::CMD_FLUSH, 0), (0, 0), &[]);
+    }
+
+    fn error(&mut self, command: (u16, u16), range: (u64, u32), data: &[u8]) -> u32 {
+        self.told(command, range, data).error
+    }
+}
+
+impl Asks for Client {
+    fn told(&mut self, command: (u16, u16), range: (u64, u32), data: &[u8]) -> Answer {
+        self.ask(command, range, data).unwrap()
+    }
+}

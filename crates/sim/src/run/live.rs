@@ -1,0 +1,404 @@
+//! A device with bytes that is used: requests come one by one, and are answered when the model's time has come.
+//!
+//! It is the engine of a run, with the same host, channel and device; only requests come from somebody who does not
+//! know the next, and there are bytes. Its caller has the clock: model time goes on when it says so.
+
+use std::collections::VecDeque;
+
+use destage_base::{Lpn, Ticks};
+use destage_buffer::destage::Destage;
+use destage_device::payload::{Newest, Payload};
+use destage_device::{BatchStep, Ordering, PageOperation, RequestKind};
+use destage_flash::Operations;
+use destage_flash::medium::{ImageKind, Medium, Refusal};
+use destage_trace::request::SECTOR_BYTES;
+use destage_trace::{Operation, Request};
+
+use super::Config;
+use crate::engine::{Engine, EngineConfig, Mover, Replay, Window};
+use crate::error::SimError;
+use crate::host::Attribution;
+use crate::metrics::{Metrics, Scope, collect};
+use crate::observer::Observer;
+use crate::paging::{AddressMap, Align};
+use crate::prepass::Prepass;
+
+/// One request, with its bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask<'a> {
+    /// What is asked.
+    pub kind: RequestKind,
+    /// The first sector of 512 bytes; of a flush nothing.
+    pub sector: u64,
+    /// How many; at least 1 but of a flush.
+    pub sectors: u32,
+    /// Force unit access.
+    pub fua: bool,
+    /// The bytes of a write.
+    pub data: &'a [u8],
+    /// What the caller knows it by.
+    pub tag: u64,
+}
+
+impl Ask<'_> {
+    /// As a request of a trace that arrives at `arrival`, which holds write-zeroes as a write.
+    #[must_use]
+    pub fn as_request(&self, arrival: Ticks) -> Request {
+        Request {
+            arrival,
+            sector: self.sector,
+            sectors: self.sectors,
+            volume: 0,
+            line: 0,
+            operation: match self.kind {
+                RequestKind::Read => Operation::Read,
+                RequestKind::Write | RequestKind::WriteZeroes => Operation::Write,
+                RequestKind::Trim => Operation::Trim,
+                RequestKind::Flush => Operation::Flush,
+            },
+            fua: self.fua,
+            stream: 0,
+        }
+    }
+}
+
+/// A request that is complete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Completion {
+    /// What the caller knows it by.
+    pub tag: u64,
+    /// When, in model time.
+    pub at: Ticks,
+}
+
+/// What a range of sectors holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Holds {
+    /// Bytes.
+    Data,
+    /// Zeros that were written.
+    Zeros,
+    /// Nothing: it reads as zeros.
+    Nothing,
+}
+
+/// Why a device is used no more.
+#[derive(Debug, thiserror::Error)]
+pub enum Broken {
+    /// The device has no room left.
+    #[error(transparent)]
+    Full(#[from] SimError),
+    /// The flash was told to do what flash cannot do: a bug of this program.
+    #[error("the flash refused a command of the translation layer: {0}")]
+    Refused(Refusal),
+    /// A request is not complete, and nothing is left to happen: a bug of this program.
+    #[error("a request was never answered")]
+    Stuck,
+}
+
+/// A request between its arrival and its completion.
+#[derive(Default)]
+struct Pending {
+    kind: Option<RequestKind>,
+    tag: u64,
+    data: Vec<u8>,
+}
+
+/// Memory of a request's bytes that is kept for the next, at most.
+const KEPT_BYTES: usize = 1 << 16;
+
+/// The bytes of requests, and those of the device.
+struct Bytes {
+    payload: Payload,
+    /// What arrives next.
+    coming: Pending,
+    /// By number of the request.
+    pending: Vec<Pending>,
+    completions: VecDeque<Completion>,
+    refusal: Option<Refusal>,
+}
+
+impl Bytes {
+    fn keep(&mut self, outcome: Result<(), Refusal>) {
+        if let Err(refusal) = outcome {
+            self.refusal.get_or_insert(refusal);
+        }
+    }
+}
+
+impl Mover for Bytes {
+    fn arrived(&mut self, id: u32, asked: &mut destage_device::Request) {
+        let id = id as usize;
+        if id >= self.pending.len() {
+            self.pending.resize_with(id + 1, Pending::default);
+        }
+        if let Some(kind) = self.coming.kind {
+            asked.kind = kind;
+        }
+        std::mem::swap(&mut self.pending[id], &mut self.coming);
+    }
+
+    fn accepted(&mut self, id: u32, asked: &destage_device::Request) {
+        let pending = &mut self.pending[id as usize];
+        self.payload.accept_taken(asked, &mut pending.data);
+        pending.data.clear();
+        pending.data.shrink_to(KEPT_BYTES);
+    }
+
+    fn completed(&mut self, id: u32, now: Ticks) {
+        let tag = self.pending[id as usize].tag;
+        self.completions.push_back(Completion { tag, at: now });
+    }
+
+    fn serve(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
+        let outcome = self.payload.serve(die, operation, operations);
+        self.keep(outcome);
+    }
+
+    fn collect_garbage(&mut self, die: u32, operations: &Operations) {
+        let outcome = self.payload.collect_garbage(die, operations);
+        self.keep(outcome);
+    }
+
+    fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
+        let outcome = self.payload.serve_batch(die, step);
+        self.keep(outcome);
+    }
+
+    fn end(&mut self, die: u32) {
+        self.payload.end(die);
+    }
+
+    fn record(&mut self, record: &Destage) {
+        self.payload.record(record);
+    }
+
+    fn taken_in(&mut self, page: Lpn, offset: u32) {
+        self.payload.taken_in(page, offset);
+    }
+
+    fn bypassed(&mut self, page: Lpn, offset: u32) {
+        self.payload.bypassed(page, offset);
+    }
+
+    fn trimmed(&mut self, page: Lpn) {
+        self.payload.trimmed(page);
+    }
+
+    fn ended(&mut self, operation: PageOperation) {
+        self.payload.ended(operation);
+    }
+}
+
+/// The device. See the [module](self).
+pub struct Live<'a> {
+    engine: Engine<'a, Bytes>,
+    scope: Scope,
+    sectors_per_page: u64,
+    sectors: u64,
+}
+
+impl Config {
+    /// Why a device of this configuration cannot have bytes, if it cannot.
+    ///
+    /// # Errors
+    /// The key that is in the way, and what was expected.
+    pub fn check_bytes(&self) -> Result<(), SimError> {
+        let refuse = |text: String| Err(SimError::Config(text));
+        if !self.has_flash() {
+            return refuse(format!(
+                "ftl.kind = {}: has no flash that could hold bytes; expected another layer",
+                self.ftl_row.name
+            ));
+        }
+        if self.scheme.needs_future {
+            return refuse(format!(
+                "buffer.kind = {}: knows the writes to come, and here nobody does; expected another buffer",
+                self.scheme.name
+            ));
+        }
+        let pages = &self.typed.trace;
+        if pages.align == Align::Nearest || pages.align_bytes > 0 {
+            return refuse(format!(
+                "trace.align = {}, trace.align_bytes = {}: would write other bytes than those of the request; expected cover or rmw, and 0",
+                pages.align, pages.align_bytes
+            ));
+        }
+        if pages.addr_map != AddressMap::Refuse {
+            return refuse(format!(
+                "trace.addr_map = {}: two addresses would be one; expected error",
+                pages.addr_map
+            ));
+        }
+        if self.typed.sim.write_order != Ordering::Strict {
+            return refuse(format!(
+                "sim.write_order = {}: loses bytes; expected strict",
+                self.typed.sim.write_order
+            ));
+        }
+        if !self.is_timed() {
+            return refuse("sim.costing = op_count: has no clock; expected event".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl<'a> Live<'a> {
+    /// The device of `config`, idle at time 0. `observer` sees what happens to requests and records.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration, or that `observer` wants to stop.
+    pub fn new(config: &Config, mut observer: Box<dyn Observer + 'a>) -> Result<Self, SimError> {
+        config.check_bytes()?;
+        let mut ftl = config.prepared_ftl(&mut *observer)?;
+        let scope = config.scope(true, &*ftl);
+        let geometry = config.geometry();
+        let mut medium = Medium::new(&geometry, config.programs_in_order());
+        if config.precondition().fills() {
+            medium.fill_from(&mut *ftl);
+        }
+        let sectors_per_page = geometry.page_bytes / SECTOR_BYTES;
+        let sectors = ftl.pages() * sectors_per_page;
+        let payload = Payload::new(
+            medium,
+            geometry.page_bytes as usize,
+            sectors_per_page as usize,
+        );
+        let buffer = config.buffer(true, &Prepass::default())?;
+        let device = config.device(true, Bytes::WANTS_PAGES, buffer, ftl);
+        let bytes = Bytes {
+            payload,
+            coming: Pending::default(),
+            pending: Vec::new(),
+            completions: VecDeque::new(),
+            refusal: None,
+        };
+        let host = EngineConfig {
+            replay: Replay::Trace,
+            time_scale: 1.0,
+            attribution: Attribution::Request,
+            saturation: 0,
+            window: Window::Complete,
+            ..config.engine(0)
+        };
+        let clock = (config.timing(), geometry.dies);
+        Ok(Self {
+            engine: Engine::new(host, "request", device, clock, bytes, observer),
+            scope,
+            sectors_per_page,
+            sectors,
+        })
+    }
+
+    /// Sectors of 512 bytes that the device offers.
+    #[must_use]
+    pub fn sectors(&self) -> u64 {
+        self.sectors
+    }
+
+    /// Sectors of a page.
+    #[must_use]
+    pub fn sectors_per_page(&self) -> u64 {
+        self.sectors_per_page
+    }
+
+    /// A request arrives at `at`, or now if that has passed; what is due before that happens first.
+    ///
+    /// # Errors
+    /// Why the device is used no more.
+    ///
+    /// # Panics
+    /// If a write has more or fewer bytes than its sectors.
+    pub fn submit(&mut self, at: Ticks, ask: &Ask<'_>) -> Result<(), Broken> {
+        let coming = &mut self.engine.mover_mut().coming;
+        coming.kind = Some(ask.kind);
+        coming.tag = ask.tag;
+        coming.data.clear();
+        coming.data.extend_from_slice(ask.data);
+        self.engine.submit(ask.as_request(at))?;
+        self.check()
+    }
+
+    /// Lets everything happen that is due at `until` or before.
+    ///
+    /// # Errors
+    /// Why the device is used no more.
+    pub fn advance(&mut self, until: Ticks) -> Result<(), Broken> {
+        self.engine.advance(until)?;
+        self.check()
+    }
+
+    /// Lets things happen until a request is complete.
+    ///
+    /// # Errors
+    /// Why the device is used no more.
+    pub fn advance_to_completion(&mut self) -> Result<(), Broken> {
+        while self.engine.mover().completions.is_empty() {
+            if !self.engine.step()? {
+                return Err(Broken::Stuck);
+            }
+        }
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), Broken> {
+        match &self.engine.mover().refusal {
+            Some(refusal) => Err(Broken::Refused(*refusal)),
+            None => Ok(()),
+        }
+    }
+
+    /// The next request that is complete, in their order.
+    pub fn completed(&mut self) -> Option<Completion> {
+        self.engine.mover_mut().completions.pop_front()
+    }
+
+    /// When something is due next, if anything is.
+    #[must_use]
+    pub fn next_time(&self) -> Option<Ticks> {
+        self.engine.next_time()
+    }
+
+    /// The model's time.
+    #[must_use]
+    pub fn now(&self) -> Ticks {
+        self.engine.now()
+    }
+
+    /// Appends the newest contents of `sectors` sectors from `sector` on, which are within the device, to `out`. For a
+    /// read that is complete these are its bytes: those of its acceptance, or later ones.
+    pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) {
+        let (mut at, end) = (sector, sector + u64::from(sectors));
+        while at < end {
+            let (page, first) = (at / self.sectors_per_page, at % self.sectors_per_page);
+            let last = (end - page * self.sectors_per_page).min(self.sectors_per_page);
+            let bytes = self.look(page).bytes;
+            out.extend_from_slice(
+                &bytes[(first * SECTOR_BYTES) as usize..(last * SECTOR_BYTES) as usize],
+            );
+            at = page * self.sectors_per_page + last;
+        }
+    }
+
+    /// What the page of `sector` holds, and the sector behind that page.
+    #[must_use]
+    pub fn holds(&self, sector: u64) -> (Holds, u64) {
+        let page = sector / self.sectors_per_page;
+        let holds = match self.look(page).kind {
+            ImageKind::Fill => Holds::Nothing,
+            ImageKind::Zeros => Holds::Zeros,
+            ImageKind::Host | ImageKind::Copy => Holds::Data,
+        };
+        (holds, (page + 1) * self.sectors_per_page)
+    }
+
+    fn look(&self, page: u64) -> Newest<'_> {
+        self.engine.mover().payload.look(Lpn(page))
+    }
+
+    /// What a run that ended now would have for results.
+    #[must_use]
+    pub fn metrics(&mut self) -> Metrics {
+        collect(&self.engine.measure(), &self.scope)
+    }
+}

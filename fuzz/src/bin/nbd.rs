@@ -1,0 +1,88 @@
+//! Mutates NBD sessions for some seconds: `nbd CORPUS SECONDS [SEED]`. A finding stops it, and stands in the corpus from
+//! then on.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a program for developers that says what it found"
+)]
+
+use destage_base::Random;
+use destage_fuzz::mutate::mutate;
+use destage_fuzz::nbd::{distort, survives};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let numbers: Vec<u64> = arguments
+        .iter()
+        .skip(1)
+        .flat_map(|text| text.parse())
+        .collect();
+    let ([corpus, ..], [seconds, seed @ ..]) = (&arguments[..], &numbers[..]) else {
+        eprintln!(
+            "nbd: expected the folder of the corpus, how many seconds to run, and perhaps a seed"
+        );
+        return ExitCode::from(2);
+    };
+    let seed = seed.first().copied().unwrap_or(1);
+    match run(Path::new(corpus), Duration::from_secs(*seconds), seed) {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(text) => {
+            eprintln!("nbd: {text}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(corpus: &Path, time: Duration, seed: u64) -> Result<String, String> {
+    let failed = |cause: std::io::Error| format!("{}: {cause}", corpus.display());
+    let mut paths: Vec<_> = std::fs::read_dir(corpus)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(failed)?
+        .into_iter()
+        .map(|entry| entry.path())
+        .collect();
+    // The order of a folder differs between machines.
+    paths.sort();
+    let inputs: Vec<Vec<u8>> = paths
+        .iter()
+        .map(std::fs::read)
+        .collect::<Result<_, _>>()
+        .map_err(failed)?;
+    if inputs.is_empty() {
+        return Err(format!("{}: the corpus is empty", corpus.display()));
+    }
+    let (mut random, started) = (Random::new(seed), Instant::now());
+    let (mut rounds, mut commands) = (0u64, 0u64);
+    while started.elapsed() < time {
+        let pick = usize::try_from(random.below(inputs.len() as u64)).unwrap_or(0);
+        let mut content = inputs[pick].clone();
+        if random.below(2) == 0 {
+            mutate(&mut content, &mut random);
+        }
+        distort(&mut content, &mut random);
+        let finding = match catch_unwind(AssertUnwindSafe(|| survives(&content, &mut random))) {
+            Ok(Ok(heard)) => {
+                commands += heard;
+                rounds += 1;
+                continue;
+            }
+            Ok(Err(finding)) => finding,
+            Err(_) => "it panicked".to_owned(),
+        };
+        let kept = corpus.join(format!("found-{seed}-{rounds}"));
+        std::fs::write(&kept, &content).map_err(failed)?;
+        return Err(format!("{}: {finding}", kept.display()));
+    }
+    Ok(format!(
+        "{rounds} sessions out of {} in {:.0} s, seed {seed}: {commands} commands, nothing found",
+        inputs.len(),
+        started.elapsed().as_secs_f64()
+    ))
+}

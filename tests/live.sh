@@ -1,0 +1,203 @@
+#!/usr/bin/env bash
+# Clients that nobody here wrote, against `destage serve`. What is missing is listed as skipped, with the reason.
+# usage: live.sh DESTAGE
+#
+# DESTAGE_LIVE_BYTES is the size of the copy there and back (4 GiB).
+set -uo pipefail
+DESTAGE=$(realpath "$1")
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+BYTES=${DESTAGE_LIVE_BYTES:-4294967296}
+FOLDER=$(mktemp -d)
+SERVER=
+FAILED=()
+SKIPPED=()
+cd "$FOLDER" || exit 1
+
+finish() {
+	if [ -n "$SERVER" ]; then kill "$SERVER" 2>/dev/null; fi
+	rm -rf "$FOLDER"
+}
+trap finish EXIT
+
+# serve OPTIONS: a server at live.sock
+serve() {
+	"$DESTAGE" serve --unix live.sock --control live.ctl --quiet "$@" >serve.out 2>serve.err &
+	SERVER=$!
+	until grep -q ^ready serve.out; do
+		kill -0 "$SERVER" 2>/dev/null || { cat serve.err; return 1; }
+		sleep 0.05
+	done
+	URI='nbd+unix:///?socket='$FOLDER/live.sock
+}
+
+# The server ends in order, and has nothing to complain of.
+stop() {
+	kill "$SERVER"
+	wait "$SERVER"
+	local status=$?
+	SERVER=
+	[ $status = 0 ] && [ ! -s serve.err ] || { echo "the server ended with $status"; cat serve.err; return 1; }
+}
+
+# part NAME "TOOLS" FUNCTION: one part, if its tools are there
+part() {
+	local name=$1 tool
+	for tool in $2; do
+		if ! command -v "$tool" >/dev/null; then
+			SKIPPED+=("$name: $tool is not installed (make tools)")
+			return
+		fi
+	done
+	printf '%-60s ' "$name"
+	local began=$SECONDS
+	if "$3" >part.out 2>&1; then
+		echo "ok, $((SECONDS - began)) s"
+	else
+		echo FAILED
+		FAILED+=("$name")
+		tail -40 part.out
+		if [ -n "$SERVER" ]; then kill "$SERVER" 2>/dev/null; wait "$SERVER" 2>/dev/null; SERVER=; fi
+	fi
+}
+
+info() {
+	serve --capacity 64MiB --export disk || return
+	nbdinfo --json "nbd+unix:///disk?socket=$FOLDER/live.sock" | tee info.json
+	grep -q '"can_multi_conn": true' info.json || return
+	grep -q '"can_fast_zero": true' info.json || return
+	grep -q '"block_size_minimum": 512' info.json || return
+	nbdinfo --list "$URI" | grep -q 'export="disk"' || return
+	nbdinfo --map "$URI" | grep -q 'hole,zero' || return
+	stop
+}
+
+copy() {
+	head -c $((BYTES / 4)) /dev/urandom >there.img && truncate -s "$BYTES" there.img || return
+	serve --capacity "$BYTES" --buffer lru || return
+	nbdcopy --connections=4 there.img "$URI" && nbdcopy --connections=4 "$URI" back.img || return
+	cmp there.img back.img && rm -f there.img back.img || return
+	stop
+}
+
+img() {
+	head -c 48M /dev/urandom >there.img
+	serve --capacity 64MiB --buffer bplru --ftl bast || return
+	qemu-img info "$URI" && qemu-img convert -n -f raw -O raw there.img "$URI" || return
+	qemu-img convert -f raw -O raw "$URI" back.img || return
+	cmp -n 50331648 there.img back.img || return
+	qemu-img compare -f raw -F raw "$URI" back.img || return
+	qemu-img map -f raw --output=json "$URI" | grep -q '"zero": true' || return
+	qemu-img bench -f raw -w -c 20000 -d 16 "$URI" || return
+	stop
+}
+
+io() {
+	serve --capacity 64MiB --buffer fab || return
+	local out
+	out=$(qemu-io -f raw \
+		-c 'write -P 1 0 1M' -c 'write -P 2 -f 1M 4k' -c 'writev -P 3 2M 1k 2k 512' -c 'write -z 64k 64k' \
+		-c 'flush' -c 'discard 128k 64k' -c 'aio_write -P 4 4M 1M' -c 'aio_read 0 4k' -c 'aio_flush' \
+		-c 'read -P 1 0 64k' -c 'read -P 0 64k 64k' -c 'read -P 0 128k 64k' -c 'read -P 2 1M 4k' -c 'read -P 3 2M 3584' \
+		-c 'read -P 4 4M 1M' "$URI" 2>&1)
+	echo "$out"
+	! grep -qiE 'fail|error' <<<"$out" || return
+	out=$(qemu-io -f raw -c 'write -P 1 1G 4k' "$URI" 2>&1)
+	! grep -q 'wrote 4096' <<<"$out" || return
+	stop
+	serve --capacity 64MiB --read-only || return
+	! qemu-io -f raw -c 'write 0 4k' "$URI" || return
+	qemu-io -r -f raw -c 'read -P 0 0 4k' "$URI" || return
+	stop
+}
+
+# job DEPTH JOBS: random writes that are read back and compared
+job() {
+	fio --name=verify --ioengine=nbd --uri="$URI" --rw=randwrite --bsrange=4k-64k --iodepth="$1" \
+		--numjobs="$2" --size=24M --offset_increment=24M --verify=crc32c --verify_fatal=1 --do_verify=1 \
+		--fsync=64 --randrepeat=1 --group_reporting --output=fio.out || { cat fio.out; return 1; }
+}
+
+verify_each_depth() {
+	local buffer depth
+	for buffer in nocache lru epo fab bpac apu-lru bplru; do
+		serve --capacity 256MiB --buffer "$buffer" || return
+		for depth in 1 4 16 64; do
+			job $depth 1 || { echo "$buffer at depth $depth"; return 1; }
+		done
+		job 16 8 || { echo "$buffer with 8 connections"; return 1; }
+		stop || return
+	done
+}
+
+verify_paced() {
+	serve --capacity 256MiB --pace model --set flash.program_us=20 --set flash.read_us=5 --set host.bus_ns_per_sector=0 || return
+	job 32 1 && job 8 8 || return
+	stop
+}
+
+guide() {
+	# Every block of docs/LIVE.md that needs other people's programs, in one shell and one folder.
+	mkdir guide bin && ln -s "$DESTAGE" bin/destage || return
+	awk '/^```bash$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$ROOT/docs/LIVE.md" >guide.sh
+	[ -s guide.sh ] || { echo "docs/LIVE.md has no such block"; return 1; }
+	(cd guide && PATH="$FOLDER/bin:$PATH" timeout 300 bash -euxo pipefail ../guide.sh)
+}
+
+file_system() {
+	# Through FUSE and a loop device: a file system as it would be on a disk.
+	local kind=$1 loop
+	serve --capacity 512MiB --buffer bplru || return
+	mkdir -p fuse mnt
+	nbdfuse fuse/disk "$URI" &
+	local fuse=$!
+	until [ -e fuse/disk ]; do kill -0 $fuse 2>/dev/null || return; sleep 0.1; done
+	loop=$(losetup --show -f fuse/disk) || { fusermount3 -u fuse 2>/dev/null || umount fuse; return 1; }
+	local status=0
+	{
+		"mkfs.$kind" -q "$loop" && mount "$loop" mnt && cp -r "$ROOT/crates" mnt/ && sync &&
+			diff -r "$ROOT/crates" mnt/crates && umount mnt &&
+			mount "$loop" mnt && diff -r "$ROOT/crates" mnt/crates && umount mnt &&
+			case $kind in
+			ext4) fsck.ext4 -fn "$loop" ;;
+			xfs) xfs_repair -n "$loop" ;;
+			btrfs) btrfs check --readonly "$loop" ;;
+			esac
+	} || status=1
+	mountpoint -q mnt && umount mnt
+	losetup -d "$loop"
+	fusermount3 -u fuse 2>/dev/null || umount fuse
+	wait $fuse
+	[ $status = 0 ] || return 1
+	stop
+}
+on_ext4() { file_system ext4; }
+on_xfs() { file_system xfs; }
+on_btrfs() { file_system btrfs; }
+
+part "nbdinfo: what is offered" nbdinfo info
+part "nbdcopy: $((BYTES >> 20)) MiB there and back, 4 connections" "nbdcopy cmp" copy
+part "qemu-img: convert, compare, map, bench" qemu-img img
+part "qemu-io: zeroes, discards, flushes, read-only" qemu-io io
+part "fio: verified at depth 1 to 64 and with 8 connections" fio verify_each_depth
+part "fio: the same in the time of the model" fio verify_paced
+part "docs/LIVE.md: every command with these tools" "nbdinfo nbdcopy qemu-img fio" guide
+for kind in ext4 xfs btrfs; do
+	name="$kind through nbdfuse and a loop device"
+	if [ "$(id -u)" != 0 ]; then
+		SKIPPED+=("$name: needs root")
+	elif [ ! -e /dev/fuse ] || [ ! -e /dev/loop-control ]; then
+		SKIPPED+=("$name: needs /dev/fuse and /dev/loop-control")
+	elif ! grep -qw "$kind" /proc/filesystems && ! modprobe "$kind" 2>/dev/null; then
+		SKIPPED+=("$name: the kernel does not have it")
+	else
+		part "$name" "nbdfuse losetup mkfs.$kind" "on_$kind"
+	fi
+done
+
+if [ ${#SKIPPED[@]} = 0 ]; then
+	echo "skipped: none"
+else
+	echo "skipped: ${#SKIPPED[@]}, not counted as passed"
+	printf '  %s\n' "${SKIPPED[@]}"
+fi
+[ ${#FAILED[@]} = 0 ]
