@@ -250,12 +250,12 @@ impl<'a> Live<'a> {
     /// What is wrong with the configuration, or that `observer` wants to stop.
     pub fn new(config: &Config, mut observer: Box<dyn Observer + 'a>) -> Result<Self, SimError> {
         config.check_bytes()?;
-        let mut ftl = config.prepared_ftl(&mut *observer)?;
+        let ftl = config.prepared_ftl(&mut *observer)?;
         let scope = config.scope(true, &*ftl);
         let geometry = config.geometry();
         let mut medium = Medium::new(&geometry, config.programs_in_order());
         if config.precondition().fills() {
-            medium.fill_from(&mut *ftl);
+            medium.fill_from(&*ftl);
         }
         let sectors_per_page = geometry.page_bytes / SECTOR_BYTES;
         let sectors = ftl.pages() * sectors_per_page;
