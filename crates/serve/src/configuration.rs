@@ -35,7 +35,7 @@ pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimEr
         let bytes = config.capacity_bytes.unwrap_or(CAPACITY);
         config = config.with_blocks(config.blocks_for_capacity(bytes)?);
     }
-    config.check_bytes()?;
+    config.check_live()?;
     Ok((config, notes))
 }
 

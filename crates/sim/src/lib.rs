@@ -17,6 +17,7 @@
 //! | [`observer`] | logs, progress, interruption |
 //! | [`error`] | what can be wrong with a user's input |
 
+mod bytes;
 pub mod capacity;
 mod config;
 pub mod engine;

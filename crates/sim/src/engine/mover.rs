@@ -2,8 +2,10 @@
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::Destage;
+use destage_device::payload::Payload;
 use destage_device::{BatchStep, PageOperation, Request};
 use destage_flash::Operations;
+use destage_flash::medium::Refusal;
 
 /// Moves the bytes of requests, and hears for that what becomes of requests, pages and flash commands.
 ///
@@ -32,58 +34,91 @@ pub trait Mover: Send {
         let _ = (id, now);
     }
 
+    /// The bytes of the device, which the methods below pass on to.
+    #[inline]
+    fn payload(&mut self) -> Option<&mut Payload> {
+        None
+    }
+
+    /// A step has begun at `die`, as far as flash takes it.
+    #[inline]
+    fn begun(&mut self, die: u32, outcome: Result<(), Refusal>) {
+        let _ = (die, outcome);
+    }
+
     /// See [`Driver::serve`](destage_device::Driver::serve).
     #[inline]
     fn serve(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
-        let _ = (die, operation, operations);
+        if let Some(payload) = self.payload() {
+            let outcome = payload.serve(die, operation, operations);
+            self.begun(die, outcome);
+        }
     }
 
     /// See [`Driver::collect_garbage`](destage_device::Driver::collect_garbage).
     #[inline]
     fn collect_garbage(&mut self, die: u32, operations: &Operations) {
-        let _ = (die, operations);
+        if let Some(payload) = self.payload() {
+            let outcome = payload.collect_garbage(die, operations);
+            self.begun(die, outcome);
+        }
     }
 
     /// See [`Driver::serve_batch`](destage_device::Driver::serve_batch).
     #[inline]
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
-        let _ = (die, step);
+        if let Some(payload) = self.payload() {
+            let outcome = payload.serve_batch(die, step);
+            self.begun(die, outcome);
+        }
     }
 
     /// The command in service at `die` has ended; of a batch, its last part.
     #[inline]
     fn end(&mut self, die: u32) {
-        let _ = die;
+        if let Some(payload) = self.payload() {
+            payload.end(die);
+        }
     }
 
     /// See [`Driver::record`](destage_device::Driver::record).
     #[inline]
     fn record(&mut self, record: &Destage) {
-        let _ = record;
+        if let Some(payload) = self.payload() {
+            payload.record(record);
+        }
     }
 
     /// See [`Driver::taken_in`](destage_device::Driver::taken_in).
     #[inline]
     fn taken_in(&mut self, page: Lpn, offset: u32) {
-        let _ = (page, offset);
+        if let Some(payload) = self.payload() {
+            payload.taken_in(page, offset);
+        }
     }
 
     /// See [`Driver::bypassed`](destage_device::Driver::bypassed).
     #[inline]
     fn bypassed(&mut self, page: Lpn, offset: u32) {
-        let _ = (page, offset);
+        if let Some(payload) = self.payload() {
+            payload.bypassed(page, offset);
+        }
     }
 
     /// See [`Driver::trimmed`](destage_device::Driver::trimmed).
     #[inline]
     fn trimmed(&mut self, page: Lpn) {
-        let _ = page;
+        if let Some(payload) = self.payload() {
+            payload.trimmed(page);
+        }
     }
 
     /// See [`Driver::ended`](destage_device::Driver::ended).
     #[inline]
     fn ended(&mut self, operation: PageOperation) {
-        let _ = operation;
+        if let Some(payload) = self.payload() {
+            payload.ended(operation);
+        }
     }
 }
 

@@ -8,12 +8,12 @@ mod moving;
 use std::collections::{BTreeMap, BTreeSet};
 
 use destage_base::parameter::Value;
-use destage_base::time::TICKS_PER_MS;
+use destage_base::time::{TICKS_PER_MS, to_ms};
 use destage_base::{Lpn, Random, Ticks};
 use destage_device::ledger::{Counts, Finding, Ledger, Terms};
 use destage_device::payload::Payload;
 use destage_device::power::{Capacitor, Dump, Energy, PowerLoss};
-use destage_flash::medium::{BadDrive, CutReport, Lost, Medium};
+use destage_flash::medium::{BadDrive, CutReport, Lost};
 use destage_flash::mount::{MountError, MountReport};
 use destage_flash::{Ftl, Operations};
 
@@ -23,11 +23,9 @@ use crate::engine::{Engine, Parts};
 use crate::error::SimError;
 use crate::events::Clock;
 use crate::observer::Observer;
-use crate::paging::Align;
 use crate::parameters::{Torn, VolatileCache};
 use crate::prepass::Prepass;
 use crate::source::Source;
-use destage_device::Ordering;
 
 /// When the power fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,7 +43,7 @@ pub enum CutAt {
 impl std::fmt::Display for CutAt {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Time(time) => write!(out, "{} ms", *time as f64 / TICKS_PER_MS as f64),
+            Self::Time(time) => write!(out, "{} ms", to_ms(*time)),
             Self::Write(number) => write!(out, "write {number}"),
             Self::Flush(number) => write!(out, "flush {number}"),
             Self::Program(number) => write!(out, "program {number}"),
@@ -110,7 +108,13 @@ pub fn cut_run<'a>(
     plan: &CutPlan,
     observer: &mut dyn Observer,
 ) -> Result<(CutResult, Source<'a>), SimError> {
-    config.check_payload()?;
+    config.check_bytes()?;
+    if config.typed.sim.clock == Clock::DoubleMs {
+        return Err(SimError::Config(format!(
+            "sim.clock = {}: bytes cannot be moved with it; expected exact",
+            config.typed.sim.clock
+        )));
+    }
     let ftl = config.prepared_ftl(observer)?;
     let moving = Moving::new(config, &*ftl, *plan);
     let device = config.device(true, true, config.buffer(true, prepass)?, ftl);
@@ -241,31 +245,6 @@ impl Check<'_> {
 }
 
 impl Config {
-    /// Whether this configuration can run with bytes.
-    fn check_payload(&self) -> Result<(), SimError> {
-        let refuse = |key: &str, value: &dyn std::fmt::Display, expected: &str| {
-            Err(SimError::Config(format!(
-                "{key} = {value}: bytes cannot be moved with it; expected {expected}"
-            )))
-        };
-        if !self.has_flash() {
-            return refuse("ftl.kind", &self.ftl_row.name, "a layer over flash");
-        }
-        if !self.is_timed() {
-            return refuse("sim.costing", &self.typed.sim.costing, "event");
-        }
-        if self.typed.sim.write_order == Ordering::Reference {
-            return refuse("sim.write_order", &self.typed.sim.write_order, "strict");
-        }
-        if self.typed.trace.align == Align::Nearest {
-            return refuse("trace.align", &self.typed.trace.align, "cover or rmw");
-        }
-        if self.typed.sim.clock == Clock::DoubleMs {
-            return refuse("sim.clock", &self.typed.sim.clock, "exact");
-        }
-        Ok(())
-    }
-
     /// The words for a mount that failed.
     fn no_mount(&self, error: &MountError) -> SimError {
         let layer = self.ftl_row.name;
@@ -280,15 +259,6 @@ impl Config {
             // A layer that does what flash cannot do is a bug, as it is in any other run.
             MountError::Refused(refusal) => panic!("mount of {layer}: {refusal}"),
         }
-    }
-
-    /// An empty medium, or one with the contents of `ftl`.
-    pub(crate) fn medium(&self, ftl: &dyn Ftl) -> Medium {
-        let mut medium = Medium::new(&self.geometry(), self.programs_in_order());
-        if self.precondition().fills() {
-            medium.fill_from(ftl);
-        }
-        medium
     }
 
     /// What a ledger of a device with `pages` pages has to know.

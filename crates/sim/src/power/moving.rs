@@ -1,12 +1,11 @@
 //! What moves the bytes of a run: payload and ledger beside the engine, and the moment at which the power fails.
 
-use destage_base::{Lpn, Random, Ticks};
-use destage_buffer::destage::Destage;
+use destage_base::{Random, Ticks};
 use destage_device::ledger::Ledger;
 use destage_device::payload::Payload;
-use destage_device::{BatchStep, PageOperation, Request, RequestKind};
+use destage_device::{Request, RequestKind};
 use destage_flash::medium::Refusal;
-use destage_flash::{Ftl, Operations, Timing};
+use destage_flash::{Ftl, Timing};
 
 use super::{CutAt, CutPlan};
 use crate::config::Config;
@@ -32,13 +31,6 @@ pub(super) struct Moving {
     pages: u64,
     page_bytes: usize,
     data: Vec<u8>,
-}
-
-/// A layer that flash refuses has a bug.
-fn carried_out(done: Result<(), Refusal>) {
-    if let Err(refusal) = done {
-        panic!("flash refuses what the layer wants: {refusal}");
-    }
 }
 
 impl Moving {
@@ -143,42 +135,16 @@ impl Mover for Moving {
         self.ledger.answer(id);
     }
 
-    fn serve(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
-        carried_out(self.payload.serve(die, operation, operations));
+    fn payload(&mut self) -> Option<&mut Payload> {
+        Some(&mut self.payload)
+    }
+
+    /// # Panics
+    /// A layer that flash refuses has a bug.
+    fn begun(&mut self, die: u32, outcome: Result<(), Refusal>) {
+        if let Err(refusal) = outcome {
+            panic!("flash refuses what the layer wants: {refusal}");
+        }
         self.begun.push(die);
-    }
-
-    fn collect_garbage(&mut self, die: u32, operations: &Operations) {
-        carried_out(self.payload.collect_garbage(die, operations));
-        self.begun.push(die);
-    }
-
-    fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
-        carried_out(self.payload.serve_batch(die, step));
-        self.begun.push(die);
-    }
-
-    fn end(&mut self, die: u32) {
-        self.payload.end(die);
-    }
-
-    fn ended(&mut self, operation: PageOperation) {
-        self.payload.ended(operation);
-    }
-
-    fn record(&mut self, record: &Destage) {
-        self.payload.record(record);
-    }
-
-    fn taken_in(&mut self, page: Lpn, offset: u32) {
-        self.payload.taken_in(page, offset);
-    }
-
-    fn bypassed(&mut self, page: Lpn, offset: u32) {
-        self.payload.bypassed(page, offset);
-    }
-
-    fn trimmed(&mut self, page: Lpn) {
-        self.payload.trimmed(page);
     }
 }

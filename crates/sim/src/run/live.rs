@@ -6,11 +6,9 @@
 use std::collections::VecDeque;
 
 use destage_base::{Lpn, Ticks};
-use destage_buffer::destage::Destage;
+use destage_device::RequestKind;
 use destage_device::payload::{Newest, Payload};
-use destage_device::{BatchStep, Ordering, PageOperation, RequestKind};
-use destage_flash::Operations;
-use destage_flash::medium::{ImageKind, Medium, Refusal};
+use destage_flash::medium::{ImageKind, Refusal};
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
@@ -20,7 +18,7 @@ use crate::error::SimError;
 use crate::host::Attribution;
 use crate::metrics::{Metrics, Scope, collect};
 use crate::observer::Observer;
-use crate::paging::{AddressMap, Align};
+use crate::paging::AddressMap;
 use crate::prepass::Prepass;
 
 /// One request, with its bytes.
@@ -118,14 +116,6 @@ struct Bytes {
     refusal: Option<Refusal>,
 }
 
-impl Bytes {
-    fn keep(&mut self, outcome: Result<(), Refusal>) {
-        if let Err(refusal) = outcome {
-            self.refusal.get_or_insert(refusal);
-        }
-    }
-}
-
 impl Mover for Bytes {
     fn arrived(&mut self, id: u32, asked: &mut destage_device::Request) {
         let id = id as usize;
@@ -150,43 +140,14 @@ impl Mover for Bytes {
         self.completions.push_back(Completion { tag, at: now });
     }
 
-    fn serve(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
-        let outcome = self.payload.serve(die, operation, operations);
-        self.keep(outcome);
+    fn payload(&mut self) -> Option<&mut Payload> {
+        Some(&mut self.payload)
     }
 
-    fn collect_garbage(&mut self, die: u32, operations: &Operations) {
-        let outcome = self.payload.collect_garbage(die, operations);
-        self.keep(outcome);
-    }
-
-    fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
-        let outcome = self.payload.serve_batch(die, step);
-        self.keep(outcome);
-    }
-
-    fn end(&mut self, die: u32) {
-        self.payload.end(die);
-    }
-
-    fn record(&mut self, record: &Destage) {
-        self.payload.record(record);
-    }
-
-    fn taken_in(&mut self, page: Lpn, offset: u32) {
-        self.payload.taken_in(page, offset);
-    }
-
-    fn bypassed(&mut self, page: Lpn, offset: u32) {
-        self.payload.bypassed(page, offset);
-    }
-
-    fn trimmed(&mut self, page: Lpn) {
-        self.payload.trimmed(page);
-    }
-
-    fn ended(&mut self, operation: PageOperation) {
-        self.payload.ended(operation);
+    fn begun(&mut self, _: u32, outcome: Result<(), Refusal>) {
+        if let Err(refusal) = outcome {
+            self.refusal.get_or_insert(refusal);
+        }
     }
 }
 
@@ -199,18 +160,13 @@ pub struct Live<'a> {
 }
 
 impl Config {
-    /// Why a device of this configuration cannot have bytes, if it cannot.
+    /// Why a device of this configuration cannot be live, if it cannot.
     ///
     /// # Errors
     /// The key that is in the way, and what was expected.
-    pub fn check_bytes(&self) -> Result<(), SimError> {
+    pub fn check_live(&self) -> Result<(), SimError> {
+        self.check_bytes()?;
         let refuse = |text: String| Err(SimError::Config(text));
-        if !self.has_flash() {
-            return refuse(format!(
-                "ftl.kind = {}: has no flash that could hold bytes; expected another layer",
-                self.ftl_row.name
-            ));
-        }
         if self.scheme.needs_future {
             return refuse(format!(
                 "buffer.kind = {}: knows the writes to come, and here nobody does; expected another buffer",
@@ -218,10 +174,10 @@ impl Config {
             ));
         }
         let pages = &self.typed.trace;
-        if pages.align == Align::Nearest || pages.align_bytes > 0 {
+        if pages.align_bytes > 0 {
             return refuse(format!(
-                "trace.align = {}, trace.align_bytes = {}: would write other bytes than those of the request; expected cover or rmw, and 0",
-                pages.align, pages.align_bytes
+                "trace.align_bytes = {}: would write other bytes than those of the request; expected 0",
+                pages.align_bytes
             ));
         }
         if pages.addr_map != AddressMap::Refuse {
@@ -229,15 +185,6 @@ impl Config {
                 "trace.addr_map = {}: two addresses would be one; expected error",
                 pages.addr_map
             ));
-        }
-        if self.typed.sim.write_order != Ordering::Strict {
-            return refuse(format!(
-                "sim.write_order = {}: loses bytes; expected strict",
-                self.typed.sim.write_order
-            ));
-        }
-        if !self.is_timed() {
-            return refuse("sim.costing = op_count: has no clock; expected event".to_owned());
         }
         Ok(())
     }
@@ -249,18 +196,14 @@ impl<'a> Live<'a> {
     /// # Errors
     /// What is wrong with the configuration, or that `observer` wants to stop.
     pub fn new(config: &Config, mut observer: Box<dyn Observer + 'a>) -> Result<Self, SimError> {
-        config.check_bytes()?;
+        config.check_live()?;
         let ftl = config.prepared_ftl(&mut *observer)?;
         let scope = config.scope(true, &*ftl);
         let geometry = config.geometry();
-        let mut medium = Medium::new(&geometry, config.programs_in_order());
-        if config.precondition().fills() {
-            medium.fill_from(&*ftl);
-        }
         let sectors_per_page = geometry.page_bytes / SECTOR_BYTES;
         let sectors = ftl.pages() * sectors_per_page;
         let payload = Payload::new(
-            medium,
+            config.medium(&*ftl),
             geometry.page_bytes as usize,
             sectors_per_page as usize,
         );
