@@ -1,6 +1,6 @@
 //! `destage run --payload --cut-at-...`: the power fails, and what is there after it is held against what was promised.
 
-use destage::base::time::TICKS_PER_MS;
+use destage::base::time::to_ms;
 use destage::{Combination, CutAt, CutOutcome, CutPlan, Input, Observer};
 use destage_sim::power::time_of_ms;
 
@@ -64,7 +64,7 @@ pub(crate) fn cut(
 
 fn for_people(outcome: &CutOutcome) -> String {
     let CutOutcome { plan, result, .. } = outcome;
-    let ms = |ticks: u64| format!("{:.4} ms", ticks as f64 / TICKS_PER_MS as f64);
+    let ms = |ticks: u64| format!("{:.4} ms", to_ms(ticks));
     let mut table = Table::new(vec![Side::Left, Side::Right]);
     let mut row = |name: &str, value: String| table.row([name, &value]);
     row("power failed at", plan.at.to_string());

@@ -1,20 +1,17 @@
 //! A run with bytes whose power fails: one input, one configuration, one moment.
 
-use std::time::Instant;
-
-use destage_base::time::TICKS_PER_MS;
+use destage_base::time::to_ms;
 use destage_sim::observer::Observer;
 use destage_sim::power::{CutPlan, CutResult, cut_run};
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::facts::Facts;
 use crate::grid::Combination;
 use crate::input::Input;
 use crate::json;
 use crate::manifest::Manifest;
-use crate::progress::{Counter, Progress, Watch};
-use crate::survey::{Plan, Survey};
+use crate::progress::Progress;
+use crate::run::single;
 
 /// Bad sectors that are named.
 const MOST_NAMED: usize = 100;
@@ -44,16 +41,15 @@ impl CutOutcome {
     /// What happened, by name.
     fn power(&self) -> Value {
         let result = &self.result;
-        let ms = |ticks: u64| ticks as f64 / TICKS_PER_MS as f64;
         let mut power = json!({
             "at": self.plan.at.to_string(),
             "seed": self.plan.seed,
-            "time_ms": ms(result.time),
+            "time_ms": to_ms(result.time),
             "requests": result.requests[0],
             "answered": result.requests[1],
             "programs": result.programs,
             "cut_off": { "programs": result.cut.programs, "erases": result.cut.erases },
-            "mount_ms": ms(result.mount.time),
+            "mount_ms": to_ms(result.mount.time),
             "mount": {
                 "spare_reads": result.mount.spare_reads,
                 "reads": result.mount.tally.reads.iter().sum::<u64>(),
@@ -71,7 +67,7 @@ impl CutOutcome {
         });
         if let (Some(dump), Some(power)) = (&result.dump, power.as_object_mut()) {
             power.insert("energy_j".to_owned(), json!(dump.energy as f64 / 1e12));
-            power.insert("dump_ms".to_owned(), json!(ms(dump.time)));
+            power.insert("dump_ms".to_owned(), json!(to_ms(dump.time)));
             power.insert(
                 "dump".to_owned(),
                 json!({ "pages": dump.pages, "left": dump.left }),
@@ -93,28 +89,12 @@ pub fn cut(
     progress: &dyn Progress,
     observer: &mut dyn Observer,
 ) -> Result<CutOutcome, Error> {
-    let started = Instant::now();
-    let options = input.options(&combination.config)?;
-    let counter = Counter::new(progress, input.expected_requests());
-    destage_memory::doing(format!("reading {}", input.name()));
-    let Survey { mut plans, sizing } = Survey::of(input, &[&combination.config], &counter)?;
-    let Some(Plan { config, prepass }) = plans.pop() else {
-        return Err(Error::Internal("a run has no plan".to_owned()));
+    let simulate = |config: &_, source, prepass: &_, watch: &mut dyn Observer| {
+        cut_run(config, source, prepass, plan, watch)
     };
-    let prepass = prepass?;
-    let source = input.open(&config)?;
-    destage_memory::doing(combination.doing(&input.name()));
-    let mut watch = Watch::new(&counter, observer);
-    let (result, source) = cut_run(&config, source, &prepass, plan, &mut watch)?;
-    let mut facts = Facts::of_source(&source, &options);
-    facts.sizing = sizing;
+    let (result, _, manifest) = single(input, combination, progress, observer, simulate)?;
     Ok(CutOutcome {
-        manifest: Manifest {
-            command: Vec::new(),
-            inputs: vec![facts],
-            seed: config.typed.sim.seed,
-            wall_time_s: started.elapsed().as_secs_f64(),
-        },
+        manifest,
         plan: *plan,
         result,
     })

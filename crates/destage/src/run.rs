@@ -2,8 +2,12 @@
 
 use std::time::Instant;
 
+use destage_sim::error::SimError;
 use destage_sim::observer::Observer;
+use destage_sim::prepass::Prepass;
 use destage_sim::run::run as simulate;
+use destage_sim::settings::Config;
+use destage_sim::source::Source;
 
 use crate::error::Error;
 use crate::facts::Facts;
@@ -26,6 +30,26 @@ pub fn run(
     progress: &dyn Progress,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, Error> {
+    let (result, config, manifest) = single(input, combination, progress, observer, simulate)?;
+    Ok(Outcome {
+        manifest,
+        record: Record::new(input, combination, &config, Ok(result)),
+    })
+}
+
+/// What `simulate` makes of `input` under `combination`, the configuration it had, and how it came to be.
+pub(crate) fn single<T>(
+    input: &Input,
+    combination: &Combination,
+    progress: &dyn Progress,
+    observer: &mut dyn Observer,
+    simulate: impl FnOnce(
+        &Config,
+        Source<'static>,
+        &Prepass,
+        &mut dyn Observer,
+    ) -> Result<(T, Source<'static>), SimError>,
+) -> Result<(T, Config, Manifest), Error> {
     let started = Instant::now();
     let options = input.options(&combination.config)?;
     let counter = Counter::new(progress, input.expected_requests());
@@ -47,13 +71,11 @@ pub fn run(
     if let Some(merged) = &prepass.merged {
         facts.add_merged(merged);
     }
-    Ok(Outcome {
-        manifest: Manifest {
-            command: Vec::new(),
-            inputs: vec![facts],
-            seed: config.typed.sim.seed,
-            wall_time_s: started.elapsed().as_secs_f64(),
-        },
-        record: Record::new(input, combination, &config, Ok(result)),
-    })
+    let manifest = Manifest {
+        command: Vec::new(),
+        inputs: vec![facts],
+        seed: config.typed.sim.seed,
+        wall_time_s: started.elapsed().as_secs_f64(),
+    };
+    Ok((result, config, manifest))
 }
