@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`check`] | what is promised of any input, by every format |
 //! | [`mutate`] | inputs out of inputs |
+//! | [`corpus`] | what the loops are told, and what they begin with |
 //! | [`budget`] | the memory an input may take |
 //! | [`nbd`] | what is promised of any bytes that a client of the NBD server sends |
 //! | `main.rs`, `bin/nbd.rs` | the loops: `make fuzz` |
@@ -14,5 +15,6 @@
 
 pub mod budget;
 pub mod check;
+pub mod corpus;
 pub mod mutate;
 pub mod nbd;

@@ -9,6 +9,7 @@
 use destage_base::Random;
 use destage_fuzz::budget;
 use destage_fuzz::check::{format_of, options, survives};
+use destage_fuzz::corpus;
 use destage_fuzz::mutate::mutate;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -23,17 +24,12 @@ static MEMORY: destage_memory::Budget = destage_memory::Budget;
 
 fn main() -> ExitCode {
     budget::install();
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let numbers: Vec<u64> = arguments
-        .iter()
-        .skip(1)
-        .flat_map(|text| text.parse())
-        .collect();
-    let ([corpus, ..], [seconds, seed @ ..]) = (&arguments[..], &numbers[..]) else {
-        eprintln!(
-            "destage-fuzz: expected the folder of the corpus, how many seconds to run, and perhaps a seed"
-        );
-        return ExitCode::from(2);
+    let (folder, time, seed) = match corpus::arguments() {
+        Ok(told) => told,
+        Err(expected) => {
+            eprintln!("destage-fuzz: {expected}");
+            return ExitCode::from(2);
+        }
     };
     #[cfg(feature = "parquet")]
     {
@@ -44,11 +40,7 @@ fn main() -> ExitCode {
             }
         }));
     }
-    match run(
-        Path::new(corpus),
-        Duration::from_secs(*seconds),
-        seed.first().copied().unwrap_or(1),
-    ) {
+    match run(&folder, time, seed) {
         Ok(()) => ExitCode::SUCCESS,
         Err(text) => {
             eprintln!("destage-fuzz: {text}");
@@ -59,26 +51,7 @@ fn main() -> ExitCode {
 
 fn run(corpus: &Path, time: Duration, seed: u64) -> Result<(), String> {
     let failed = |cause: std::io::Error| format!("{}: {cause}", corpus.display());
-    let mut paths: Vec<_> = std::fs::read_dir(corpus)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(failed)?
-        .into_iter()
-        .map(|entry| entry.path())
-        .collect();
-    // The order of a folder differs between machines.
-    paths.sort();
-    let mut inputs = Vec::new();
-    for path in &paths {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
-        inputs.push((name, std::fs::read(path).map_err(failed)?));
-    }
-    if inputs.is_empty() {
-        return Err(format!("{}: the corpus is empty", corpus.display()));
-    }
+    let inputs = corpus::read(corpus)?;
     let folder = tempfile::tempdir().map_err(failed)?;
     let (mut random, started) = (Random::new(seed), Instant::now());
     let (mut rounds, mut requests) = (0u64, 0u64);

@@ -7,6 +7,7 @@
 )]
 
 use destage_base::Random;
+use destage_fuzz::corpus;
 use destage_fuzz::mutate::mutate;
 use destage_fuzz::nbd::{distort, survives};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,20 +16,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let numbers: Vec<u64> = arguments
-        .iter()
-        .skip(1)
-        .flat_map(|text| text.parse())
-        .collect();
-    let ([corpus, ..], [seconds, seed @ ..]) = (&arguments[..], &numbers[..]) else {
-        eprintln!(
-            "nbd: expected the folder of the corpus, how many seconds to run, and perhaps a seed"
-        );
-        return ExitCode::from(2);
+    let (folder, time, seed) = match corpus::arguments() {
+        Ok(told) => told,
+        Err(expected) => {
+            eprintln!("nbd: {expected}");
+            return ExitCode::from(2);
+        }
     };
-    let seed = seed.first().copied().unwrap_or(1);
-    match run(Path::new(corpus), Duration::from_secs(*seconds), seed) {
+    match run(&folder, time, seed) {
         Ok(text) => {
             println!("{text}");
             ExitCode::SUCCESS
@@ -40,29 +35,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(corpus: &Path, time: Duration, seed: u64) -> Result<String, String> {
-    let failed = |cause: std::io::Error| format!("{}: {cause}", corpus.display());
-    let mut paths: Vec<_> = std::fs::read_dir(corpus)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(failed)?
-        .into_iter()
-        .map(|entry| entry.path())
-        .collect();
-    // The order of a folder differs between machines.
-    paths.sort();
-    let inputs: Vec<Vec<u8>> = paths
-        .iter()
-        .map(std::fs::read)
-        .collect::<Result<_, _>>()
-        .map_err(failed)?;
-    if inputs.is_empty() {
-        return Err(format!("{}: the corpus is empty", corpus.display()));
-    }
+fn run(folder: &Path, time: Duration, seed: u64) -> Result<String, String> {
+    let failed = |cause: std::io::Error| format!("{}: {cause}", folder.display());
+    let inputs = corpus::read(folder)?;
     let (mut random, started) = (Random::new(seed), Instant::now());
     let (mut rounds, mut commands) = (0u64, 0u64);
     while started.elapsed() < time {
         let pick = usize::try_from(random.below(inputs.len() as u64)).unwrap_or(0);
-        let mut content = inputs[pick].clone();
+        let mut content = inputs[pick].1.clone();
         if random.below(2) == 0 {
             mutate(&mut content, &mut random);
         }
@@ -76,7 +56,7 @@ fn run(corpus: &Path, time: Duration, seed: u64) -> Result<String, String> {
             Ok(Err(finding)) => finding,
             Err(_) => "it panicked".to_owned(),
         };
-        let kept = corpus.join(format!("found-{seed}-{rounds}"));
+        let kept = folder.join(format!("found-{seed}-{rounds}"));
         std::fs::write(&kept, &content).map_err(failed)?;
         return Err(format!("{}: {finding}", kept.display()));
     }
