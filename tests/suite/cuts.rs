@@ -13,6 +13,8 @@
 mod flash_kit;
 #[path = "../../crates/device/tests/kit/mod.rs"]
 mod kit;
+#[path = "matrix/pairs.rs"]
+mod pairs;
 #[path = "matrix/requests.rs"]
 mod requests;
 #[path = "cuts/subject.rs"]
@@ -25,53 +27,21 @@ use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::SCHEMES;
 use destage_device::RequestKind;
 use destage_device::ledger::Finding;
-use destage_flash::ftl::FTLS;
 use destage_flash::medium::BadDrive;
 
 use kit::{SECTOR_BYTES, Stack, TIMING};
-use requests::{SECTORS, future_of, random_requests};
+use pairs::layers;
+use requests::{future_of, random_requests};
 use subject::{Plant, Remains, Restored, Subject};
 
 /// `scheme` over `layer`, with the rest at random.
 fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) -> Stack<'a> {
-    let mut draw = |count: u64| random.below(count);
-    let capacity = [12, 1, 2, 12][draw(4) as usize];
-    let dies = 1 + draw(3) as u32 + u32::from(layer.1 == "placed");
-    let mut stack = Stack::new(scheme, capacity, layer.0, dies, 20);
-    if layer.1.is_empty() && draw(3) == 0 {
-        stack.geometry.pages_per_block = 8;
-        stack.geometry.blocks_per_plane = 36;
-    }
-    stack.layer_settings = flash_kit::small_settings(layer.0).to_vec();
-    match layer.1 {
-        "batches" => {
-            (stack.geometry.planes, stack.parallel_units) = (2, 2);
-            stack.geometry.blocks_per_plane = 14;
-            stack.copy_back = true;
+    pairs::stack(scheme, layer, random, |stack, random| {
+        if layer.1.is_empty() && random.below(3) == 0 {
+            stack.geometry.pages_per_block = 8;
+            stack.geometry.blocks_per_plane = 36;
         }
-        "placed" => stack.layer_settings.push(("placement", "dynamic")),
-        _ => {}
-    }
-    stack.sectors = SECTORS as usize;
-    stack.filled = draw(3) > 0;
-    stack.config.blocks_per_die = stack.geometry.blocks_per_die();
-    stack.config.volatile_cache = draw(6) > 0;
-    stack.config.strict_trim = draw(3) == 0;
-    stack.scheme_settings = vec![
-        ("release", ["complete", "issue"][draw(2) as usize]),
-        ("bypass_pages", ["0", "4"][draw(2) as usize]),
-        ("pad_charge_reads", ["true", "false"][draw(2) as usize]),
-        ("pad_unwritten", ["fill", "stop_at_last"][draw(2) as usize]),
-        ("bg_destage", ["false", "true"][draw(2) as usize]),
-        ("bg_high", "0.4"),
-        ("bg_low", "0.1"),
-        ("bg_again", ["record", "page"][draw(2) as usize]),
-    ];
-    let row = destage_buffer::find(scheme).expect("a scheme");
-    if row.parameters.iter().any(|row| row.name == "tier_bytes") {
-        stack.scheme_settings.push(("tier_bytes", "65536"));
-    }
-    stack
+    })
 }
 
 /// What is left if the power fails once more in a step of the mount; none if there is no such step.
@@ -104,14 +74,6 @@ fn random_cut(subject: &Subject<'_>, random: &mut Random) -> Vec<Ticks> {
         elapsed[die as usize] = random.below(last + 1);
     }
     elapsed
-}
-
-/// The layers, and those of them that the device serves in a way of its own.
-fn layers() -> Vec<(&'static str, &'static str)> {
-    let rows = FTLS.iter().filter(|row| row.has_flash);
-    let mut layers: Vec<_> = rows.map(|row| (row.name, "")).collect();
-    layers.extend([("page", "batches"), ("page", "placed")]);
-    layers
 }
 
 /// A long stream on one device that loses its power again and again.

@@ -13,6 +13,8 @@ mod flash_kit;
 mod host;
 #[path = "../../crates/device/tests/kit/mod.rs"]
 mod kit;
+#[path = "matrix/pairs.rs"]
+mod pairs;
 #[path = "matrix/requests.rs"]
 mod requests;
 
@@ -24,59 +26,27 @@ use std::sync::atomic::{AtomicUsize, Ordering as Atomic};
 use destage_base::Random;
 use destage_buffer::SCHEMES;
 use destage_device::Ordering;
-use destage_flash::ftl::FTLS;
 use host::Host;
 use kit::Stack;
-use requests::{Asked, SECTORS, future_of, random_requests, real_requests};
+use requests::{Asked, future_of, random_requests, real_requests};
 
 /// Requests of each pair where nobody asks for another number.
 const REQUESTS: usize = 3_000;
 /// Requests after which a pair begins again, on a device with other settings.
 const ROUND: usize = 20_000;
 
-/// The layers, and those of them that the device serves in a way of its own.
+/// The layers, the one that places pages by itself twice.
 fn layers() -> Vec<(&'static str, &'static str)> {
-    let rows = FTLS.iter().filter(|row| row.has_flash);
-    let mut layers: Vec<_> = rows.map(|row| (row.name, "")).collect();
-    layers.extend([("page", "batches"), ("page", "placed"), ("page", "placed")]);
+    let mut layers = pairs::layers();
+    layers.push(("page", "placed"));
     layers
 }
 
 /// `scheme` over `layer`, with the rest at random.
 fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) -> Stack<'a> {
+    let mut stack = pairs::stack(scheme, layer, random, |_, _| {});
     let mut draw = |count: u64| random.below(count);
-    let capacity = [12, 1, 2, 12][draw(4) as usize];
-    let dies = 1 + draw(3) as u32 + u32::from(layer.1 == "placed");
-    let mut stack = Stack::new(scheme, capacity, layer.0, dies, 20);
-    stack.layer_settings = flash_kit::small_settings(layer.0).to_vec();
-    match layer.1 {
-        "batches" => {
-            (stack.geometry.planes, stack.parallel_units) = (2, 2);
-            stack.geometry.blocks_per_plane = 14;
-            stack.copy_back = true;
-        }
-        "placed" => stack.layer_settings.push(("placement", "dynamic")),
-        _ => {}
-    }
-    stack.sectors = SECTORS as usize;
-    stack.filled = draw(3) > 0;
-    stack.config.blocks_per_die = stack.geometry.blocks_per_die();
-    stack.config.volatile_cache = draw(6) > 0;
-    stack.config.strict_trim = draw(3) == 0;
-    stack.scheme_settings = vec![
-        ("release", ["complete", "issue"][draw(2) as usize]),
-        ("bypass_pages", ["0", "4"][draw(2) as usize]),
-        ("pad_charge_reads", ["true", "false"][draw(2) as usize]),
-        ("pad_unwritten", ["fill", "stop_at_last"][draw(2) as usize]),
-        ("bg_destage", ["false", "true"][draw(2) as usize]),
-        ("bg_high", "0.4"),
-        ("bg_low", "0.1"),
-        ("bg_again", ["record", "page"][draw(2) as usize]),
-    ];
     let row = destage_buffer::find(scheme).expect("a scheme");
-    if row.parameters.iter().any(|row| row.name == "tier_bytes") {
-        stack.scheme_settings.push(("tier_bytes", "65536"));
-    }
     if row.parameters.iter().any(|row| row.name == "pool") {
         let pools = ["corrected", "every_queue", "printed"];
         stack.scheme_settings.extend([
