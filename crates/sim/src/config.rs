@@ -95,21 +95,32 @@ impl Config {
     /// Every parameter by its full dotted name, in ascending order; and `state.*`, if a file keeps the device's state.
     #[must_use]
     pub fn parameters(&self) -> BTreeMap<String, Value> {
-        let global = self
-            .global
-            .iter()
-            .map(|(name, value)| (name.to_owned(), value.clone()));
-        let of = |section: &'static str, values: &Values| -> Vec<(String, Value)> {
-            values
-                .iter()
-                .map(|(name, value)| (format!("{section}.{name}"), value.clone()))
+        self.named(|values| values.iter().collect())
+    }
+
+    /// Those of [`Self::parameters`] that are not at their default: with the defaults of this version they say the same.
+    #[must_use]
+    pub fn chosen(&self) -> BTreeMap<String, Value> {
+        self.named(|values| values.chosen().collect())
+    }
+
+    fn named(
+        &self,
+        which: impl Fn(&Values) -> Vec<(&'static str, &Value)>,
+    ) -> BTreeMap<String, Value> {
+        let of = |section: &'static str, values| -> Vec<(String, Value)> {
+            let pairs = which(values).into_iter();
+            pairs
+                .map(|(name, value)| (format!("{section}{name}"), value.clone()))
                 .collect()
         };
-        global
-            .chain(of("buffer", &self.buffer))
-            .chain(of("ftl", &self.ftl))
-            .chain(self.state.iter().flat_map(|state| state.facts()))
-            .collect()
+        let sections = [
+            of("", &self.global),
+            of("buffer.", &self.buffer),
+            of("ftl.", &self.ftl),
+        ];
+        let state = self.state.iter().flat_map(|state| state.facts());
+        sections.into_iter().flatten().chain(state).collect()
     }
 
     /// Whether the scheme buffers anything.
