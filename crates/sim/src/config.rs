@@ -293,6 +293,16 @@ impl Config {
         self.buffer.get("flush_mode") == Some(&Value::Text("ignore".to_owned()))
     }
 
+    /// The parameters that every buffer has.
+    pub(crate) fn common(&self) -> &Common {
+        &self.common
+    }
+
+    /// Whether what is written may be lost until a flush.
+    pub(crate) fn has_volatile_cache(&self) -> bool {
+        self.typed.device.vwc == VolatileCache::On
+    }
+
     /// Whether a trim writes zeros.
     pub(crate) fn has_strict_trim(&self) -> bool {
         self.typed.device.trim == Trim::Strict
@@ -350,7 +360,7 @@ impl Config {
         let config = DeviceConfig {
             reads_partial: self.typed.trace.align == Align::ReadModifyWrite,
             ordering: self.typed.sim.write_order,
-            volatile_cache: self.typed.device.vwc == VolatileCache::On,
+            volatile_cache: self.has_volatile_cache(),
             strict_trim: self.has_strict_trim(),
             detailed,
             batches: timed,
