@@ -19,23 +19,55 @@ from destage._core import (
     __version__,
 )
 from destage._inputs import Trace, Workload
-from destage._results import DestageWarning, Result
+from destage._registries import (
+    Registry,
+    Row,
+    buffers,
+    experiments,
+    formats,
+    ftls,
+    metrics,
+    parameters,
+    profiles,
+    workloads,
+)
+from destage._results import Answers, Curves, DestageWarning, Reproduction, Result, Results, Run
 from destage._scheme import Scheme
-from destage._work import simulate
+from destage._work import compare, curve, reproduce, simulate, size, study
 
 __all__ = [
     "Access",
+    "Answers",
     "ConfigError",
+    "Curves",
     "DestageWarning",
     "DeviceFull",
     "Error",
     "InputError",
     "Need",
+    "Registry",
+    "Reproduction",
     "Result",
+    "Results",
+    "Row",
+    "Run",
     "Scheme",
     "Trace",
     "TraceError",
     "Workload",
     "__version__",
+    "buffers",
+    "compare",
+    "curve",
+    "experiments",
+    "formats",
+    "ftls",
+    "metrics",
+    "parameters",
+    "profiles",
+    "reproduce",
     "simulate",
+    "size",
+    "study",
+    "workloads",
 ]

@@ -41,7 +41,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
 }
 
 /// The exception that `error` is.
-pub(crate) fn raised(error: destage::Error) -> PyErr {
+pub(crate) fn raised(error: &destage::Error) -> PyErr {
     let text = error.to_string();
     match error {
         destage::Error::Input(_) => InputError::new_err(text),

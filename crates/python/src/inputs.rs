@@ -26,7 +26,7 @@ impl Input {
     #[staticmethod]
     fn workload(text: &str, pairs: Vec<String>) -> PyResult<Self> {
         let input = destage::Input::workload(text, &pairs);
-        input.map(Self).map_err(raised)
+        input.map(Self).map_err(|error| raised(&error))
     }
 
     /// Requests in columns.
@@ -51,7 +51,7 @@ impl Input {
                 .transpose()?,
         };
         let requests = py.detach(|| columns.requests(name));
-        let requests: Arc<[_]> = requests.map_err(|error| raised(error.into()))?.into();
+        let requests: Arc<[_]> = requests.map_err(|error| raised(&error.into()))?.into();
         Ok(Self(destage::Input::requests(name, requests)))
     }
 
@@ -71,6 +71,10 @@ impl Input {
             writes_only,
             skip_bad_lines,
         };
-        self.0.clone().read(reading).map(Self).map_err(raised)
+        self.0
+            .clone()
+            .read(reading)
+            .map(Self)
+            .map_err(|error| raised(&error))
     }
 }

@@ -7,6 +7,7 @@
 //! | `settings` | settings, and schemes written in Python among them |
 //! | `work` | simulations beside the interpreter, which go on being interruptible |
 //! | `commands` | one function for each thing to do |
+//! | `registries` | what there is to choose from |
 //! | `scheme` | a scheme written in Python, held to its contract |
 //!
 //! What a user sees is the package in `python/destage`, and docs/PYTHON.md.
@@ -14,6 +15,7 @@
 mod commands;
 mod errors;
 mod inputs;
+mod registries;
 mod scheme;
 mod settings;
 mod work;
@@ -33,5 +35,12 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scheme::Access>()?;
     module.add_class::<scheme::Need>()?;
     module.add_function(wrap_pyfunction!(commands::main, module)?)?;
-    module.add_function(wrap_pyfunction!(commands::simulate, module)?)
+    module.add_function(wrap_pyfunction!(commands::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::curve, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::size, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::study, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::reproduce, module)?)?;
+    module.add_function(wrap_pyfunction!(registries::rows, module)?)?;
+    module.add_function(wrap_pyfunction!(registries::page, module)?)
 }

@@ -21,7 +21,7 @@ pub(crate) struct Settings {
 }
 
 fn done(result: Result<(), destage::sim::error::SimError>) -> PyResult<()> {
-    result.map_err(|error| raised(Error::from(error)))
+    result.map_err(|error| raised(&Error::from(error)))
 }
 
 #[pymethods]

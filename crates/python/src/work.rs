@@ -110,7 +110,7 @@ pub(crate) fn watched<T: Send + 'static>(
         .and_then(|mut raised| raised.take());
     match of_scheme {
         Some(error) => Err(error),
-        None => result.map_err(raised),
+        None => result.map_err(|error| raised(&error)),
     }
 }
 
