@@ -9,6 +9,28 @@ from numpy.typing import NDArray
 _Path = str | os.PathLike[str]
 _Tell = Callable[[str, int, int | None], object] | None
 
+__all__ = [
+    "Access",
+    "ConfigError",
+    "DeviceFull",
+    "Error",
+    "Input",
+    "InputError",
+    "Need",
+    "Settings",
+    "TraceError",
+    "__version__",
+    "compare",
+    "curve",
+    "main",
+    "page",
+    "reproduce",
+    "rows",
+    "simulate",
+    "size",
+    "study",
+]
+
 __version__: str
 
 class Error(Exception):

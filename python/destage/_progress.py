@@ -41,10 +41,10 @@ class Progress:
         self._draw(line(stage, done, expected, now - self._started))
 
     def _draw(self, text: str) -> None:
-        # What was longer before is overwritten.
-        sys.stderr.write("\r" + text.ljust(len(self._shown)) + ("" if text else "\r"))
+        # What was longer before is overwritten. An interrupt may come between any two steps.
+        before, self._shown = self._shown, text or self._shown
+        sys.stderr.write("\r" + text.ljust(len(before)) + ("" if text else "\r"))
         sys.stderr.flush()
-        self._shown = text
 
 
 def line(stage: str, done: int, expected: int | None, seconds: float) -> str:

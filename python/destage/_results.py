@@ -212,9 +212,14 @@ class Results(Table, Sequence[Run]):
         return self._document.get("figures", [])
 
     def _table(self) -> dict[str, list[Any]]:
-        rows = [
-            {"trace": run.trace, **run.labels, **run.parameters, **run.metrics, "error": run.error} for run in self.runs
-        ]
+        # Of a parameter and a metric of one name, the metric has it.
+        both = {name for run in self.runs for name in run.metrics} & {name for run in self.runs for name in run.parameters}
+
+        def row(run: Run) -> dict[str, Any]:
+            parameters = {f"parameter.{name}" if name in both else name: of for name, of in run.parameters.items()}
+            return {"trace": run.trace, **run.labels, **parameters, **run.metrics, "error": run.error}
+
+        rows = [row(run) for run in self.runs]
         order = None if self._columns is None else ["trace", *self._columns, "error"]
         return by_column(rows, order)
 

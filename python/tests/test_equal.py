@@ -82,12 +82,24 @@ def test_a_comparison() -> None:
     assert body(results.to_json()) == body(typed)
     assert len(results) == 18
     assert [dict(run.metrics) for run in results] == [run["metrics"] for run in json.loads(typed)["runs"]]
-    # A table has the columns of the command's.
-    header = command(
-        "compare", "--workload", work, "--buffers", "lru,bplru:pad=false,nocache",
-        "--sizes", f"256KiB..1MiB,{3 << 20}", "--ftls", "page,bast", "--csv",
-    ).splitlines()[0]  # fmt: skip
-    assert ",".join(results.to_arrow().column_names) == header
+
+
+def test_a_table_has_the_columns_of_the_commands() -> None:
+    work = "zipf:requests=500"
+    results = destage.compare(destage.Workload(work), buffers=["bpac", "nocache"], sizes="1MiB", ftls=["page", "last"])
+    typed = command(
+        "compare", "--workload", work, "--buffers", "bpac,nocache", "--sizes", "1MiB", "--ftls", "page,last", "--csv"
+    )
+    assert ",".join(results.to_arrow().column_names) == typed.splitlines()[0]
+
+
+def test_a_metric_and_a_parameter_of_one_name_are_two_columns() -> None:
+    results = destage.compare(destage.Workload("zipf", requests=500), buffers="lru", sizes="1MiB", ftls="bast")
+    names = results[0].parameters.keys() & results[0].metrics.keys()
+    table = results.to_arrow()
+    for name in names:
+        assert table[name].to_pylist() == [results[0].metrics[name]]
+        assert table[f"parameter.{name}"].to_pylist() == [results[0].parameters[name]]
 
 
 def test_two_traces_are_compared(table: Callable[[Rows], Path], tmp_path: Path) -> None:

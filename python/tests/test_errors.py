@@ -116,7 +116,7 @@ def test_exceptions_are_a_tree() -> None:
 
 def test_a_comparison_in_which_some_runs_fail() -> None:
     settings = {"flash.blocks_per_plane": 64, "flash.dies": 2, "flash.planes_per_die": 1}
-    work = destage.Workload("uniform", requests=20_000, footprint_pages=7900)
+    work = destage.Workload("uniform", requests=20_000, footprint_pages=5000)
     results = None
     with pytest.warns(destage.DestageWarning, match="FTL"):
         results = destage.compare(work, buffers="lru", sizes="1MiB", ftls=["page", "bast:log_blocks=120"], settings=settings)
@@ -129,16 +129,16 @@ def test_a_comparison_in_which_some_runs_fail() -> None:
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"time_ns": [-1, 0]}, 'row 1: time_ns is negative: "-1"'),
-        ({"op": [1, 4]}, 'row 2: op is unknown: "4"'),
+        ({"time_ns": [-1, 0]}, 'request 1: time_ns is negative: "-1"'),
+        ({"op": [1, 4]}, 'request 2: op is unknown: "4"'),
         ({"op": ["write", "erase"]}, "op: 'erase': expected read, write, flush or trim"),
-        ({"bytes": [4096, 0]}, "row 2: the request has length 0"),
+        ({"bytes": [4096, 0]}, "request 2: the request has length 0"),
         ({"bytes": [4096]}, "time_ns has 2, op has 2, offset has 2, bytes has 1"),
         ({"offset": [0, -4096]}, "offset: -4096: expected whole numbers from 0"),
         ({"offset": [0, 0.5]}, "offset: float64 of 1 dimensions; expected whole numbers"),
         ({"offset": [0, float("nan")]}, "offset: float64 of 1 dimensions; expected whole numbers"),
         ({"offset": [[0], [1]]}, "offset: int64 of 2 dimensions; expected one dimension"),
-        ({"offset": np.array([2**64 - 1, 0], dtype="u8")}, "row 1: "),
+        ({"offset": np.array([2**64 - 1, 0], dtype="u8")}, "request 1: "),
         ({"volume": [0, -1]}, "volume: -1: expected whole numbers from 0"),
     ],
 )

@@ -77,7 +77,8 @@ def test_a_column_that_fits_is_not_copied() -> None:
 
     array = np.arange(10, dtype="u8")
     assert _column("arrays", "offset", array) is array
-    assert np.shares_memory(_column("arrays", "offset", pandas.Series(array)), array)
+    series = pandas.Series(array)
+    assert np.shares_memory(_column("table", "offset", series), series.to_numpy())
 
 
 def test_what_is_given_twice_runs_twice() -> None:

@@ -96,7 +96,7 @@ def test_it_knows_what_is_around_it() -> None:
     destage.simulate(trace, buffer=Curious(), size="1MiB", settings={"sim.seed": 5, "flash.dies": 4})
     assert (seen["pages"], seen["dies"], seen["seed"]) == (256, 4, 5)
     assert (seen["write"], seen["request_pages"], seen["virtual_time"]) == (True, 2, 3)
-    assert seen["request"] == 1 and seen["now_ms"] >= 1.0
+    assert seen["request"] == 2 and seen["now_ms"] >= 1.0
 
 
 def test_reads_enter_if_it_wants_them() -> None:
@@ -132,7 +132,7 @@ def test_a_broken_contract_is_told(answer: Callable[[Lru, destage.Need], Any], s
     with pytest.raises(destage.InputError) as caught:
         destage.simulate(destage.Workload("uniform", requests=50_000), buffer=answering(answer), size="256KiB")
     assert said in str(caught.value)
-    assert str(caught.value).startswith("scheme 'python-lru': evict(need=evict, page ")
+    assert str(caught.value).startswith('scheme "python-lru": evict(need=evict, page ')
 
 
 def test_a_page_that_has_to_leave_and_does_not() -> None:
