@@ -173,3 +173,67 @@ fn put(
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: Columns<'static> = Columns {
+        time_ns: &[30, 10, 20],
+        operation: &[1, 0, 2],
+        offset: &[4096, 700, 9],
+        bytes: &[4096, 700, 0],
+        volume: Some(&[2, 0, 2]),
+    };
+
+    #[test]
+    fn rows_become_requests_in_order_of_arrival() {
+        let all = ROWS.requests("arrays").unwrap();
+        let arrivals: Vec<_> = all.iter().map(|request| request.arrival).collect();
+        assert_eq!(arrivals, [100, 200, 300]);
+        // Sectors touched in part count.
+        assert_eq!((all[0].sector, all[0].sectors), (1, 2));
+        assert_eq!((all[1].operation, all[1].sectors), (Operation::Flush, 0));
+        assert_eq!((all[2].volume, all[2].line), (2, 1));
+    }
+
+    #[test]
+    fn times_of_the_calendar_become_relative() {
+        let since = 1_700_000_000_000_000_000;
+        let late = Columns {
+            time_ns: &[since + 30, since + 10, since + 20],
+            ..ROWS
+        };
+        let all = late.requests("arrays").unwrap();
+        assert_eq!((all[0].arrival, all[2].arrival), (0, 200));
+    }
+
+    #[test]
+    fn volumes_are_laid_apart_as_asked() {
+        let all = ROWS.requests("arrays").unwrap();
+        let mut options = ReadOptions::default();
+        assert_eq!(placed("arrays", &all, &options).unwrap(), None);
+        options.volumes = Volumes::Concatenate;
+        let apart = placed("arrays", &all, &options).unwrap().unwrap();
+        // Volume 0 ends at sector 3, and the next begins at a multiple of 4 KiB.
+        assert_eq!((apart[0].sector, apart[2].sector), (1, 16));
+        options.lba_shift = 2;
+        let error = placed("arrays", &all, &options).unwrap_err().to_string();
+        assert!(
+            error.starts_with("arrays: request 2: the shifted request starts below sector 0"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn columns_of_other_lengths_are_refused() {
+        let short = Columns {
+            bytes: &[1, 2],
+            ..ROWS
+        };
+        assert!(matches!(
+            short.requests("arrays"),
+            Err(TraceError::Empty { .. })
+        ));
+    }
+}
