@@ -243,6 +243,12 @@ impl<'a> Front<'a> {
         }
     }
 
+    /// Writes that the device has accepted since the power is on, write-zeroes included, and flushes.
+    #[must_use]
+    pub fn accepted(&self) -> [u64; 2] {
+        self.live().map_or([0; 2], Live::accepted)
+    }
+
     // ---- power -------------------------------------------------------------------------------------------
 
     /// Whether the power is on.

@@ -4,11 +4,11 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::time::{Duration, Instant};
 
+use destage_base::Ticks;
 use destage_device::RequestKind;
 use destage_device::slab::Slab;
 use destage_sim::metrics::Metrics;
 use destage_sim::run::live::{Ask, Broken};
-use destage_trace::Request;
 use serde_json::Map;
 
 use super::commands::{PART_SECTORS, SECTOR, asked, extents};
@@ -29,8 +29,8 @@ const LONG: usize = 1 << 18;
 /// How long one that waits for memory waits before those that have held some for longest are closed.
 const STARVED: Duration = Duration::from_secs(2);
 
-/// Takes down what clients do.
-pub type Recorder<'a> = Box<dyn FnMut(&Request) -> io::Result<()> + 'a>;
+/// Takes down what clients do: a request as it was made, with its bytes, and when it came, in ticks since the device began.
+pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
 
 /// Who gets the answer of a request.
 #[derive(Clone, Copy)]
@@ -367,7 +367,7 @@ impl<'a> Core<'a> {
                         {
                             let sectors = command.length / SECTOR as u32;
                             let whole = Ask { sectors, ..ask };
-                            self.recording = record(&whole.as_request(self.front.since_began()));
+                            self.recording = record(&whole, self.front.since_began());
                         }
                         self.front.submit(&Ask { tag, ..ask });
                     }

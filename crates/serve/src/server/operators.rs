@@ -87,6 +87,9 @@ impl Core<'_> {
         let power = if self.front.is_on() { "on" } else { "off" };
         more.insert("power".to_owned(), power.into());
         more.insert("armed".to_owned(), self.front.is_armed().into());
+        let [writes, flushes] = self.front.accepted();
+        more.insert("writes".to_owned(), writes.into());
+        more.insert("flushes".to_owned(), flushes.into());
         more.insert("clients".to_owned(), clients.into());
         more.insert("in_flight".to_owned(), self.requests.len().into());
         let now = destage_base::time::to_ms(self.front.now());

@@ -120,6 +120,8 @@ struct Bytes {
     pending: Vec<Pending>,
     completions: VecDeque<Completion>,
     refusal: Option<Refusal>,
+    /// Writes accepted, write-zeroes included, and flushes.
+    accepted: [u64; 2],
     /// What a loss of power is held against, if one may come.
     ledger: Option<Box<Ledger>>,
     /// When it comes, if that is settled.
@@ -146,6 +148,11 @@ impl Mover for Bytes {
                 let version = self.payload.accept(asked, &pending.data);
                 ledger.accept(id, asked, version, &pending.data);
             }
+        }
+        match asked.kind {
+            RequestKind::Write | RequestKind::WriteZeroes => self.accepted[0] += 1,
+            RequestKind::Flush => self.accepted[1] += 1,
+            RequestKind::Read | RequestKind::Trim => {}
         }
         if let Some(trigger) = &mut self.trigger {
             trigger.accepted(asked.kind);
@@ -256,6 +263,7 @@ impl<'a> Live<'a> {
             pending: Vec::new(),
             completions: VecDeque::new(),
             refusal: None,
+            accepted: [0; 2],
             ledger: None,
             trigger: None,
         };
@@ -350,6 +358,12 @@ impl<'a> Live<'a> {
             Some(refusal) => Err(Broken::Refused(*refusal)),
             None => Ok(()),
         }
+    }
+
+    /// Writes that the device has accepted, write-zeroes included, and flushes.
+    #[must_use]
+    pub fn accepted(&self) -> [u64; 2] {
+        self.engine.mover().accepted
     }
 
     /// The next request that is complete, in their order.
