@@ -170,11 +170,9 @@ fn an_armed_cut_repeats_exactly() {
         moment["seed"] = 3.into();
         let (first, second) = (repeated(&moment), repeated(&moment));
         assert_eq!(first, second);
-        assert!(
-            first.0["energy_j"].as_f64().unwrap() > 0.0,
-            "{moment}: {:?}",
-            first.0
-        );
+        // A flush may find nothing that is left to save.
+        let energy = first.0["energy_j"].as_f64().unwrap();
+        assert!(energy > 0.0 || moment.get("at_flush").is_some(), "{moment}");
         assert!(first.3.starts_with("sector,must,may\n"));
         assert!(first.3.lines().count() > 100);
         let (_, _, contents, _) = repeated(&json!({"do": "cut", "seed": 3, "at_write": 10}));

@@ -277,3 +277,104 @@ impl<'a> Off<'a> {
         Ok((live, restored))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use destage_base::Ticks;
+    use destage_device::{Request, RequestKind, Span};
+
+    use super::*;
+    use crate::observer::Silent;
+    use crate::run::live::Ask;
+    use crate::settings::Settings;
+
+    fn live() -> Live<'static> {
+        let mut settings = Settings::new();
+        for pair in [
+            "flash.blocks_per_plane=16",
+            "flash.pages_per_block=8",
+            "sim.precondition=none",
+            "buffer.capacity_bytes=64KiB",
+        ] {
+            settings.set_pair(pair).unwrap();
+        }
+        let mut live = Live::new(&settings.resolve().unwrap(), Box::new(Silent)).unwrap();
+        live.keep_ledger();
+        live
+    }
+
+    fn ask(live: &mut Live<'_>, kind: RequestKind, sector: u64, letter: u8) {
+        let data = [letter; 4096];
+        let (sectors, data) = match kind {
+            RequestKind::Write => (8, &data[..]),
+            _ => (0, &data[..0]),
+        };
+        let ask = Ask {
+            kind,
+            sector,
+            sectors,
+            fua: false,
+            data,
+            tag: 0,
+        };
+        live.submit(live.now(), &ask).unwrap();
+        live.advance_to_completion().unwrap();
+        assert!(live.completed().is_some());
+    }
+
+    const LATER: Ticks = 1_000_000_000;
+
+    #[test]
+    fn a_flush_that_is_answered_and_does_nothing_is_found() {
+        for is_planted in [false, true] {
+            let mut live = live();
+            ask(&mut live, RequestKind::Write, 0, 7);
+            ask(&mut live, RequestKind::Flush, 0, 0);
+            ask(&mut live, RequestKind::Write, 16, 8);
+            if is_planted {
+                // The host hears of a flush of which the device does not.
+                let ledger = live.engine.mover_mut().ledger.as_mut().unwrap();
+                let flush = Request {
+                    kind: RequestKind::Flush,
+                    span: Span::default(),
+                    fua: false,
+                };
+                ledger.accept(1000, &flush, 0, &[]);
+                ledger.answer(1000);
+            }
+            assert_eq!(live.bad_sectors().unwrap(), []);
+            let (off, cut) = live.fail(LATER, None);
+            assert_eq!(cut.unwrap().at, LATER);
+            let Ok((mut live, restored)) = off.restore(LATER) else {
+                panic!("it can be mounted");
+            };
+            let bad: Vec<u64> = if is_planted {
+                (16..24).collect()
+            } else {
+                vec![]
+            };
+            assert_eq!(restored.bad, bad.len());
+            assert_eq!(live.bad_sectors().unwrap(), bad);
+            assert!(live.now() > LATER);
+            // What was found stays found.
+            ask(&mut live, RequestKind::Write, 16, 9);
+            assert_eq!(live.bad_sectors().unwrap(), bad);
+        }
+    }
+
+    #[test]
+    fn a_device_whose_contents_change_by_themselves_is_found() {
+        let mut live = live();
+        ask(&mut live, RequestKind::Write, 0, 7);
+        ask(&mut live, RequestKind::Flush, 0, 0);
+        let ledger = live.engine.mover_mut().ledger.as_mut().unwrap();
+        let write = Request {
+            kind: RequestKind::Write,
+            span: Span::whole(0, 1),
+            fua: true,
+        };
+        ledger.accept(1000, &write, 100, &[9; 4096]);
+        ledger.answer(1000);
+        assert_eq!(live.bad_sectors().unwrap(), (0..8).collect::<Vec<u64>>());
+    }
+}
