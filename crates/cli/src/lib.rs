@@ -31,6 +31,7 @@ mod choices;
 mod compare;
 #[cfg(unix)]
 mod crash;
+mod curve;
 mod demo;
 mod errors;
 mod fit;
@@ -99,6 +100,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, typed),
         Command::Compare(arguments) => compare::run(arguments, typed),
+        Command::Curve(arguments) => curve::run(arguments, typed),
         Command::Reproduce(arguments) => reproduce::run(arguments),
         Command::Study(arguments) => study::run(arguments),
         Command::Precondition(arguments) => precondition::run(arguments),
