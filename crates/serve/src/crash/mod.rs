@@ -98,15 +98,20 @@ impl Extent {
     #[must_use]
     pub fn moment(&self, seed: u64) -> Moment {
         let mut random = Random::new(seed);
-        let all: [(u64, fn(u64) -> Moment); 3] = [
-            (self.writes, Moment::Write),
-            (self.flushes, Moment::Flush),
-            (self.programs, Moment::Program),
+        let mut all = vec![
+            Moment::Write(self.writes),
+            Moment::Flush(self.flushes),
+            Moment::Program(self.programs),
         ];
-        let there: Vec<_> = all.iter().filter(|(count, _)| *count > 0).collect();
-        match there.get(random.below(there.len().max(1) as u64) as usize) {
-            Some((count, moment)) => moment(1 + random.below(*count)),
-            None => Moment::Write(1),
+        all.retain(|last| last.named().1 > 0);
+        if all.is_empty() {
+            return Moment::Write(1);
+        }
+        let mut drawn = |last: u64| 1 + random.below(last);
+        match all[drawn(all.len() as u64) as usize - 1] {
+            Moment::Write(last) => Moment::Write(drawn(last)),
+            Moment::Flush(last) => Moment::Flush(drawn(last)),
+            Moment::Program(last) => Moment::Program(drawn(last)),
         }
     }
 }

@@ -113,7 +113,11 @@ impl FileSystem {
             let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
             known.split_whitespace().any(|name| name == row.name)
         };
-        if !is_known() && !(run(&["modprobe"], &[row.name.as_ref()]).is_ok() && is_known()) {
+        if !is_known() {
+            // Where there are no modules it is not there either.
+            let _ = run(&["modprobe"], &[row.name.as_ref()]);
+        }
+        if !is_known() {
             return Err(missing(format!("a kernel with {}", row.name)));
         }
         Ok(())
