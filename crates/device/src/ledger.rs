@@ -133,7 +133,7 @@ pub struct Ledger {
     answers: u64,
     /// Answers that a flush covers.
     covered: u64,
-    /// There was a mount: what it found is promised.
+    /// There was a mount, or something on flash before: what was found is promised.
     is_mounted: bool,
 }
 
@@ -204,14 +204,8 @@ impl Ledger {
     fn change(&mut self, number: u64, change: Change) {
         let (sectors, zeros, covered) = (self.terms.sectors, self.zeros, self.covered);
         let most = self.terms.remembered;
-        let page = self.pages.entry(number).or_insert_with(|| Page {
-            base: vec![zeros; sectors as usize].into(),
-            changes: Vec::new(),
-            prune_at: CHANGES_TO_PRUNE,
-            old: Vec::new(),
-            has_forgotten: false,
-            dropped: 0,
-        });
+        let page = self.pages.entry(number);
+        let page = page.or_insert_with(|| Page::holding(vec![zeros; sectors as usize].into()));
         if page.changes.len() >= page.prune_at {
             page.prune(covered, zeros, most);
             page.prune_at = (2 * page.changes.len()).clamp(CHANGES_TO_PRUNE, most);
@@ -300,6 +294,13 @@ impl Ledger {
         self.is_mounted = true;
     }
 
+    /// Before the first request: `page` holds `bytes`, and that may not change by itself.
+    pub fn hold(&mut self, page: Lpn, bytes: &[u8]) {
+        let sums = bytes.chunks(self.terms.sector_bytes).map(digest);
+        self.pages.insert(page.0, Page::holding(sums.collect()));
+        self.is_mounted = true;
+    }
+
     /// How much it knows.
     #[must_use]
     pub fn counts(&self) -> Counts {
@@ -331,6 +332,17 @@ impl Ledger {
 }
 
 impl Page {
+    fn holding(base: Box<[u64]>) -> Self {
+        Self {
+            base,
+            changes: Vec::new(),
+            prune_at: CHANGES_TO_PRUNE,
+            old: Vec::new(),
+            has_forgotten: false,
+            dropped: 0,
+        }
+    }
+
     /// The newest promised change of `sector`; none if that is the base.
     fn must(&self, sector: u32, covered: u64) -> Option<&Change> {
         let promised = |change: &&Change| {

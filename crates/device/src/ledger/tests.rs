@@ -161,3 +161,13 @@ fn promises_survive_the_changes_that_are_forgotten() {
         Finding::Forgotten
     );
 }
+
+#[test]
+fn what_was_there_before_may_not_change_by_itself() {
+    let mut bench = Bench::new(TERMS);
+    bench.0.hold(Lpn(1), &[b'x'; 8]);
+    assert_eq!(bench.allows([0, b'x']), [false, true]);
+    assert_eq!(bench.0.counts().must, 2);
+    bench.done(0, Write, b'a');
+    assert_eq!(bench.allows([0, b'x', b'a']), [false, true, true]);
+}

@@ -74,7 +74,16 @@ impl<'a> Live<'a> {
         let pages = self.sectors / self.sectors_per_page;
         let mut terms = self.config.terms(pages);
         terms.remembered = REMEMBERED;
-        self.engine.mover_mut().ledger = Some(Box::new(Ledger::new(terms)));
+        let mut ledger = Ledger::new(terms);
+        let payload = &self.engine.mover().payload;
+        if payload.version() > 0 {
+            // It was on flash before this device was made.
+            let places = payload.medium().scan().newest();
+            for place in places.iter().filter(|place| place.rank.version > 0) {
+                ledger.hold(place.page, payload.look(place.page).bytes);
+            }
+        }
+        self.engine.mover_mut().ledger = Some(Box::new(ledger));
     }
 
     /// What was promised, if that is known.
