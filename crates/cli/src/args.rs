@@ -368,12 +368,39 @@ pub(crate) struct ReproduceArguments {
 }
 
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct StudyArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<StudyCommand>,
     /// The study file; docs/STUDIES.md says how it is written
-    #[arg(value_name = "FILE.toml")]
-    pub(crate) file: PathBuf,
+    #[arg(value_name = "FILE.toml", required = true)]
+    pub(crate) file: Option<PathBuf>,
+    /// Makes the I-th of N parts of the runs and no report; workers with the other parts share the folder of results
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
     #[command(flatten)]
     pub(crate) kept: Kept,
+}
+
+/// What is asked of results that workers made.
+#[derive(Subcommand)]
+pub(crate) enum StudyCommand {
+    /// How many results there are of how many
+    Status(PartsArguments),
+    /// The runs without a result, one a line
+    Missing(PartsArguments),
+    /// The report, once all results are there
+    Merge(PartsArguments),
+}
+
+#[derive(Args)]
+pub(crate) struct PartsArguments {
+    /// The folder of results
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// JSON on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]
