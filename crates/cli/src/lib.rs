@@ -55,6 +55,7 @@ mod serve;
 #[cfg(unix)]
 mod serve_args;
 mod show;
+mod size;
 mod study;
 mod trace_args;
 mod trace_file;
@@ -101,6 +102,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Run(arguments) => run::run(arguments, typed),
         Command::Compare(arguments) => compare::run(arguments, typed),
         Command::Curve(arguments) => curve::run(arguments, typed),
+        Command::Size(arguments) => size::run(arguments, typed),
         Command::Reproduce(arguments) => reproduce::run(arguments),
         Command::Study(arguments) => study::run(arguments),
         Command::Precondition(arguments) => precondition::run(arguments),
