@@ -175,10 +175,10 @@ crash() {
 	awk '/^cat > .*END/ { inside = 1 } inside; /^END$/ { inside = 0 }' "$ROOT/docs/CRASH.md" >scripts.sh
 	bash -eu scripts.sh && [ -s files.sh ] && [ -s rows-check.sh ] || return
 	local crash="$DESTAGE crash --fs ext4 --buffer lru"
-	$crash --cuts 3 --seed 5 --check "sh $FOLDER/files-check.sh" -- sh "$FOLDER/files.sh" || return
-	$crash --cuts 3 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL FULL || return
+	$crash --cuts 2 --seed 5 --check "sh $FOLDER/files-check.sh" -- sh "$FOLDER/files.sh" || return
+	$crash --cuts 2 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL FULL || return
 	# It can see a loss.
-	$crash --cuts 4 --seed 3 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL OFF
+	$crash --cuts 3 --seed 3 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL OFF
 	[ $? = 1 ]
 }
 on_ext4() { file_system ext4; }
