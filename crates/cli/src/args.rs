@@ -65,6 +65,12 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Parameters with default, unit, range and source
     Show(ShowArguments),
+    /// A script that lets a shell complete what is typed
+    Completions(CompletionsArguments),
+    /// The manual as pages for `man`: one on standard output, or one a command into a folder
+    Man(ManArguments),
+    /// The version of the program, of its model and of its results, and where it was built from
+    Version(VersionArguments),
 }
 
 #[derive(Subcommand)]
@@ -506,4 +512,25 @@ pub(crate) enum Shown {
     Ftl,
     Profile,
     Workload,
+}
+
+#[derive(Args)]
+pub(crate) struct CompletionsArguments {
+    /// Which shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArguments {
+    /// The folder, which is made if it is not there
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct VersionArguments {
+    /// A JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
