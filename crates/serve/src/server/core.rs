@@ -480,6 +480,9 @@ impl<'a> Core<'a> {
         let metrics = self.front.metrics();
         self.flush(Owner::Nobody);
         self.hurry();
+        if let Some(id) = self.armed.take() {
+            self.tell(id, &control::failed("the server ends"));
+        }
         for id in std::mem::take(&mut self.stopping) {
             self.answer(Owner::Operator(id), None);
         }
