@@ -73,7 +73,7 @@ live: build ## other people's NBD clients against `destage serve`; what is not i
 
 tools: ## install the Debian packages that `make live`, `make instructions` and the live part of `make bench` use
 	apt-get update
-	apt-get install --yes --no-install-recommends btrfs-progs e2fsprogs fio fuse3 libnbd-bin mount nbdfuse nbdkit qemu-utils valgrind xfsprogs
+	apt-get install --yes --no-install-recommends btrfs-progs e2fsprogs fio fuse3 libnbd-bin mount nbdfuse nbdkit qemu-utils sqlite3 valgrind xfsprogs
 
 bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches
