@@ -74,20 +74,26 @@ impl<'a> Front<'a> {
     }
 
     /// Takes a request in. Without pace it is complete when this returns. A device that is broken takes nothing, and so
-    /// does not complete anything.
-    pub fn submit(&mut self, ask: &Ask<'_>) {
+    /// does not complete anything. When it arrived, in ticks since the device began; in the model's time, too, if that
+    /// goes with ours.
+    pub fn submit(&mut self, ask: &Ask<'_>) -> Ticks {
+        let arrival = match self.pace {
+            Pace::None => self.since_began(),
+            Pace::Model => self.since_began().max(self.live.now()),
+        };
         if self.broken.is_some() {
-            return;
+            return arrival;
         }
         let outcome = match self.pace {
             Pace::None => self
                 .live
                 .submit(self.live.now(), ask)
                 .and_then(|()| self.live.advance_to_completion()),
-            Pace::Model => self.live.submit(self.since_began(), ask),
+            Pace::Model => self.live.submit(arrival, ask),
         };
         self.in_flight += 1;
         self.broken = outcome.err();
+        arrival
     }
 
     /// Lets happen what is due by now.
