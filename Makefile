@@ -64,9 +64,25 @@ no-std: ## build the core without std: fails if anything below pulls it in
 live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped
 	bash tests/live.sh $(DESTAGE)
 
-tools: ## install the Debian packages that `make live` and the live part of `make bench` use
+tools: ## install the Debian packages that `make live`, `make recordings` and the live part of `make bench` use
 	apt-get update
-	apt-get install --yes --no-install-recommends btrfs-progs e2fsprogs fio fuse3 libnbd-bin mount nbdfuse nbdkit qemu-utils xfsprogs
+	apt-get install --yes --no-install-recommends btrfs-progs dosfstools e2fsprogs exfat-fuse exfatprogs fio fuse3 fusefat libnbd-bin mount nbdfuse nbdkit ntfs-3g qemu-utils xfsprogs
+
+.PHONY: prototype recordings
+prototype: build ## BPLRU, FAB, LRU and no buffer live in real time, and the same as a run (5 minutes); INPUT=trace or workload
+	$(CARGO) build --release --locked --quiet -p destage-benches --bin prototype
+	$(TARGET)/release/prototype $(DESTAGE) $(TARGET)/prototype $(INPUT)
+ifndef INPUT
+	sh experiments/between.sh docs/PROTOTYPE.md $(TARGET)/prototype/tables.md
+	cp $(TARGET)/prototype/prototype-responses.svg docs/
+endif
+
+recordings: build ## W5, W7, W8 and W9 of the BPLRU paper on real file systems, recorded (root; a few minutes); SCALE=N does an Nth
+	$(CARGO) build --release --locked --quiet -p destage-benches --bin recordings
+	bash experiments/recordings/record.sh $(DESTAGE) $(TARGET)/release/recordings $(TARGET)/recordings
+ifndef SCALE
+	if [ -e $(TARGET)/recordings/tables.md ]; then sh experiments/between.sh docs/RECORDINGS.md $(TARGET)/recordings/tables.md; fi
+endif
 
 bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches

@@ -20,7 +20,10 @@ cd "$SCRATCH" || exit 1
 
 # What a step left, in the order in which it has to go.
 clear_away() {
-	if [ -n "$SYNCER" ]; then kill "$SYNCER"; wait "$SYNCER"; fi
+	# Not killed: what it had begun would keep the file system busy.
+	touch stop
+	if [ -n "$SYNCER" ]; then wait "$SYNCER"; fi
+	rm stop
 	if mountpoint -q mnt; then umount mnt; fi
 	if [ -n "$DRIVER" ]; then wait "$DRIVER"; fi
 	if [ -n "$LOOP" ]; then sync "$LOOP"; losetup -d "$LOOP"; fi
@@ -114,7 +117,7 @@ one() {
 	# No file system reads one sector at an odd place: from here on it counts.
 	printf 'time,volume,op,sector,sectors,fua,stream\n0,0,read,7,1,0,0\n' >mark.csv
 	"$DESTAGE" replay mark.csv --to "$uri" || return
-	while sleep "$SYNC"; do sync "${BACK[@]}"; done &
+	until [ -e stop ]; do sync "${BACK[@]}"; sleep "$SYNC"; done &
 	SYNCER=$!
 	"$work"
 	status=$?
@@ -179,7 +182,7 @@ postmark() { "$RECORDINGS" postmark mnt $((5000 / SCALE)) $((20000 / SCALE)) 5; 
 # fusefat writes new files only: every other transaction reads.
 postmark_reads() { "$RECORDINGS" postmark mnt $((5000 / SCALE)) $((20000 / SCALE)) 10; }
 
-rm -f "$FOLDER/list"
+rm -f "$FOLDER/list" "$FOLDER/tables.md"
 if [ "$(id -u)" != 0 ] || [ ! -e /dev/fuse ] || [ ! -e /dev/loop-control ]; then
 	echo "recordings: skipped: they need root, /dev/fuse and /dev/loop-control"
 	exit 0
