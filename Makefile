@@ -79,7 +79,7 @@ endif
 
 recordings: build ## W5, W7, W8 and W9 of the BPLRU paper on real file systems, recorded (root; a few minutes); SCALE=N does an Nth
 	$(CARGO) build --release --locked --quiet -p destage-benches --bin recordings
-	bash experiments/recordings/record.sh $(DESTAGE) $(TARGET)/release/recordings $(TARGET)/recordings
+	bash experiments/recordings.sh $(DESTAGE) $(TARGET)/release/recordings $(TARGET)/recordings
 ifndef SCALE
 	if [ -e $(TARGET)/recordings/tables.md ]; then sh experiments/between.sh docs/RECORDINGS.md $(TARGET)/recordings/tables.md; fi
 endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # W5, W7, W8 and W9 of the BPLRU paper done for real: real file systems on a loop device over the live device, which records
 # what they write. The recordings are then held against the built-in stand-ins.
-# usage: record.sh DESTAGE RECORDINGS FOLDER
+# usage: recordings.sh DESTAGE RECORDINGS FOLDER
 #
 # RECORDINGS is the program of that name in benches/. FOLDER gets the recordings and tables.md.
 # SCALE divides the number of files and transactions (1); SYNC is the time between two write-backs in seconds (0.5).
