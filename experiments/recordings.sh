@@ -180,8 +180,8 @@ build() {
 }
 
 postmark() { "$RECORDINGS" postmark mnt $((5000 / SCALE)) $((20000 / SCALE)) 5; }
-# fusefat writes new files only, so every other transaction reads, and is slow: a tenth.
-postmark_reads() { "$RECORDINGS" postmark mnt $((500 / SCALE)) $((2000 / SCALE)) 10; }
+# fusefat writes new files only, so every other transaction reads, and is slow: a twentieth.
+postmark_reads() { "$RECORDINGS" postmark mnt $((250 / SCALE)) $((1000 / SCALE)) 10; }
 
 rm -f "$FOLDER/list" "$FOLDER/tables.md"
 if [ "$(id -u)" != 0 ] || [ ! -e /dev/fuse ] || [ ! -e /dev/loop-control ]; then
@@ -198,7 +198,7 @@ fi
 if in_kernel vfat; then
 	record w9-fat vfat standin-postmark:file_system=fat "PostMark on FAT16" nothing postmark
 else
-	record w9-fat vfat standin-postmark:file_system=fat "PostMark without appends, a tenth, on FAT16" nothing postmark_reads
+	record w9-fat vfat standin-postmark:file_system=fat "PostMark without appends, a twentieth, on FAT16" nothing postmark_reads
 fi
 record w9-ext3 ext3 standin-postmark:file_system=ext3 "PostMark on ext3" nothing postmark
 record w9-ntfs ntfs standin-postmark:file_system=ntfs "PostMark on NTFS" nothing postmark
