@@ -68,7 +68,7 @@ instructions-renew: build ## keep today's instructions, and show the difference
 	bash tests/instructions.sh $(DESTAGE) renew
 
 .PHONY: live tools
-live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped
+live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped; IOTESTS=FOLDER adds qemu's
 	bash tests/live.sh $(DESTAGE)
 
 tools: ## install the Debian packages that `make live`, `make recordings`, `make instructions` and the live part of `make bench` use
