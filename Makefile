@@ -84,7 +84,7 @@ ifndef INPUT
 	cp $(TARGET)/prototype/prototype-responses.svg docs/
 endif
 
-recordings: build ## W5, W7, W8 and W9 of the BPLRU paper on real file systems, recorded (root; a few minutes); SCALE=N does an Nth
+recordings: build ## W5, W7, W8 and W9 of the BPLRU paper on real file systems, recorded (root; ten minutes); SCALE=N does an Nth
 	$(CARGO) build --release --locked --quiet -p destage-benches --bin recordings
 	bash experiments/recordings.sh $(DESTAGE) $(TARGET)/release/recordings $(TARGET)/recordings
 ifndef SCALE
