@@ -73,7 +73,7 @@ live: build ## other people's NBD clients against `destage serve`; what is not i
 
 tools: ## install the Debian packages that `make live`, `make recordings`, `make instructions` and the live part of `make bench` use
 	apt-get update
-	apt-get install --yes --no-install-recommends btrfs-progs dosfstools e2fsprogs exfat-fuse exfatprogs fio fuse3 fusefat libnbd-bin mount nbdfuse nbdkit ntfs-3g qemu-utils valgrind xfsprogs
+	apt-get install --yes --no-install-recommends btrfs-progs dosfstools e2fsprogs exfat-fuse exfatprogs fio fuse3 fusefat libnbd-bin mount nbdfuse nbdkit ntfs-3g qemu-utils sqlite3 valgrind xfsprogs
 
 .PHONY: prototype recordings
 prototype: build ## BPLRU, FAB, LRU and no buffer live in real time, and the same as a run (5 minutes); INPUT=trace or workload
