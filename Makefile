@@ -95,7 +95,7 @@ endif
 .PHONY: python python-test
 # Everything of Python stays here.
 VENV := .venv
-# The newest Python of at least 3.10 that can make environments; another one is named by PYTHON.
+# Python 3.10 or newer, with venv.
 PYTHON ?= python3
 
 python: setup $(VENV)/installed ## the Python package, built as the tests are, in an environment of the project's own: .venv
