@@ -25,7 +25,7 @@ pub(crate) const WORKLOAD: Workload = Workload {
         },
         PAGE_BYTES,
         Parameter {
-            default: "8.6",
+            default: "9.4",
             source: "what the table comes to; trace ssd-iozone-aligned2-100K: 936 s",
             ..MEAN_INTERARRIVAL_MS
         },
@@ -37,7 +37,7 @@ const TABLE: Table = Table {
     name: "standin-iozone",
     streams: STREAMS,
     area_pages: 300_000,
-    mean_ms: 8.6,
+    mean_ms: 9.4,
 };
 
 const STREAMS: &[Stream] = streams! {
@@ -45,9 +45,9 @@ const STREAMS: &[Stream] = streams! {
     WRITE   900, 0.0 to 12.0, turn 1, times 1.0, run 16 to 16 align 8 passes 1000 step 8, gap 20.0 80.0 0.0, sectors 1 of 8;
     WRITE   500, 12.0 to 100.0, turn 1, times 1.0, run 320 to 320 align 8 passes 1000 step 8, gap 20.0 80.0 0.0, sectors 1 of 8;
     WRITE   950, 0.0 to 100.0, turn 1, times 1.0, run 8000 to 8000 align 8 passes 1 step 0, gap 20.0 80.0 0.0, sectors 1 of 8;
-    WRITE 11500, 2.0 to 100.0, turn 30, times 1.0, run 3584 to 3584 align 32 passes 40 step 0, gap 0.0 0.3 0.0055, sectors 1 of 512;
-    WRITE 23000, 4.0 to 100.0, turn 40, times 1.0, run 32768 to 131072 align 128 passes 6 step 512, gap 0.0 8.5 0.0068, sectors 1 of 512;
-    WRITE 49830, 4.0 to 100.0, turn 40, times 1.0, run 32768 to 131072 align 512 passes 6 step 512, gap 0.0 0.3 0.0055, sectors 1 of 512;
+    WRITE 11500, 2.0 to 100.0, turn 30, times 1.0, run 3584 to 3584 align 32 passes 40 step 0, gap 10.0 4.0 0.0115, sectors 1 of 512;
+    WRITE 23000, 4.0 to 100.0, turn 40, times 1.0, run 32768 to 131072 align 128 passes 6 step 512, gap 10.0 4.0 0.0125, sectors 1 of 512;
+    WRITE 49830, 4.0 to 100.0, turn 40, times 1.0, run 32768 to 131072 align 512 passes 6 step 512, gap 27.0 0.3 0.0115, sectors 1 of 512;
     WRITE   300, 9.0 to 13.0, turn 8, times 1.0, run 32768 to 131072 align 32 passes 2 step 0, gap 0.0 0.5 0.0066, sectors 2 of 8192, 1 of 2048, 1 of 6144;
     WRITE   620, 20.0 to 25.0, turn 8, times 1.0, run 32768 to 262144 align 32 passes 2 step 0, gap 0.0 0.5 0.0066, sectors 3 of 8192, 1 of 2048, 1 of 6144;
     WRITE  1250, 40.0 to 50.0, turn 8, times 1.0, run 65536 to 524288 align 32 passes 2 step 0, gap 0.0 0.5 0.0066, sectors 3 of 8192, 1 of 2048, 1 of 6144;

@@ -30,7 +30,7 @@ const MOST_SECTORS: u64 = 1 << 14;
 /// The head's own: the sectors that it lies in, its share of writes, and the mean_interarrival_ms with which its gaps
 /// are those of the trace.
 const HEAD_SECTORS: u64 = 1_010_000;
-const HEAD_WRITES: f64 = 0.592;
+const HEAD_WRITE_PERCENT: f64 = 59.2;
 const HEAD_GAPS_MS: f64 = 8.0;
 
 const MEAN_REQUEST_SECTORS: Parameter = Parameter {
@@ -205,8 +205,8 @@ row! {
     FOOTPRINT_PAGES = "56814798", "span of a public TPC-C trace (MQSim, traces/tpcc-small)";
     WRITE_PERCENT = "100", "EPO (2011), section IV: writes only";
     MEAN_INTERARRIVAL_MS = "0.0522", "the same trace: 2618 writes in 136.5 ms";
-    MEAN_REQUEST_SECTORS = "21", "EPO (2011), section IV.A: mean write above 10 KB";
-    ALIGN_SECTORS = "4", "so that a write covers 3.1 pages of 4 KiB as in the same trace";
+    MEAN_REQUEST_SECTORS = "17.5", "the same trace: 8.7 KB, which take 12 KB of pages; EPO (2011), section IV.A, has a mean write above 10 KB";
+    ALIGN_SECTORS = "1", "the same trace: one write in eight begins on a page";
     STEP_SECTORS = "16", "database pages of 8 KiB";
     REWRITE_PERCENT = "1.5", "the same trace: 7879 different pages of 7995";
     RECENT_REQUESTS = "1024", "";
@@ -312,8 +312,12 @@ fn make(
         ),
     };
     // What the head has more of than is asked for is left out.
-    let (asked, has) = (own.write_percent / 100.0, HEAD_WRITES);
-    let odds = asked * (1.0 - has) / ((1.0 - asked) * has);
+    let (asked, has) = (own.write_percent, HEAD_WRITE_PERCENT);
+    let odds = if asked == has {
+        1.0
+    } else {
+        asked * (100.0 - has) / ((100.0 - asked) * has)
+    };
     Ok(Box::new(Recency {
         random,
         head,
