@@ -205,7 +205,7 @@ row! {
     FOOTPRINT_PAGES = "56814798", "span of a public TPC-C trace (MQSim, traces/tpcc-small)";
     WRITE_PERCENT = "100", "EPO (2011), section IV: writes only";
     MEAN_INTERARRIVAL_MS = "0.0522", "the same trace: 2618 writes in 136.5 ms";
-    MEAN_REQUEST_SECTORS = "17.5", "the same trace: 8.7 KB, which take 12 KB of pages; EPO (2011), section IV.A, has a mean write above 10 KB";
+    MEAN_REQUEST_SECTORS = "17", "the same trace: 8.7 KB, which take 12 KB of pages; EPO (2011), section IV.A, has a mean write above 10 KB";
     ALIGN_SECTORS = "1", "the same trace: one write in eight begins on a page";
     STEP_SECTORS = "16", "database pages of 8 KiB";
     REWRITE_PERCENT = "1.5", "the same trace: 7879 different pages of 7995";
