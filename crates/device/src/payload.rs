@@ -153,6 +153,12 @@ impl Payload {
         &self.medium
     }
 
+    /// The newest version that was accepted, or found by a mount.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
     /// How many pages have bytes in RAM.
     #[must_use]
     pub fn pages_in_ram(&self) -> usize {

@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all: written beside their place and renamed.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
@@ -104,6 +104,15 @@ impl Write for Target {
     }
 }
 
+impl Seek for Target {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::Beside { file, .. } => file.seek(to),
+            Self::Direct(file) => file.seek(to),
+        }
+    }
+}
+
 impl PendingFile {
     /// Begins the file at `path`; fails at once if it could not be written later.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
@@ -120,6 +129,18 @@ impl PendingFile {
         Ok(Self {
             path: path.to_owned(),
             writer: BufWriter::with_capacity(1 << 16, target),
+        })
+    }
+
+    /// As [`Self::create`], but `-` is standard output.
+    pub(crate) fn create_or_print(path: &Path) -> Result<Self, Failure> {
+        if path != Path::new("-") {
+            return Self::create(path);
+        }
+        let output = standard_output().map_err(|cause| unwritable(path, &cause))?;
+        Ok(Self {
+            path: path.to_owned(),
+            writer: BufWriter::with_capacity(1 << 16, Target::Direct(output)),
         })
     }
 
@@ -196,6 +217,13 @@ impl Write for PendingFile {
     }
 }
 
+/// For files whose beginning is known at their end.
+impl Seek for PendingFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.writer.seek(to)
+    }
+}
+
 /// The failure that `path` cannot be written.
 pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
     // Without the name of the temporary file, which means nothing to the user.
@@ -206,4 +234,15 @@ pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
         "{}: cannot be written: {cause}; expected a path in an existing, writable folder",
         path.display()
     ))
+}
+
+#[cfg(unix)]
+fn standard_output() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(not(unix))]
+fn standard_output() -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
 }
