@@ -24,8 +24,8 @@ use alloc::vec::Vec;
 use destage_base::Lpn;
 use destage_base::lazy::{Initial, LazyTable};
 
-pub use self::cells::digest;
 use self::blocks::Blocks;
+pub use self::cells::digest;
 use self::cells::{Cell, Stored};
 pub use self::cut::{BadDrive, CutReport, Lost};
 use self::cut::{Done, Undo};
