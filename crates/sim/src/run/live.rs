@@ -4,10 +4,11 @@
 //! know the next, and there are bytes. Its caller has the clock: model time goes on when it says so.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use destage_base::{Lpn, Ticks};
 use destage_device::RequestKind;
-use destage_device::payload::{Newest, Payload};
+use destage_device::payload::{Newest, Payload, cut_up};
 use destage_flash::medium::{ImageKind, Refusal};
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
@@ -99,11 +100,12 @@ pub enum Broken {
 struct Pending {
     kind: Option<RequestKind>,
     tag: u64,
-    data: Vec<u8>,
+    /// The bytes for each page.
+    data: Vec<Arc<[u8]>>,
 }
 
-/// Memory of a request's bytes that is kept for the next, at most.
-const KEPT_BYTES: usize = 1 << 16;
+/// Pieces of a request for which memory is kept for the next, at most.
+const KEPT_PIECES: usize = 16;
 
 /// The bytes of requests, and those of the device.
 struct Bytes {
@@ -132,7 +134,7 @@ impl Mover for Bytes {
         let pending = &mut self.pending[id as usize];
         self.payload.accept_taken(asked, &mut pending.data);
         pending.data.clear();
-        pending.data.shrink_to(KEPT_BYTES);
+        pending.data.shrink_to(KEPT_PIECES);
     }
 
     fn completed(&mut self, id: u32, now: Ticks) {
@@ -256,8 +258,9 @@ impl<'a> Live<'a> {
         let coming = &mut self.engine.mover_mut().coming;
         coming.kind = Some(ask.kind);
         coming.tag = ask.tag;
-        coming.data.clear();
-        coming.data.extend_from_slice(ask.data);
+        let head = (ask.sector % self.sectors_per_page * SECTOR_BYTES) as usize;
+        let page_bytes = (self.sectors_per_page * SECTOR_BYTES) as usize;
+        cut_up(ask.data, head, page_bytes, &mut coming.data);
         self.engine.submit(ask.as_request(at))?;
         self.check()
     }
