@@ -7,19 +7,20 @@
 //! which is dirty, and the *effects* on it that were emitted and have not ended, in their order. The newest of all
 //! these is what a read finds; without any, the flash has it.
 
+mod effect;
 mod power;
 mod table;
 
-use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
 use destage_buffer::destage::{Destage, DestageCause};
+use destage_flash::Operations;
 use destage_flash::medium::{Image, ImageKind, Medium, Refusal, SpareKind};
-use destage_flash::{Cause, Operations};
 
+use self::effect::{Effect, Emitted, Leaving};
 use self::table::PageTable;
 use crate::driver::BatchStep;
 use crate::operation::PageOperation;
@@ -56,49 +57,21 @@ pub struct Newest<'a> {
     pub kind: ImageKind,
 }
 
-/// Something that happens to a page on flash.
-#[derive(Clone)]
-enum Effect {
-    /// Its own bytes are programmed.
-    Program(Contents),
-    /// It is programmed to pad a cluster. With what is settled when the program begins.
-    Pad(Option<Contents>),
-    /// It is trimmed, as this version.
-    Trim(u64),
-}
-
-impl Effect {
-    /// Whether `operation` carries it out.
-    fn is_by(&self, operation: PageOperation) -> bool {
-        match self {
-            Self::Program(_) => operation.write_cause() == Some(Cause::Host),
-            Self::Pad(_) => operation.write_cause() == Some(Cause::Pad),
-            Self::Trim(_) => operation.is_trim(),
+impl Newest<'_> {
+    fn to_contents(self) -> Contents {
+        Contents {
+            version: self.version,
+            bytes: self.bytes.clone(),
+            kind: self.kind,
         }
     }
 }
 
-/// An effect, and which of all it is by its emission.
+/// A page in the buffer. Zeros that were asked for are those of the payload itself, and no other page has them.
 #[derive(Clone)]
-struct Emitted {
-    effect: Effect,
-    number: u64,
-}
-
-/// The effects on a page that have not ended, in the order of their emission.
-#[derive(Clone, Default)]
-struct Leaving {
-    effects: VecDeque<Emitted>,
-    /// How many of them have begun.
-    begun: usize,
-}
-
-impl Leaving {
-    /// The latest of the first `count` effects.
-    fn before(&self, count: usize) -> impl Iterator<Item = &Effect> {
-        let first = self.effects.range(..count);
-        first.rev().map(|emitted| &emitted.effect)
-    }
+struct Resident {
+    version: u64,
+    bytes: Arc<[u8]>,
 }
 
 /// The request that is being submitted.
@@ -115,7 +88,7 @@ struct Accepted {
 #[derive(Clone)]
 pub struct Payload {
     medium: Medium,
-    residents: PageTable<Option<Contents>>,
+    residents: PageTable<Option<Resident>>,
     leaving: PageTable<Leaving>,
     page_bytes: usize,
     sector_bytes: usize,
@@ -222,19 +195,14 @@ impl Payload {
     /// What a read of `page` finds now.
     #[must_use]
     pub fn newest(&self, page: Lpn) -> Contents {
-        let found = self.look(page);
-        Contents {
-            version: found.version,
-            bytes: found.bytes.clone(),
-            kind: found.kind,
-        }
+        self.look(page).to_contents()
     }
 
     /// The same by reference.
     #[must_use]
     pub fn look(&self, page: Lpn) -> Newest<'_> {
         if let Some(resident) = self.resident(page) {
-            return resident.by_reference();
+            return resident;
         }
         let leaving = self.leaving.get(page);
         let found = self.before(page, leaving.map_or(0, |leaving| leaving.effects.len()));
@@ -245,8 +213,20 @@ impl Payload {
         })
     }
 
-    fn resident(&self, page: Lpn) -> Option<&Contents> {
-        self.residents.get(page)?.as_ref()
+    fn resident(&self, page: Lpn) -> Option<Newest<'_>> {
+        let resident = self.residents.get(page)?.as_ref()?;
+        Some(Newest {
+            version: resident.version,
+            bytes: &resident.bytes,
+            kind: self.kind_of_resident(&resident.bytes),
+        })
+    }
+
+    fn kind_of_resident(&self, bytes: &Arc<[u8]>) -> ImageKind {
+        match Arc::ptr_eq(bytes, &self.zeros) {
+            true => ImageKind::Zeros,
+            false => ImageKind::Host,
+        }
     }
 
     /// The contents of `page` before the effect at `position`; none where it was never written or is trimmed.
@@ -326,8 +306,8 @@ impl Payload {
 
     /// See [`Driver::taken_in`](crate::Driver::taken_in).
     pub fn taken_in(&mut self, page: Lpn, offset: u32) {
-        let written = self.written(page, offset);
-        *self.residents.place(page) = Some(written);
+        let Contents { version, bytes, .. } = self.written(page, offset);
+        *self.residents.place(page) = Some(Resident { version, bytes });
     }
 
     /// See [`Driver::bypassed`](crate::Driver::bypassed).
@@ -353,7 +333,7 @@ impl Payload {
         }
         for dirty in &record.pages {
             let contents = if record.retain {
-                self.resident(dirty.page).cloned()
+                self.resident(dirty.page).map(Newest::to_contents)
             } else {
                 self.take_resident(dirty.page)
             };
@@ -368,7 +348,12 @@ impl Payload {
     }
 
     fn take_resident(&mut self, page: Lpn) -> Option<Contents> {
-        self.residents.vacate(page)?.take()
+        let Resident { version, bytes } = self.residents.vacate(page)?.take()?;
+        Some(Contents {
+            version,
+            kind: self.kind_of_resident(&bytes),
+            bytes,
+        })
     }
 
     /// `effect` on `page` is emitted, as the latest of all.
@@ -483,9 +468,9 @@ impl Payload {
         }
         match effect {
             Effect::Program(contents) | Effect::Pad(Some(contents)) => {
-                let is_same = |resident: &Contents| {
+                let is_same = |resident: Newest<'_>| {
                     resident.version == contents.version
-                        && Arc::ptr_eq(&resident.bytes, &contents.bytes)
+                        && Arc::ptr_eq(resident.bytes, &contents.bytes)
                 };
                 if self.resident(page).is_some_and(is_same) {
                     // It was written back and is clean: the flash has it.
@@ -516,9 +501,8 @@ impl Payload {
         if matches!(next, Some(Effect::Pad(None))) {
             let padding = match self.before(page, begun) {
                 Some(found) => Contents {
-                    version: found.version,
-                    bytes: found.bytes.clone(),
                     kind: ImageKind::Copy,
+                    ..found.to_contents()
                 },
                 None => self.nothing(0),
             };

@@ -8,8 +8,9 @@ use destage_flash::medium::{BadDrive, CutReport, ImageKind, Medium, Refusal};
 use destage_flash::mount::{MountError, MountReport, mount};
 use destage_flash::{Ftl, Operations, Timing};
 
+use super::effect::{Effect, Leaving};
 use super::table::PageTable;
-use super::{Effect, Leaving, Payload, image_of};
+use super::{Payload, image_of};
 
 impl Payload {
     /// The power fails: RAM is lost, and of each step in service what had not ended. `elapsed` gives how long ago the step

@@ -46,6 +46,10 @@ impl<T: Default> PageTable<T> {
         let (position, place) = self.places.locate(page);
         let place = place.unwrap_or_else(|| {
             let place = self.free.pop().unwrap_or_else(|| {
+                if self.things.len() == self.things.capacity() {
+                    // Twice as much would be too much for what is as large as a buffer.
+                    self.things.reserve_exact(self.things.len() / 8 + 8);
+                }
                 self.things.push(T::default());
                 self.things.len() as u32 - 1
             });
