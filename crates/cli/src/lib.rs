@@ -29,6 +29,7 @@ mod budget;
 mod catalogue;
 mod choices;
 mod compare;
+mod curve;
 mod demo;
 mod errors;
 mod fit;
@@ -97,6 +98,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, typed),
         Command::Compare(arguments) => compare::run(arguments, typed),
+        Command::Curve(arguments) => curve::run(arguments, typed),
         Command::Reproduce(arguments) => reproduce::run(arguments),
         Command::Study(arguments) => study::run(arguments),
         Command::Precondition(arguments) => precondition::run(arguments),

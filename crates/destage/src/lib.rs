@@ -12,6 +12,7 @@
 //! | --- | --- |
 //! | [`Input`], [`Reading`], [`Facts`], [`Sizing`] | what is simulated, how it is read, what is known of it then |
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
+//! | [`curve`](curve()), [`CurvePlan`], [`Curves`] | metrics over the size of the buffer |
 //! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
@@ -25,6 +26,7 @@
 
 mod compare;
 pub mod csv;
+mod curve;
 mod cut;
 mod devices;
 mod error;
@@ -59,6 +61,7 @@ pub use destage_sim::observer::{Observer, Response};
 pub use destage_sim::settings::{Config, Origin, Settings};
 
 pub use compare::{Effort, compare};
+pub use curve::{Curve, CurvePlan, Curves, curve};
 pub use cut::{CutOutcome, cut};
 pub use destage_sim::power::{CutAt, CutPlan};
 pub use error::Error;
