@@ -24,19 +24,12 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     let plan = CurvePlan {
         settings: choices::settings(common, typed)?,
         buffers: arguments.buffers.as_deref().map(split_items),
-        sizes: arguments.sizes.as_deref().map(|text| {
-            let items = text.split(',');
-            items.map(|item| item.trim().to_owned()).collect()
-        }),
+        sizes: choices::sizes(arguments.sizes.as_deref()),
     };
     if let Err(error) = metrics::require(&arguments.metric) {
         return Err(Failure::input(format!("--metric: {error}")));
     }
-    let traces: Vec<_> = arguments.trace.iter().cloned().collect();
-    let inputs = choices::inputs(&traces, common)?;
-    let Some(input) = inputs.first() else {
-        return Err(Failure::input("expected a trace, or --workload".to_owned()));
-    };
+    let input = choices::input(arguments.trace.as_ref(), common)?;
     let output = common.results.output.as_deref();
     let config = common.device.settings.config.as_deref();
     let read: Vec<&Path> = arguments
@@ -60,7 +53,7 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
         progress: &progress,
         ..Effort::default()
     };
-    let curves = curve(input, &plan, &effort);
+    let curves = curve(&input, &plan, &effort);
     drop(progress);
     let mut curves = curves?;
     curves.manifest.command = command();

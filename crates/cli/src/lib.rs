@@ -24,6 +24,7 @@
     reason = "this is the one crate whose business is to print"
 )]
 
+mod about;
 mod args;
 mod budget;
 mod catalogue;
@@ -53,6 +54,7 @@ mod serve;
 #[cfg(unix)]
 mod serve_args;
 mod show;
+mod size;
 mod study;
 mod trace_args;
 mod trace_file;
@@ -99,6 +101,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Run(arguments) => run::run(arguments, typed),
         Command::Compare(arguments) => compare::run(arguments, typed),
         Command::Curve(arguments) => curve::run(arguments, typed),
+        Command::Size(arguments) => size::run(arguments, typed),
         Command::Reproduce(arguments) => reproduce::run(arguments),
         Command::Study(arguments) => study::run(arguments),
         Command::Precondition(arguments) => precondition::run(arguments),
@@ -121,5 +124,8 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         },
         Command::List(arguments) => list::run(arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Completions(arguments) => about::completions(arguments),
+        Command::Man(arguments) => about::manual(arguments),
+        Command::Version(arguments) => about::version(arguments),
     }
 }

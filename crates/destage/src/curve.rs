@@ -224,13 +224,23 @@ fn grid(plan: &CurvePlan) -> Result<Grid, Error> {
 }
 
 /// The sizes that `items` stand for, ascending.
-fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error> {
+pub(crate) fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error> {
     let combinations = grid.clone().sizes(items.iter().cloned()).every()?;
     let capacity = |combination: &Combination| combination.config.typed.buffer.capacity_bytes;
     let mut sizes: Vec<u64> = combinations.iter().map(capacity).collect();
     sizes.sort_unstable();
     sizes.dedup();
     Ok(sizes)
+}
+
+/// The sizes that are tried on `input`, read under `of`, where none are given.
+pub(crate) fn footprint_sizes(
+    input: &Input,
+    of: &Combination,
+    effort: &Effort<'_>,
+) -> Result<Vec<u64>, Error> {
+    let (footprint, _) = read(input, of, &mut [None], effort)?;
+    Ok(default_sizes(footprint, of.config.typed.flash.page_bytes))
 }
 
 /// Sizes in bytes, where `footprint` pages are written in all.
