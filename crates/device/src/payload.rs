@@ -135,6 +135,12 @@ impl Payload {
         &self.medium
     }
 
+    /// The newest version that was accepted, or found by a mount.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
     /// How many pages are resident, and how many have effects that have not ended.
     #[must_use]
     pub fn pages_in_ram(&self) -> [usize; 2] {
@@ -163,12 +169,18 @@ impl Payload {
         self.accept_kept(request)
     }
 
-    fn accept_kept(&mut self, request: &Request) -> u64 {
+    /// The version that `request` gets if it is accepted next.
+    #[must_use]
+    pub fn version_of(&self, request: &Request) -> u64 {
         let changes = matches!(
             request.kind,
             RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim
         );
-        self.version += u64::from(changes);
+        self.version + u64::from(changes)
+    }
+
+    fn accept_kept(&mut self, request: &Request) -> u64 {
+        self.version = self.version_of(request);
         self.accepted.version = self.version;
         self.accepted.span = match request.kind {
             // What it changes at all it changes whole.

@@ -7,6 +7,8 @@
 //! | [`configuration`](configuration()) | from settings to the device's configuration |
 //! | [`server`] | sockets, one event loop, no thread for anybody |
 //! | [`control`] | the control socket: what may be said, and who says it |
+//! | [`crash`] | a program on a device whose power fails, again and again |
+//! | [`write_log`] | what clients write, as the kernel's dm-log-writes keeps it |
 //! | [`client`], [`replay`] | a small client, and traces played to a server |
 //! | [`address`] | where a server is |
 //!
@@ -18,9 +20,11 @@ pub mod address;
 pub mod client;
 mod configuration;
 pub mod control;
+pub mod crash;
 pub mod device;
 pub mod protocol;
 pub mod replay;
 pub mod server;
+pub mod write_log;
 
 pub use configuration::configuration;

@@ -10,6 +10,7 @@ mod commands;
 mod core;
 mod operators;
 mod peer;
+mod power;
 mod stream;
 mod timer;
 
@@ -142,7 +143,7 @@ impl<'a> Server<'a> {
     /// If it cannot listen there, or is not to.
     pub fn bind(
         settings: &Settings,
-        front: Front<'a>,
+        mut front: Front<'a>,
         recorder: Option<Recorder<'a>>,
     ) -> Result<Self, ServeError> {
         if settings.export.len() > STRING_MAX {
@@ -173,6 +174,10 @@ impl<'a> Server<'a> {
         let operators = control
             .map(|path| listen(&Place::unix(path), OPERATORS))
             .transpose()?;
+        if control.is_some() {
+            // Whoever can ask for it may cut the power.
+            front.keep_ledger();
+        }
         let page = front.page_bytes();
         let export = Export {
             name: settings.export.clone(),
@@ -307,6 +312,8 @@ impl<'a> Server<'a> {
             match listener.accept() {
                 // One too many: it sees that it is closed.
                 Ok(_) if self.core.connections() >= CONNECTIONS_MAX => {}
+                // Without power there is nobody to talk to.
+                Ok(_) if of_clients && !self.core.front.is_on() => {}
                 Ok(stream) => {
                     let registry = self.poll.registry();
                     self.core.welcome(stream, of_clients, |stream, place| {

@@ -3,16 +3,21 @@
 //! It is the engine of a run, with the same host, channel and device; only requests come from somebody who does not
 //! know the next, and there are bytes. Its caller has the clock: model time goes on when it says so.
 
+mod power;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use destage_base::{Lpn, Ticks};
 use destage_device::RequestKind;
+use destage_device::ledger::Ledger;
 use destage_device::payload::{Newest, Payload, cut_up};
+use destage_flash::Ftl;
 use destage_flash::medium::{ImageKind, Refusal};
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
+pub use self::power::{Cut, CutAfter, Off, Restored};
 use super::Config;
 use crate::engine::{Engine, EngineConfig, Mover, Replay, Window};
 use crate::error::SimError;
@@ -20,6 +25,7 @@ use crate::host::Attribution;
 use crate::metrics::{Metrics, Scope, collect};
 use crate::observer::Observer;
 use crate::paging::AddressMap;
+use crate::power::Trigger;
 use crate::prepass::Prepass;
 
 /// One request, with its bytes.
@@ -116,6 +122,12 @@ struct Bytes {
     pending: Vec<Pending>,
     completions: VecDeque<Completion>,
     refusal: Option<Refusal>,
+    /// Writes accepted, write-zeroes included, and flushes.
+    accepted: [u64; 2],
+    /// What a loss of power is held against, if one may come.
+    ledger: Option<Box<Ledger>>,
+    /// When it comes, if that is settled.
+    trigger: Option<Box<Trigger>>,
 }
 
 impl Mover for Bytes {
@@ -132,12 +144,27 @@ impl Mover for Bytes {
 
     fn accepted(&mut self, id: u32, asked: &destage_device::Request) {
         let pending = &mut self.pending[id as usize];
+        if let Some(ledger) = &mut self.ledger {
+            let pieces = pending.data.iter().map(|piece| &**piece);
+            ledger.accept(id, asked, self.payload.version_of(asked), pieces);
+        }
         self.payload.accept_taken(asked, &mut pending.data);
+        match asked.kind {
+            RequestKind::Write | RequestKind::WriteZeroes => self.accepted[0] += 1,
+            RequestKind::Flush => self.accepted[1] += 1,
+            RequestKind::Read | RequestKind::Trim => {}
+        }
+        if let Some(trigger) = &mut self.trigger {
+            trigger.accepted(asked.kind);
+        }
         pending.data.clear();
         pending.data.shrink_to(KEPT_PIECES);
     }
 
     fn completed(&mut self, id: u32, now: Ticks) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.answer(id);
+        }
         let tag = self.pending[id as usize].tag;
         self.completions.push_back(Completion { tag, at: now });
     }
@@ -146,9 +173,12 @@ impl Mover for Bytes {
         Some(&mut self.payload)
     }
 
-    fn begun(&mut self, _: u32, outcome: Result<(), Refusal>) {
+    fn begun(&mut self, die: u32, outcome: Result<(), Refusal>) {
         if let Err(refusal) = outcome {
             self.refusal.get_or_insert(refusal);
+        }
+        if let Some(trigger) = &mut self.trigger {
+            trigger.begun(die);
         }
     }
 }
@@ -156,9 +186,14 @@ impl Mover for Bytes {
 /// The device. See the [module](self).
 pub struct Live<'a> {
     engine: Engine<'a, Bytes>,
+    config: Config,
     scope: Scope,
     sectors_per_page: u64,
     sectors: u64,
+    /// When the power has failed, and nothing happens any more.
+    failed_at: Option<Ticks>,
+    /// Sectors that did not hold after the latest loss of power what they had to.
+    bad: Vec<u64>,
 }
 
 impl Config {
@@ -200,15 +235,26 @@ impl<'a> Live<'a> {
     pub fn new(config: &Config, mut observer: Box<dyn Observer + 'a>) -> Result<Self, SimError> {
         config.check_live()?;
         let ftl = config.prepared_ftl(&mut *observer)?;
+        let geometry = config.geometry();
+        let payload = Payload::new(
+            config.medium(&*ftl),
+            geometry.page_bytes as usize,
+            (geometry.page_bytes / SECTOR_BYTES) as usize,
+        );
+        Self::over(config.clone(), ftl, payload, observer)
+    }
+
+    /// The device of `config`, of which flash, layer and contents are there, with an empty buffer.
+    fn over(
+        config: Config,
+        ftl: Box<dyn Ftl>,
+        payload: Payload,
+        observer: Box<dyn Observer + 'a>,
+    ) -> Result<Self, SimError> {
         let scope = config.scope(true, &*ftl);
         let geometry = config.geometry();
         let sectors_per_page = geometry.page_bytes / SECTOR_BYTES;
         let sectors = ftl.pages() * sectors_per_page;
-        let payload = Payload::new(
-            config.medium(&*ftl),
-            geometry.page_bytes as usize,
-            sectors_per_page as usize,
-        );
         let buffer = config.buffer(true, &Prepass::default())?;
         let device = config.device(true, Bytes::WANTS_PAGES, buffer, ftl);
         let bytes = Bytes {
@@ -217,6 +263,9 @@ impl<'a> Live<'a> {
             pending: Vec::new(),
             completions: VecDeque::new(),
             refusal: None,
+            accepted: [0; 2],
+            ledger: None,
+            trigger: None,
         };
         let host = EngineConfig {
             replay: Replay::Trace,
@@ -229,9 +278,12 @@ impl<'a> Live<'a> {
         let clock = (config.timing(), geometry.dies);
         Ok(Self {
             engine: Engine::new(host, "request", device, clock, bytes, observer),
+            config,
             scope,
             sectors_per_page,
             sectors,
+            failed_at: None,
+            bad: Vec::new(),
         })
     }
 
@@ -261,8 +313,17 @@ impl<'a> Live<'a> {
         let head = (ask.sector % self.sectors_per_page * SECTOR_BYTES) as usize;
         let page_bytes = (self.sectors_per_page * SECTOR_BYTES) as usize;
         cut_up(ask.data, head, page_bytes, &mut coming.data);
-        self.engine.submit(ask.as_request(at))?;
+        self.engine.expect(ask.as_request(at));
+        while self.engine.is_coming() && self.step()? {}
         self.check()
+    }
+
+    /// Lets the next event happen; whether there was one, and the power did not fail before it.
+    fn step(&mut self) -> Result<bool, Broken> {
+        if self.engine.mover().trigger.is_some() && self.fails_before(self.engine.next_time()) {
+            return Ok(false);
+        }
+        Ok(self.engine.step()?)
     }
 
     /// Lets everything happen that is due at `until` or before.
@@ -270,18 +331,24 @@ impl<'a> Live<'a> {
     /// # Errors
     /// Why the device is used no more.
     pub fn advance(&mut self, until: Ticks) -> Result<(), Broken> {
-        self.engine.advance(until)?;
+        while self.engine.next_time().is_some_and(|time| time <= until) && self.step()? {}
+        if self.engine.mover().trigger.is_some() {
+            self.fails_before(until.checked_add(1));
+        }
         self.check()
     }
 
-    /// Lets things happen until a request is complete.
+    /// Lets things happen until a request is complete, or the power fails.
     ///
     /// # Errors
     /// Why the device is used no more.
     pub fn advance_to_completion(&mut self) -> Result<(), Broken> {
         while self.engine.mover().completions.is_empty() {
-            if !self.engine.step()? {
-                return Err(Broken::Stuck);
+            if !self.step()? {
+                return match self.failed_at {
+                    Some(_) => Ok(()),
+                    None => Err(Broken::Stuck),
+                };
             }
         }
         self.check()
@@ -292,6 +359,12 @@ impl<'a> Live<'a> {
             Some(refusal) => Err(Broken::Refused(*refusal)),
             None => Ok(()),
         }
+    }
+
+    /// Writes that the device has accepted, write-zeroes included, and flushes.
+    #[must_use]
+    pub fn accepted(&self) -> [u64; 2] {
+        self.engine.mover().accepted
     }
 
     /// The next request that is complete, in their order.
