@@ -86,6 +86,12 @@ impl<'a> Front<'a> {
         self.page_bytes
     }
 
+    /// Whether requests are complete at the model's time.
+    #[must_use]
+    pub fn is_paced(&self) -> bool {
+        self.pace == Pace::Model
+    }
+
     /// Why the device is used no more, if it is not.
     #[must_use]
     pub fn broken(&self) -> Option<&Broken> {

@@ -4,12 +4,13 @@
 //! begun never was, and what was in flight is unreadable: a page by its program, a block by its erase.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use destage_base::lazy::LazyTable;
 use destage_base::{Lpn, Random, Ticks};
 
-use super::cells::{Before, Block, Cell, check_sum};
+use super::cells::{Before, Block, Cell, Stored};
 use super::{Medium, Nowhere, SpareKind};
 use crate::batch::Batch;
 use crate::operation::{Kind, Operation, Transfer};
@@ -212,7 +213,6 @@ impl Medium {
         broken: &mut Vec<Broken>,
     ) {
         let (page_bits, pages) = (self.page_bits, self.pages_per_block);
-        let bytes = self.zeros.len();
         let state = &mut self.dies[die as usize];
         let done = core::mem::take(&mut state.done);
         for (done, reached) in done.into_iter().zip(reached).rev() {
@@ -224,10 +224,7 @@ impl Medium {
                 (Undo::Program(before), Reached::Nothing) => block.take_back(page, before),
                 (Undo::Program(_), Reached::Middle) => {
                     let torn = block.stored(page).filter(|_| bad.torn_sector_bytes > 0);
-                    let torn = torn.copied().map(|stored| Torn {
-                        data: block.data(&stored, bytes).map(<[u8]>::to_vec),
-                        spare: stored.spare,
-                    });
+                    let torn = torn.cloned();
                     block.break_latest(page);
                     report.programs += 1;
                     broken.push((die, number, page, torn));
@@ -253,7 +250,7 @@ impl Medium {
     fn tear(
         &mut self,
         (die, block, page): (u32, u32, u32),
-        torn: Torn,
+        torn: Stored,
         bad: &BadDrive,
         random: &mut Random,
         report: &mut CutReport,
@@ -264,49 +261,38 @@ impl Medium {
         if matches!(torn.spare.kind, SpareKind::Map | SpareKind::Fill) {
             return;
         }
-        let mut bytes = torn.data.unwrap_or_else(|| self.zeros.to_vec());
+        let mut bytes = torn.data.as_ref().unwrap_or(&self.zeros).to_vec();
         let old = self.latest_on_flash(logical);
         for (number, sector) in bytes.chunks_mut(bad.torn_sector_bytes).enumerate() {
             match random.below(3) {
                 0 => {
                     let start = number * bad.torn_sector_bytes;
-                    let before = old.as_deref().unwrap_or(&self.zeros);
+                    let before = old.as_ref().unwrap_or(&self.zeros);
                     sector.copy_from_slice(&before[start..start + sector.len()]);
                 }
                 1 => {}
                 _ => sector.fill_with(|| random.next_u64() as u8),
             }
         }
-        let mut stored = self.stored(
-            &super::Payload {
-                kind: torn.spare.kind,
-                page: torn.spare.page,
-                version: torn.spare.version,
-                digest: super::digest(&bytes),
-                has_data: true,
-            },
-            torn.spare.purpose,
-            torn.spare.program,
-        );
-        stored.is_torn = true;
-        debug_assert!(stored.spare.check == check_sum(&stored.spare, stored.digest));
-        self.dies[die as usize].blocks[block].restore_torn(page, stored, &bytes);
+        let stored = Stored {
+            data: Some(bytes.into()),
+            is_torn: true,
+            ..torn
+        };
+        self.dies[die as usize].blocks[block].restore_torn(page, stored);
         report.lost.push((logical, Lost::Torn));
     }
 
     /// The contents of the newest readable copy of `page`.
-    fn latest_on_flash(&self, page: Lpn) -> Option<Vec<u8>> {
+    fn latest_on_flash(&self, page: Lpn) -> Option<Arc<[u8]>> {
         let blocks = self.dies.iter().flat_map(|die| die.blocks.made());
-        let copies = blocks.flat_map(|block| block.all().map(move |(_, stored)| (block, stored)));
-        let of_page = copies.filter(|(_, stored)| {
+        let copies = blocks.flat_map(|block| block.all().map(|(_, stored)| stored));
+        let of_page = copies.filter(|stored| {
             stored.spare.page == Some(page)
                 && !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill)
         });
-        let newest = of_page.max_by_key(|(_, stored)| (stored.spare.version, stored.spare.program));
-        newest.map(|(block, stored)| {
-            let data = block.data(stored, self.zeros.len());
-            data.unwrap_or(&self.zeros).to_vec()
-        })
+        let newest = of_page.max_by_key(|stored| (stored.spare.version, stored.spare.program));
+        newest.map(|stored| stored.data.as_ref().unwrap_or(&self.zeros).clone())
     }
 
     /// The pages before `page` on its word line cannot be read any more.
@@ -333,9 +319,4 @@ impl Medium {
 }
 
 /// A program that was cut off: die, block, page, and what it would have left.
-type Broken = (u32, u32, u32, Option<Torn>);
-
-struct Torn {
-    spare: super::Spare,
-    data: Option<Vec<u8>>,
-}
+type Broken = (u32, u32, u32, Option<Stored>);

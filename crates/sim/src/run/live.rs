@@ -6,11 +6,12 @@
 mod power;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use destage_base::{Lpn, Ticks};
 use destage_device::RequestKind;
 use destage_device::ledger::Ledger;
-use destage_device::payload::{Newest, Payload};
+use destage_device::payload::{Newest, Payload, cut_up};
 use destage_flash::Ftl;
 use destage_flash::medium::{ImageKind, Refusal};
 use destage_trace::request::SECTOR_BYTES;
@@ -105,11 +106,12 @@ pub enum Broken {
 struct Pending {
     kind: Option<RequestKind>,
     tag: u64,
-    data: Vec<u8>,
+    /// The bytes for each page.
+    data: Vec<Arc<[u8]>>,
 }
 
-/// Memory of a request's bytes that is kept for the next, at most.
-const KEPT_BYTES: usize = 1 << 16;
+/// Pieces of a request for which memory is kept for the next, at most.
+const KEPT_PIECES: usize = 16;
 
 /// The bytes of requests, and those of the device.
 struct Bytes {
@@ -142,13 +144,11 @@ impl Mover for Bytes {
 
     fn accepted(&mut self, id: u32, asked: &destage_device::Request) {
         let pending = &mut self.pending[id as usize];
-        match &mut self.ledger {
-            None => _ = self.payload.accept_taken(asked, &mut pending.data),
-            Some(ledger) => {
-                let version = self.payload.accept(asked, &pending.data);
-                ledger.accept(id, asked, version, &pending.data);
-            }
+        if let Some(ledger) = &mut self.ledger {
+            let pieces = pending.data.iter().map(|piece| &**piece);
+            ledger.accept(id, asked, self.payload.version_of(asked), pieces);
         }
+        self.payload.accept_taken(asked, &mut pending.data);
         match asked.kind {
             RequestKind::Write | RequestKind::WriteZeroes => self.accepted[0] += 1,
             RequestKind::Flush => self.accepted[1] += 1,
@@ -158,7 +158,7 @@ impl Mover for Bytes {
             trigger.accepted(asked.kind);
         }
         pending.data.clear();
-        pending.data.shrink_to(KEPT_BYTES);
+        pending.data.shrink_to(KEPT_PIECES);
     }
 
     fn completed(&mut self, id: u32, now: Ticks) {
@@ -310,8 +310,9 @@ impl<'a> Live<'a> {
         let coming = &mut self.engine.mover_mut().coming;
         coming.kind = Some(ask.kind);
         coming.tag = ask.tag;
-        coming.data.clear();
-        coming.data.extend_from_slice(ask.data);
+        let head = (ask.sector % self.sectors_per_page * SECTOR_BYTES) as usize;
+        let page_bytes = (self.sectors_per_page * SECTOR_BYTES) as usize;
+        cut_up(ask.data, head, page_bytes, &mut coming.data);
         self.engine.expect(ask.as_request(at));
         while self.engine.is_coming() && self.step()? {}
         self.check()
