@@ -9,6 +9,7 @@ use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_serve::address::{Place, socket_address};
 use destage_serve::device::{Front, Pace};
+use destage_serve::media::{self, Opened};
 use destage_serve::server::{Ended, Recorder, ServeError, Server, Settings};
 use destage_sim::observer::{Observer, Response};
 use destage_sim::run::live::Live;
@@ -31,7 +32,16 @@ use crate::trace_file::form_of;
 /// Runs the command.
 pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), Failure> {
     let settings = choices::of_device(&arguments.device, None, typed)?;
-    let (config, notes) = destage_serve::configuration(&settings)?;
+    let on = match &arguments.backing {
+        Some(path) => media::Place::Backing(path),
+        None => media::Place::Ram,
+    };
+    let Opened {
+        config,
+        notes,
+        media,
+        sync,
+    } = media::open(&settings, on, arguments.read_only).map_err(Failure::input)?;
     if !arguments.noise.quiet {
         for note in notes {
             report_line(&format!("destage: note: {note}"));
@@ -69,7 +79,7 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     let recording = RefCell::new(Recording { writer, count: 0 });
 
     destage_memory::doing(format!("serving {}", about(&config)));
-    let live = Live::new(&config, Box::new(Watcher(&mut logs)))?;
+    let live = Live::over(&config, media, Box::new(Watcher(&mut logs)))?;
     let pace = match arguments.pace {
         PaceArgument::None => Pace::None,
         PaceArgument::Model => Pace::Model,
@@ -84,7 +94,8 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         anywhere: arguments.listen_anywhere,
         about: about(&config),
     };
-    let server = Server::bind(&settings, Front::new(live, pace), recorder).map_err(failure)?;
+    let front = Front::lasting(live, pace, sync);
+    let server = Server::bind(&settings, front, recorder).map_err(failure)?;
     let stopper = server.stopper();
     interrupt::instead(move || stopper.stop());
     output::print(&format!("ready {}\n", server.address()))?;
@@ -108,6 +119,11 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         file.commit()?;
     }
     show(&config, &ended, arguments.json)?;
+    if let Some(why) = ended.unsaved {
+        return Err(Failure::input(format!(
+            "the last flush: {why}; what was written since the flush before may be lost"
+        )));
+    }
     match ended.broken {
         None => Ok(()),
         Some(why @ destage_sim::run::live::Broken::Full(_)) => Err(Failure::input(why)),

@@ -1,9 +1,11 @@
 //! The device behind the server, and how its time goes with ours.
 
+use std::io;
 use std::time::{Duration, Instant};
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
+use destage_device::backed::Fault;
 use destage_sim::latencies::{Counted, Summary};
 use destage_sim::metrics::Metrics;
 use destage_sim::run::live::{Ask, Broken, Completion, Holds, Live};
@@ -18,9 +20,14 @@ pub enum Pace {
     Model,
 }
 
+/// Makes what was written last, whatever happens to this process or to the machine.
+pub type Sync = Box<dyn FnMut() -> io::Result<()> + Send>;
+
 /// The device. See the [module](self).
 pub struct Front<'a> {
     live: Live<'a>,
+    /// What makes its bytes last, if anything does; the server has it while it runs.
+    sync: Option<Sync>,
     pace: Pace,
     began: Instant,
     broken: Option<Broken>,
@@ -35,12 +42,27 @@ impl<'a> Front<'a> {
     pub fn new(live: Live<'a>, pace: Pace) -> Self {
         Self {
             live,
+            sync: None,
             pace,
             began: Instant::now(),
             broken: None,
             in_flight: 0,
             late: Counted::default(),
         }
+    }
+
+    /// The same of a device whose bytes `sync` makes last: no flush, and nothing forced, is answered before.
+    #[must_use]
+    pub fn lasting(live: Live<'a>, pace: Pace, sync: Option<Sync>) -> Self {
+        Self {
+            sync,
+            ..Self::new(live, pace)
+        }
+    }
+
+    /// What makes its bytes last.
+    pub(crate) fn take_sync(&mut self) -> Option<Sync> {
+        self.sync.take()
     }
 
     /// Bytes that the device offers.
@@ -134,8 +156,19 @@ impl<'a> Front<'a> {
     }
 
     /// See [`Live::read`].
-    pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) {
-        self.live.read(sector, sectors, out);
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.live.read(sector, sectors, out)
+    }
+
+    /// See [`Live::settle`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn settle(&mut self) -> Result<(), Fault> {
+        self.live.settle()
     }
 
     /// See [`Live::holds`].

@@ -10,6 +10,7 @@
 mod cells;
 mod cut;
 mod fill;
+mod keeper;
 mod refusal;
 mod scan;
 mod spare;
@@ -27,6 +28,7 @@ pub use self::cells::digest;
 use self::cells::{Block, Cell, Stored};
 pub use self::cut::{BadDrive, CutReport, Lost};
 use self::cut::{Done, Undo};
+pub use self::keeper::Fault;
 pub use self::refusal::{Refusal, Spot};
 pub use self::spare::{Image, ImageKind, Spare, SpareKind};
 use crate::batch::Entry as BatchEntry;

@@ -11,6 +11,7 @@ mod core;
 mod operators;
 mod peer;
 mod stream;
+mod syncer;
 mod timer;
 
 use std::io;
@@ -26,6 +27,7 @@ use mio::{Events, Poll, Token, Waker};
 use self::core::Core;
 pub use self::core::Recorder;
 use self::stream::Listener;
+use self::syncer::Syncer;
 use self::timer::Timer;
 use crate::address::{Address, Place};
 use crate::device::Front;
@@ -112,6 +114,8 @@ pub struct Ended {
     pub metrics: Metrics,
     /// Why the device could not be used to the end, if it could not.
     pub broken: Option<Broken>,
+    /// Why not everything lasts that was answered, if it does not.
+    pub unsaved: Option<&'static str>,
     /// Whether everything that clients did was taken down.
     pub recording: io::Result<()>,
 }
@@ -136,7 +140,7 @@ impl<'a> Server<'a> {
     /// If it cannot listen there, or is not to.
     pub fn bind(
         settings: &Settings,
-        front: Front<'a>,
+        mut front: Front<'a>,
         recorder: Option<Recorder<'a>>,
     ) -> Result<Self, ServeError> {
         if settings.export.len() > STRING_MAX {
@@ -149,7 +153,8 @@ impl<'a> Server<'a> {
         }
         allow_files();
         let poll = Poll::new()?;
-        let waker = Waker::new(poll.registry(), WAKER)?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        let syncer = front.take_sync().map(|sync| Syncer::new(sync, &waker));
         let listen = |place: &Place, token| {
             let failed = |cause| ServeError::Place {
                 place: match place {
@@ -189,10 +194,10 @@ impl<'a> Server<'a> {
             operators,
             stopper: Stopper {
                 asked: Arc::default(),
-                waker: Arc::new(waker),
+                waker,
             },
             waiting_since: None,
-            core: Core::new(export, front, recorder),
+            core: Core::new(export, front, syncer.transpose()?, recorder),
         })
     }
 
@@ -314,6 +319,7 @@ impl<'a> Server<'a> {
         Ok(Ended {
             metrics,
             broken: self.core.front.take_broken(),
+            unsaved: self.core.unsaved,
             recording: self.core.recording,
         })
     }

@@ -3,15 +3,21 @@
 //! It is the engine of a run, with the same host, channel and device; only requests come from somebody who does not
 //! know the next, and there are bytes. Its caller has the clock: model time goes on when it says so.
 
+mod below;
+
 use std::collections::VecDeque;
 
 use destage_base::{Lpn, Ticks};
+use destage_buffer::destage::Destage;
 use destage_device::RequestKind;
-use destage_device::payload::{Newest, Payload};
-use destage_flash::medium::{ImageKind, Refusal};
+use destage_device::backed::Fault;
+use destage_device::payload::Payload;
+use destage_flash::medium::Refusal;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
+use self::below::Below;
+pub use self::below::Media;
 use super::Config;
 use crate::engine::{Engine, EngineConfig, Mover, Replay, Window};
 use crate::error::SimError;
@@ -19,6 +25,7 @@ use crate::host::Attribution;
 use crate::metrics::{Metrics, Scope, collect};
 use crate::observer::Observer;
 use crate::paging::AddressMap;
+use crate::parameters::VolatileCache;
 use crate::prepass::Prepass;
 
 /// One request, with its bytes.
@@ -67,6 +74,10 @@ pub struct Completion {
     pub tag: u64,
     /// When, in model time.
     pub at: Ticks,
+    /// Something has to last before it is answered: a flush, or a change that is forced.
+    pub is_durable: bool,
+    /// Why it has failed, if it has. What it was to change may be there or not.
+    pub fault: Option<Fault>,
 }
 
 /// What a range of sectors holds.
@@ -99,6 +110,8 @@ pub enum Broken {
 struct Pending {
     kind: Option<RequestKind>,
     tag: u64,
+    fua: bool,
+    fault: Option<Fault>,
     data: Vec<u8>,
 }
 
@@ -107,7 +120,11 @@ const KEPT_BYTES: usize = 1 << 16;
 
 /// The bytes of requests, and those of the device.
 struct Bytes {
-    payload: Payload,
+    below: Below,
+    /// Every change is forced.
+    is_write_through: bool,
+    /// The request that is being accepted.
+    accepted: usize,
     /// What arrives next.
     coming: Pending,
     /// By number of the request.
@@ -129,25 +146,88 @@ impl Mover for Bytes {
     }
 
     fn accepted(&mut self, id: u32, asked: &destage_device::Request) {
+        self.accepted = id as usize;
         let pending = &mut self.pending[id as usize];
-        self.payload.accept_taken(asked, &mut pending.data);
+        match &mut self.below {
+            Below::Flash(payload) => {
+                payload.accept_taken(asked, &mut pending.data);
+            }
+            Below::Disk(backed) => backed.accept(asked, &mut pending.data),
+        }
         pending.data.clear();
         pending.data.shrink_to(KEPT_BYTES);
     }
 
     fn completed(&mut self, id: u32, now: Ticks) {
-        let tag = self.pending[id as usize].tag;
-        self.completions.push_back(Completion { tag, at: now });
+        let pending = &self.pending[id as usize];
+        let (tag, fault) = (pending.tag, pending.fault);
+        let kind = pending.kind.unwrap_or(RequestKind::Read);
+        let is_forced = pending.fua || self.is_write_through;
+        let is_durable = match kind {
+            RequestKind::Read => false,
+            RequestKind::Flush => true,
+            RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => is_forced,
+        };
+        self.completions.push_back(Completion {
+            tag,
+            at: now,
+            is_durable,
+            fault: fault.or_else(|| self.below.fault_of(kind)),
+        });
     }
 
     fn payload(&mut self) -> Option<&mut Payload> {
-        Some(&mut self.payload)
+        match &mut self.below {
+            Below::Flash(payload) => Some(payload),
+            Below::Disk(_) => None,
+        }
+    }
+
+    fn record(&mut self, record: &Destage) {
+        match &mut self.below {
+            Below::Flash(payload) => payload.record(record),
+            Below::Disk(backed) => backed.record(record),
+        }
+    }
+
+    fn taken_in(&mut self, page: Lpn, offset: u32) {
+        match &mut self.below {
+            Below::Flash(payload) => payload.taken_in(page, offset),
+            Below::Disk(backed) => {
+                let fault = backed.taken_in(page, offset).err();
+                self.note(fault);
+            }
+        }
+    }
+
+    fn bypassed(&mut self, page: Lpn, offset: u32) {
+        match &mut self.below {
+            Below::Flash(payload) => payload.bypassed(page, offset),
+            Below::Disk(backed) => {
+                let fault = backed.bypassed(page, offset).err();
+                self.note(fault);
+            }
+        }
+    }
+
+    fn trimmed(&mut self, page: Lpn) {
+        match &mut self.below {
+            Below::Flash(payload) => payload.trimmed(page),
+            Below::Disk(backed) => backed.trimmed(page),
+        }
     }
 
     fn begun(&mut self, _: u32, outcome: Result<(), Refusal>) {
         if let Err(refusal) = outcome {
             self.refusal.get_or_insert(refusal);
         }
+    }
+}
+
+impl Bytes {
+    fn note(&mut self, fault: Option<Fault>) {
+        let noted = &mut self.pending[self.accepted].fault;
+        *noted = noted.or(fault);
     }
 }
 
@@ -191,26 +271,36 @@ impl Config {
 }
 
 impl<'a> Live<'a> {
-    /// The device of `config`, idle at time 0. `observer` sees what happens to requests and records.
+    /// The device of `config`, idle at time 0, of which RAM keeps the bytes. `observer` sees what happens to requests and
+    /// records.
     ///
     /// # Errors
     /// What is wrong with the configuration, or that `observer` wants to stop.
-    pub fn new(config: &Config, mut observer: Box<dyn Observer + 'a>) -> Result<Self, SimError> {
+    pub fn new(config: &Config, observer: Box<dyn Observer + 'a>) -> Result<Self, SimError> {
+        Self::over(config, Media::Ram, observer)
+    }
+
+    /// The same with its bytes on `media`.
+    ///
+    /// # Errors
+    /// The same, or what does not go with `media`.
+    pub fn over(
+        config: &Config,
+        media: Media,
+        mut observer: Box<dyn Observer + 'a>,
+    ) -> Result<Self, SimError> {
         config.check_live()?;
         let ftl = config.prepared_ftl(&mut *observer)?;
         let scope = config.scope(true, &*ftl);
         let geometry = config.geometry();
         let sectors_per_page = geometry.page_bytes / SECTOR_BYTES;
-        let sectors = ftl.pages() * sectors_per_page;
-        let payload = Payload::new(
-            config.medium(&*ftl),
-            geometry.page_bytes as usize,
-            sectors_per_page as usize,
-        );
+        let (below, sectors) = config.below(media, &*ftl)?;
         let buffer = config.buffer(true, &Prepass::default())?;
         let device = config.device(true, Bytes::WANTS_PAGES, buffer, ftl);
         let bytes = Bytes {
-            payload,
+            below,
+            is_write_through: config.typed.device.vwc == VolatileCache::Off,
+            accepted: 0,
             coming: Pending::default(),
             pending: Vec::new(),
             completions: VecDeque::new(),
@@ -256,6 +346,8 @@ impl<'a> Live<'a> {
         let coming = &mut self.engine.mover_mut().coming;
         coming.kind = Some(ask.kind);
         coming.tag = ask.tag;
+        coming.fua = ask.fua;
+        coming.fault = None;
         coming.data.clear();
         coming.data.extend_from_slice(ask.data);
         self.engine.submit(ask.as_request(at))?;
@@ -310,16 +402,23 @@ impl<'a> Live<'a> {
 
     /// Appends the newest contents of `sectors` sectors from `sector` on, which are within the device, to `out`. For a
     /// read that is complete these are its bytes: those of its acceptance, or later ones.
-    pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) {
-        let (mut at, end) = (sector, sector + u64::from(sectors));
-        while at < end {
-            let (page, first) = (at / self.sectors_per_page, at % self.sectors_per_page);
-            let last = (end - page * self.sectors_per_page).min(self.sectors_per_page);
-            let bytes = self.look(page).bytes;
-            out.extend_from_slice(
-                &bytes[(first * SECTOR_BYTES) as usize..(last * SECTOR_BYTES) as usize],
-            );
-            at = page * self.sectors_per_page + last;
+    ///
+    /// # Errors
+    /// What the disk below cannot read; `out` is as it was.
+    pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let below = &self.engine.mover().below;
+        below.read(self.sectors_per_page, sector, sectors, out)
+    }
+
+    /// Why nothing that changes contents is taken now, if it is not: what has left the buffer before has to be written
+    /// first, which is tried again.
+    ///
+    /// # Errors
+    /// What the disk below cannot do.
+    pub fn settle(&mut self) -> Result<(), Fault> {
+        match &mut self.engine.mover_mut().below {
+            Below::Flash(_) => Ok(()),
+            Below::Disk(backed) => backed.settle(),
         }
     }
 
@@ -327,16 +426,8 @@ impl<'a> Live<'a> {
     #[must_use]
     pub fn holds(&self, sector: u64) -> (Holds, u64) {
         let page = sector / self.sectors_per_page;
-        let holds = match self.look(page).kind {
-            ImageKind::Fill => Holds::Nothing,
-            ImageKind::Zeros => Holds::Zeros,
-            ImageKind::Host | ImageKind::Copy => Holds::Data,
-        };
+        let holds = self.engine.mover().below.holds(Lpn(page));
         (holds, (page + 1) * self.sectors_per_page)
-    }
-
-    fn look(&self, page: u64) -> Newest<'_> {
-        self.engine.mover().payload.look(Lpn(page))
     }
 
     /// What a run that ended now would have for results.
