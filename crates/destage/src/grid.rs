@@ -34,7 +34,15 @@ impl Combination {
 
     /// The parameters on which its results depend.
     pub(crate) fn parameters(&self) -> BTreeMap<String, Value> {
-        let mut parameters = self.config.parameters();
+        self.without_size(self.config.parameters())
+    }
+
+    /// Those of them that are not at their default.
+    pub(crate) fn chosen(&self) -> BTreeMap<String, Value> {
+        self.without_size(self.config.chosen())
+    }
+
+    fn without_size(&self, mut parameters: BTreeMap<String, Value>) -> BTreeMap<String, Value> {
         if !self.config.keeps_pages() {
             parameters.remove("buffer.capacity_bytes");
         }

@@ -2,19 +2,29 @@
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
+use destage_base::parameter::Parameter;
+use destage_buffer::{COMMON, SCHEMES};
+use destage_flash::ftl::FTLS;
+use destage_sim::parameters::PARAMETERS;
+use destage_workload::WORKLOADS;
 use sha2::{Digest, Sha256};
+
+fn golden(name: &str) -> PathBuf {
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
+    golden.join(name)
+}
 
 #[test]
 fn the_version_grows_when_results_change() {
-    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/golden");
-    let runs = std::fs::read(golden.join("runs.txt")).unwrap();
+    let runs = std::fs::read(golden("runs.txt")).unwrap();
     let digest: String = Sha256::digest(runs)
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    let text = std::fs::read_to_string(golden.join("model.txt")).unwrap();
+    let text = std::fs::read_to_string(golden("model.txt")).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let versions: Vec<(u64, &str)> = lines
         .map(|line| {
@@ -31,5 +41,52 @@ fn the_version_grows_when_results_change() {
         Some(&(destage::MODEL, digest.as_str())),
         "runs.txt has changed: let MODEL in crates/destage/src/manifest.rs grow and add its line to model.txt; \
          if only runs were added, the last line of model.txt changes alone"
+    );
+}
+
+/// Who has the parameters, and each with its default.
+fn defaults() -> BTreeSet<String> {
+    let of = |owner: &str, rows: &[Parameter]| -> Vec<String> {
+        let lines = rows.iter();
+        lines
+            .map(|row| format!("{owner} {} = {}", row.name, row.default))
+            .collect()
+    };
+    let schemes = SCHEMES.iter().map(|row| (row.name, row.parameters));
+    let layers = FTLS.iter().map(|row| (row.name, row.parameters));
+    let workloads = WORKLOADS.iter().map(|row| (row.name, row.parameters));
+    let rows = [("run", PARAMETERS), ("buffer", COMMON)].into_iter();
+    rows.chain(schemes)
+        .chain(layers)
+        .chain(workloads)
+        .flat_map(|(owner, rows)| of(owner, rows))
+        .collect()
+}
+
+/// The key of a kept result does not name what is at its default, so a default means the same as long as `MODEL` does.
+/// `DESTAGE_DEFAULTS=renew` adds new parameters to the file, and writes all of it anew if `MODEL` has grown.
+#[test]
+fn the_version_grows_when_a_default_changes() {
+    let path = golden("defaults.txt");
+    let now = defaults();
+    let head = format!("# The defaults of version {} of the model", destage::MODEL);
+    let text = std::fs::read_to_string(&path).unwrap_or_default();
+    let kept: BTreeSet<String> = text.lines().skip(1).map(str::to_owned).collect();
+    let same_model = text.lines().next() == Some(&*head);
+    let changed: Vec<_> = kept.difference(&now).collect();
+    assert!(
+        !same_model || changed.is_empty(),
+        "{changed:#?}: changed or gone: let MODEL in crates/destage/src/manifest.rs grow"
+    );
+    if std::env::var("DESTAGE_DEFAULTS").as_deref() == Ok("renew") {
+        let lines: Vec<_> = now.into_iter().collect();
+        std::fs::write(&path, format!("{head}\n{}\n", lines.join("\n"))).unwrap();
+        return;
+    }
+    let new: Vec<_> = now.difference(&kept).collect();
+    assert!(
+        same_model && new.is_empty(),
+        "{new:#?}: DESTAGE_DEFAULTS=renew adds them to {}",
+        path.display()
     );
 }

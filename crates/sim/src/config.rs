@@ -95,21 +95,32 @@ impl Config {
     /// Every parameter by its full dotted name, in ascending order; and `state.*`, if a file keeps the device's state.
     #[must_use]
     pub fn parameters(&self) -> BTreeMap<String, Value> {
-        let global = self
-            .global
-            .iter()
-            .map(|(name, value)| (name.to_owned(), value.clone()));
-        let of = |section: &'static str, values: &Values| -> Vec<(String, Value)> {
-            values
-                .iter()
-                .map(|(name, value)| (format!("{section}.{name}"), value.clone()))
+        self.named(|values| values.iter().collect())
+    }
+
+    /// Those of [`Self::parameters`] that are not at their default: with the defaults of this version they say the same.
+    #[must_use]
+    pub fn chosen(&self) -> BTreeMap<String, Value> {
+        self.named(|values| values.chosen().collect())
+    }
+
+    fn named(
+        &self,
+        which: impl Fn(&Values) -> Vec<(&'static str, &Value)>,
+    ) -> BTreeMap<String, Value> {
+        let of = |section: &'static str, values| -> Vec<(String, Value)> {
+            let pairs = which(values).into_iter();
+            pairs
+                .map(|(name, value)| (format!("{section}{name}"), value.clone()))
                 .collect()
         };
-        global
-            .chain(of("buffer", &self.buffer))
-            .chain(of("ftl", &self.ftl))
-            .chain(self.state.iter().flat_map(|state| state.facts()))
-            .collect()
+        let sections = [
+            of("", &self.global),
+            of("buffer.", &self.buffer),
+            of("ftl.", &self.ftl),
+        ];
+        let state = self.state.iter().flat_map(|state| state.facts());
+        sections.into_iter().flatten().chain(state).collect()
     }
 
     /// Whether the scheme buffers anything.
@@ -282,6 +293,16 @@ impl Config {
         self.buffer.get("flush_mode") == Some(&Value::Text("ignore".to_owned()))
     }
 
+    /// The parameters that every buffer has.
+    pub(crate) fn common(&self) -> &Common {
+        &self.common
+    }
+
+    /// Whether what is written may be lost until a flush.
+    pub(crate) fn has_volatile_cache(&self) -> bool {
+        self.typed.device.vwc == VolatileCache::On
+    }
+
     /// Whether a trim writes zeros.
     pub(crate) fn has_strict_trim(&self) -> bool {
         self.typed.device.trim == Trim::Strict
@@ -339,7 +360,7 @@ impl Config {
         let config = DeviceConfig {
             reads_partial: self.typed.trace.align == Align::ReadModifyWrite,
             ordering: self.typed.sim.write_order,
-            volatile_cache: self.typed.device.vwc == VolatileCache::On,
+            volatile_cache: self.has_volatile_cache(),
             strict_trim: self.has_strict_trim(),
             detailed,
             batches: timed,

@@ -8,6 +8,7 @@
 //! | [`run`] | from a configuration and requests to results, all at once or as requests come |
 //! | [`engine`] | the event-driven run, with [`host`], [`events`] |
 //! | [`op_count`] | the run without a clock |
+//! | [`curve`] | every size of a page-level LRU buffer in one pass |
 //! | [`power`] | the run with bytes, whose power fails |
 //! | [`paging`], [`source`] | requests become pages |
 //! | [`meter`], [`measured`] | `Totals`: operations and time of the dies; `Measured`: all that a run measures |
@@ -20,6 +21,7 @@
 mod bytes;
 pub mod capacity;
 mod config;
+pub mod curve;
 pub mod engine;
 pub mod error;
 pub mod events;

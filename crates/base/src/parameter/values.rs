@@ -8,6 +8,7 @@ use super::{Parameter, Value};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
     map: BTreeMap<&'static str, Value>,
+    defaults: BTreeMap<&'static str, Value>,
 }
 
 impl Values {
@@ -17,14 +18,17 @@ impl Values {
     /// If a default does not fit its own row, which is a bug in the row.
     #[must_use]
     pub fn defaults<'a>(parameters: impl IntoIterator<Item = &'a Parameter>) -> Self {
-        let map = parameters
+        let defaults: BTreeMap<_, _> = parameters
             .into_iter()
             .map(|row| match row.read(row.default) {
                 Ok(value) => (row.name, value),
                 Err(expected) => panic!("default of {}: expected {expected}", row.name),
             })
             .collect();
-        Self { map }
+        Self {
+            map: defaults.clone(),
+            defaults,
+        }
     }
 
     /// Replaces the value of `name`.
@@ -35,6 +39,13 @@ impl Values {
     /// All values, by name in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &Value)> {
         self.map.iter().map(|(name, value)| (*name, value))
+    }
+
+    /// Those that are not at their default, by name in ascending order.
+    pub fn chosen(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        let at_default = |name| self.defaults.get(name);
+        self.iter()
+            .filter(move |(name, value)| at_default(*name) != Some(*value))
     }
 
     /// The value of `name`, if the list had such a parameter.

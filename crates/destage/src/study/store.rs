@@ -1,7 +1,8 @@
 //! Results kept one file a run, under a key of what they depend on.
 //!
-//! The key is a digest of the version of the model, the input's identity and every parameter; neither the commit nor the
-//! study goes into it, so that studies share results and a rebuilt program finds them. A file is written beside its place
+//! The key is a digest of the version of the model, the input's identity and every parameter that is not at its default;
+//! neither the commit nor the study goes into it, so that studies share results and a rebuilt program finds them, also one
+//! that knows more parameters. A default that changes raises the version of the model (`tests/golden/defaults.txt`). A file is written beside its place
 //! and renamed: it is whole, or not there.
 
 use std::io::Write;
@@ -40,7 +41,7 @@ impl Key {
             },
             "destages": cell.destages,
             "input": cell.input.identity,
-            "parameters": crate::json::parameters(&cell.combination.parameters()),
+            "parameters": crate::json::parameters(&cell.combination.chosen()),
         });
         let name = hexadecimal(&Sha256::digest(of.to_string().as_bytes()));
         Self { name, of }

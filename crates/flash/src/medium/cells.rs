@@ -37,7 +37,7 @@ pub(super) enum Cell<'a> {
 }
 
 /// A block. One that was never programmed takes no memory.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Block {
     /// Of each page its position in `stored`, once something is programmed.
     cells: Vec<u16>,
@@ -60,6 +60,18 @@ pub(super) struct Before {
 }
 
 impl Block {
+    /// A block that was never programmed.
+    pub const fn new() -> Self {
+        Self {
+            cells: Vec::new(),
+            stored: Vec::new(),
+            bytes: Vec::new(),
+            end: 0,
+            is_unknown: false,
+            erases: 0,
+        }
+    }
+
     pub fn cell(&self, page: u32) -> Cell<'_> {
         if self.is_unknown {
             return Cell::Unknown;
@@ -184,7 +196,7 @@ impl Block {
             cells: vec![UNREADABLE; pages as usize],
             end: pages,
             erases: self.erases,
-            ..Self::default()
+            ..Self::new()
         };
     }
 
@@ -206,7 +218,7 @@ impl Block {
     pub fn erase(&mut self) -> Self {
         let erased = Self {
             erases: self.erases + 1,
-            ..Self::default()
+            ..Self::new()
         };
         core::mem::replace(self, erased)
     }

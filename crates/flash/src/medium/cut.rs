@@ -218,7 +218,7 @@ impl Medium {
         for (done, reached) in done.into_iter().zip(reached).rev() {
             let at = done.operation.at.0;
             let (number, page) = (at >> page_bits, at & ((1 << page_bits) - 1));
-            let block = &mut state.blocks[number as usize];
+            let block = &mut state.blocks[number];
             match (done.undo, reached) {
                 (_, Reached::End) | (Undo::Nothing, _) => {}
                 (Undo::Program(before), Reached::Nothing) => block.take_back(page, before),
@@ -290,13 +290,13 @@ impl Medium {
         );
         stored.is_torn = true;
         debug_assert!(stored.spare.check == check_sum(&stored.spare, stored.digest));
-        self.dies[die as usize].blocks[block as usize].restore_torn(page, stored, &bytes);
+        self.dies[die as usize].blocks[block].restore_torn(page, stored, &bytes);
         report.lost.push((logical, Lost::Torn));
     }
 
     /// The contents of the newest readable copy of `page`.
     fn latest_on_flash(&self, page: Lpn) -> Option<Vec<u8>> {
-        let blocks = self.dies.iter().flat_map(|die| &die.blocks);
+        let blocks = self.dies.iter().flat_map(|die| die.blocks.made());
         let copies = blocks.flat_map(|block| block.all().map(move |(_, stored)| (block, stored)));
         let of_page = copies.filter(|(_, stored)| {
             stored.spare.page == Some(page)
@@ -317,7 +317,7 @@ impl Medium {
         report: &mut CutReport,
     ) {
         let first = page - page % bad.pages_per_word_line.max(1);
-        let state = &mut self.dies[die as usize].blocks[block as usize];
+        let state = &mut self.dies[die as usize].blocks[block];
         for earlier in first..page {
             let Cell::Stored(stored) = state.cell(earlier) else {
                 continue;

@@ -2,7 +2,7 @@
 
 use destage_base::Lpn;
 
-use super::cells::Cell;
+use super::cells::{Block, Cell};
 use super::{Medium, Payload, SpareKind};
 use crate::ftl::Ftl;
 use crate::operation::{Content, Detail, Operation, Operations, Purpose, Role};
@@ -36,7 +36,7 @@ impl Medium {
                 has_data: false,
             };
             let stored = self.stored(&payload, Purpose::shared(Role::Data), 0);
-            let block = &mut self.dies[die as usize].blocks[block as usize];
+            let block = &mut self.dies[die as usize].blocks[block];
             assert!(
                 matches!(block.cell(offset), Cell::Erased),
                 "{at} of die {die} holds two pages"
@@ -45,12 +45,10 @@ impl Medium {
             self.pages.get_mut(page.0 as usize).place = Some((die, at));
         }
         ftl.erases(&mut |die, block, erases| {
-            self.dies[die as usize].blocks[block as usize].erases = erases;
+            self.dies[die as usize].blocks[block].erases = erases;
         });
         for die in &mut self.dies {
-            for block in &mut die.blocks {
-                block.fill_up();
-            }
+            die.blocks.for_each_mut(Block::fill_up);
         }
     }
 }

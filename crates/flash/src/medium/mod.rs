@@ -7,6 +7,7 @@
 //!
 //! `docs/SPEC.md` has the rules in full.
 
+mod blocks;
 mod cells;
 mod cut;
 mod fill;
@@ -25,7 +26,8 @@ use destage_base::Lpn;
 use destage_base::lazy::{Initial, LazyTable};
 
 pub use self::cells::digest;
-use self::cells::{Block, Cell, Stored};
+use self::blocks::Blocks;
+use self::cells::{Cell, Stored};
 pub use self::cut::{BadDrive, CutReport, Lost};
 use self::cut::{Done, Undo};
 pub use self::keeper::Fault;
@@ -67,7 +69,7 @@ struct Hold {
 
 #[derive(Clone)]
 struct Die {
-    blocks: Vec<Block>,
+    blocks: Blocks,
     is_busy: bool,
     /// Logical pages whose program is in flight.
     in_flight: Vec<Lpn>,
@@ -116,7 +118,7 @@ impl Medium {
         let bytes = usize::try_from(geometry.page_bytes).expect("a page fits into memory");
         let zeros = vec![0; bytes].into_boxed_slice();
         let die = |_| Die {
-            blocks: (0..blocks).map(|_| Block::default()).collect(),
+            blocks: Blocks::new(blocks),
             is_busy: false,
             in_flight: Vec::new(),
             done: Vec::new(),
@@ -222,7 +224,7 @@ impl Medium {
     #[must_use]
     pub fn spare(&self, die: u32, at: Ppn) -> Option<&Spare> {
         let (block, page) = self.split(at.0);
-        let block = self.dies.get(die as usize)?.blocks.get(block as usize)?;
+        let block = self.dies.get(die as usize)?.blocks.get(block)?;
         block.stored(page).map(|stored| &stored.spare)
     }
 
@@ -230,7 +232,7 @@ impl Medium {
     #[must_use]
     pub fn data(&self, die: u32, at: Ppn) -> Option<&[u8]> {
         let (block, page) = self.split(at.0);
-        let block = self.dies.get(die as usize)?.blocks.get(block as usize)?;
+        let block = self.dies.get(die as usize)?.blocks.get(block)?;
         let stored = block.stored(page)?;
         Some(block.data(stored, self.zeros.len()).unwrap_or(&self.zeros))
     }
@@ -267,7 +269,7 @@ impl Medium {
             return Ok(());
         }
         let (block, page) = self.split(at.0);
-        let stored = match self.dies[die as usize].blocks[block as usize].cell(page) {
+        let stored = match self.dies[die as usize].blocks[block].cell(page) {
             Cell::Erased => return Err(Refusal::ReadOfErased(self.spot(die, at.0))),
             // A map that was to be beside such a page is found beside the one before it.
             Cell::Unreadable if content == Content::Spare => None,
@@ -321,7 +323,7 @@ impl Medium {
         let at = at.0;
         let (block, page) = self.split(at);
         let here = self.spot(die, at);
-        let state = &self.dies[die as usize].blocks[block as usize];
+        let state = &self.dies[die as usize].blocks[block];
         if page >= self.pages_per_block || !state.is_programmable(page) {
             return Err(Refusal::ProgramOfProgrammed(here));
         }
@@ -352,7 +354,7 @@ impl Medium {
         } else {
             &[]
         };
-        let state = &mut self.dies[die as usize].blocks[block as usize];
+        let state = &mut self.dies[die as usize].blocks[block];
         let before = state.put(page, self.pages_per_block, stored, data);
         if self.is_in_order {
             state.know_behind(page);
@@ -409,7 +411,7 @@ impl Medium {
     fn take_copy(&mut self, lane: u32, from: Ppn, here: Spot) -> Result<Payload, Refusal> {
         let read = self.reads.iter().position(|read| *read == (lane, from.0));
         let (block, page) = self.split(from.0);
-        let source = &self.dies[here.die as usize].blocks[block as usize];
+        let source = &self.dies[here.die as usize].blocks[block];
         let Some(read) = read else {
             return Err(Refusal::CopyOfUnread {
                 from: self.spot(here.die, from.0),
@@ -512,7 +514,7 @@ impl Medium {
                 });
             }
         }
-        for (offset, stored) in self.dies[die as usize].blocks[block as usize].all() {
+        for (offset, stored) in self.dies[die as usize].blocks[block].all() {
             if let Some(page) = stored.spare.page
                 && !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill)
                 && self.pages.get(page.0 as usize).place == Some((die, first.0 | offset))
@@ -520,7 +522,7 @@ impl Medium {
                 return Err(Refusal::EraseOfNewest { spot: here, page });
             }
         }
-        let before = self.dies[die as usize].blocks[block as usize].erase();
+        let before = self.dies[die as usize].blocks[block].erase();
         Ok(Undo::Erase(Box::new(before)))
     }
 }

@@ -1,8 +1,7 @@
 //! What a mount reads, and the places it has found.
 
-use alloc::vec::Vec;
-
 use super::Medium;
+use super::blocks::Blocks;
 use super::cells::{Block, Cell};
 use crate::mount::{Found, FoundBlock, Place, Scan};
 
@@ -10,7 +9,7 @@ impl Medium {
     /// The spare areas of all pages.
     #[must_use]
     pub fn scan(&self) -> Scan {
-        let of_die = |blocks: &Vec<Block>| blocks.iter().map(|block| self.found(block)).collect();
+        let of_die = |blocks: &Blocks| blocks.iter().map(|block| self.found(block)).collect();
         Scan {
             dies: self.dies.iter().map(|die| of_die(&die.blocks)).collect(),
             page_bits: self.page_bits,

@@ -1,0 +1,363 @@
+//! Every size of a page-level LRU buffer in one pass over the requests.
+//!
+//! Equal to a run of each size, request by request, with flush, forced writes, trims and writes past the buffer. What a
+//! buffer of `n` pages holds, every larger one holds; so a page has one number, the smallest buffer that holds it, and
+//! each event counts for all sizes from a number on ([`stack`]).
+
+mod marks;
+mod peak;
+mod stack;
+
+use destage_base::Lpn;
+use destage_base::parameter::Value;
+use destage_buffer::Counts;
+use destage_buffer::config::FlushMode;
+use destage_buffer::destage::DestageCause;
+use destage_device::{Request as Asked, RequestKind, Span};
+use destage_trace::Request;
+
+use self::peak::Peak;
+use self::stack::Stack;
+use crate::error::SimError;
+use crate::measured::Measured;
+use crate::metrics::{Metrics, Scope, collect, rows};
+use crate::paging::Addressing;
+use crate::settings::Config;
+
+/// Counts for all buffers from a size on, or below one.
+#[derive(Default)]
+struct BySize(Vec<u64>);
+
+impl BySize {
+    #[inline]
+    fn add(&mut self, size: u32) {
+        *destage_base::table::at(&mut self.0, size as usize, 0) += 1;
+    }
+
+    /// By size: what was counted for sizes up to it.
+    fn up_to(mut self, sizes: usize) -> Vec<u64> {
+        self.0.resize(sizes, 0);
+        let mut sum = 0;
+        for count in &mut self.0 {
+            sum += *count;
+            *count = sum;
+        }
+        self.0
+    }
+
+    /// By size: what was counted for sizes above it.
+    fn above(mut self, sizes: usize) -> Vec<u64> {
+        self.0.resize(sizes, 0);
+        let mut sum = 0;
+        for count in self.0.iter_mut().rev() {
+            sum += std::mem::replace(count, sum);
+        }
+        self.0
+    }
+}
+
+/// A pass that has begun. Its memory is that of the pages that were written and neither flushed nor trimmed since.
+pub struct OnePass {
+    origin: String,
+    addressing: Addressing,
+    scope: Scope,
+    bypass_pages: u32,
+    honors_flush: bool,
+    forces_all: bool,
+    strict_trim: bool,
+    drains: bool,
+    stack: Stack,
+    /// Once a page has left from the middle. Until then every buffer was full when it first evicted.
+    peak: Option<Peak>,
+    measured: Measured,
+    write_hits: BySize,
+    read_hits: BySize,
+    evictions: BySize,
+    forced: BySize,
+    flushed: BySize,
+    drained: BySize,
+    trimmed: BySize,
+    superseded: BySize,
+    bypassed_pages: u64,
+    bypassed_requests: u64,
+    largest: u32,
+}
+
+/// What every size gives.
+pub struct Curve {
+    measured: Measured,
+    scope: Scope,
+    bypassed: [u64; 2],
+    write_hits: Vec<u64>,
+    read_hits: Vec<u64>,
+    evictions: Vec<u64>,
+    forced: Vec<u64>,
+    flushed: Vec<u64>,
+    drained: Vec<u64>,
+    trimmed: Vec<u64>,
+    superseded: Vec<u64>,
+    dirty: Vec<u64>,
+    dirty_max: Vec<u64>,
+}
+
+impl OnePass {
+    /// A pass over requests of what is called `origin` in errors; none where `config` needs a run of each size: another
+    /// scheme, a clock, or what depends on how full the buffer is.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn new(config: &Config, origin: &str) -> Result<Option<Self>, SimError> {
+        let is_page_lru = config.scheme.name == "lru"
+            && config
+                .buffer_parameter("lru_unit")
+                .is_some_and(|unit| *unit == Value::Text("page".to_owned()));
+        let sim = &config.typed.sim;
+        let one = is_page_lru
+            && !config.has_flash()
+            && !config.needs_prepass()
+            && sim.warmup_requests == 0
+            && !sim.dirty_ages;
+        if !one {
+            return Ok(None);
+        }
+        let common = config.common();
+        Ok(Some(Self {
+            origin: origin.to_owned(),
+            addressing: config.addressing(0),
+            scope: config.scope(false, &*config.ftl()?),
+            bypass_pages: common.bypass_pages,
+            honors_flush: common.flush_mode == FlushMode::Honor,
+            forces_all: !config.has_volatile_cache(),
+            strict_trim: config.has_strict_trim(),
+            drains: sim.drain,
+            stack: Stack::new(),
+            peak: None,
+            measured: Measured::default(),
+            write_hits: BySize::default(),
+            read_hits: BySize::default(),
+            evictions: BySize::default(),
+            forced: BySize::default(),
+            flushed: BySize::default(),
+            drained: BySize::default(),
+            trimmed: BySize::default(),
+            superseded: BySize::default(),
+            bypassed_pages: 0,
+            bypassed_requests: 0,
+            largest: 0,
+        }))
+    }
+
+    /// Goes on with `requests`.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn feed(&mut self, requests: &[Request]) -> Result<(), SimError> {
+        for request in requests {
+            let origin = || self.origin.clone();
+            let asked = self.addressing.request(request, u64::MAX, origin)?;
+            self.measured.requests += 1;
+            self.measured.completed += 1;
+            self.measured.count_pages(request, asked.span.pages);
+            match asked.as_write(self.strict_trim) {
+                Some(write) => self.write(&write),
+                None => self.other(&asked),
+            }
+        }
+        Ok(())
+    }
+
+    fn other(&mut self, asked: &Asked) {
+        let span = &asked.span;
+        match asked.kind {
+            RequestKind::Read => {
+                for page in pages(span, 0..span.pages) {
+                    if let Some(depth) = self.stack.depth(page) {
+                        self.read_hits.add(depth);
+                    }
+                }
+            }
+            RequestKind::Flush if self.honors_flush => self.leave_all(true),
+            RequestKind::Trim => {
+                for page in pages(span, span.whole_pages()) {
+                    if let Some(depth) = self.leave(page) {
+                        self.trimmed.add(depth);
+                    }
+                }
+            }
+            RequestKind::Flush | RequestKind::Write | RequestKind::WriteZeroes => {}
+        }
+    }
+
+    fn write(&mut self, request: &Asked) {
+        let span = &request.span;
+        if self.bypass_pages > 0 && span.pages >= self.bypass_pages {
+            self.bypassed_requests += 1;
+            self.bypassed_pages += u64::from(span.pages);
+            for page in pages(span, 0..span.pages) {
+                if let Some(depth) = self.leave(page) {
+                    self.superseded.add(depth);
+                }
+            }
+            return;
+        }
+        for page in pages(span, 0..span.pages) {
+            let written = self.stack.write(page);
+            self.evictions.add(written.room);
+            if let Some(depth) = written.hit {
+                self.write_hits.add(depth);
+            }
+            self.largest = self.largest.max(written.room);
+            if let Some(peak) = &mut self.peak {
+                match written.hit {
+                    Some(depth) if depth == written.room => {}
+                    hit => {
+                        // Who held the page has no page more.
+                        if let Some(depth) = hit {
+                            peak.add(depth, -1);
+                        }
+                        peak.add(written.room, 1);
+                    }
+                }
+            }
+        }
+        if (request.fua || self.forces_all) && self.honors_flush {
+            for page in pages(span, 0..span.pages) {
+                if let Some(depth) = self.leave(page) {
+                    self.forced.add(depth);
+                }
+            }
+        }
+    }
+
+    /// `page` leaves all buffers that hold it: the smallest of these.
+    fn leave(&mut self, page: Lpn) -> Option<u32> {
+        let depth = self.stack.depth(page)?;
+        let largest = self.largest as usize;
+        let peak = self.peak.get_or_insert_with(|| Peak::full(largest));
+        peak.add(depth, -1);
+        self.stack.remove(page)
+    }
+
+    /// Every page leaves: for a flush, or at the end.
+    fn leave_all(&mut self, is_flush: bool) {
+        let largest = self.largest as usize;
+        let peak = self.peak.get_or_insert_with(|| Peak::full(largest));
+        let counted = match is_flush {
+            true => &mut self.flushed,
+            false => &mut self.drained,
+        };
+        for depth in self.stack.depths() {
+            counted.add(depth);
+            peak.add(depth, -1);
+        }
+        self.stack.clear();
+    }
+
+    /// There are no more requests.
+    #[must_use]
+    pub fn finish(mut self) -> Curve {
+        if self.drains {
+            self.leave_all(false);
+        }
+        let sizes = self.largest as usize + 1;
+        let mut held = BySize::default();
+        self.stack.depths().for_each(|depth| held.add(depth));
+        let dirty_max = match self.peak.take() {
+            Some(peak) => peak.most(sizes),
+            None => (0..sizes as u64).collect(),
+        };
+        Curve {
+            measured: self.measured,
+            scope: self.scope,
+            bypassed: [self.bypassed_pages, self.bypassed_requests],
+            write_hits: self.write_hits.up_to(sizes),
+            read_hits: self.read_hits.up_to(sizes),
+            evictions: self.evictions.above(sizes),
+            forced: self.forced.up_to(sizes),
+            flushed: self.flushed.up_to(sizes),
+            drained: self.drained.up_to(sizes),
+            trimmed: self.trimmed.up_to(sizes),
+            superseded: self.superseded.up_to(sizes),
+            dirty: held.up_to(sizes),
+            dirty_max,
+        }
+    }
+}
+
+fn pages(span: &Span, offsets: std::ops::Range<u32>) -> impl Iterator<Item = Lpn> + use<> {
+    let span = *span;
+    offsets.map(move |offset| span.page(offset, u64::MAX))
+}
+
+impl Curve {
+    /// The smallest buffer, in pages, that no larger one does better than.
+    #[must_use]
+    pub fn largest(&self) -> u32 {
+        self.write_hits.len() as u32 - 1
+    }
+
+    /// Sizes, in pages from 1 on, at which something differs from the size before.
+    pub fn changes(&self) -> impl Iterator<Item = u32> {
+        (1..=self.largest()).filter(|size| {
+            let differs = |counts: &Vec<u64>| counts[*size as usize] != counts[*size as usize - 1];
+            *size == 1 || self.all().into_iter().any(differs)
+        })
+    }
+
+    fn all(&self) -> [&Vec<u64>; 10] {
+        [
+            &self.write_hits,
+            &self.read_hits,
+            &self.evictions,
+            &self.forced,
+            &self.flushed,
+            &self.drained,
+            &self.trimmed,
+            &self.superseded,
+            &self.dirty,
+            &self.dirty_max,
+        ]
+    }
+
+    /// What a run with a buffer of `pages` pages, 1 or more, gives, but for the age of its oldest dirty page.
+    #[must_use]
+    pub fn at(&self, pages: u32) -> Metrics {
+        let size = pages.min(self.largest()) as usize;
+        let [mut destaged_pages, mut records] = [[0; DestageCause::ALL.len()]; 2];
+        for (cause, counts) in [
+            (DestageCause::Evict, &self.evictions),
+            (DestageCause::Fua, &self.forced),
+            (DestageCause::Flush, &self.flushed),
+            (DestageCause::Drain, &self.drained),
+        ] {
+            destaged_pages[cause as usize] = counts[size];
+            records[cause as usize] = counts[size];
+        }
+        let [bypassed_pages, bypassed_requests] = self.bypassed;
+        destaged_pages[DestageCause::Bypass as usize] = bypassed_pages;
+        records[DestageCause::Bypass as usize] = bypassed_requests;
+        let counts = Counts {
+            page_writes: self.measured.page_writes,
+            page_reads: self.measured.page_reads,
+            write_hits: self.write_hits[size],
+            read_hits: self.read_hits[size],
+            destaged_pages,
+            records,
+            trimmed_dirty: self.trimmed[size],
+            superseded_dirty: self.superseded[size],
+            dirty: self.dirty[size] as u32,
+            dirty_max: self.dirty_max[size] as u32,
+            ..Counts::default()
+        };
+        let measured = Measured {
+            counts: Some(counts),
+            ..self.measured.clone()
+        };
+        let metrics = collect(&measured, &self.scope);
+        let of_age = rows::BUFFER_OLDEST_DIRTY_MS_MAX.name;
+        let known = metrics.iter().filter(|(name, _)| *name != of_age);
+        known
+            .map(|(name, number)| (name.to_owned(), number))
+            .collect()
+    }
+}

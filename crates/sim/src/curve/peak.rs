@@ -1,0 +1,108 @@
+//! The most pages that each buffer ever had.
+
+/// For each size: how many pages the buffer has, and the most it ever had.
+///
+/// A tree over sizes whose nodes keep what was added to all sizes below them, and the most that this ever was, since it was
+/// last passed on.
+pub(super) struct Peak {
+    /// A power of two.
+    sizes: usize,
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Node {
+    sum: i64,
+    most: i64,
+}
+
+impl Node {
+    fn then(&mut self, later: Self) {
+        self.most = self.most.max(self.sum + later.most);
+        self.sum += later.sum;
+    }
+}
+
+impl Peak {
+    /// Buffers that have had as many pages as they hold, up to `pages`.
+    pub(super) fn full(pages: usize) -> Self {
+        let mut peak = Self::of(pages + 1);
+        for size in 0..peak.sizes {
+            let held = size.min(pages) as i64;
+            peak.nodes[peak.sizes + size] = Node {
+                sum: held,
+                most: held,
+            };
+        }
+        peak
+    }
+
+    fn of(sizes: usize) -> Self {
+        let sizes = sizes.next_power_of_two().max(1 << 10);
+        Self {
+            sizes,
+            nodes: vec![Node::default(); sizes * 2],
+        }
+    }
+
+    /// Buffers of `depth` pages and more have `change` pages more.
+    pub(super) fn add(&mut self, depth: u32, change: i64) {
+        let depth = depth as usize;
+        if depth >= self.sizes {
+            self.grow(depth + 1);
+        }
+        let change = Node {
+            sum: change,
+            most: change,
+        };
+        let (mut node, mut half) = (1, self.sizes / 2);
+        while half > 0 {
+            self.pass_on(node);
+            node *= 2;
+            if depth & half == 0 {
+                self.nodes[node + 1].then(change);
+            } else {
+                node += 1;
+            }
+            half /= 2;
+        }
+        self.nodes[node].then(change);
+    }
+
+    fn pass_on(&mut self, node: usize) {
+        let waiting = std::mem::take(&mut self.nodes[node]);
+        self.nodes[node * 2].then(waiting);
+        self.nodes[node * 2 + 1].then(waiting);
+    }
+
+    fn settle(&mut self) {
+        for node in 1..self.sizes {
+            self.pass_on(node);
+        }
+    }
+
+    /// Larger sizes had what the largest had.
+    fn grow(&mut self, sizes: usize) {
+        self.settle();
+        let mut larger = Self::of(sizes);
+        let last = self.nodes[self.sizes * 2 - 1];
+        for size in 0..larger.sizes {
+            let of = self.nodes[self.sizes..].get(size);
+            larger.nodes[larger.sizes + size] = *of.unwrap_or(&last);
+        }
+        *self = larger;
+    }
+
+    /// By size from 0 on: the most pages the buffer had.
+    pub(super) fn most(mut self, sizes: usize) -> Vec<u64> {
+        if sizes > self.sizes {
+            self.grow(sizes);
+        }
+        self.settle();
+        let leaves = self.nodes[self.sizes..].iter();
+        leaves
+            .take(sizes)
+            .map(|leaf| leaf.most.max(0) as u64)
+            .collect()
+    }
+}
