@@ -12,7 +12,7 @@ use destage_serve::device::{Front, Pace};
 use destage_serve::media::{self, Opened};
 use destage_serve::server::{Ended, Recorder, ServeError, Server, Settings};
 use destage_sim::observer::{Observer, Response};
-use destage_sim::run::live::Live;
+use destage_sim::run::live::{Broken, Live};
 use destage_sim::settings::Config;
 use destage_trace::Request;
 use destage_trace::writers::TraceWriter;
@@ -32,9 +32,10 @@ use crate::trace_file::form_of;
 /// Runs the command.
 pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), Failure> {
     let settings = choices::of_device(&arguments.device, None, typed)?;
-    let on = match &arguments.backing {
-        Some(path) => media::Place::Backing(path),
-        None => media::Place::Ram,
+    let on = match (&arguments.image, &arguments.backing) {
+        (Some(path), _) => media::Place::Image(path),
+        (None, Some(path)) => media::Place::Backing(path),
+        (None, None) => media::Place::Ram,
     };
     let Opened {
         config,
@@ -126,7 +127,9 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     }
     match ended.broken {
         None => Ok(()),
-        Some(why @ destage_sim::run::live::Broken::Full(_)) => Err(Failure::input(why)),
+        Some(why @ (Broken::Full(_) | Broken::Unkept(_) | Broken::Damaged)) => {
+            Err(Failure::input(why))
+        }
         Some(why) => Err(Failure::Internal(format!("internal error: {why}"))),
     }
 }

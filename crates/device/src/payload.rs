@@ -9,6 +9,7 @@
 
 mod power;
 
+use alloc::borrow::Cow;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::sync::Arc;
 use alloc::vec;
@@ -37,19 +38,19 @@ impl Contents {
     fn by_reference(&self) -> Newest<'_> {
         Newest {
             version: self.version,
-            bytes: &self.bytes,
+            bytes: Cow::Borrowed(&self.bytes),
             kind: self.kind,
         }
     }
 }
 
 /// What a read of a page finds, where it stands.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Newest<'a> {
     /// The newest version among its sectors; 0 before the first write.
     pub version: u64,
     /// As many as a page has.
-    pub bytes: &'a [u8],
+    pub bytes: Cow<'a, [u8]>,
     /// What they are; fillers where there is nothing.
     pub kind: ImageKind,
 }
@@ -221,7 +222,7 @@ impl Payload {
     pub fn look(&self, page: Lpn) -> Newest<'_> {
         let nothing = Newest {
             version: 0,
-            bytes: &self.zeros,
+            bytes: Cow::Borrowed(&self.zeros),
             kind: ImageKind::Fill,
         };
         if let Some(state) = self.pages.get(&page) {
@@ -247,6 +248,16 @@ impl Payload {
             })
     }
 
+    /// What kind of page a read of `page` finds now.
+    #[must_use]
+    pub fn kind(&self, page: Lpn) -> ImageKind {
+        if self.pages.contains_key(&page) {
+            return self.look(page).kind;
+        }
+        let spare = self.medium.newest_spare(page);
+        spare.map_or(ImageKind::Fill, |spare| kind_of(spare.kind))
+    }
+
     /// The contents of `page` before the effect at `position`; none where it was never written or is trimmed.
     fn before(&self, page: Lpn, position: usize) -> Option<Contents> {
         let effects = self.pages.get(&page).map(|state| &state.effects);
@@ -265,7 +276,7 @@ impl Payload {
         let (spare, bytes) = self.medium.newest(page)?;
         Some(Contents {
             version: spare.version,
-            bytes: bytes.into(),
+            bytes: (&*bytes).into(),
             kind: kind_of(spare.kind),
         })
     }
@@ -303,7 +314,7 @@ impl Payload {
                 kind: ImageKind::Host,
             };
         }
-        let mut bytes = self.look(page).bytes.to_vec();
+        let mut bytes = self.look(page).bytes.into_owned();
         let tail = span.tail as usize * self.sector_bytes;
         let from = if offset == 0 { head } else { 0 };
         let to = self.page_bytes - if offset + 1 == span.pages { tail } else { 0 };

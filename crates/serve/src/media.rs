@@ -1,9 +1,11 @@
 //! Where the bytes of a device are, and what of that can be opened.
 
 mod disk;
+mod image;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use destage_device::backed::Fault;
 use destage_sim::error::SimError;
@@ -11,6 +13,7 @@ use destage_sim::run::live::Media;
 use destage_sim::settings::{Config, Origin, Settings};
 
 pub use self::disk::Disk;
+pub use self::image::Image;
 use crate::configuration;
 use crate::device::Sync;
 
@@ -21,6 +24,8 @@ pub enum Place<'p> {
     Ram,
     /// On a file or a block device, with the buffer in front of it.
     Backing(&'p Path),
+    /// In a file that is the flash.
+    Image(&'p Path),
 }
 
 /// A configuration and its media.
@@ -74,6 +79,20 @@ pub fn open(settings: &Settings, place: Place<'_>, read_only: bool) -> Result<Op
                 notes,
                 media: Media::Ram,
                 sync: None,
+            })
+        }
+        Place::Image(path) => {
+            let (config, notes, image) = image::open(settings, path)?;
+            let sync = image.sync().map_err(|cause| MediaError::File {
+                path: path.to_owned(),
+                cause,
+                expected: "a file",
+            })?;
+            Ok(Opened {
+                config,
+                notes,
+                media: Media::Image(Arc::new(image), image::BASE),
+                sync: Some(sync),
             })
         }
         Place::Backing(path) => {

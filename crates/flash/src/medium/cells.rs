@@ -24,6 +24,8 @@ pub(super) struct Stored {
     pub digest: u64,
     /// Where the data begins in the block's bytes; all zeros are not kept.
     pub data_at: u32,
+    /// The data are where the medium keeps what is to last, and not here.
+    pub is_filed: bool,
     /// Its program was cut off, and the drive does not notice.
     pub is_torn: bool,
 }
@@ -165,6 +167,42 @@ impl Block {
     pub fn restore_torn(&mut self, page: u32, stored: Stored, data: &[u8]) {
         let end = self.end;
         self.put(page, end, stored, data);
+    }
+
+    /// `page`, whose data were elsewhere, holds `data` here.
+    pub fn hold(&mut self, page: u32, data: &[u8]) {
+        let position = self.cells.get(page as usize).copied();
+        let stored = position.and_then(|position| self.stored.get_mut(usize::from(position)));
+        if let Some((_, stored)) = stored {
+            stored.is_filed = false;
+            stored.data_at = self.bytes.len() as u32;
+            self.bytes.extend_from_slice(data);
+        }
+    }
+
+    /// Gives the data of all pages, of `length` bytes each, to `file`, which has them from now on.
+    pub fn file_all(&mut self, length: usize, mut file: impl FnMut(u32, &[u8])) {
+        for (page, stored) in &mut self.stored {
+            let first = stored.data_at as usize;
+            if *page != LOST
+                && stored.data_at != NO_DATA
+                && let Some(data) = self.bytes.get(first..first + length)
+            {
+                file(*page, data);
+                stored.is_filed = true;
+                stored.data_at = NO_DATA;
+            }
+        }
+        self.bytes = Vec::new();
+    }
+
+    /// `page`, of `pages`, is found to be unreadable.
+    pub fn spoil(&mut self, page: u32, pages: u32) {
+        if self.cells.is_empty() {
+            self.cells = vec![ERASED; pages as usize];
+        }
+        self.cells[page as usize] = UNREADABLE;
+        self.end = self.end.max(page + 1);
     }
 
     fn forget_latest(&mut self) {

@@ -3,14 +3,16 @@
 //! A step is not one event: each of its operations has its own end, lane by lane. What has ended stays, what has not
 //! begun never was, and what was in flight is unreadable: a page by its program, a block by its erase.
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::lazy::LazyTable;
 use destage_base::{Lpn, Random, Ticks};
 
 use super::cells::{Before, Block, Cell, check_sum};
-use super::{Medium, Nowhere, SpareKind};
+use super::{Medium, Nowhere, SpareKind, Spot};
 use crate::batch::Batch;
 use crate::operation::{Kind, Operation, Transfer};
 use crate::timing::Timing;
@@ -101,6 +103,7 @@ impl Medium {
     ) -> CutReport {
         let mut report = CutReport::default();
         let mut broken = Vec::new();
+        let mut changed: Vec<(u32, u32)> = Vec::new();
         for die in 0..self.dies.len() as u32 {
             let elapsed = elapsed(die);
             let spans = self.spans(die, timing);
@@ -118,6 +121,9 @@ impl Medium {
             let reached: Vec<Reached> = reached.collect();
             report.is_cut_short |= reached.iter().any(|reached| *reached != Reached::End);
             report.went_on.push(went_on);
+            let undone = self.dies[die as usize].done.iter().zip(&reached);
+            let undone = undone.filter(|(_, reached)| **reached != Reached::End);
+            changed.extend(undone.map(|(done, _)| (die, self.split(done.operation.at.0).0)));
             self.break_off(die, &reached, bad, &mut report, &mut broken);
         }
         for (die, block, page, payload) in broken {
@@ -130,6 +136,11 @@ impl Medium {
         }
         self.holds.clear();
         self.reads.clear();
+        changed.sort_unstable();
+        changed.dedup();
+        for (die, block) in changed {
+            self.record_again(die, block);
+        }
         report
     }
 
@@ -225,7 +236,19 @@ impl Medium {
                 (Undo::Program(_), Reached::Middle) => {
                     let torn = block.stored(page).filter(|_| bad.torn_sector_bytes > 0);
                     let torn = torn.copied().map(|stored| Torn {
-                        data: block.data(&stored, bytes).map(<[u8]>::to_vec),
+                        data: match &self.kept {
+                            Some(kept) if stored.is_filed => {
+                                let spot = Spot {
+                                    die,
+                                    block: number,
+                                    page,
+                                };
+                                let mut data = vec![0; bytes];
+                                kept.read(spot, &stored, &mut data);
+                                Some(data)
+                            }
+                            _ => block.data(&stored, bytes).map(<[u8]>::to_vec),
+                        },
                         spare: stored.spare,
                     });
                     block.break_latest(page);
@@ -296,16 +319,29 @@ impl Medium {
 
     /// The contents of the newest readable copy of `page`.
     fn latest_on_flash(&self, page: Lpn) -> Option<Vec<u8>> {
-        let blocks = self.dies.iter().flat_map(|die| die.blocks.made());
-        let copies = blocks.flat_map(|block| block.all().map(move |(_, stored)| (block, stored)));
-        let of_page = copies.filter(|(_, stored)| {
+        let blocks = (0..).zip(&self.dies).flat_map(|(die, state)| {
+            let made = state.blocks.made();
+            made.map(move |(number, block)| (die, number, block))
+        });
+        let copies = blocks.flat_map(|(die, number, block)| {
+            let spot = move |page| Spot {
+                die,
+                block: number,
+                page,
+            };
+            block
+                .all()
+                .map(move |(page, stored)| (block, stored, spot(page)))
+        });
+        let of_page = copies.filter(|(_, stored, _)| {
             stored.spare.page == Some(page)
                 && !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill)
         });
-        let newest = of_page.max_by_key(|(_, stored)| (stored.spare.version, stored.spare.program));
-        newest.map(|(block, stored)| {
-            let data = block.data(stored, self.zeros.len());
-            data.unwrap_or(&self.zeros).to_vec()
+        let newest =
+            of_page.max_by_key(|(_, stored, _)| (stored.spare.version, stored.spare.program));
+        newest.map(|(block, stored, spot)| {
+            let data = self.data_of(block, stored, spot);
+            data.map_or_else(|| self.zeros.to_vec(), Cow::into_owned)
         })
     }
 

@@ -11,6 +11,7 @@ mod blocks;
 mod cells;
 mod cut;
 mod fill;
+pub mod image;
 mod keeper;
 mod refusal;
 mod scan;
@@ -18,6 +19,7 @@ mod spare;
 #[cfg(test)]
 mod tests;
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,12 +27,13 @@ use alloc::vec::Vec;
 use destage_base::Lpn;
 use destage_base::lazy::{Initial, LazyTable};
 
-pub use self::cells::digest;
 use self::blocks::Blocks;
-use self::cells::{Cell, Stored};
+pub use self::cells::digest;
+use self::cells::{Block, Cell, Stored};
 pub use self::cut::{BadDrive, CutReport, Lost};
 use self::cut::{Done, Undo};
-pub use self::keeper::Fault;
+use self::image::Kept;
+pub use self::keeper::{Fault, Store};
 pub use self::refusal::{Refusal, Spot};
 pub use self::spare::{Image, ImageKind, Spare, SpareKind};
 use crate::batch::Entry as BatchEntry;
@@ -104,6 +107,8 @@ pub struct Medium {
     scratch: Vec<u8>,
     zeros: Box<[u8]>,
     zeros_digest: u64,
+    /// Where it is kept, if it is to last.
+    kept: Option<Kept>,
 }
 
 impl Medium {
@@ -137,6 +142,7 @@ impl Medium {
             scratch: Vec::new(),
             zeros_digest: digest(&zeros),
             zeros,
+            kept: None,
         }
     }
 
@@ -209,9 +215,16 @@ impl Medium {
     /// What a mount would take for `page` once all steps have ended: its spare area and its bytes. Nothing
     /// if it was never written, or was trimmed.
     #[must_use]
-    pub fn newest(&self, page: Lpn) -> Option<(&Spare, &[u8])> {
+    pub fn newest(&self, page: Lpn) -> Option<(&Spare, Cow<'_, [u8]>)> {
         let (die, at) = self.pages.get(page.0 as usize).place?;
         Some((self.spare(die, Ppn(at))?, self.data(die, Ppn(at))?))
+    }
+
+    /// The spare area alone of [the same](Self::newest).
+    #[must_use]
+    pub fn newest_spare(&self, page: Lpn) -> Option<&Spare> {
+        let (die, at) = self.pages.get(page.0 as usize).place?;
+        self.spare(die, Ppn(at))
     }
 
     /// The map entry of `page` is gone: no copy of it is needed any more. To be called before the operations
@@ -230,11 +243,24 @@ impl Medium {
 
     /// The bytes of a physical page, likewise. Maps and summaries are kept as zeros.
     #[must_use]
-    pub fn data(&self, die: u32, at: Ppn) -> Option<&[u8]> {
-        let (block, page) = self.split(at.0);
-        let block = self.dies.get(die as usize)?.blocks.get(block)?;
-        let stored = block.stored(page)?;
-        Some(block.data(stored, self.zeros.len()).unwrap_or(&self.zeros))
+    pub fn data(&self, die: u32, at: Ppn) -> Option<Cow<'_, [u8]>> {
+        let spot = self.spot(die, at.0);
+        let block = self.dies.get(die as usize)?.blocks.get(spot.block)?;
+        let stored = block.stored(spot.page)?;
+        let data = self.data_of(block, stored, spot);
+        Some(data.unwrap_or(Cow::Borrowed(&self.zeros)))
+    }
+
+    /// The bytes of `stored`, which is at `spot` of `block`; none if they are zeros that are not kept.
+    fn data_of<'b>(&self, block: &'b Block, stored: &Stored, spot: Spot) -> Option<Cow<'b, [u8]>> {
+        match &self.kept {
+            Some(kept) if stored.is_filed => {
+                let mut bytes = vec![0; self.zeros.len()];
+                kept.read(spot, stored, &mut bytes);
+                Some(Cow::Owned(bytes))
+            }
+            _ => block.data(stored, self.zeros.len()).map(Cow::Borrowed),
+        }
     }
 
     fn split(&self, at: u32) -> (u32, u32) {
@@ -260,6 +286,7 @@ impl Medium {
             spare,
             digest: payload.digest,
             data_at: cells::NO_DATA,
+            is_filed: false,
             is_torn: false,
         }
     }
@@ -348,13 +375,26 @@ impl Medium {
         };
         self.take_place((die, at), lane, is_single_lane, &payload, source)?;
         self.programs += 1;
-        let stored = self.stored(&payload, purpose, self.programs);
-        let data = if payload.has_data {
+        let mut stored = self.stored(&payload, purpose, self.programs);
+        let mut data = if payload.has_data {
             &*self.scratch
         } else {
             &[]
         };
-        let state = &mut self.dies[die as usize].blocks[block];
+        let state = &mut self.dies[die as usize];
+        if let Some(kept) = &self.kept {
+            hold_overwritten(
+                &mut state.done,
+                here,
+                self.page_bits,
+                kept,
+                self.zeros.len(),
+            );
+            stored.is_filed = payload.has_data;
+            kept.program(here, &stored, state.blocks[block].erases, data);
+            data = &[];
+        }
+        let state = &mut state.blocks[block];
         let before = state.put(page, self.pages_per_block, stored, data);
         if self.is_in_order {
             state.know_behind(page);
@@ -423,9 +463,10 @@ impl Medium {
             return Ok(self.internal(SpareKind::Map, None));
         };
         let spare = stored.spare;
-        let data = source.data(stored, self.zeros.len());
+        let data = self.data_of(source, stored, self.spot(here.die, from.0));
         self.scratch.clear();
-        self.scratch.extend_from_slice(data.unwrap_or(&[]));
+        self.scratch
+            .extend_from_slice(data.as_deref().unwrap_or(&[]));
         Ok(Payload {
             kind: match spare.kind {
                 SpareKind::Host | SpareKind::Zeros => SpareKind::Copy,
@@ -523,6 +564,29 @@ impl Medium {
             }
         }
         let before = self.dies[die as usize].blocks[block].erase();
+        if let Some(kept) = &self.kept {
+            kept.erase(die, block, before.erases + 1);
+        }
         Ok(Undo::Erase(Box::new(before)))
+    }
+}
+
+/// The page at `spot` is about to be programmed. If the step has erased its block, and the power fails before that erase
+/// has begun, what it held is there again: it is kept in what undoes the erase.
+fn hold_overwritten(done: &mut [Done], spot: Spot, page_bits: u32, kept: &Kept, length: usize) {
+    let of_block = done
+        .iter_mut()
+        .filter(|done| done.operation.at.0 >> page_bits == spot.block);
+    let mut erases = of_block.filter_map(|done| match &mut done.undo {
+        Undo::Erase(before) => Some(before),
+        Undo::Nothing | Undo::Program(_) => None,
+    });
+    if let Some(before) = erases.next_back()
+        && let Some(stored) = before.stored(spot.page).copied()
+        && stored.is_filed
+    {
+        let mut data = vec![0; length];
+        kept.read(spot, &stored, &mut data);
+        before.hold(spot.page, &data);
     }
 }

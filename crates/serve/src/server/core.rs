@@ -553,8 +553,8 @@ impl<'a> Core<'a> {
 /// As what a client hears of what lies behind the buffer.
 fn failed(fault: Fault) -> (ErrorCode, &'static str) {
     match fault {
-        Fault::Full => (ErrorCode::NoSpace, "the disk behind has no room left"),
-        Fault::Io => (ErrorCode::Io, "the disk behind has failed"),
+        Fault::Full => (ErrorCode::NoSpace, "what keeps the bytes has no room left"),
+        Fault::Io => (ErrorCode::Io, "what keeps the bytes has failed"),
     }
 }
 
@@ -562,6 +562,8 @@ fn failed(fault: Fault) -> (ErrorCode, &'static str) {
 fn broken(why: &Broken) -> (ErrorCode, &'static str) {
     match why {
         Broken::Full(_) => (ErrorCode::NoSpace, "the flash has no room left"),
+        Broken::Unkept(fault) => failed(*fault),
+        Broken::Damaged => (ErrorCode::Io, "the image is damaged"),
         Broken::Refused(_) | Broken::Stuck => (ErrorCode::Io, "the device is broken"),
     }
 }

@@ -100,6 +100,12 @@ pub enum Broken {
     /// The flash was told to do what flash cannot do: a bug of this program.
     #[error("the flash refused a command of the translation layer: {0}")]
     Refused(Refusal),
+    /// The file that keeps the flash has not taken what was written to it.
+    #[error("the image cannot be written{}", match .0 { Fault::Full => ": its file system has no room left", Fault::Io => "" })]
+    Unkept(Fault),
+    /// A page of the flash is not what was programmed there.
+    #[error("the image is damaged: a page does not hold what was programmed there")]
+    Damaged,
     /// A request is not complete, and nothing is left to happen: a bug of this program.
     #[error("a request was never answered")]
     Stuck,
@@ -290,11 +296,14 @@ impl<'a> Live<'a> {
         mut observer: Box<dyn Observer + 'a>,
     ) -> Result<Self, SimError> {
         config.check_live()?;
-        let ftl = config.prepared_ftl(&mut *observer)?;
+        let mut ftl = match media {
+            Media::Image(..) => config.ftl_with(false)?,
+            Media::Ram | Media::Disk(..) => config.prepared_ftl(&mut *observer)?,
+        };
+        let (below, sectors) = config.below(media, &mut *ftl)?;
         let scope = config.scope(true, &*ftl);
         let geometry = config.geometry();
         let sectors_per_page = geometry.page_bytes / SECTOR_BYTES;
-        let (below, sectors) = config.below(media, &*ftl)?;
         let buffer = config.buffer(true, &Prepass::default())?;
         let device = config.device(true, Bytes::WANTS_PAGES, buffer, ftl);
         let bytes = Bytes {
@@ -377,10 +386,19 @@ impl<'a> Live<'a> {
     }
 
     fn check(&self) -> Result<(), Broken> {
-        match &self.engine.mover().refusal {
-            Some(refusal) => Err(Broken::Refused(*refusal)),
-            None => Ok(()),
+        let Bytes { refusal, below, .. } = self.engine.mover();
+        if let Some(refusal) = refusal {
+            return Err(Broken::Refused(*refusal));
         }
+        if let Below::Flash(payload) = below {
+            if let Some(fault) = payload.medium().fault() {
+                return Err(Broken::Unkept(fault));
+            }
+            if payload.medium().take_damage() {
+                return Err(Broken::Damaged);
+            }
+        }
+        Ok(())
     }
 
     /// The next request that is complete, in their order.

@@ -1,11 +1,13 @@
 //! What holds the bytes of a device that is used: flash, or a disk that is none of ours.
 
+use std::sync::Arc;
+
 use destage_base::Lpn;
 use destage_device::RequestKind;
 use destage_device::backed::{Backed, Backing, Fault};
 use destage_device::payload::Payload;
 use destage_flash::Ftl;
-use destage_flash::medium::ImageKind;
+use destage_flash::medium::{ImageKind, Medium, Store};
 use destage_trace::request::SECTOR_BYTES;
 
 use super::Holds;
@@ -16,6 +18,8 @@ use crate::error::SimError;
 pub enum Media {
     /// Flash of which RAM keeps the bytes.
     Ram,
+    /// Flash that a file keeps, behind so many bytes that are its owner's. What is there is mounted.
+    Image(Arc<dyn Store>, u64),
     /// A disk of so many bytes, to which what leaves the buffer goes. Times, and everything that is counted, are those of the
     /// layer and its flash.
     Disk(Box<dyn Backing>, u64),
@@ -27,8 +31,9 @@ pub(super) enum Below {
 }
 
 impl Config {
-    /// The bytes of a device over `ftl`, and how many sectors it offers.
-    pub(super) fn below(&self, media: Media, ftl: &dyn Ftl) -> Result<(Below, u64), SimError> {
+    /// The bytes of a device over `ftl`, and how many sectors it offers. For an image the layer is one without contents,
+    /// and is mounted.
+    pub(super) fn below(&self, media: Media, ftl: &mut dyn Ftl) -> Result<(Below, u64), SimError> {
         let page_bytes = self.geometry().page_bytes;
         let sectors_per_page = page_bytes / SECTOR_BYTES;
         let sizes = (page_bytes as usize, sectors_per_page as usize);
@@ -36,6 +41,14 @@ impl Config {
         match media {
             Media::Ram => {
                 let payload = Payload::new(self.medium(ftl), sizes.0, sizes.1);
+                Ok((Below::Flash(payload), sectors))
+            }
+            Media::Image(store, base) => {
+                let mut medium = Medium::new(&self.geometry(), self.programs_in_order());
+                medium.keep_in(store, self.image_layout(base)?, ftl.pages());
+                let mut payload = Payload::new(medium, sizes.0, sizes.1);
+                let mounted = payload.mount(ftl, &self.timing(), &mut |_, _| {});
+                mounted.map_err(|error| self.no_mount(&error))?;
                 Ok((Below::Flash(payload), sectors))
             }
             Media::Disk(_, bytes) if sectors < bytes / SECTOR_BYTES => {
@@ -56,13 +69,11 @@ impl Below {
     /// Why a request of this `kind` that is complete has failed, if it has. What the disk has refused before is tried again
     /// for a flush.
     pub fn fault_of(&mut self, kind: RequestKind) -> Option<Fault> {
-        let Self::Disk(backed) = self else {
-            return None;
-        };
-        match kind {
-            RequestKind::Read => None,
-            RequestKind::Flush => backed.settle().err(),
-            RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => backed.fault(),
+        match (self, kind) {
+            (_, RequestKind::Read) => None,
+            (Self::Flash(payload), _) => payload.medium().fault(),
+            (Self::Disk(backed), RequestKind::Flush) => backed.settle().err(),
+            (Self::Disk(backed), _) => backed.fault(),
         }
     }
 
@@ -81,6 +92,7 @@ impl Below {
                 return backed.read(sector * SECTOR_BYTES, bytes, out);
             }
         };
+        let begin = out.len();
         let (mut at, end) = (sector, sector + u64::from(sectors));
         while at < end {
             let (page, first) = (at / sectors_per_page, at % sectors_per_page);
@@ -91,13 +103,17 @@ impl Below {
             );
             at = page * sectors_per_page + last;
         }
+        if payload.medium().take_damage() {
+            out.truncate(begin);
+            return Err(Fault::Io);
+        }
         Ok(())
     }
 
     /// What `page` holds.
     pub fn holds(&self, page: Lpn) -> Holds {
         match self {
-            Self::Flash(payload) => match payload.look(page).kind {
+            Self::Flash(payload) => match payload.kind(page) {
                 ImageKind::Fill => Holds::Nothing,
                 ImageKind::Zeros => Holds::Zeros,
                 ImageKind::Host | ImageKind::Copy => Holds::Data,
