@@ -90,7 +90,13 @@ fn live(config: &Config, tape: &Arc<Tape>) -> Live<'static> {
 }
 
 /// One request, whose sectors hold `value`.
-fn ask(live: &mut Live<'_>, kind: RequestKind, range: Range<u64>, fua: bool, value: u64) {
+fn ask(
+    live: &mut Live<'_>,
+    kind: RequestKind,
+    range: Range<u64>,
+    fua: bool,
+    value: u64,
+) -> Result<(), String> {
     let data = match kind {
         RequestKind::Write => value
             .to_le_bytes()
@@ -105,10 +111,12 @@ fn ask(live: &mut Live<'_>, kind: RequestKind, range: Range<u64>, fua: bool, val
         data: &data,
         tag: 0,
     };
-    live.submit(live.now(), &ask).unwrap();
-    live.advance_to_completion().unwrap();
+    let done = live.submit(live.now(), &ask);
+    let done = done.and_then(|()| live.advance_to_completion());
+    done.map_err(|broken| broken.to_string())?;
     let completion = live.completed().unwrap();
     assert_eq!(completion.fault, None);
+    Ok(())
 }
 
 fn sectors(live: &Live<'_>) -> Vec<u64> {
@@ -161,7 +169,7 @@ impl Promises {
 /// A device that is written, flushed, and cut off after each of the writes to its file, and in the midst of some.
 fn cut_off_anywhere(pairs: &[&str], plant: bool) -> Result<(), String> {
     let mut all = vec![
-        "device.capacity_bytes=64KiB",
+        "device.capacity_bytes=256KiB",
         "flash.page_bytes=1024",
         "flash.dies=2",
         "flash.planes_per_die=1",
@@ -189,7 +197,7 @@ fn cut_off_anywhere(pairs: &[&str], plant: bool) -> Result<(), String> {
         if random.below(6) == 0 {
             let mut least: Vec<usize> = newest(&promises);
             let before = tape.writes();
-            ask(&mut device, RequestKind::Flush, 0..0, false, 0);
+            ask(&mut device, RequestKind::Flush, 0..0, false, 0)?;
             if plant {
                 promises.promised.push((before, least));
             } else {
@@ -208,7 +216,7 @@ fn cut_off_anywhere(pairs: &[&str], plant: bool) -> Result<(), String> {
             let value = if kind == RequestKind::Write { value } else { 0 };
             promises.accepted[sector as usize].push((value, now));
         }
-        ask(&mut device, kind, range.clone(), fua, value);
+        ask(&mut device, kind, range.clone(), fua, value)?;
         if fua {
             let last = promises.promised.last();
             let mut least = last.map_or(vec![0; count as usize], |(_, least)| least.clone());
@@ -245,17 +253,12 @@ fn cut_off_anywhere(pairs: &[&str], plant: bool) -> Result<(), String> {
             if number % 16 == 0 {
                 // It goes on, and is opened once more.
                 for round in 0..40 {
-                    let at = random.below(count - 4);
-                    ask(
-                        &mut device,
-                        RequestKind::Write,
-                        at..at + 4,
-                        false,
-                        1000 + round,
-                    );
-                    found[at as usize..at as usize + 4].fill(1000 + round);
+                    let (at, value) = (random.below(count - 4), 1000 + round);
+                    ask(&mut device, RequestKind::Write, at..at + 4, false, value)
+                        .map_err(|why| format!("{why} after {number} writes"))?;
+                    found[at as usize..at as usize + 4].fill(value);
                 }
-                ask(&mut device, RequestKind::Flush, 0..0, false, 0);
+                ask(&mut device, RequestKind::Flush, 0..0, false, 0)?;
                 drop(device);
                 assert!(
                     sectors(&live(&config, &tape)) == found,
@@ -347,7 +350,7 @@ fn opened_again_it_holds_what_was_written_and_how_worn_it_is() {
         let ended = running.stop();
         assert!(ended.unsaved.is_none() && ended.broken.is_none());
         let mean = match ended.metrics.get("wear.erase_mean") {
-            Some(destage_sim::metrics::Number::Float(mean)) => *mean,
+            Some(destage_sim::metrics::Number::Real(mean)) => mean,
             other => panic!("{other:?}"),
         };
         assert!(mean > erases, "round {round}: {mean} after {erases}");
@@ -365,14 +368,13 @@ fn another_device_and_what_is_no_image_are_refused_by_one_line() {
         "flash.pages_per_block=8",
     ];
     let with = |pairs: &[&str]| settings(&[&base[..], pairs].concat());
-    let refused = |settings: &Settings, path: &Path| {
-        let error = open(settings, Place::Image(path), false)
-            .err()
-            .unwrap()
-            .to_string();
+    #[track_caller]
+    fn refused(settings: &Settings, path: &Path) -> String {
+        let opened = open(settings, Place::Image(path), false);
+        let error = opened.err().expect("it is refused").to_string();
         assert_eq!(error.lines().count(), 1);
         error
-    };
+    }
     let text = refused(&with(&["sim.precondition=sequential_fill"]), &path);
     assert!(text.contains("expected none"), "{text}");
     assert!(!path.exists());
@@ -398,7 +400,7 @@ fn another_device_and_what_is_no_image_are_refused_by_one_line() {
             "ftl.reserve_percent: the image was made with 15, and 30",
         ),
         (
-            "device.capacity_bytes=2MiB",
+            "device.capacity_bytes=64MiB",
             "flash.blocks_per_plane: the image was made with",
         ),
     ] {

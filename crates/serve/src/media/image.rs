@@ -139,7 +139,11 @@ pub(super) fn open(
     let (config, notes) = configuration(&as_it_was(settings, &kept, path))?;
     check(&config)?;
     let asked = facts(&config);
-    for (key, of_file) in &kept {
+    // The number of blocks follows from the others, if the device was asked for by its size.
+    let rank = |key: &str| (key == BLOCKS, key != "ftl.kind");
+    let mut in_order: Vec<(&String, &String)> = kept.iter().collect();
+    in_order.sort_by_key(|(key, _)| rank(key));
+    for (key, of_file) in in_order {
         let of_asked = asked.get(key).map_or("nothing", |text| text);
         if of_file != of_asked {
             return Err(unfit(format!(
