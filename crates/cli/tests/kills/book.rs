@@ -30,6 +30,10 @@ pub struct Book {
     /// Sectors with later values.
     open: BTreeSet<usize>,
     next: u64,
+    /// Writes, zeroes and trims that were answered.
+    pub changes: u64,
+    /// Flushes that were answered.
+    pub flushes: u64,
 }
 
 impl Book {
@@ -38,6 +42,8 @@ impl Book {
             sectors: vec![Sector::default(); sectors],
             open: BTreeSet::new(),
             next: 0,
+            changes: 0,
+            flushes: 0,
         }
     }
 

@@ -112,6 +112,7 @@ impl Host<'_> {
         match self.open.remove(&answer.cookie) {
             Some(Asked::Flush(covered)) => {
                 let mut book = self.book();
+                book.flushes += 1;
                 for (sector, request) in covered {
                     book.promised(sector, request);
                 }
@@ -124,6 +125,7 @@ impl Host<'_> {
             }) => {
                 let is_promised = fua || self.plant == Plant::EveryWrite;
                 let mut book = self.book();
+                book.changes += 1;
                 for sector in first..first + count {
                     book.answered(sector, request);
                     if is_promised {
@@ -255,6 +257,14 @@ fn campaign(
         child.wait().expect("an end");
         found?;
     }
+    let book = book.into_inner().expect("no thread");
+    assert!(book.flushes > 0);
+    println!(
+        "{}: {times} kills, {} changes and {} flushes answered",
+        media.join(" "),
+        book.changes,
+        book.flushes
+    );
     Ok(())
 }
 
