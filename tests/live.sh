@@ -21,6 +21,7 @@ trap finish EXIT
 
 # serve OPTIONS: a server at live.sock
 serve() {
+	: >serve.out
 	"$DESTAGE" serve --unix live.sock --control live.ctl --quiet "$@" >serve.out 2>serve.err &
 	SERVER=$!
 	until grep -q ^ready serve.out; do
@@ -138,22 +139,22 @@ verify_paced() {
 # What --image and --backing keep: copied there, read back by another server after kill -9, verified by fio.
 lasting() {
 	rm -f kept.img there.img back.img
-	head -c 100M /dev/urandom >there.img
-	serve --capacity 128MiB --buffer "$1" "${@:2}" || return
+	head -c 16M /dev/urandom >there.img
+	serve --capacity 64MiB --buffer "$1" "${@:2}" || return
 	nbdcopy --flush there.img "$URI" || return
 	kill -9 "$SERVER"
 	wait "$SERVER"
-	serve --capacity 128MiB --buffer bplru "${@:2}" || return
-	nbdcopy "$URI" back.img && cmp -n 104857600 there.img back.img || return
+	serve --capacity 64MiB --buffer bplru "${@:2}" || return
+	nbdcopy "$URI" back.img && cmp -n 16777216 there.img back.img || return
 	rm -f there.img back.img
-	job 16 1 && job 8 4 || return
+	job 16 2 || return
 	stop
 }
-on_image() { lasting lru --image kept.img --ftl page && rm -f kept.img && lasting fab --image kept.img --ftl fast; }
+on_image() { lasting fab --image kept.img --ftl fast; }
 on_file() { lasting lru --backing kept.img; }
 
 on_loop_device() {
-	truncate -s 128M kept.img
+	truncate -s 64M kept.img
 	local loop status=0
 	loop=$(losetup --show -f kept.img) || return
 	lasting lru --backing "$loop" || status=1
@@ -211,6 +212,8 @@ failing() {
 	wait "$SERVER"
 	[ $? = 2 ] && grep -q 'the last flush' serve.err || status=1
 	SERVER=
+	# The next to have this loop device would find it so.
+	blockdev --setrw "$loop"
 	losetup -d "$loop"
 	return $status
 }

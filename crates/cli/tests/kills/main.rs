@@ -3,6 +3,10 @@
 //!
 //! `DESTAGE_KILLS` is how often an image, and how often a file behind the buffer, loses its server (20; `make kills`: 1000).
 #![cfg(unix)]
+#![allow(
+    clippy::print_stdout,
+    reason = "how much was tried is said to who asks for it"
+)]
 
 mod book;
 
