@@ -32,6 +32,10 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// The cross product of traces, buffers, sizes and translation layers, in parallel, as one table
     Compare(CompareArguments),
+    /// Metrics over the size of the buffer; of page-level LRU every size, from one pass
+    Curve(CurveArguments),
+    /// The smallest buffer, and its scheme, that reach a goal
+    Size(SizeArguments),
     /// The papers' experiments: their figures and tables, and a verdict for each of their claims
     Reproduce(ReproduceArguments),
     /// An experiment file of your own: what is run, varied and shown
@@ -269,6 +273,53 @@ pub(crate) struct CompareArguments {
     /// Order of the rows of the table: by a metric or parameter, the smallest first; with a `-` before it the largest
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) sort: Option<String>,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct CurveArguments {
+    /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
+    #[arg(
+        value_name = "TRACE",
+        required_unless_present = "workload",
+        conflicts_with = "workload"
+    )]
+    pub(crate) trace: Option<PathBuf>,
+    /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every one that can run
+    #[arg(long, value_name = "LIST", conflicts_with = "buffer")]
+    pub(crate) buffers: Option<String>,
+    /// Capacities: 4MiB,8MiB, or from the first to the last by doubling: 256KiB..64MiB. If not given, 24 at most, from 64
+    /// pages to all that are written; of page-level LRU without flash, every one at which something changes
+    #[arg(long, value_name = "LIST", conflicts_with = "size")]
+    pub(crate) sizes: Option<String>,
+    /// The metric of the table
+    #[arg(long, value_name = "METRIC", default_value = "buffer.destaged_pages")]
+    pub(crate) metric: String,
+    #[command(flatten)]
+    pub(crate) common: Common,
+}
+
+#[derive(Args)]
+pub(crate) struct SizeArguments {
+    /// Trace file, plain or .gz .zst .bz2 .xz
+    #[arg(
+        value_name = "TRACE",
+        required_unless_present = "workload",
+        conflicts_with = "workload"
+    )]
+    pub(crate) trace: Option<PathBuf>,
+    /// What has to be reached, such as response.write.p99_ms<1; with several, all
+    #[arg(long, value_name = "METRIC<VALUE", required = true)]
+    pub(crate) goal: Vec<String>,
+    /// Buffers to choose from: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every one that can run. If not
+    /// given, those of the papers
+    #[arg(long, value_name = "LIST", conflicts_with = "buffer")]
+    pub(crate) buffers: Option<String>,
+    /// Capacities to choose from: 4MiB,8MiB, or from the first to the last by doubling: 256KiB..64MiB. If not given, 24 at
+    /// most, from 64 pages to all that are written
+    #[arg(long, value_name = "LIST", conflicts_with = "size")]
+    pub(crate) sizes: Option<String>,
     #[command(flatten)]
     pub(crate) common: Common,
 }

@@ -108,6 +108,20 @@ pub(crate) fn inputs(traces: &[PathBuf], arguments: &Common) -> Result<Vec<Input
     inputs.into_iter().map(read).collect()
 }
 
+/// The one input: `trace`, or the workload in its place.
+pub(crate) fn input(trace: Option<&PathBuf>, arguments: &Common) -> Result<Input, Failure> {
+    let traces: Vec<_> = trace.into_iter().cloned().collect();
+    let all = inputs(&traces, arguments)?;
+    let missing = || Failure::input("expected a TRACE, or --workload");
+    all.into_iter().next().ok_or_else(missing)
+}
+
+/// The capacities of a list.
+pub(crate) fn sizes(list: Option<&str>) -> Option<Vec<String>> {
+    let items = list?.split(',');
+    Some(items.map(|item| item.trim().to_owned()).collect())
+}
+
 /// How a trace is read.
 pub(crate) fn reading(arguments: &Reading) -> destage::Reading {
     destage::Reading {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::ArgMatches;
-use destage::{Effort, Facts, Grid, Results, compare};
+use destage::{Effort, Facts, Grid, Record, compare};
 
 use crate::args::CompareArguments;
 use crate::choices;
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     note(&results.manifest.inputs, common.noise);
     let facts = results.manifest.inputs.iter();
     facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
-    check_any(&results)?;
+    check_any(&results.runs)?;
     let records = &results.runs;
     let findings = findings(records);
     summary::notes(records).iter().for_each(warn);
@@ -118,12 +118,12 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
 }
 
 /// An error if not one run gave a result: each cause once.
-fn check_any(results: &Results) -> Result<(), Failure> {
-    if results.failed().count() < results.runs.len() {
+pub(crate) fn check_any(records: &[Record]) -> Result<(), Failure> {
+    if records.iter().any(|record| record.error.is_none()) {
         return Ok(());
     }
     let mut causes: Vec<String> = Vec::new();
-    for error in results.runs.iter().filter_map(|run| run.error.as_ref()) {
+    for error in records.iter().filter_map(|run| run.error.as_ref()) {
         let text = error.to_string();
         if !causes.contains(&text) {
             causes.push(text);
@@ -134,7 +134,7 @@ fn check_any(results: &Results) -> Result<(), Failure> {
 
 /// Splits a list whose items may have parameters: both are separated by commas, but a parameter has a `=`
 /// and begins no item, which would have a `:` before it.
-fn split_items(text: &str) -> Vec<String> {
+pub(crate) fn split_items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for piece in text.split(',') {
         match items.last_mut() {

@@ -29,6 +29,7 @@ mod budget;
 mod catalogue;
 mod choices;
 mod compare;
+mod curve;
 mod demo;
 mod errors;
 mod fit;
@@ -52,6 +53,7 @@ mod serve;
 #[cfg(unix)]
 mod serve_args;
 mod show;
+mod size;
 mod study;
 mod trace_args;
 mod trace_file;
@@ -97,6 +99,8 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, typed),
         Command::Compare(arguments) => compare::run(arguments, typed),
+        Command::Curve(arguments) => curve::run(arguments, typed),
+        Command::Size(arguments) => size::run(arguments, typed),
         Command::Reproduce(arguments) => reproduce::run(arguments),
         Command::Study(arguments) => study::run(arguments),
         Command::Precondition(arguments) => precondition::run(arguments),

@@ -186,6 +186,15 @@ impl Input {
         Some(self.reading.limit.map_or(all, |limit| limit.min(all)))
     }
 
+    /// What comes behind the first half of `requests` of its requests; none if that is not even one.
+    pub(crate) fn second_half(&self, requests: u64) -> Option<Self> {
+        let half = requests / 2;
+        let mut behind = self.clone();
+        behind.reading.skip += half;
+        behind.reading.limit = behind.reading.limit.map(|limit| limit.saturating_sub(half));
+        (half > 0).then_some(behind)
+    }
+
     /// About the most requests there can be; nothing of what comes through a pipe.
     pub(crate) fn requests_at_most(&self) -> Option<u64> {
         /// Bytes of a request in a file, compressed, at least, nearly always.

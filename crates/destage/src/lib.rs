@@ -12,6 +12,8 @@
 //! | --- | --- |
 //! | [`Input`], [`Reading`], [`Facts`], [`Sizing`] | what is simulated, how it is read, what is known of it then |
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
+//! | [`curve`](curve()), [`CurvePlan`], [`Curves`] | metrics over the size of the buffer |
+//! | [`size`](size()), [`SizePlan`], [`Goal`], [`Answers`] | the smallest buffer that reaches a goal |
 //! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
@@ -25,6 +27,7 @@
 
 mod compare;
 pub mod csv;
+mod curve;
 mod cut;
 mod devices;
 mod error;
@@ -41,6 +44,7 @@ mod record;
 pub mod reproduce;
 mod results;
 mod run;
+mod size;
 pub mod state;
 pub mod study;
 mod survey;
@@ -59,6 +63,7 @@ pub use destage_sim::observer::{Observer, Response};
 pub use destage_sim::settings::{Config, Origin, Settings};
 
 pub use compare::{Effort, compare};
+pub use curve::{Curve, CurvePlan, Curves, curve};
 pub use cut::{CutOutcome, cut};
 pub use destage_sim::power::{CutAt, CutPlan};
 pub use error::Error;
@@ -71,5 +76,6 @@ pub use progress::{Progress, Silent, Stage};
 pub use record::Record;
 pub use results::{Outcome, Results};
 pub use run::run;
+pub use size::{Answer, Answers, Goal, HoldUp, SIZED_SCHEMES, SizePlan, size};
 pub use survey::Sizing;
 pub use trace_metrics::{Inspection, trace_metrics};

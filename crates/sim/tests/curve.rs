@@ -121,7 +121,7 @@ fn config(pages: u32, more: &[&str]) -> Config {
 }
 
 fn one_pass(requests: &[Request], more: &[&str]) -> Curve {
-    let mut pass = OnePass::new(&config(1, more), "test").unwrap().unwrap();
+    let mut pass = OnePass::new(&config(1, more), "test").unwrap();
     for part in requests.chunks(777) {
         pass.feed(part).unwrap();
     }

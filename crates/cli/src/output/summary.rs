@@ -48,7 +48,7 @@ const SPARE: [[&str; 2]; 6] = [
 ];
 
 /// Characters in a line: what `COLUMNS` says, or the terminal.
-fn width() -> usize {
+pub(crate) fn width() -> usize {
     let said = std::env::var("COLUMNS")
         .ok()
         .and_then(|text| text.trim().parse().ok());

@@ -103,10 +103,8 @@ pub struct Curve {
 impl OnePass {
     /// A pass over requests of what is called `origin` in errors; none where `config` needs a run of each size: another
     /// scheme, a clock, or what depends on how full the buffer is.
-    ///
-    /// # Errors
-    /// What is wrong with the configuration.
-    pub fn new(config: &Config, origin: &str) -> Result<Option<Self>, SimError> {
+    #[must_use]
+    pub fn new(config: &Config, origin: &str) -> Option<Self> {
         let is_page_lru = config.scheme.name == "lru"
             && config
                 .buffer_parameter("lru_unit")
@@ -117,14 +115,18 @@ impl OnePass {
             && !config.needs_prepass()
             && sim.warmup_requests == 0
             && !sim.dirty_ages;
-        if !one {
-            return Ok(None);
-        }
         let common = config.common();
-        Ok(Some(Self {
+        one.then(|| Self {
             origin: origin.to_owned(),
             addressing: config.addressing(0),
-            scope: config.scope(false, &*config.ftl()?),
+            scope: Scope {
+                timed: false,
+                flash: false,
+                prepared_pages: 0,
+                merges: None,
+                page_bytes: config.typed.flash.page_bytes,
+                retires: false,
+            },
             bypass_pages: common.bypass_pages,
             honors_flush: common.flush_mode == FlushMode::Honor,
             forces_all: !config.has_volatile_cache(),
@@ -144,7 +146,13 @@ impl OnePass {
             bypassed_pages: 0,
             bypassed_requests: 0,
             largest: 0,
-        }))
+        })
+    }
+
+    /// The smallest buffer, in pages, that no larger one does better than so far.
+    #[must_use]
+    pub fn largest(&self) -> u32 {
+        self.largest
     }
 
     /// Goes on with `requests`.

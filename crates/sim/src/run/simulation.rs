@@ -36,7 +36,7 @@ impl Config {
     }
 
     /// What metrics need to know of a run over `ftl`.
-    pub(crate) fn scope(&self, timed: bool, ftl: &dyn Ftl) -> Scope {
+    pub(super) fn scope(&self, timed: bool, ftl: &dyn Ftl) -> Scope {
         Scope {
             timed,
             flash: self.has_flash(),

@@ -1,4 +1,4 @@
-//! What docs/LIVE.md says can be typed. Blocks that need other people's programs are run by `make live`.
+//! What guides in `docs` say can be typed. Blocks that need other people's programs are run by `make live`.
 #![cfg(unix)]
 
 mod common;
@@ -8,17 +8,17 @@ use std::process::{Command, Stdio};
 
 use common::Place;
 
-#[test]
-fn every_command_of_the_guide_does_what_it_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/LIVE.md");
-    let text = std::fs::read_to_string(path).expect("the guide");
+/// Runs all blocks of the guide called `name`, at least `least` of them; what they say.
+fn run(name: &str, least: usize) -> String {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let text = std::fs::read_to_string(docs.join(name)).expect("the guide");
     // One shell and one folder for all: servers of the first block are asked by the next.
     let blocks: Vec<&str> = text
         .split("\n```sh\n")
         .skip(1)
         .map(|rest| rest.split("\n```").next().unwrap_or(rest))
         .collect();
-    assert!(blocks.len() >= 5, "{} blocks", blocks.len());
+    assert!(blocks.len() >= least, "{name}: {} blocks", blocks.len());
     let place = Place::new();
     let program = Path::new(env!("CARGO_BIN_EXE_destage"));
     let folder = program.parent().expect("a folder").to_string_lossy();
@@ -37,9 +37,27 @@ fn every_command_of_the_guide_does_what_it_says() {
         .expect("a shell");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
-    let said = String::from_utf8_lossy(&output.stdout);
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn the_device_live() {
+    let said = run("LIVE.md", 5);
     assert!(
         said.contains("ready nbd+unix:///?socket=disk.sock"),
+        "{said}"
+    );
+}
+
+#[test]
+fn curves() {
+    let said = run("CURVES.md", 1);
+    assert!(
+        said.contains("lru: every size from one pass, exact."),
+        "{said}"
+    );
+    assert!(
+        said.contains("a run for each size, exact at these."),
         "{said}"
     );
 }

@@ -1,0 +1,395 @@
+//! Metrics over the size of the buffer.
+//!
+//! Every size of a page-level LRU buffer without flash comes of one pass over the input
+//! ([`destage_sim::curve`]). Other schemes keep no inclusion: a larger buffer may hold less of what matters, so each size
+//! is a run of its own, and all of them are fed by one reading.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use destage_base::parameter::Value;
+use destage_sim::curve::{Curve as EverySize, OnePass};
+use destage_sim::run::{RunResult, Series};
+use destage_sim::settings::Settings;
+use destage_trace::{Operation, Request};
+use serde_core::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_json::{Map, json};
+
+use crate::compare::{Effort, compare};
+use crate::error::Error;
+use crate::facts::Facts;
+use crate::grid::{Combination, Grid};
+use crate::input::Input;
+use crate::json;
+use crate::manifest::Manifest;
+use crate::progress::Counter;
+use crate::record::Record;
+
+/// Pages of the smallest buffer where no sizes are given.
+const FIRST_PAGES: u64 = 64;
+/// How many sizes there are then, at most.
+const SIZES: usize = 24;
+const CAPACITY: &str = "buffer.capacity_bytes";
+
+/// What curves are asked for.
+#[derive(Clone)]
+pub struct CurvePlan {
+    /// Everything but scheme and size. Without a translation layer there is no flash: only the buffer is looked at.
+    pub settings: Settings,
+    /// Schemes as in [`Grid::buffers`]; none: that of the settings.
+    pub buffers: Option<Vec<String>>,
+    /// Sizes as in [`Grid::sizes`]; none: 24 at most, from 64 pages on, by steps of a half and a third in turn, up to as
+    /// many pages as are ever written.
+    pub sizes: Option<Vec<String>>,
+}
+
+/// A curve for each scheme.
+#[derive(Clone)]
+pub struct Curves {
+    /// How they came to be.
+    pub manifest: Manifest,
+    /// The sizes that every curve has, in bytes, ascending.
+    pub sizes: Vec<u64>,
+    /// In the order of the schemes.
+    pub curves: Vec<Curve>,
+}
+
+/// One scheme at many sizes.
+#[derive(Clone)]
+pub struct Curve {
+    /// The scheme as given.
+    pub buffer: String,
+    /// The translation layer as given.
+    pub ftl: String,
+    page_bytes: u64,
+    points: Points,
+}
+
+#[derive(Clone)]
+enum Points {
+    /// Of runs, by size; a scheme that keeps no pages has one.
+    Runs(Vec<Record>),
+    /// Of one pass: what a run would be called, and the sizes that were asked for, in pages, if any were.
+    OnePass(std::sync::Arc<EverySize>, Box<Record>, Option<Vec<u32>>),
+}
+
+impl Curve {
+    /// Its points: a record a size, ascending. From one pass, and if no sizes were asked for, every size at which something
+    /// changes.
+    pub fn points(&self) -> Box<dyn Iterator<Item = Record> + '_> {
+        match &self.points {
+            Points::Runs(records) => Box::new(records.iter().cloned()),
+            Points::OnePass(all, of, None) => {
+                Box::new(all.changes().map(|pages| self.of_pass(all, of, pages)))
+            }
+            Points::OnePass(all, of, Some(sizes)) => {
+                Box::new(sizes.iter().map(|pages| self.of_pass(all, of, *pages)))
+            }
+        }
+    }
+
+    /// Whether every size is known from one pass.
+    #[must_use]
+    pub fn has_every_size(&self) -> bool {
+        matches!(self.points, Points::OnePass(..))
+    }
+
+    /// What a buffer of `bytes` gives, if that is known.
+    #[must_use]
+    pub fn at(&self, bytes: u64) -> Option<Record> {
+        match &self.points {
+            Points::Runs(records) => {
+                let sized = |record: &&Record| record.capacity().is_none_or(|size| size == bytes);
+                records.iter().find(sized).cloned()
+            }
+            Points::OnePass(all, of, _) => {
+                let pages = u32::try_from(bytes / self.page_bytes).unwrap_or(u32::MAX);
+                Some(self.of_pass(all, of, pages))
+            }
+        }
+    }
+
+    fn of_pass(&self, all: &EverySize, of: &Record, pages: u32) -> Record {
+        let mut record = of.clone();
+        let bytes = u64::from(pages) * self.page_bytes;
+        let capacity = Value::Integer(bytes);
+        record.parameters.insert(CAPACITY.to_owned(), capacity);
+        record.metrics = all.at(pages);
+        record
+    }
+}
+
+/// Curves of `input`.
+///
+/// # Errors
+/// What is wrong with the plan or the input, that it can be read only once where two readings are needed, or that
+/// `effort.progress` asked to stop. A size whose run fails is a point with an error.
+pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Curves, Error> {
+    let started = Instant::now();
+    input.check_exists()?;
+    let grid = grid(plan)?;
+    let schemes = grid.combinations()?;
+    let Some(first) = schemes.first() else {
+        return Err(Error::Internal("a grid has no combination".to_owned()));
+    };
+    let page_bytes = first.config.typed.flash.page_bytes;
+    let seed = first.config.typed.sim.seed;
+    let mut passes: Vec<_> = schemes
+        .iter()
+        .map(|scheme| OnePass::new(&scheme.config, &input.name()))
+        .collect();
+    let runs = passes.iter().any(Option::is_none);
+    let finds_sizes = plan.sizes.is_none();
+    if runs && finds_sizes && !input.can_be_read_again() {
+        return Err(Error::Input(format!(
+            "{}: can be read only once, and the sizes of the buffer follow from it; expected --sizes, or a regular file",
+            input.name()
+        )));
+    }
+    let mut facts = None;
+    let mut sizes = plan
+        .sizes
+        .as_ref()
+        .map(|sizes| bytes_of(&grid, sizes))
+        .transpose()?;
+    if finds_sizes || !runs {
+        let (footprint, of_input) = read(input, first, &mut passes, effort)?;
+        facts = Some(of_input);
+        sizes.get_or_insert_with(|| default_sizes(footprint, page_bytes));
+    } else {
+        // One reading has to do for all: sizes were asked for, and are run.
+        passes.iter_mut().for_each(|pass| *pass = None);
+    }
+    let sizes = sizes.unwrap_or_default();
+    let asked = plan.sizes.is_some().then(|| {
+        let pages = sizes.iter().map(|bytes| (bytes / page_bytes) as u32);
+        pages.filter(|pages| *pages > 0).collect::<Vec<_>>()
+    });
+    let mut records = Vec::new();
+    let is_run = |pass: &Option<OnePass>| pass.is_none();
+    if passes.iter().any(is_run) {
+        let items = schemes.iter().zip(&passes);
+        let items = items.filter(|(_, pass)| is_run(pass));
+        let items: Vec<_> = items.map(|(scheme, _)| scheme.buffer.clone()).collect();
+        let texts: Vec<_> = sizes.iter().map(u64::to_string).collect();
+        let combinations = grid.buffers(items).sizes(texts).combinations()?;
+        let results = compare(std::slice::from_ref(input), &combinations, effort)?;
+        facts = results.manifest.inputs.into_iter().next();
+        records = results.runs;
+    }
+    let curves = schemes.into_iter().zip(passes).map(|(scheme, pass)| Curve {
+        points: match pass {
+            Some(pass) => {
+                let none = RunResult {
+                    parameters: scheme.config.parameters(),
+                    metrics: Default::default(),
+                    series: Series::new(),
+                };
+                let of = Record::new(input, &scheme, &scheme.config, Ok(none));
+                Points::OnePass(pass.finish().into(), Box::new(of), asked.clone())
+            }
+            None => {
+                let own = |record: &&Record| record.buffer == scheme.buffer;
+                Points::Runs(records.iter().filter(own).cloned().collect())
+            }
+        },
+        buffer: scheme.buffer,
+        ftl: scheme.ftl,
+        page_bytes,
+    });
+    let curves = curves.collect();
+    Ok(Curves {
+        manifest: Manifest {
+            command: Vec::new(),
+            inputs: facts.into_iter().collect(),
+            seed,
+            wall_time_s: started.elapsed().as_secs_f64(),
+        },
+        sizes,
+        curves,
+    })
+}
+
+/// The schemes, at one size.
+fn grid(plan: &CurvePlan) -> Result<Grid, Error> {
+    let mut settings = plan.settings.clone();
+    if settings.text("ftl.kind").is_none() {
+        settings.set_kind("ftl", "none")?;
+    }
+    let grid = Grid::new(settings);
+    Ok(match &plan.buffers {
+        Some(items) => grid.buffers(items.iter().cloned()),
+        None => grid,
+    })
+}
+
+/// The sizes that `items` stand for, ascending.
+pub(crate) fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error> {
+    let combinations = grid.clone().sizes(items.iter().cloned()).every()?;
+    let capacity = |combination: &Combination| combination.config.typed.buffer.capacity_bytes;
+    let mut sizes: Vec<u64> = combinations.iter().map(capacity).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    Ok(sizes)
+}
+
+/// The sizes that are tried on `input`, read under `of`, where none are given.
+pub(crate) fn footprint_sizes(
+    input: &Input,
+    of: &Combination,
+    effort: &Effort<'_>,
+) -> Result<Vec<u64>, Error> {
+    let (footprint, _) = read(input, of, &mut [None], effort)?;
+    Ok(default_sizes(footprint, of.config.typed.flash.page_bytes))
+}
+
+/// Sizes in bytes, where `footprint` pages are written in all.
+fn default_sizes(footprint: u64, page_bytes: u64) -> Vec<u64> {
+    let footprint = footprint.max(1);
+    let mut pages = Vec::with_capacity(SIZES);
+    let mut next = FIRST_PAGES;
+    while next < footprint && pages.len() < SIZES - 1 {
+        pages.push(next);
+        next = match next.is_power_of_two() {
+            true => next / 2 * 3,
+            false => next / 3 * 4,
+        };
+    }
+    pages.push(footprint.min(next));
+    pages.into_iter().map(|pages| pages * page_bytes).collect()
+}
+
+/// Feeds all of `input` to `passes`; how many pages are written.
+fn read(
+    input: &Input,
+    of: &Combination,
+    passes: &mut [Option<OnePass>],
+    effort: &Effort<'_>,
+) -> Result<(u64, Facts), Error> {
+    let options = input.options(&of.config)?;
+    let counter = Counter::new(effort.progress, input.expected_requests());
+    destage_memory::doing(format!("reading {}", input.name()));
+    let mut source = input.open(&of.config)?;
+    let addressing = of.config.addressing(0);
+    let (mut batch, mut written) = (Vec::new(), HashSet::new());
+    // A pass knows how far it goes.
+    let counts_pages = passes.iter().any(Option::is_none);
+    while source.fill(&mut batch)? {
+        if !counter.advance(batch.len() as u64) {
+            return Err(Error::Interrupted);
+        }
+        for pass in passes.iter_mut().flatten() {
+            pass.feed(&batch)?;
+        }
+        if !counts_pages {
+            continue;
+        }
+        let is_write = |request: &&Request| request.operation == Operation::Write;
+        for request in batch.iter().filter(is_write) {
+            let span = addressing.span(request);
+            written.extend((0..u64::from(span.pages)).map(|offset| span.first + offset));
+        }
+    }
+    let mut facts = Facts::of_source(&source, &options);
+    if !of.config.follows_arrivals() {
+        facts.forget_times();
+    }
+    let of_passes = passes.iter().flatten().map(OnePass::largest).max();
+    let footprint = written.len().max(of_passes.unwrap_or(0) as usize);
+    Ok((footprint as u64, facts))
+}
+
+impl Curves {
+    /// `{"manifest", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: what `destage curve --json` prints. A point
+    /// has `pages`, `bytes` and the metrics by their names; those of the host, which no size changes, stand once.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Keys are text and numbers finite, so nothing can go wrong.
+        let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
+        text.push('\n');
+        text
+    }
+
+    /// The points that all curves have.
+    #[must_use]
+    pub fn records(&self) -> Vec<Record> {
+        let of_curve = |curve: &Curve| -> Vec<Record> {
+            match &curve.points {
+                Points::Runs(records) => records.clone(),
+                Points::OnePass(..) => {
+                    let sizes = self.sizes.iter();
+                    sizes.filter_map(|bytes| curve.at(*bytes)).collect()
+                }
+            }
+        };
+        self.curves.iter().flat_map(of_curve).collect()
+    }
+}
+
+impl Serialize for Curves {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("manifest", &self.manifest.single())?;
+        map.serialize_entry("curves", &self.curves)?;
+        map.end()
+    }
+}
+
+/// Begins the names of metrics that no size of the buffer changes.
+const HOST: &str = "host.";
+
+impl Serialize for Curve {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("buffer", &self.buffer)?;
+        map.serialize_entry("ftl", &self.ftl)?;
+        map.serialize_entry("exact", &true)?;
+        let of_host = self.points().find(|point| point.error.is_none());
+        let of_host = of_host.map(|point| named(&point, |name| name.starts_with(HOST)));
+        map.serialize_entry("host", &of_host.unwrap_or_default())?;
+        map.serialize_entry("points", &Sequence(self))?;
+        map.end()
+    }
+}
+
+struct Sequence<'a>(&'a Curve);
+
+impl Serialize for Sequence<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut sequence = serializer.serialize_seq(None)?;
+        for point in self.0.points() {
+            let bytes = point.capacity().unwrap_or(0);
+            let mut map = Map::new();
+            map.insert("pages".to_owned(), (bytes / self.0.page_bytes).into());
+            map.insert("bytes".to_owned(), bytes.into());
+            map.extend(named(&point, |name| !name.starts_with(HOST)));
+            if let Some(error) = &point.error {
+                map.insert("error".to_owned(), json!(error.to_string()));
+            }
+            sequence.serialize_element(&map)?;
+        }
+        sequence.end()
+    }
+}
+
+fn named(point: &Record, which: impl Fn(&str) -> bool) -> Map<String, serde_json::Value> {
+    let serde_json::Value::Object(mut map) = json::metrics(&point.metrics) else {
+        return Map::new();
+    };
+    map.retain(|name, _| which(name));
+    map
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_sizes_go_up_to_what_is_written() {
+        let pages = |footprint| default_sizes(footprint, 1);
+        assert_eq!(pages(300), [64, 96, 128, 192, 256, 300]);
+        assert_eq!(pages(5), [5]);
+        let many = pages(1 << 40);
+        assert_eq!((many.len(), many.last()), (24, Some(&(96 << 11))));
+    }
+}

@@ -1,0 +1,90 @@
+//! What a buffer has to reach.
+
+use destage_sim::metrics;
+
+use crate::error::Error;
+use crate::record::Record;
+
+/// `METRIC<VALUE` or `METRIC>VALUE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Goal {
+    /// The metric's name.
+    pub metric: String,
+    /// Whether it has to be below the value; above, if not.
+    pub below: bool,
+    /// In the metric's unit.
+    pub value: f64,
+}
+
+impl Goal {
+    /// Reads one, as it is typed.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(text: &str) -> Result<Self, Error> {
+        let wrong = |why: String| Error::Input(format!("--goal {text:?}: {why}"));
+        let (metric, sign, value) = text
+            .find(['<', '>'])
+            .map(|at| (&text[..at], &text[at..=at], &text[at + 1..]))
+            .ok_or_else(|| {
+                wrong(
+                    "expected METRIC<VALUE or METRIC>VALUE, such as response.write.p99_ms<1"
+                        .to_owned(),
+                )
+            })?;
+        let metric = metric.trim();
+        metrics::require(metric).map_err(|error| wrong(error.to_string()))?;
+        let number = value
+            .trim()
+            .parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite());
+        let value = number
+            .ok_or_else(|| wrong(format!("{:?} is no value; expected a number", value.trim())))?;
+        Ok(Self {
+            metric: metric.to_owned(),
+            below: sign == "<",
+            value,
+        })
+    }
+
+    /// Whether `record` has reached it. What has no such metric has not.
+    #[must_use]
+    pub fn is_met_by(&self, record: &Record) -> bool {
+        record
+            .metric(&self.metric)
+            .is_some_and(|number| match self.below {
+                true => number < self.value,
+                false => number > self.value,
+            })
+    }
+}
+
+impl std::fmt::Display for Goal {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let sign = if self.below { '<' } else { '>' };
+        write!(formatter, "{}{sign}{}", self.metric, self.value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goals_are_read_as_typed() {
+        let goal = Goal::read("response.write.p99_ms < 1.5").unwrap();
+        assert_eq!(goal.to_string(), "response.write.p99_ms<1.5");
+        assert!(!Goal::read("throughput.iops>1000").unwrap().below);
+        for (text, part) in [
+            ("waf.bytes", "expected METRIC<VALUE"),
+            ("waf.bites<1", "did you mean"),
+            ("waf.bytes<", "\"\" is no value"),
+            ("waf.bytes<=1", "\"=1\" is no value"),
+            ("waf.bytes<inf", "is no value"),
+        ] {
+            let error = Goal::read(text).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

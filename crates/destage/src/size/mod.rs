@@ -1,0 +1,272 @@
+//! The smallest buffer, and the scheme, that reach a goal.
+
+mod goal;
+mod hold_up;
+mod search;
+
+use std::time::Instant;
+
+use destage_sim::settings::{Origin, Settings};
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value, json};
+
+pub use self::goal::Goal;
+pub use self::hold_up::HoldUp;
+use self::search::{Candidate, search};
+use crate::compare::{Effort, compare};
+use crate::curve::{bytes_of, footprint_sizes};
+use crate::error::Error;
+use crate::grid::{Combination, Grid};
+use crate::input::Input;
+use crate::json;
+use crate::manifest::Manifest;
+use crate::record::Record;
+
+/// The schemes that are tried if none are named: those of the papers, and the usual baseline.
+pub const SIZED_SCHEMES: [&str; 8] = [
+    "lru",
+    "block-lru",
+    "fab",
+    "bplru",
+    "clc",
+    "bpac",
+    "epo",
+    "apu-lru",
+];
+
+/// What is asked for.
+#[derive(Clone)]
+pub struct SizePlan {
+    /// Everything but scheme and size.
+    pub settings: Settings,
+    /// Schemes as in [`Grid::buffers`].
+    pub buffers: Vec<String>,
+    /// Sizes as in [`Grid::sizes`]; none: as of [`CurvePlan::sizes`](crate::CurvePlan::sizes).
+    pub sizes: Option<Vec<String>>,
+    /// All have to be reached. At least one.
+    pub goals: Vec<Goal>,
+}
+
+/// A scheme at the smallest size that reaches the goals.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Its run.
+    pub record: Record,
+    /// Its size in bytes; 0 without a buffer.
+    pub bytes: u64,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// How it came to be.
+    pub manifest: Manifest,
+    /// As they were asked for.
+    pub goals: Vec<Goal>,
+    /// Those that reach the goals, the smallest first; of equal sizes the one that reaches the first goal best. All sizes of
+    /// the first two are known to be the smallest; those behind them reach the goals at a size that was tried.
+    pub answers: Vec<Answer>,
+    /// Those that do not, at the largest size that was tried.
+    pub missed: Vec<Record>,
+    /// The best answer at twice the load, if the input's times play a part.
+    pub twice_the_load: Option<Record>,
+    /// The best answer on the second half of the input, if its length is known.
+    pub second_half: Option<Record>,
+    /// What it takes to save the best answer's buffer; none without flash.
+    pub hold_up: Option<HoldUp>,
+    /// Sizes that could be answered, in bytes.
+    pub sizes: Vec<u64>,
+    /// How many runs were made to find them.
+    pub runs: usize,
+    /// How many a grid of all schemes and sizes would have been.
+    pub grid: usize,
+}
+
+/// The smallest buffers that reach the goals of `plan` on `input`.
+///
+/// # Errors
+/// What is wrong with the plan or the input, that it can be read only once, or that `effort.progress` asked to stop.
+pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answers, Error> {
+    let started = Instant::now();
+    input.check_exists()?;
+    if plan.goals.is_empty() {
+        return Err(Error::Input(
+            "--goal: expected at least one, such as waf.bytes<1.3".to_owned(),
+        ));
+    }
+    if !input.can_be_read_again() {
+        return Err(Error::Input(format!(
+            "{}: can be read only once, and many runs are needed; expected a regular file",
+            input.name()
+        )));
+    }
+    let grid = Grid::new(plan.settings.clone()).buffers(plan.buffers.iter().cloned());
+    let schemes = grid.combinations()?;
+    let Some(first) = schemes.first() else {
+        return Err(Error::Internal("a grid has no combination".to_owned()));
+    };
+    let sizes = match &plan.sizes {
+        Some(items) => bytes_of(&grid, items)?,
+        None => footprint_sizes(input, first, effort)?,
+    };
+    let mut candidates = Vec::with_capacity(schemes.len());
+    for scheme in &schemes {
+        let own = grid.clone().buffers([scheme.buffer.clone()]);
+        let combinations = own.sizes(sizes.iter().map(u64::to_string)).combinations()?;
+        candidates.push(Candidate::new(combinations));
+    }
+    let reaches = |record: &Record| plan.goals.iter().all(|goal| goal.is_met_by(record));
+    let (runs, facts) = search(input, &mut candidates, reaches, effort)?;
+    let mut answers = Vec::new();
+    let mut missed = Vec::new();
+    for candidate in &mut candidates {
+        match (candidate.reached.take(), candidate.missed.take()) {
+            (Some((place, record)), _) => answers.push((place, record)),
+            (None, Some((_, record))) => missed.push(record),
+            (None, None) => {}
+        }
+    }
+    sort(&mut answers, &plan.goals);
+    let best = answers.first().map(|(_, record)| record);
+    let chosen = best.and_then(|best| schemes.iter().find(|scheme| scheme.buffer == best.buffer));
+    let (mut twice_the_load, mut second_half, mut hold_up) = (None, None, None);
+    if let Some((best, scheme)) = best.zip(chosen) {
+        let bytes = best.capacity().unwrap_or(0);
+        hold_up = HoldUp::of(&scheme.config, bytes);
+        let sized = grid
+            .clone()
+            .buffers([scheme.buffer.clone()])
+            .sizes([bytes.max(1).to_string()]);
+        if scheme.config.follows_arrivals() {
+            let mut settings = plan.settings.clone();
+            let half = (scheme.config.typed.host.time_scale / 2.0).to_string();
+            settings.set(
+                "host.time_scale",
+                &half,
+                Origin::Given("twice the load".to_owned()),
+            );
+            let faster = Grid::new(settings)
+                .buffers([scheme.buffer.clone()])
+                .sizes([bytes.max(1).to_string()]);
+            twice_the_load = one(input, &faster.combinations()?, effort)?;
+        }
+        let requests = best.metric("host.requests").unwrap_or(0.0) as u64;
+        if let Some(half) = input.second_half(requests) {
+            second_half = one(&half, &sized.combinations()?, effort)?;
+        }
+    }
+    let grid_runs = candidates
+        .iter()
+        .map(|candidate| candidate.sizes.len())
+        .sum();
+    let answers = answers.into_iter().map(|(_, record)| Answer {
+        bytes: record.capacity().unwrap_or(0),
+        record,
+    });
+    Ok(Answers {
+        answers: answers.collect(),
+        manifest: Manifest {
+            command: Vec::new(),
+            inputs: facts,
+            seed: first.config.typed.sim.seed,
+            wall_time_s: started.elapsed().as_secs_f64(),
+        },
+        goals: plan.goals.clone(),
+        missed,
+        twice_the_load,
+        second_half,
+        hold_up,
+        sizes,
+        runs,
+        grid: grid_runs,
+    })
+}
+
+/// The smallest first; of equal sizes the one that is best by the first goal.
+fn sort(answers: &mut [(usize, Record)], goals: &[Goal]) {
+    let first = &goals[0];
+    answers.sort_by(|(a, one), (b, other)| {
+        let number = |record: &Record| record.metric(&first.metric).unwrap_or(f64::NAN);
+        let by_goal = match first.below {
+            true => number(one).total_cmp(&number(other)),
+            false => number(other).total_cmp(&number(one)),
+        };
+        a.cmp(b).then(by_goal)
+    });
+}
+
+/// The run of the first of `combinations`; none if it gave no result.
+fn one(
+    input: &Input,
+    combinations: &[Combination],
+    effort: &Effort<'_>,
+) -> Result<Option<Record>, Error> {
+    let Some(first) = combinations.get(..1) else {
+        return Ok(None);
+    };
+    let results = compare(std::slice::from_ref(input), first, effort)?;
+    let run = results.runs.into_iter().next();
+    Ok(run.filter(|run| run.error.is_none()))
+}
+
+impl Answers {
+    /// `{"manifest", "goals", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "missed", "sensitivity", "hold_up",
+    /// "runs", "grid"}`: what `destage size --json` prints.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        // Keys are text and numbers finite, so nothing can go wrong.
+        json::text(&serde_json::to_value(self).unwrap_or(Value::Null))
+    }
+
+    /// Whether the goals hold where `record` was made, another way than asked for.
+    #[must_use]
+    pub fn hold_in(&self, record: &Record) -> bool {
+        self.goals.iter().all(|goal| goal.is_met_by(record))
+    }
+}
+
+fn row(record: &Record) -> Map<String, Value> {
+    let mut map = Map::new();
+    map.insert("buffer".to_owned(), json!(record.buffer));
+    map.insert("bytes".to_owned(), json!(record.capacity().unwrap_or(0)));
+    map.insert("metrics".to_owned(), json::metrics(&record.metrics));
+    if let Some(error) = &record.error {
+        map.insert("error".to_owned(), json!(error.to_string()));
+    }
+    map
+}
+
+impl Serialize for Answers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let goals: Vec<_> = self.goals.iter().map(Goal::to_string).collect();
+        let answers = self.answers.iter().map(|answer| {
+            let mut map = row(&answer.record);
+            map.insert("confirmed".to_owned(), json!(true));
+            map
+        });
+        let missed: Vec<_> = self.missed.iter().map(row).collect();
+        let mut sensitivity = Map::new();
+        for (name, record) in [
+            ("twice_the_load", &self.twice_the_load),
+            ("second_half", &self.second_half),
+        ] {
+            if let Some(record) = record {
+                let mut map = row(record);
+                map.insert("goals_hold".to_owned(), json!(self.hold_in(record)));
+                sensitivity.insert(name.to_owned(), Value::Object(map));
+            }
+        }
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("manifest", &self.manifest.single())?;
+        map.serialize_entry("goals", &goals)?;
+        map.serialize_entry("answers", &answers.collect::<Vec<_>>())?;
+        map.serialize_entry("missed", &missed)?;
+        map.serialize_entry("sensitivity", &sensitivity)?;
+        if let Some(hold_up) = self.hold_up {
+            map.serialize_entry("hold_up", &hold_up.to_json())?;
+        }
+        map.serialize_entry("runs", &self.runs)?;
+        map.serialize_entry("grid", &self.grid)?;
+        map.end()
+    }
+}

@@ -1,0 +1,59 @@
+//! Curves of recorded traces from one pass, against a run of each size.
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+use destage::{CurvePlan, Effort, Grid, Input, Settings, compare, curve};
+use destage_tests::outside;
+
+/// Sizes that are compared, of those at which something changes.
+const SIZES: usize = 40;
+
+fn held(trace: &str) {
+    let input = Input::trace(outside(&format!("traces/{trace}")));
+    let mut settings = Settings::new();
+    settings.set_pair("ftl.kind=none").unwrap();
+    let plan = CurvePlan {
+        settings: settings.clone(),
+        buffers: None,
+        sizes: None,
+    };
+    let curves = curve(&input, &plan, &Effort::default()).unwrap();
+    let all = &curves.curves[0];
+    assert!(all.has_every_size());
+    let changes: Vec<u64> = all.points().filter_map(|point| point.capacity()).collect();
+    let chosen = (0..SIZES).map(|index| changes[index * (changes.len() - 1) / (SIZES - 1)]);
+    let mut sizes: Vec<u64> = chosen.collect();
+    sizes.dedup();
+    let texts = sizes.iter().map(u64::to_string);
+    let combinations = Grid::new(settings).sizes(texts).combinations().unwrap();
+    let runs = compare(&[input], &combinations, &Effort::default())
+        .unwrap()
+        .runs;
+    assert_eq!(runs.len(), sizes.len());
+    for (run, bytes) in runs.iter().zip(sizes) {
+        let point = all.at(bytes).unwrap();
+        let mut known = 0;
+        for (name, number) in point.metrics.iter() {
+            assert_eq!(
+                run.metrics.get(name),
+                Some(number),
+                "{trace}, {bytes}: {name}"
+            );
+            known += 1;
+        }
+        assert_eq!(run.metrics.iter().count(), known + 1, "{trace}, {bytes}");
+    }
+}
+
+#[test]
+#[ignore = "needs recorded traces"]
+fn every_size_of_five_traces() {
+    for trace in [
+        "iozone-100k.disksim.zst",
+        "postmark-62k.disksim.zst",
+        "tencent-cbs-50k.csv.zst",
+        "sqlite-wal-update.wiscsee.zst",
+        "pc-mayun.diskmon.zst",
+    ] {
+        held(trace);
+    }
+}
