@@ -45,7 +45,8 @@ pub trait Backing: Send {
 struct Accepted {
     span: Span,
     zeroes: bool,
-    data: Vec<u8>,
+    /// Of a write, the bytes for each page of the span.
+    data: Vec<Arc<[u8]>>,
     /// The pages that it covers whole, which are those that a trim changes.
     whole: Range<u64>,
     /// The page behind the last one that it changes.
@@ -93,9 +94,10 @@ impl Backed {
         }
     }
 
-    /// `request` is submitted next; `data` has the bytes of a write, sector after sector, and means nothing afterwards.
-    pub fn accept(&mut self, request: &Request, data: &mut Vec<u8>) {
-        core::mem::swap(&mut self.accepted.data, data);
+    /// `request` is submitted next; `pieces` has the bytes of a write, [cut up](crate::payload::cut_up), and means nothing
+    /// afterwards.
+    pub fn accept(&mut self, request: &Request, pieces: &mut Vec<Arc<[u8]>>) {
+        core::mem::swap(&mut self.accepted.data, pieces);
         let whole = request.span.whole_pages();
         let first = request.span.first;
         self.accepted.whole = first + u64::from(whole.start)..first + u64::from(whole.end);
@@ -118,25 +120,27 @@ impl Backed {
             ref data,
             ..
         } = self.accepted;
-        let head = span.head as usize * self.sector_bytes;
         let is_partial = span.is_partial(offset);
         if zeroes && !is_partial {
             return Ok(self.zeros.clone());
         }
         if !is_partial {
-            let start = offset as usize * self.page_bytes - head;
-            return Ok(data[start..start + self.page_bytes].into());
+            return Ok(data[offset as usize].clone());
         }
         let mut bytes = vec![0; self.page_bytes];
         self.look(page, &mut bytes)?;
-        let tail = span.tail as usize * self.sector_bytes;
-        let from = if offset == 0 { head } else { 0 };
-        let to = self.page_bytes - if offset + 1 == span.pages { tail } else { 0 };
-        if zeroes {
-            bytes[from..to].fill(0);
-        } else {
-            let start = offset as usize * self.page_bytes + from - head;
-            bytes[from..to].copy_from_slice(&data[start..start + to - from]);
+        let from = match offset {
+            0 => span.head as usize * self.sector_bytes,
+            _ => 0,
+        };
+        let tail = match offset + 1 == span.pages {
+            true => span.tail as usize * self.sector_bytes,
+            false => 0,
+        };
+        let changed = from..self.page_bytes - tail;
+        match zeroes {
+            true => bytes[changed].fill(0),
+            false => bytes[changed].copy_from_slice(&data[offset as usize]),
         }
         Ok(bytes.into())
     }

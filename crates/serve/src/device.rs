@@ -77,6 +77,12 @@ impl<'a> Front<'a> {
         self.live.sectors_per_page() * 512
     }
 
+    /// Whether requests are complete at the model's time.
+    #[must_use]
+    pub fn is_paced(&self) -> bool {
+        self.pace == Pace::Model
+    }
+
     /// Why the device is used no more, if it is not.
     #[must_use]
     pub fn broken(&self) -> Option<&Broken> {

@@ -1,6 +1,7 @@
 //! The blocks of a die. Those that nothing ever happened to take no memory.
 
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
@@ -23,8 +24,7 @@ pub(super) struct Blocks {
 impl Blocks {
     /// `count` blocks that were never programmed.
     pub fn new(count: u32) -> Self {
-        let mut chunks = Vec::new();
-        chunks.resize_with((count as usize).div_ceil(CHUNK), || None);
+        let chunks = vec![None; (count as usize).div_ceil(CHUNK)];
         Self { chunks, count }
     }
 

@@ -3,15 +3,14 @@
 //! A step is not one event: each of its operations has its own end, lane by lane. What has ended stays, what has not
 //! begun never was, and what was in flight is unreadable: a page by its program, a block by its erase.
 
-use alloc::borrow::Cow;
 use alloc::boxed::Box;
-use alloc::vec;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use destage_base::lazy::LazyTable;
 use destage_base::{Lpn, Random, Ticks};
 
-use super::cells::{Before, Block, Cell, check_sum};
+use super::cells::{Before, Block, Cell, Data, Stored};
 use super::{Medium, Nowhere, SpareKind, Spot};
 use crate::batch::Batch;
 use crate::operation::{Kind, Operation, Transfer};
@@ -223,7 +222,6 @@ impl Medium {
         broken: &mut Vec<Broken>,
     ) {
         let (page_bits, pages) = (self.page_bits, self.pages_per_block);
-        let bytes = self.zeros.len();
         let state = &mut self.dies[die as usize];
         let done = core::mem::take(&mut state.done);
         for (done, reached) in done.into_iter().zip(reached).rev() {
@@ -235,22 +233,7 @@ impl Medium {
                 (Undo::Program(before), Reached::Nothing) => block.take_back(page, before),
                 (Undo::Program(_), Reached::Middle) => {
                     let torn = block.stored(page).filter(|_| bad.torn_sector_bytes > 0);
-                    let torn = torn.copied().map(|stored| Torn {
-                        data: match &self.kept {
-                            Some(kept) if stored.is_filed => {
-                                let spot = Spot {
-                                    die,
-                                    block: number,
-                                    page,
-                                };
-                                let mut data = vec![0; bytes];
-                                kept.read(spot, &stored, &mut data);
-                                Some(data)
-                            }
-                            _ => block.data(&stored, bytes).map(<[u8]>::to_vec),
-                        },
-                        spare: stored.spare,
-                    });
+                    let torn = torn.cloned();
                     block.break_latest(page);
                     report.programs += 1;
                     broken.push((die, number, page, torn));
@@ -276,7 +259,7 @@ impl Medium {
     fn tear(
         &mut self,
         (die, block, page): (u32, u32, u32),
-        torn: Torn,
+        torn: Stored,
         bad: &BadDrive,
         random: &mut Random,
         report: &mut CutReport,
@@ -287,7 +270,7 @@ impl Medium {
         if matches!(torn.spare.kind, SpareKind::Map | SpareKind::Fill) {
             return;
         }
-        let mut bytes = torn.data.unwrap_or_else(|| self.zeros.to_vec());
+        let mut bytes = self.bytes_of(&torn, Spot { die, block, page }).to_vec();
         let old = self.latest_on_flash(logical);
         for (number, sector) in bytes.chunks_mut(bad.torn_sector_bytes).enumerate() {
             match random.below(3) {
@@ -300,49 +283,31 @@ impl Medium {
                 _ => sector.fill_with(|| random.next_u64() as u8),
             }
         }
-        let mut stored = self.stored(
-            &super::Payload {
-                kind: torn.spare.kind,
-                page: torn.spare.page,
-                version: torn.spare.version,
-                digest: super::digest(&bytes),
-                has_data: true,
-            },
-            torn.spare.purpose,
-            torn.spare.program,
-        );
-        stored.is_torn = true;
-        debug_assert!(stored.spare.check == check_sum(&stored.spare, stored.digest));
-        self.dies[die as usize].blocks[block].restore_torn(page, stored, &bytes);
+        let stored = Stored {
+            data: Data::Here(bytes.into()),
+            is_torn: true,
+            ..torn
+        };
+        self.dies[die as usize].blocks[block].restore_torn(page, stored);
         report.lost.push((logical, Lost::Torn));
     }
 
     /// The contents of the newest readable copy of `page`.
-    fn latest_on_flash(&self, page: Lpn) -> Option<Vec<u8>> {
+    fn latest_on_flash(&self, page: Lpn) -> Option<Arc<[u8]>> {
         let blocks = (0..).zip(&self.dies).flat_map(|(die, state)| {
             let made = state.blocks.made();
             made.map(move |(number, block)| (die, number, block))
         });
-        let copies = blocks.flat_map(|(die, number, block)| {
-            let spot = move |page| Spot {
-                die,
-                block: number,
-                page,
-            };
-            block
-                .all()
-                .map(move |(page, stored)| (block, stored, spot(page)))
+        let copies = blocks.flat_map(|(die, block, state)| {
+            let at = move |(page, stored)| (stored, Spot { die, block, page });
+            state.all().map(at)
         });
-        let of_page = copies.filter(|(_, stored, _)| {
+        let of_page = copies.filter(|(stored, _)| {
             stored.spare.page == Some(page)
                 && !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill)
         });
-        let newest =
-            of_page.max_by_key(|(_, stored, _)| (stored.spare.version, stored.spare.program));
-        newest.map(|(block, stored, spot)| {
-            let data = self.data_of(block, stored, spot);
-            data.map_or_else(|| self.zeros.to_vec(), Cow::into_owned)
-        })
+        let newest = of_page.max_by_key(|(stored, _)| (stored.spare.version, stored.spare.program));
+        newest.map(|(stored, spot)| self.bytes_of(stored, spot).into_owned())
     }
 
     /// The pages before `page` on its word line cannot be read any more.
@@ -369,9 +334,4 @@ impl Medium {
 }
 
 /// A program that was cut off: die, block, page, and what it would have left.
-type Broken = (u32, u32, u32, Option<Torn>);
-
-struct Torn {
-    spare: super::Spare,
-    data: Option<Vec<u8>>,
-}
+type Broken = (u32, u32, u32, Option<Stored>);

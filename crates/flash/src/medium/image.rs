@@ -20,7 +20,8 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use destage_base::Lpn;
 
-use super::cells::{self, Block, Cell, Stored};
+use super::cells::{self, Block, Cell, Data, Stored};
+use super::cut::{Done, Undo};
 use super::keeper::{Fault, Store};
 use super::{Medium, Spare, SpareKind, Spot};
 use crate::geometry::Geometry;
@@ -114,20 +115,30 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Reads the data of `spot` into `out`; zeros if they are not what was programmed.
-    pub fn read(&self, spot: Spot, stored: &Stored, out: &mut [u8]) {
-        self.store.read(self.layout.data_of(spot), out);
-        if !stored.is_torn && cells::digest(out) != stored.digest {
-            out.fill(0);
+    /// The `length` bytes of `stored`, which is at `spot`; zeros if they are not what was programmed.
+    pub fn read(&self, spot: Spot, stored: &Stored, length: usize) -> Arc<[u8]> {
+        let mut bytes = vec![0; length];
+        self.store.read(self.layout.data_of(spot), &mut bytes);
+        let is_whole = matches!(stored.data, Data::Filed(sum) if stored.is_torn || sum == cells::digest(&bytes));
+        if !is_whole {
+            bytes.fill(0);
             self.damage.store(true, Ordering::Relaxed);
+        }
+        bytes.into()
+    }
+
+    /// Once something is damaged, what is written may be made of it.
+    fn write(&self, offset: u64, bytes: &[u8]) {
+        if !self.damage.load(Ordering::Relaxed) {
+            self.store.write(offset, bytes);
         }
     }
 
-    /// What `stored` says is programmed at `spot`, in the life of the block behind `erases` erases; `data` is empty if it
-    /// has none.
-    pub fn program(&self, spot: Spot, stored: &Stored, erases: u32, data: &[u8]) {
-        if !data.is_empty() {
-            self.store.write(self.layout.data_of(spot), data);
+    /// `stored` is programmed at `spot`, in the life of the block behind `erases` erases. Its bytes are here from now on.
+    pub fn program(&self, spot: Spot, stored: &mut Stored, erases: u32) {
+        if let Data::Here(bytes) = &stored.data {
+            self.write(self.layout.data_of(spot), bytes);
+            stored.data = Data::Filed(cells::digest(bytes));
         }
         self.record(spot, &entry_of(stored, erases));
     }
@@ -138,12 +149,31 @@ impl Kept {
         entry[..4].copy_from_slice(&erases.to_le_bytes());
         seal(&mut entry);
         let at = self.layout.blocks_at + self.layout.block(die, block) * BLOCK_BYTES;
-        self.store.write(at, &entry);
+        self.write(at, &entry);
     }
 
     fn record(&self, spot: Spot, entry: &[u8; PAGE_BYTES as usize]) {
         let at = self.layout.pages_at + self.layout.page(spot) * PAGE_BYTES;
-        self.store.write(at, entry);
+        self.write(at, entry);
+    }
+
+    /// The page at `spot` is about to be programmed. If the step, of which `done` is done, has erased its block, and the power
+    /// fails before that erase has begun, what it held is there again: it is kept in what undoes the erase.
+    pub fn hold_overwritten(&self, done: &mut [Done], spot: Spot, page_bits: u32, length: usize) {
+        let of_block = done
+            .iter_mut()
+            .filter(|done| done.operation.at.0 >> page_bits == spot.block);
+        let mut erases = of_block.filter_map(|done| match &mut done.undo {
+            Undo::Erase(before) => Some(before),
+            Undo::Nothing | Undo::Program(_) => None,
+        });
+        if let Some(before) = erases.next_back()
+            && let Some(stored) = before.stored(spot.page)
+            && matches!(stored.data, Data::Filed(_))
+        {
+            let bytes = self.read(spot, stored, length);
+            before.hold(spot.page, bytes);
+        }
     }
 }
 
@@ -165,11 +195,14 @@ fn entry_of(stored: &Stored, erases: u32) -> [u8; PAGE_BYTES as usize] {
         version,
         program,
         purpose,
-        check,
     } = stored.spare;
+    let sum = match stored.data {
+        Data::Filed(sum) => Some(sum),
+        Data::Zeros | Data::Here(_) => None,
+    };
     let mut flags = 0;
     for (is, flag) in [
-        (stored.is_filed, HAS_DATA),
+        (sum.is_some(), HAS_DATA),
         (stored.is_torn, IS_TORN),
         (purpose.owner.is_some(), HAS_OWNER),
     ] {
@@ -187,10 +220,9 @@ fn entry_of(stored: &Stored, erases: u32) -> [u8; PAGE_BYTES as usize] {
         page.map_or(u64::MAX, |page| page.0),
         version,
         program,
-        stored.digest,
-        check,
+        sum.unwrap_or(0),
     ];
-    for (at, word) in entry[16..56].chunks_mut(8).zip(words) {
+    for (at, word) in entry[16..48].chunks_mut(8).zip(words) {
         at.copy_from_slice(&word.to_le_bytes());
     }
     seal(&mut entry);
@@ -250,15 +282,15 @@ impl Entry {
                 role: *role,
                 owner: (flags & HAS_OWNER != 0).then(|| half(8)),
             },
-            check: word(48),
         };
         Self::Page(
             half(0),
             Stored {
                 spare,
-                digest: word(40),
-                data_at: cells::NO_DATA,
-                is_filed: flags & HAS_DATA != 0,
+                data: match flags & HAS_DATA {
+                    0 => Data::Zeros,
+                    _ => Data::Filed(word(40)),
+                },
                 is_torn: flags & IS_TORN != 0,
             },
         )
@@ -331,7 +363,7 @@ impl Medium {
         found.sort_unstable_by_key(|(_, stored)| stored.spare.program);
         for (page, stored) in found {
             self.programs = self.programs.max(stored.spare.program);
-            block.put(page, self.pages_per_block, stored, &[]);
+            block.put(page, self.pages_per_block, stored);
         }
         let die = (number / layout.blocks_per_die) as usize;
         self.dies[die].blocks[(number % layout.blocks_per_die) as u32] = block;
@@ -346,10 +378,7 @@ impl Medium {
             block: number,
             page,
         };
-        let length = self.zeros.len();
-        block.file_all(length, |page, data| {
-            kept.store.write(kept.layout.data_of(spot(page)), data);
-        });
+        block.file_all(|page, bytes| kept.write(kept.layout.data_of(spot(page)), bytes));
         kept.erase(die, number, block.erases);
         for page in 0..self.pages_per_block {
             let entry = match block.cell(page) {
@@ -367,10 +396,18 @@ impl Medium {
         self.kept.as_ref().and_then(|kept| kept.store.fault())
     }
 
-    /// Whether a page that was read since this was asked last did not hold what was programmed there.
+    /// Whether a page that was read did not hold what was programmed there. Then nothing is kept any more, unless it was
+    /// [forgiven](Self::forgive_damage).
     #[must_use]
-    pub fn take_damage(&self) -> bool {
+    pub fn is_damaged(&self) -> bool {
         let kept = self.kept.as_ref();
-        kept.is_some_and(|kept| kept.damage.swap(false, Ordering::Relaxed))
+        kept.is_some_and(|kept| kept.damage.load(Ordering::Relaxed))
+    }
+
+    /// Nothing was made of what was read: it was for somebody who hears of the damage.
+    pub fn forgive_damage(&self) {
+        if let Some(kept) = &self.kept {
+            kept.damage.store(false, Ordering::Relaxed);
+        }
     }
 }

@@ -21,6 +21,7 @@ mod tests;
 
 use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -29,7 +30,7 @@ use destage_base::lazy::{Initial, LazyTable};
 
 use self::blocks::Blocks;
 pub use self::cells::digest;
-use self::cells::{Block, Cell, Stored};
+use self::cells::{Cell, Data, Stored};
 pub use self::cut::{BadDrive, CutReport, Lost};
 use self::cut::{Done, Undo};
 use self::image::Kept;
@@ -87,8 +88,35 @@ struct Payload {
     kind: SpareKind,
     page: Option<Lpn>,
     version: u64,
-    digest: u64,
-    has_data: bool,
+    data: Data,
+}
+
+impl Payload {
+    /// A page that only the layer reads.
+    fn internal(kind: SpareKind, page: Option<Lpn>) -> Self {
+        Self {
+            kind,
+            page,
+            version: 0,
+            data: Data::Zeros,
+        }
+    }
+
+    /// As it is programmed, as `program` of all.
+    fn stored(self, purpose: Purpose, program: u64) -> Stored {
+        let spare = Spare {
+            kind: self.kind,
+            page: self.page,
+            version: self.version,
+            program,
+            purpose,
+        };
+        Stored {
+            spare,
+            data: self.data,
+            is_torn: false,
+        }
+    }
 }
 
 /// The medium. See the [module](self).
@@ -103,10 +131,7 @@ pub struct Medium {
     holds: Vec<Hold>,
     /// Pages that the step has read to copy them, and not programmed yet: lane and physical page.
     reads: Vec<(u32, u32)>,
-    /// Bytes of the page that is programmed.
-    scratch: Vec<u8>,
-    zeros: Box<[u8]>,
-    zeros_digest: u64,
+    zeros: Arc<[u8]>,
     /// Where it is kept, if it is to last.
     kept: Option<Kept>,
 }
@@ -121,7 +146,6 @@ impl Medium {
         let page_bits = geometry.page_bits();
         let blocks = geometry.blocks_per_die();
         let bytes = usize::try_from(geometry.page_bytes).expect("a page fits into memory");
-        let zeros = vec![0; bytes].into_boxed_slice();
         let die = |_| Die {
             blocks: Blocks::new(blocks),
             is_busy: false,
@@ -139,9 +163,7 @@ impl Medium {
             programs: 0,
             holds: Vec::new(),
             reads: Vec::new(),
-            scratch: Vec::new(),
-            zeros_digest: digest(&zeros),
-            zeros,
+            zeros: vec![0; bytes].into(),
             kept: None,
         }
     }
@@ -215,7 +237,7 @@ impl Medium {
     /// What a mount would take for `page` once all steps have ended: its spare area and its bytes. Nothing
     /// if it was never written, or was trimmed.
     #[must_use]
-    pub fn newest(&self, page: Lpn) -> Option<(&Spare, Cow<'_, [u8]>)> {
+    pub fn newest(&self, page: Lpn) -> Option<(&Spare, Cow<'_, Arc<[u8]>>)> {
         let (die, at) = self.pages.get(page.0 as usize).place?;
         Some((self.spare(die, Ppn(at))?, self.data(die, Ppn(at))?))
     }
@@ -243,24 +265,26 @@ impl Medium {
 
     /// The bytes of a physical page, likewise. Maps and summaries are kept as zeros.
     #[must_use]
-    pub fn data(&self, die: u32, at: Ppn) -> Option<Cow<'_, [u8]>> {
+    pub fn data(&self, die: u32, at: Ppn) -> Option<Cow<'_, Arc<[u8]>>> {
         let spot = self.spot(die, at.0);
         let block = self.dies.get(die as usize)?.blocks.get(spot.block)?;
-        let stored = block.stored(spot.page)?;
-        let data = self.data_of(block, stored, spot);
-        Some(data.unwrap_or(Cow::Borrowed(&self.zeros)))
+        Some(self.bytes_of(block.stored(spot.page)?, spot))
     }
 
-    /// The bytes of `stored`, which is at `spot` of `block`; none if they are zeros that are not kept.
-    fn data_of<'b>(&self, block: &'b Block, stored: &Stored, spot: Spot) -> Option<Cow<'b, [u8]>> {
-        match &self.kept {
-            Some(kept) if stored.is_filed => {
-                let mut bytes = vec![0; self.zeros.len()];
-                kept.read(spot, stored, &mut bytes);
-                Some(Cow::Owned(bytes))
-            }
-            _ => block.data(stored, self.zeros.len()).map(Cow::Borrowed),
+    /// The bytes of `stored`, which is at `spot`.
+    fn bytes_of<'b>(&'b self, stored: &'b Stored, spot: Spot) -> Cow<'b, Arc<[u8]>> {
+        match (&stored.data, &self.kept) {
+            (Data::Here(bytes), _) => Cow::Borrowed(bytes),
+            (Data::Filed(_), Some(kept)) => Cow::Owned(kept.read(spot, stored, self.zeros.len())),
+            (Data::Zeros | Data::Filed(_), _) => Cow::Borrowed(&self.zeros),
         }
+    }
+
+    /// The check sum over both, which stands beside them. What is in RAM is not damaged, so nothing is summed up before
+    /// somebody asks.
+    #[must_use]
+    pub fn check_sum(&self, die: u32, at: Ppn) -> Option<u64> {
+        Some(self.spare(die, at)?.check_sum(&self.data(die, at)?))
     }
 
     fn split(&self, at: u32) -> (u32, u32) {
@@ -270,25 +294,6 @@ impl Medium {
     fn spot(&self, die: u32, at: u32) -> Spot {
         let (block, page) = self.split(at);
         Spot { die, block, page }
-    }
-
-    fn stored(&self, payload: &Payload, purpose: Purpose, program: u64) -> Stored {
-        let mut spare = Spare {
-            kind: payload.kind,
-            page: payload.page,
-            version: payload.version,
-            program,
-            purpose,
-            check: 0,
-        };
-        spare.check = cells::check_sum(&spare, payload.digest);
-        Stored {
-            spare,
-            digest: payload.digest,
-            data_at: cells::NO_DATA,
-            is_filed: false,
-            is_torn: false,
-        }
     }
 
     fn read(&mut self, (die, lane): (u32, u32), at: Ppn, content: Content) -> Result<(), Refusal> {
@@ -367,59 +372,30 @@ impl Medium {
             Content::Host(page) => (self.take_image(page, images, here)?, None),
             Content::Copy(from) => (self.take_copy(lane, from, here)?, Some((die, from.0))),
             Content::Map(map_page) => (
-                self.internal(SpareKind::Map, Some(Lpn(u64::from(map_page)))),
+                Payload::internal(SpareKind::Map, Some(Lpn(u64::from(map_page)))),
                 None,
             ),
-            Content::Summary => (self.internal(SpareKind::Summary, None), None),
+            Content::Summary => (Payload::internal(SpareKind::Summary, None), None),
             Content::None | Content::Spare => return Err(Refusal::WithoutContent(here)),
         };
         self.take_place((die, at), lane, is_single_lane, &payload, source)?;
         self.programs += 1;
-        let mut stored = self.stored(&payload, purpose, self.programs);
-        let mut data = if payload.has_data {
-            &*self.scratch
-        } else {
-            &[]
-        };
+        let mut stored = payload.stored(purpose, self.programs);
         let state = &mut self.dies[die as usize];
         if let Some(kept) = &self.kept {
-            hold_overwritten(
-                &mut state.done,
-                here,
-                self.page_bits,
-                kept,
-                self.zeros.len(),
-            );
-            stored.is_filed = payload.has_data;
-            kept.program(here, &stored, state.blocks[block].erases, data);
-            data = &[];
+            kept.hold_overwritten(&mut state.done, here, self.page_bits, self.zeros.len());
+            kept.program(here, &mut stored, state.blocks[block].erases);
         }
         let state = &mut state.blocks[block];
-        let before = state.put(page, self.pages_per_block, stored, data);
+        let before = state.put(page, self.pages_per_block, stored);
         if self.is_in_order {
             state.know_behind(page);
         }
         Ok(Undo::Program(before))
     }
 
-    /// A page that only the layer reads.
-    fn internal(&self, kind: SpareKind, page: Option<Lpn>) -> Payload {
-        Payload {
-            kind,
-            page,
-            version: 0,
-            digest: self.zeros_digest,
-            has_data: false,
-        }
-    }
-
-    /// What is programmed for the host as `page`; its bytes are in `scratch`.
-    fn take_image(
-        &mut self,
-        page: Lpn,
-        images: &[Image<'_>],
-        here: Spot,
-    ) -> Result<Payload, Refusal> {
+    /// What is programmed for the host as `page`.
+    fn take_image(&self, page: Lpn, images: &[Image<'_>], here: Spot) -> Result<Payload, Refusal> {
         let Some(image) = images.iter().find(|image| image.page == page) else {
             return Err(Refusal::WithoutImage { page, spot: here });
         };
@@ -430,8 +406,6 @@ impl Medium {
                 wanted: self.zeros.len(),
             });
         }
-        self.scratch.clear();
-        self.scratch.extend_from_slice(image.data);
         let (kind, version) = match image.kind {
             ImageKind::Host => (SpareKind::Host, image.version),
             ImageKind::Zeros => (SpareKind::Zeros, image.version),
@@ -442,12 +416,11 @@ impl Medium {
             kind,
             page: Some(page),
             version,
-            digest: digest(image.data),
-            has_data: true,
+            data: Data::Here(image.data.clone()),
         })
     }
 
-    /// What is copied from `from`, which the lane has read; its bytes are in `scratch`.
+    /// What is copied from `from`, which the lane has read.
     fn take_copy(&mut self, lane: u32, from: Ppn, here: Spot) -> Result<Payload, Refusal> {
         let read = self.reads.iter().position(|read| *read == (lane, from.0));
         let (block, page) = self.split(from.0);
@@ -460,13 +433,16 @@ impl Medium {
         };
         self.reads.swap_remove(read);
         let Some(stored) = source.stored(page) else {
-            return Ok(self.internal(SpareKind::Map, None));
+            return Ok(Payload::internal(SpareKind::Map, None));
         };
         let spare = stored.spare;
-        let data = self.data_of(source, stored, self.spot(here.die, from.0));
-        self.scratch.clear();
-        self.scratch
-            .extend_from_slice(data.as_deref().unwrap_or(&[]));
+        let data = match &stored.data {
+            Data::Filed(_) => {
+                let spot = self.spot(here.die, from.0);
+                Data::Here(self.bytes_of(stored, spot).into_owned())
+            }
+            data => data.clone(),
+        };
         Ok(Payload {
             kind: match spare.kind {
                 SpareKind::Host | SpareKind::Zeros => SpareKind::Copy,
@@ -474,8 +450,7 @@ impl Medium {
             },
             page: spare.page,
             version: spare.version,
-            digest: stored.digest,
-            has_data: data.is_some(),
+            data,
         })
     }
 
@@ -568,25 +543,5 @@ impl Medium {
             kept.erase(die, block, before.erases + 1);
         }
         Ok(Undo::Erase(Box::new(before)))
-    }
-}
-
-/// The page at `spot` is about to be programmed. If the step has erased its block, and the power fails before that erase
-/// has begun, what it held is there again: it is kept in what undoes the erase.
-fn hold_overwritten(done: &mut [Done], spot: Spot, page_bits: u32, kept: &Kept, length: usize) {
-    let of_block = done
-        .iter_mut()
-        .filter(|done| done.operation.at.0 >> page_bits == spot.block);
-    let mut erases = of_block.filter_map(|done| match &mut done.undo {
-        Undo::Erase(before) => Some(before),
-        Undo::Nothing | Undo::Program(_) => None,
-    });
-    if let Some(before) = erases.next_back()
-        && let Some(stored) = before.stored(spot.page).copied()
-        && stored.is_filed
-    {
-        let mut data = vec![0; length];
-        kept.read(spot, &stored, &mut data);
-        before.hold(spot.page, &data);
     }
 }

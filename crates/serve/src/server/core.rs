@@ -23,6 +23,9 @@ use crate::protocol::{CommandKind, ErrorCode, Export, Reply, Session, Step};
 
 /// Commands of one connection before others have their turn.
 const TURN: usize = 64;
+/// So long a connection has its turn before its answers go out and others have theirs: a command that moves much does not
+/// hold up the answers of those before it.
+const SHARE: Duration = Duration::from_micros(100);
 /// How long a handshake, and a farewell, may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Bytes of memory for messages of all connections; with more, long ones wait.
@@ -267,6 +270,10 @@ impl<'a> Core<'a> {
     fn turn(&mut self, id: PeerId) {
         let Some(peer) = self.peer(id) else { return };
         peer.queued = false;
+        // What was answered since its last turn does not wait for what it asks now.
+        if !peer.send() {
+            return self.close(id);
+        }
         let mut is_hungry = false;
         for _ in 0..TURN {
             let waits = match self.peer(id).map(|peer| &peer.role) {
@@ -321,6 +328,7 @@ impl<'a> Core<'a> {
 
     /// Takes the commands of a client that have come.
     fn commands(&mut self, id: PeerId) -> Waits {
+        let begun = Instant::now();
         for _ in 0..TURN {
             let Some(Some(peer)) = self.peers.get_mut(id.place) else {
                 return Waits::Room;
@@ -392,10 +400,19 @@ impl<'a> Core<'a> {
                     }
                     peer.input.consume(count);
                     self.deliver();
+                    // What is complete at its time is late if it waits for the next command.
+                    let is_due = self.front.is_paced() && self.has_output(id);
+                    if is_due || begun.elapsed() >= SHARE {
+                        return Waits::Turn;
+                    }
                 }
             }
         }
         Waits::Turn
+    }
+
+    fn has_output(&mut self, id: PeerId) -> bool {
+        self.peer(id).is_some_and(|peer| !peer.output.is_empty())
     }
 
     /// Gives answers to whom they belong.

@@ -6,12 +6,13 @@
 mod below;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::Destage;
 use destage_device::RequestKind;
 use destage_device::backed::Fault;
-use destage_device::payload::Payload;
+use destage_device::payload::{Payload, cut_up};
 use destage_flash::medium::Refusal;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
@@ -118,11 +119,12 @@ struct Pending {
     tag: u64,
     fua: bool,
     fault: Option<Fault>,
-    data: Vec<u8>,
+    /// The bytes for each page.
+    data: Vec<Arc<[u8]>>,
 }
 
-/// Memory of a request's bytes that is kept for the next, at most.
-const KEPT_BYTES: usize = 1 << 16;
+/// Pieces of a request for which memory is kept for the next, at most.
+const KEPT_PIECES: usize = 16;
 
 /// The bytes of requests, and those of the device.
 struct Bytes {
@@ -161,7 +163,7 @@ impl Mover for Bytes {
             Below::Disk(backed) => backed.accept(asked, &mut pending.data),
         }
         pending.data.clear();
-        pending.data.shrink_to(KEPT_BYTES);
+        pending.data.shrink_to(KEPT_PIECES);
     }
 
     fn completed(&mut self, id: u32, now: Ticks) {
@@ -357,8 +359,9 @@ impl<'a> Live<'a> {
         coming.tag = ask.tag;
         coming.fua = ask.fua;
         coming.fault = None;
-        coming.data.clear();
-        coming.data.extend_from_slice(ask.data);
+        let head = (ask.sector % self.sectors_per_page * SECTOR_BYTES) as usize;
+        let page_bytes = (self.sectors_per_page * SECTOR_BYTES) as usize;
+        cut_up(ask.data, head, page_bytes, &mut coming.data);
         self.engine.submit(ask.as_request(at))?;
         self.check()
     }
@@ -394,7 +397,7 @@ impl<'a> Live<'a> {
             if let Some(fault) = payload.medium().fault() {
                 return Err(Broken::Unkept(fault));
             }
-            if payload.medium().take_damage() {
+            if payload.medium().is_damaged() {
                 return Err(Broken::Damaged);
             }
         }

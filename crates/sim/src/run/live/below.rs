@@ -103,7 +103,8 @@ impl Below {
             );
             at = page * sectors_per_page + last;
         }
-        if payload.medium().take_damage() {
+        if payload.medium().is_damaged() {
+            payload.medium().forgive_damage();
             out.truncate(begin);
             return Err(Fault::Io);
         }
