@@ -62,6 +62,12 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Parameters with default, unit, range and source
     Show(ShowArguments),
+    /// A script that lets a shell complete what is typed
+    Completions(CompletionsArguments),
+    /// The manual as pages for `man`: one on standard output, or one a command into a folder
+    Man(ManArguments),
+    /// The version of the program, of its model and of its results, and where it was built from
+    Version(VersionArguments),
 }
 
 #[derive(Subcommand)]
@@ -368,12 +374,39 @@ pub(crate) struct ReproduceArguments {
 }
 
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct StudyArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<StudyCommand>,
     /// The study file; docs/STUDIES.md says how it is written
-    #[arg(value_name = "FILE.toml")]
-    pub(crate) file: PathBuf,
+    #[arg(value_name = "FILE.toml", required = true)]
+    pub(crate) file: Option<PathBuf>,
+    /// Makes the I-th of N parts of the runs and no report; workers with the other parts share the folder of results
+    #[arg(long, value_name = "I/N")]
+    pub(crate) shard: Option<String>,
     #[command(flatten)]
     pub(crate) kept: Kept,
+}
+
+/// What is asked of results that workers made.
+#[derive(Subcommand)]
+pub(crate) enum StudyCommand {
+    /// How many results there are of how many
+    Status(PartsArguments),
+    /// The runs without a result, one a line
+    Missing(PartsArguments),
+    /// The report, once all results are there
+    Merge(PartsArguments),
+}
+
+#[derive(Args)]
+pub(crate) struct PartsArguments {
+    /// The folder of results
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+    /// JSON on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]
@@ -476,4 +509,25 @@ pub(crate) enum Shown {
     Ftl,
     Profile,
     Workload,
+}
+
+#[derive(Args)]
+pub(crate) struct CompletionsArguments {
+    /// Which shell
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Args)]
+pub(crate) struct ManArguments {
+    /// The folder, which is made if it is not there
+    #[arg(short = 'o', long = "output", value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct VersionArguments {
+    /// A JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }

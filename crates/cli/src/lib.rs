@@ -24,6 +24,7 @@
     reason = "this is the one crate whose business is to print"
 )]
 
+mod about;
 mod args;
 mod budget;
 mod catalogue;
@@ -123,5 +124,8 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         },
         Command::List(arguments) => list::run(arguments),
         Command::Show(arguments) => show::run(arguments),
+        Command::Completions(arguments) => about::completions(arguments),
+        Command::Man(arguments) => about::manual(arguments),
+        Command::Version(arguments) => about::version(arguments),
     }
 }

@@ -4,10 +4,11 @@ use std::path::Path;
 
 use destage::reproduce::shipped_traces;
 use destage::study::figure::Figure;
-use destage::study::{Scale, Store, Study, Traces};
-use destage::{Effort, csv};
+use destage::study::{Plan, Scale, Shard, Share, Store, Study, StudyReport, Traces};
+use destage::{Effort, csv, json};
+use serde_json::json;
 
-use crate::args::{Kept, ScaleArgument, StudyArguments};
+use crate::args::{Kept, PartsArguments, ScaleArgument, StudyArguments, StudyCommand};
 use crate::errors::{Failure, command};
 use crate::output::files::PendingFile;
 use crate::output::{self, experiments, verdicts};
@@ -15,26 +16,112 @@ use crate::progress::Progress;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
+    match &arguments.command {
+        Some(StudyCommand::Status(parts)) => return status(parts),
+        Some(StudyCommand::Missing(parts)) => return missing(parts),
+        Some(StudyCommand::Merge(parts)) => return merge(parts),
+        None => {}
+    }
     let kept = &arguments.kept;
-    let study = Study::read(&arguments.file)?;
+    let Some(file) = &arguments.file else {
+        return Err(Failure::input("expected a study file"));
+    };
+    let shard = arguments.shard.as_deref().map(Shard::read).transpose()?;
+    let study = Study::read(file)?;
     let (store, traces) = (
         Store::open(&kept.results)?,
         traces(kept, shipped_traces()?)?,
     );
     let progress = Progress::new(kept.noise, None);
+    if let Some(shard) = shard {
+        let effort = effort(kept, &progress);
+        let share = study.carry_out_part(scale(kept), &traces, &store, shard, &effort);
+        drop(progress);
+        let Share { runs, own, made } = share?;
+        let Shard { index, of } = shard;
+        return match kept.json {
+            true => output::print(&json::text(&json!({
+                "shard": index, "of": of, "runs": runs, "own": own, "made": made,
+            }))),
+            false => output::show(&format!(
+                "{}: part {index} of {of} has {own} of {runs} runs; {made} were made, {} were there\n",
+                study.title(),
+                own - made
+            )),
+        };
+    }
     let report = study.carry_out(scale(kept), &traces, &store, &effort(kept, &progress));
     drop(progress);
-    let mut report = report?;
+    finish(report?, &kept.results.join(&study.name), kept.json)
+}
+
+/// Writes what came of a study into `folder`, and shows it.
+fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<(), Failure> {
     report.manifest.command = command();
-    let folder = kept.results.join(&study.name);
-    write_figures(&folder, "", &report.figures)?;
-    write(&folder, "results.json", &report.to_json())?;
-    write(&folder, "report.html", &verdicts::study(&report))?;
-    write(&folder, "results.csv", &csv::rows(&report.rows))?;
-    match kept.json {
+    write_figures(folder, "", &report.figures)?;
+    write(folder, "results.json", &report.to_json())?;
+    write(folder, "report.html", &verdicts::study(&report))?;
+    write(folder, "results.csv", &csv::rows(&report.rows))?;
+    match as_json {
         true => output::print(&report.to_json()),
-        false => output::show(&experiments::study(&report, &folder)),
+        false => output::show(&experiments::study(&report, folder)),
     }
+}
+
+/// The results in a folder, and the plans of their studies.
+fn parts(arguments: &PartsArguments) -> Result<(Store, Vec<Plan>), Failure> {
+    let store = Store::existing(&arguments.folder)?;
+    let plans = store.plans()?;
+    Ok((store, plans))
+}
+
+fn status(arguments: &PartsArguments) -> Result<(), Failure> {
+    let (store, plans) = parts(arguments)?;
+    let (mut text, mut rows) = (String::new(), Vec::new());
+    for plan in &plans {
+        let (runs, missing) = plan.missing_in(&store);
+        let (name, missing) = (&plan.name, missing.len());
+        let done = runs - missing;
+        text.push_str(&format!(
+            "{name}: {done} of {runs} results, {missing} missing\n"
+        ));
+        rows.push(json!({ "study": name, "runs": runs, "done": done, "missing": missing }));
+    }
+    match arguments.json {
+        true => output::print(&json::text(&json!({ "studies": rows }))),
+        false => output::show(&text),
+    }
+}
+
+fn missing(arguments: &PartsArguments) -> Result<(), Failure> {
+    let (store, plans) = parts(arguments)?;
+    let (mut text, mut rows) = (String::new(), Vec::new());
+    for plan in &plans {
+        for run in plan.missing_in(&store).1 {
+            let labels = run
+                .labels
+                .iter()
+                .map(|(axis, value)| format!("{axis}={value}"));
+            let labels: Vec<_> = labels.collect();
+            text.push_str(&format!("{} {}\n", plan.name, labels.join(" ")));
+            rows.push(json!({ "study": plan.name, "labels": run.labels }));
+        }
+    }
+    match arguments.json {
+        true => output::print(&json::text(&json!({ "missing": rows }))),
+        false => output::show(&text),
+    }
+}
+
+fn merge(arguments: &PartsArguments) -> Result<(), Failure> {
+    let (store, plans) = parts(arguments)?;
+    // All or nothing: no report is written while another cannot be.
+    let reports = plans.iter().map(|plan| plan.report(&store));
+    let reports: Vec<_> = reports.collect::<Result<_, _>>()?;
+    for (plan, report) in plans.iter().zip(reports) {
+        finish(report, &arguments.folder.join(&plan.name), arguments.json)?;
+    }
+    Ok(())
 }
 
 /// Where the user keeps traces that `known` names.

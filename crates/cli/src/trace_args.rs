@@ -9,7 +9,7 @@ use crate::args::{Noise, Reading, SettingArguments, Slice};
 /// Where a trace is written to.
 #[derive(Args)]
 pub(crate) struct Written {
-    /// The new trace; a .zst or .gz at its end packs it
+    /// The new trace; a .zst or .gz at its end packs it. `-` is standard output, with --to
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Its form: compact, csv, disksim, and parquet where that is built in; told by the ending of FILE if not given

@@ -73,7 +73,7 @@ impl<'a> TraceFile<'a> {
             written,
             form,
             packing,
-            file: PendingFile::create(&written.output)?,
+            file: PendingFile::create_or_print(&written.output)?,
         })
     }
 
@@ -84,6 +84,7 @@ impl<'a> TraceFile<'a> {
     ) -> Result<(), Failure> {
         let path = &self.written.output;
         let refused = |cause: &std::io::Error| match cause.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::BrokenPipe,
             std::io::ErrorKind::Unsupported => Failure::input(format!(
                 "{}: {cause}, or --to csv or compact",
                 path.display()

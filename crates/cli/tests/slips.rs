@@ -30,14 +30,9 @@ fn refused(place: &Place, arguments: &[&str], expected: &str) {
 }
 
 #[test]
-fn a_dash_is_no_file_to_write() {
+fn a_dash_is_no_file_for_a_log() {
     let place = place();
     let expected = "-: is no file; expected a name, /dev/stdout for standard output, or ./- for a file of that name";
-    refused(
-        &place,
-        &["trace", "convert", "t.disksim", "--to", "csv", "-o", "-"],
-        expected,
-    );
     refused(
         &place,
         &["run", "t.disksim", "--response-log", "-"],

@@ -280,3 +280,64 @@ fn what_is_wrong_around_a_study_is_said() {
         refused(&place.run(arguments), parts);
     }
 }
+
+#[test]
+fn parts_of_a_study_are_counted_and_joined() {
+    let place = Place::new();
+    place.write("small.toml", SMALL);
+    let shard = |part: &str| {
+        place.json(&[
+            "study",
+            "small.toml",
+            "--results",
+            "parts",
+            "--shard",
+            part,
+            "--json",
+        ])
+    };
+    let first = shard("1/2");
+    assert_eq!(
+        (&first["runs"], &first["made"]),
+        (&first["runs"], &first["own"])
+    );
+    let (runs, own) = (first["runs"].as_u64(), first["own"].as_u64());
+    let (runs, own) = (runs.expect("runs"), own.expect("own"));
+    assert!(0 < own && own < runs, "{first}");
+    let text = place.succeed(&["study", "status", "parts"]);
+    assert_eq!(
+        text,
+        format!("small: {own} of {runs} results, {} missing\n", runs - own)
+    );
+    let missing = place.succeed(&["study", "missing", "parts"]);
+    assert_eq!(missing.lines().count() as u64, runs - own);
+    assert!(missing.contains("buffer=fifo"), "{missing}");
+    let outcome = place.run(&["study", "merge", "parts"]);
+    assert_eq!(outcome.status, 2, "{}", outcome.errors);
+    assert!(
+        outcome.errors.contains("results are missing"),
+        "{}",
+        outcome.errors
+    );
+    shard("2/2");
+    place.succeed(&["study", "merge", "parts"]);
+    place.succeed(&["study", "small.toml", "--results", "whole"]);
+    let table = |folder: &str| place.read(&format!("{folder}/small/results.csv"));
+    assert_eq!(table("parts"), table("whole"));
+    for (arguments, text) in [
+        (
+            &["study", "small.toml", "--shard", "3/2"][..],
+            "--shard \"3/2\"",
+        ),
+        (&["study", "status", "nowhere"], "has no plans of studies"),
+        (&["study"], "FILE.toml"),
+    ] {
+        let outcome = place.run(arguments);
+        assert_eq!(outcome.status, 2, "{arguments:?}");
+        assert!(
+            outcome.errors.contains(text),
+            "{arguments:?}: {}",
+            outcome.errors
+        );
+    }
+}

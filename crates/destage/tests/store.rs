@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use destage::study::{Scale, Store, Study, StudyReport, Traces};
+use destage::study::{Scale, Shard, Share, Store, Study, StudyReport, Traces};
 use destage::{Effort, Error, Progress, Stage};
 
 const STUDY: &str = r#"
@@ -124,4 +124,69 @@ fn a_changed_parameter_runs_what_it_changes() {
     assert_eq!(results(&of_input, folder.path()).1, 2);
     let of_all = STUDY.replace("ftl.kind", "sim.seed = 2\nftl.kind");
     assert_eq!(results(&of_all, folder.path()).1, 4);
+}
+
+fn part(folder: &Path, index: u64, of: u64, watch: &Watch) -> Result<Share, Error> {
+    let study = Study::parse("study", STUDY, "study.toml", folder.to_owned())?;
+    let effort = Effort {
+        threads: 1,
+        progress: watch,
+        ..Effort::default()
+    };
+    let (store, shard) = (Store::open(folder)?, Shard { index, of });
+    study.carry_out_part(Scale::Reduced, &Traces::default(), &store, shard, &effort)
+}
+
+#[test]
+fn parts_make_every_run_once_and_their_report_is_that_of_the_whole() {
+    let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (expected, _) = results(STUDY, whole.path());
+    let watch = Watch::default();
+    let (mut own, mut made) = (0, 0);
+    for index in [3, 1, 2] {
+        let share = part(parts.path(), index, 3, &watch).unwrap();
+        assert_eq!(share.runs, 4);
+        (own, made) = (own + share.own, made + share.made);
+        let store = Store::existing(parts.path()).unwrap();
+        let plan = store.plans().unwrap().pop().unwrap();
+        let (runs, missing) = plan.missing_in(&store);
+        assert_eq!((runs, missing.len()), (4, 4 - own));
+        match plan.report(&store) {
+            Ok(report) => {
+                assert_eq!(own, 4);
+                let found = report.rows.all.iter().map(|row| row.result.to_string());
+                assert_eq!(found.collect::<Vec<_>>(), expected);
+            }
+            Err(error) => {
+                assert!(own < 4, "{error}");
+                assert!(
+                    error.to_string().contains("of 4 results are missing"),
+                    "{error}"
+                );
+            }
+        }
+    }
+    assert_eq!((own, made), (4, 4));
+    assert_eq!(
+        kept(whole.path()).keys().collect::<Vec<_>>(),
+        kept(parts.path()).keys().collect::<Vec<_>>()
+    );
+    // Nobody runs what is there, and a part that was stopped goes on.
+    assert_eq!(part(parts.path(), 1, 1, &watch).unwrap().made, 0);
+    let damaged = parts
+        .path()
+        .join("runs")
+        .join(kept(parts.path()).keys().next().unwrap());
+    std::fs::write(damaged, "half a res").unwrap();
+    let store = Store::existing(parts.path()).unwrap();
+    let plan = store.plans().unwrap().pop().unwrap();
+    assert_eq!(plan.missing_in(&store).1.len(), 1);
+    assert_eq!(part(parts.path(), 1, 1, &watch).unwrap().made, 1);
+}
+
+#[test]
+fn a_folder_without_plans_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let error = Store::existing(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("has no plans of studies"), "{error}");
 }

@@ -17,8 +17,7 @@ const COUNT: Kind = Kind::Integer {
 };
 const MICROSECONDS: Kind = Kind::Number { min: 0.0, max: 1e9 };
 const MICROJOULES: Kind = Kind::Number { min: 0.0, max: 1e9 };
-const ENERGIES: &str =
-    "25 mA, typical of SLC data sheets (ICC1 to ICC3), at 3.3 V for as long as the operation takes";
+const ENERGIES: &str = "25 mA, the most that Samsung's K9F5608U0C states (ICC2, ICC3; Numonyx NAND01G-B2B: 10 mA typical, 20 mA at most), at 3.3 V for as long as the operation takes";
 const DISKSIM: &str = "DiskSim 4.0 SSD extension, validation parameters";
 const OURS: &str = "ours";
 

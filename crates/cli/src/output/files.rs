@@ -123,6 +123,18 @@ impl PendingFile {
         })
     }
 
+    /// As [`Self::create`], but `-` is standard output.
+    pub(crate) fn create_or_print(path: &Path) -> Result<Self, Failure> {
+        if path != Path::new("-") {
+            return Self::create(path);
+        }
+        let output = standard_output().map_err(|cause| unwritable(path, &cause))?;
+        Ok(Self {
+            path: path.to_owned(),
+            writer: BufWriter::with_capacity(1 << 16, Target::Direct(output)),
+        })
+    }
+
     fn target(path: &Path) -> io::Result<Target> {
         let place = match path.metadata() {
             Ok(data) if data.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
@@ -206,4 +218,15 @@ pub(crate) fn unwritable(path: &Path, cause: &io::Error) -> Failure {
         "{}: cannot be written: {cause}; expected a path in an existing, writable folder",
         path.display()
     ))
+}
+
+#[cfg(unix)]
+fn standard_output() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    Ok(io::stdout().as_fd().try_clone_to_owned()?.into())
+}
+
+#[cfg(not(unix))]
+fn standard_output() -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
 }

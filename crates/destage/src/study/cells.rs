@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use destage_buffer::SchemeRow;
 use destage_sim::settings::{Origin, Settings, split_kind};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::file::{GridEntry, InputEntry, VariantEntry, What};
@@ -79,7 +80,7 @@ pub(super) struct CellInput {
 }
 
 /// What a verdict says of an input.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct InputFacts {
     /// The trace's name, the workload with its parameters, or the input's name in the study.
     pub name: String,

@@ -35,18 +35,9 @@ pub(crate) fn complete(
     let cells: Vec<&Cell> = studies.iter().flat_map(|study| &study.cells).collect();
     let keys: Vec<_> = cells.iter().map(|cell| Key::of(cell)).collect();
     let mut results: BTreeMap<&str, Arc<Value>> = BTreeMap::new();
-    let (mut asked, mut to_do) = (BTreeSet::new(), Vec::new());
-    for (index, key) in keys.iter().enumerate() {
-        if !asked.insert(key.name()) {
-            continue;
-        }
-        match store.read(key) {
-            Some(result) => {
-                results.insert(key.name(), Arc::new(result));
-            }
-            None => to_do.push(index),
-        }
-    }
+    let to_do = missing(&keys, store, &|_| true, |key, result| {
+        results.insert(key, Arc::new(result));
+    });
     let tasks = tasks(&cells, &to_do);
     perform(&tasks, &cells, &keys, store, effort)?;
     for index in to_do {
@@ -71,6 +62,45 @@ pub(crate) fn complete(
         }))
     };
     studies.iter().map(rows_of).collect()
+}
+
+/// Those of `keys` that are `wanted` and not in `store`, each once; `kept` gets those that are there.
+fn missing<'a>(
+    keys: &'a [Key],
+    store: &Store,
+    wanted: &dyn Fn(&str) -> bool,
+    mut kept: impl FnMut(&'a str, Value),
+) -> Vec<usize> {
+    let mut asked = BTreeSet::new();
+    let different = keys.iter().enumerate();
+    let different = different.filter(|(_, key)| wanted(key.name()) && asked.insert(key.name()));
+    different
+        .filter_map(|(index, key)| match store.read(key) {
+            Some(result) => {
+                kept(key.name(), result);
+                None
+            }
+            None => Some(index),
+        })
+        .collect()
+}
+
+/// Makes and keeps the runs of `study` that are `wanted`, by the names of their results, and not in `store`; how many these
+/// are.
+///
+/// # Errors
+/// As of [`complete`].
+pub(super) fn make_missing(
+    study: &Cells,
+    store: &Store,
+    wanted: &dyn Fn(&str) -> bool,
+    effort: &Effort<'_>,
+) -> Result<usize, Error> {
+    let cells: Vec<&Cell> = study.cells.iter().collect();
+    let keys: Vec<_> = cells.iter().map(|cell| Key::of(cell)).collect();
+    let to_do = missing(&keys, store, wanted, |_, _| {});
+    perform(&tasks(&cells, &to_do), &cells, &keys, store, effort)?;
+    Ok(to_do.len())
 }
 
 /// Runs that are simulated together: of one input, and no more than [`TOGETHER`].

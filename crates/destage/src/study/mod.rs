@@ -7,6 +7,7 @@
 //! | `pages` | requests written out in a file |
 //! | [`traces`] | traces by name, and where they are |
 //! | [`store`] | results kept one file a run |
+//! | `shards` | parts of a study, and what is missing |
 //! | `execute` | the runs whose results are not yet kept |
 //! | [`rows`] | results by the labels of their runs |
 //! | [`formula`] | formulas over rows |
@@ -22,6 +23,7 @@ mod file;
 pub mod formula;
 mod pages;
 pub mod rows;
+mod shards;
 pub mod shown;
 pub mod store;
 pub mod traces;
@@ -41,6 +43,7 @@ pub(crate) use cells::{BASE, Cells, product};
 pub use cells::{Extra, InputFacts, Scale};
 pub(crate) use execute::complete;
 pub use file::{FigureKind, VariantKind};
+pub use shards::{Plan, Planned, Shard, Share};
 pub use store::Store;
 pub use traces::Traces;
 
@@ -50,6 +53,8 @@ pub struct Study {
     /// The file's name without its ending.
     pub name: String,
     pub(crate) file: file::File,
+    /// The file as it was written.
+    text: String,
     /// Where it was read, for messages.
     origin: String,
     /// Paths in it begin here.
@@ -82,6 +87,7 @@ impl Study {
         let study = Self {
             name: name.to_owned(),
             file,
+            text: text.to_owned(),
             origin: origin.to_owned(),
             folder,
         };

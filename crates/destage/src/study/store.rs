@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::cells::Cell;
 use super::file::What;
+use super::shards::Plan;
 use crate::error::Error;
 use crate::manifest::MODEL;
 
@@ -21,6 +22,7 @@ use crate::manifest::MODEL;
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
+    plans: PathBuf,
 }
 
 /// What stands for a run: equal for runs that give the same result.
@@ -43,7 +45,7 @@ impl Key {
             "input": cell.input.identity,
             "parameters": crate::json::parameters(&cell.combination.chosen()),
         });
-        let name = hexadecimal(&Sha256::digest(of.to_string().as_bytes()));
+        let name = name_of(&of);
         Self { name, of }
     }
 
@@ -59,9 +61,63 @@ impl Store {
     /// # Errors
     /// If it cannot be made.
     pub fn open(folder: &Path) -> Result<Self, Error> {
-        let folder = folder.join("runs");
-        std::fs::create_dir_all(&folder).map_err(|error| unusable(&folder, &error))?;
-        Ok(Self { folder })
+        let (runs, plans) = (folder.join("runs"), folder.join("plans"));
+        std::fs::create_dir_all(&runs).map_err(|error| unusable(&runs, &error))?;
+        Ok(Self {
+            folder: runs,
+            plans,
+        })
+    }
+
+    /// Results that somebody else keeps in `folder`.
+    ///
+    /// # Errors
+    /// If there are none.
+    pub fn existing(folder: &Path) -> Result<Self, Error> {
+        if !folder.join("plans").is_dir() {
+            return Err(Error::Input(format!(
+                "{}: has no plans of studies; expected the folder of `destage study FILE.toml --results DIR --shard I/N`",
+                folder.display()
+            )));
+        }
+        Self::open(folder)
+    }
+
+    /// The plans of studies, by name.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn plans(&self) -> Result<Vec<Plan>, Error> {
+        let entries = self
+            .plans
+            .read_dir()
+            .map_err(|error| unusable(&self.plans, &error))?;
+        let mut paths = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|error| unusable(&self.plans, &error))?.path();
+            if path.extension().is_some_and(|ending| ending == "json") {
+                paths.push(path);
+            }
+        }
+        paths.sort();
+        let read = |path: &PathBuf| {
+            let text = std::fs::read_to_string(path).map_err(|error| unusable(path, &error))?;
+            serde_json::from_str(&text).map_err(|error| {
+                Error::Input(format!(
+                    "{}: {error}; expected the plan of a study",
+                    path.display()
+                ))
+            })
+        };
+        paths.iter().map(read).collect()
+    }
+
+    /// Keeps `plan`, in place of an earlier one of its name.
+    pub(super) fn write_plan(&self, plan: &Plan) -> Result<(), Error> {
+        let path = self.plans.join(format!("{}.json", plan.name));
+        let made = std::fs::create_dir_all(&self.plans);
+        made.map_err(|error| unusable(&self.plans, &error))?;
+        put(&self.plans, &path, &json!(plan))
     }
 
     fn path(&self, key: &Key) -> PathBuf {
@@ -75,6 +131,14 @@ impl Store {
         (kept["key"] == key.of).then(|| kept["result"].take())
     }
 
+    /// The result under the key that is called `name`. What is damaged is not there.
+    pub(super) fn read_named(&self, name: &str) -> Option<Value> {
+        let path = self.folder.join(format!("{name}.json"));
+        let text = std::fs::read_to_string(path).ok()?;
+        let mut kept: Value = serde_json::from_str(&text).ok()?;
+        (name_of(&kept["key"]) == name).then(|| kept["result"].take())
+    }
+
     /// Keeps `result` under `key`.
     ///
     /// # Errors
@@ -86,17 +150,26 @@ impl Store {
             "made_by": { "version": crate::version(), "commit": crate::commit() },
             "result": result,
         });
-        let write = || -> std::io::Result<()> {
-            let mut file = tempfile::Builder::new()
-                .prefix(".destage-")
-                .suffix(".partial")
-                .tempfile_in(&self.folder)?;
-            file.write_all(crate::json::text(&kept).as_bytes())?;
-            file.persist(&path)?;
-            Ok(())
-        };
-        write().map_err(|error| unusable(&path, &error))
+        put(&self.folder, &path, &kept)
     }
+}
+
+/// Writes `what` beside `path`, in `folder`, and renames it.
+fn put(folder: &Path, path: &Path, what: &Value) -> Result<(), Error> {
+    let write = || -> std::io::Result<()> {
+        let mut file = tempfile::Builder::new()
+            .prefix(".destage-")
+            .suffix(".partial")
+            .tempfile_in(folder)?;
+        file.write_all(crate::json::text(what).as_bytes())?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(|error| unusable(path, &error))
+}
+
+fn name_of(key: &Value) -> String {
+    hexadecimal(&Sha256::digest(key.to_string().as_bytes()))
 }
 
 fn unusable(path: &Path, error: &std::io::Error) -> Error {

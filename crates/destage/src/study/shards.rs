@@ -1,0 +1,204 @@
+//! Studies in parts: which runs a study has, which of them a worker makes, and which are missing.
+//!
+//! A plan lies beside the results, so status, what is missing and the report need neither the study's file nor its traces.
+//! Workers share nothing but the folder, and never run what is there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use super::cells::{Cells, Extra, InputFacts, Scale};
+use super::execute::make_missing;
+use super::rows::{Row, Rows};
+use super::store::{Key, Store};
+use super::traces::Traces;
+use super::{Study, StudyReport};
+use crate::compare::Effort;
+use crate::error::Error;
+use crate::manifest::Manifest;
+
+/// One part of so many equal ones.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shard {
+    /// Which, from 1 on.
+    pub index: u64,
+    /// Of how many.
+    pub of: u64,
+}
+
+impl Shard {
+    /// Reads `I/N`.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn read(text: &str) -> Result<Self, Error> {
+        let numbers = text
+            .split_once('/')
+            .and_then(|(index, of)| Some((index.trim().parse().ok()?, of.trim().parse().ok()?)));
+        match numbers {
+            Some((index, of)) if (1..=of).contains(&index) => Ok(Self { index, of }),
+            _ => Err(Error::Input(format!(
+                "--shard {text:?}: expected I/N with I from 1 to N, such as 3/8"
+            ))),
+        }
+    }
+}
+
+/// What a worker did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Share {
+    /// Different runs of the study.
+    pub runs: usize,
+    /// Those of the worker's part.
+    pub own: usize,
+    /// Those of its part that it made now; the others were there.
+    pub made: usize,
+}
+
+/// The runs of a study, kept beside their results.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Plan {
+    /// The study's name.
+    pub name: String,
+    /// Its file.
+    text: String,
+    runs: Vec<Planned>,
+    /// Inputs that were not found, and their traces.
+    missing: BTreeMap<String, String>,
+}
+
+/// A run of a plan.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Planned {
+    /// The name of its result.
+    key: String,
+    /// What tells it from the others.
+    pub labels: BTreeMap<String, String>,
+    input: InputFacts,
+}
+
+impl Study {
+    fn plan(&self, cells: &Cells) -> Plan {
+        let runs = cells.cells.iter().map(|cell| Planned {
+            key: Key::of(cell).name().to_owned(),
+            labels: cell.labels.clone(),
+            input: cell.input.facts.clone(),
+        });
+        Plan {
+            name: self.name.clone(),
+            text: self.text.clone(),
+            runs: runs.collect(),
+            missing: cells.missing.clone(),
+        }
+    }
+
+    /// Makes those runs of one part that are not yet in `store`, and keeps the plan there. A part is what follows each
+    /// other in the study, so its runs mostly share an input.
+    ///
+    /// # Errors
+    /// What is wrong with the study, an input or the store, or that `effort.progress` asked to stop.
+    pub fn carry_out_part(
+        &self,
+        scale: Scale,
+        traces: &Traces,
+        store: &Store,
+        shard: Shard,
+        effort: &Effort<'_>,
+    ) -> Result<Share, Error> {
+        let cells = self.cells(scale, traces, &Extra::default())?;
+        let plan = self.plan(&cells);
+        store.write_plan(&plan)?;
+        let mut known = BTreeSet::new();
+        let all: Vec<_> = plan
+            .runs
+            .iter()
+            .map(|run| &*run.key)
+            .filter(|key| known.insert(*key))
+            .collect();
+        let at = |part: u64| (all.len() as u64 * part / shard.of) as usize;
+        let own: BTreeSet<&str> = all[at(shard.index - 1)..at(shard.index)]
+            .iter()
+            .copied()
+            .collect();
+        let made = make_missing(&cells, store, &|key| own.contains(key), effort)?;
+        Ok(Share {
+            runs: all.len(),
+            own: own.len(),
+            made,
+        })
+    }
+}
+
+impl Plan {
+    /// How many different runs there are, and those whose results are not in `store`.
+    #[must_use]
+    pub fn missing_in(&self, store: &Store) -> (usize, Vec<&Planned>) {
+        let mut known = BTreeSet::new();
+        let different = self.runs.iter().filter(|run| known.insert(&run.key));
+        let missing: Vec<_> = different
+            .filter(|run| store.read_named(&run.key).is_none())
+            .collect();
+        (known.len(), missing)
+    }
+
+    /// What came of the study, when all of its results are in `store`.
+    ///
+    /// # Errors
+    /// If one is missing, or a figure cannot be made.
+    pub fn report(&self, store: &Store) -> Result<StudyReport, Error> {
+        let started = Instant::now();
+        let origin = format!("the plan of {}", self.name);
+        let study = Study::parse(&self.name, &self.text, &origin, PathBuf::new())?;
+        let (runs, missing) = self.missing_in(store);
+        if !missing.is_empty() {
+            return Err(Error::Input(format!(
+                "{}: {} of {runs} results are missing; expected all (`destage study missing` names them)",
+                self.name,
+                missing.len()
+            )));
+        }
+        let mut results: BTreeMap<&str, Arc<serde_json::Value>> = BTreeMap::new();
+        let mut rows = Rows {
+            all: Vec::with_capacity(self.runs.len()),
+            missing: self.missing.clone(),
+        };
+        for run in &self.runs {
+            if !results.contains_key(&*run.key) {
+                let result = store.read_named(&run.key).ok_or_else(|| {
+                    Error::Internal(format!("the result {} was there and is gone", run.key))
+                })?;
+                results.insert(&run.key, Arc::new(result));
+            }
+            rows.all.push(Row {
+                labels: run.labels.clone(),
+                input: run.input.clone(),
+                result: Arc::clone(&results[&*run.key]),
+            });
+        }
+        let rows = Arc::new(rows);
+        Ok(StudyReport {
+            manifest: Manifest::of_study(started),
+            title: study.title().to_owned(),
+            about: study.about().to_owned(),
+            figures: study.figures(&rows)?,
+            rows,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shard_is_read_as_typed() {
+        assert_eq!(Shard::read("3/8").unwrap(), Shard { index: 3, of: 8 });
+        for text in ["0/8", "9/8", "3", "3/", "a/b", "-1/2"] {
+            let error = Shard::read(text).unwrap_err().to_string();
+            assert!(error.contains("expected I/N"), "{error}");
+        }
+    }
+}
