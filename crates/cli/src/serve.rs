@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     let recording = RefCell::new(Recording { writer, count: 0 });
 
     destage_memory::doing(format!("serving {}", about(&config)));
-    let live = Live::over(&config, media, Box::new(Watcher(&mut logs)))?;
+    let live = Live::on(&config, media, Box::new(Watcher(&mut logs)))?;
     let pace = match arguments.pace {
         PaceArgument::None => Pace::None,
         PaceArgument::Model => Pace::Model,

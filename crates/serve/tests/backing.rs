@@ -335,7 +335,7 @@ fn a_file_behind_the_buffer_is_as_large_as_it_is() {
         settings.set_pair(&format!("flash.{pair}")).unwrap();
     }
     let opened = open(&settings, Place::Backing(&path), false).unwrap();
-    let live = destage_sim::run::live::Live::over(
+    let live = destage_sim::run::live::Live::on(
         &opened.config,
         opened.media,
         Box::new(destage_sim::observer::Silent),

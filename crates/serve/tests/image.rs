@@ -86,7 +86,7 @@ impl Store for Tape {
 
 fn live(config: &Config, tape: &Arc<Tape>) -> Live<'static> {
     let media = Media::Image(tape.clone(), 0);
-    Live::over(config, media, Box::new(Silent)).unwrap()
+    Live::on(config, media, Box::new(Silent)).unwrap()
 }
 
 /// One request, whose sectors hold `value`.

@@ -111,7 +111,7 @@ impl<'a> Rig<'a> {
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             let (media, sync) = media();
-            let live = Live::over(&config, media, Box::new(Silent)).unwrap();
+            let live = Live::on(&config, media, Box::new(Silent)).unwrap();
             let front = Front::lasting(live, pace, sync);
             let server = Server::bind(&settings, front, None).unwrap();
             tell.send((server.address().clone(), server.stopper()))

@@ -285,14 +285,14 @@ impl<'a> Live<'a> {
     /// # Errors
     /// What is wrong with the configuration, or that `observer` wants to stop.
     pub fn new(config: &Config, observer: Box<dyn Observer + 'a>) -> Result<Self, SimError> {
-        Self::over(config, Media::Ram, observer)
+        Self::on(config, Media::Ram, observer)
     }
 
     /// The same with its bytes on `media`.
     ///
     /// # Errors
     /// The same, or what does not go with `media`.
-    pub fn over(
+    pub fn on(
         config: &Config,
         media: Media,
         mut observer: Box<dyn Observer + 'a>,
