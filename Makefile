@@ -63,13 +63,20 @@ fmt: ## format everything
 no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
 
+.PHONY: instructions instructions-renew
+instructions: build ## instructions of fixed runs against those that are kept: what got slower, on any machine
+	bash tests/instructions.sh $(DESTAGE)
+
+instructions-renew: build ## keep today's instructions, and show the difference
+	bash tests/instructions.sh $(DESTAGE) renew
+
 .PHONY: live tools
 live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped
 	bash tests/live.sh $(DESTAGE)
 
-tools: ## install the Debian packages that `make live` and the live part of `make bench` use
+tools: ## install the Debian packages that `make live`, `make instructions` and the live part of `make bench` use
 	apt-get update
-	apt-get install --yes --no-install-recommends btrfs-progs e2fsprogs fio fuse3 libnbd-bin mount nbdfuse nbdkit qemu-utils xfsprogs
+	apt-get install --yes --no-install-recommends btrfs-progs e2fsprogs fio fuse3 libnbd-bin mount nbdfuse nbdkit qemu-utils sqlite3 valgrind xfsprogs
 
 bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches

@@ -253,6 +253,17 @@ file_system() {
 	[ $status = 0 ] || return 1
 	stop
 }
+crash() {
+	# Programs and checks are those of docs/CRASH.md; there are fewer cuts.
+	awk '/^cat > .*END/ { inside = 1 } inside; /^END$/ { inside = 0 }' "$ROOT/docs/CRASH.md" >scripts.sh
+	bash -eu scripts.sh && [ -s files.sh ] && [ -s rows-check.sh ] || return
+	local crash="$DESTAGE crash --fs ext4 --buffer lru"
+	$crash --cuts 3 --seed 5 --check "sh $FOLDER/files-check.sh" -- sh "$FOLDER/files.sh" || return
+	$crash --cuts 3 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL FULL || return
+	# It can see a loss.
+	$crash --cuts 4 --seed 3 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL OFF
+	[ $? = 1 ]
+}
 on_ext4() { file_system ext4; }
 on_xfs() { file_system xfs; }
 on_btrfs() { file_system btrfs; }
@@ -278,18 +289,22 @@ else
 		SKIPPED+=("block devices behind the buffer: needs /dev/loop-control")
 	fi
 fi
-for kind in ext4 xfs btrfs; do
-	name="$kind through nbdfuse and a loop device"
+# mounted KIND NAME "TOOLS" FUNCTION: one part that mounts this file system, if that can be
+mounted() {
 	if [ "$(id -u)" != 0 ]; then
-		SKIPPED+=("$name: needs root")
+		SKIPPED+=("$2: needs root")
 	elif [ ! -e /dev/fuse ] || [ ! -e /dev/loop-control ]; then
-		SKIPPED+=("$name: needs /dev/fuse and /dev/loop-control")
-	elif ! grep -qw "$kind" /proc/filesystems && ! modprobe "$kind" 2>/dev/null; then
-		SKIPPED+=("$name: the kernel does not have it")
+		SKIPPED+=("$2: needs /dev/fuse and /dev/loop-control")
+	elif ! grep -qw "$1" /proc/filesystems && ! modprobe "$1" 2>/dev/null; then
+		SKIPPED+=("$2: the kernel does not have it")
 	else
-		part "$name" "nbdfuse losetup mkfs.$kind" "on_$kind"
+		part "$2" "nbdfuse losetup mkfs.$1 $3" "$4"
 	fi
+}
+for kind in ext4 xfs btrfs; do
+	mounted $kind "$kind through nbdfuse and a loop device" "" "on_$kind"
 done
+mounted ext4 "crash: files and SQLite on ext4, power cut" "e2fsck sqlite3" crash
 
 if [ ${#SKIPPED[@]} = 0 ]; then
 	echo "skipped: none"

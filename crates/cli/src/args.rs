@@ -53,6 +53,9 @@ pub(crate) enum Command {
     /// A trace played to an NBD server, and what it took
     #[cfg(unix)]
     Replay(crate::serve_args::ReplayArguments),
+    /// A program on a device whose power fails again and again: what is there after each time?
+    #[cfg(unix)]
+    Crash(crate::serve_args::CrashArguments),
     /// Traces themselves: what they are like, and other traces out of them
     Trace {
         #[command(subcommand)]

@@ -41,13 +41,17 @@ fn from_files(arguments: &SettingArguments) -> Result<Settings, Failure> {
 /// Settings from everything that was typed; `typed` knows the order. Where there is a workload, what is set of it is
 /// left out.
 pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Settings, Failure> {
-    of_device(&arguments.device, arguments.workload.as_deref(), typed)
+    of_device(&arguments.device, arguments.workload.as_deref(), &[], typed)
 }
 
-/// The same of what was typed about a device.
+/// An option, the key that it is short for, and what was typed.
+pub(crate) type Short<'a> = (&'static str, &'static str, &'a Option<String>);
+
+/// The same of what was typed about a device, with options that only some commands have.
 pub(crate) fn of_device(
     arguments: &DeviceArguments,
     workload: Option<&str>,
+    more: &[Short<'_>],
     typed: &ArgMatches,
 ) -> Result<Settings, Failure> {
     let mut settings = from_files(&arguments.settings)?;
@@ -59,11 +63,12 @@ pub(crate) fn of_device(
     if let Some(text) = &arguments.ftl {
         choices.push((place("ftl"), Choice::Kind("ftl", text)));
     }
-    for (option, key, text) in [
+    let short = [
         ("size", "buffer.capacity_bytes", &arguments.size),
         ("capacity", CAPACITY.name, &arguments.capacity),
         ("op", OVER_PROVISIONING.name, &arguments.op),
-    ] {
+    ];
+    for (option, key, text) in short.iter().chain(more) {
         if let Some(text) = text {
             choices.push((place(option), Choice::Value(option, key, text)));
         }

@@ -129,6 +129,8 @@ pub(crate) fn report_panics() {
             destage::commit(),
             command().join(" ")
         ));
+        #[cfg(unix)]
+        destage_serve::crash::abandon();
         files::abandon();
         std::process::exit(1);
     }));

@@ -36,6 +36,12 @@ pub(crate) fn instead(act: impl Fn() + Send + Sync + 'static) {
     let _ = INSTEAD.set(Box::new(act));
 }
 
+/// From now on Ctrl-C, and being told to end, only say so: the command ends by itself, however long that takes.
+#[cfg(unix)]
+pub(crate) fn end_in_order() {
+    instead(|| ASKED.store(true, Ordering::Relaxed));
+}
+
 /// Whether the user asked to stop.
 pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)

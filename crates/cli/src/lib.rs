@@ -8,7 +8,7 @@
 //! | `power` | `run` with bytes, whose power fails |
 //! | `catalogue` | the row of a parameter by its dotted name |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
-//! | `serve` `operate` `replay` `serve_args` | the device live: the server, what it is told, traces played to it; what may be typed there |
+//! | `serve` `operate` `replay` `crash` `serve_args` | the device live: the server, what it is told, traces played to it, programs on it whose power fails; what may be typed there |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
 //! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
 //! | `logs` | logs of responses, destages and erases |
@@ -30,6 +30,8 @@ mod budget;
 mod catalogue;
 mod choices;
 mod compare;
+#[cfg(unix)]
+mod crash;
 mod curve;
 mod demo;
 mod errors;
@@ -112,6 +114,8 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Device(arguments) => operate::run(arguments),
         #[cfg(unix)]
         Command::Replay(arguments) => replay::run(arguments),
+        #[cfg(unix)]
+        Command::Crash(arguments) => crash::run(arguments, typed),
         Command::Trace { command } => match command {
             TraceCommand::Info(arguments) => info::run(arguments),
             TraceCommand::Fit(arguments) => fit::run(arguments),

@@ -6,12 +6,12 @@ use std::time::Duration;
 use destage::json;
 use destage_serve::control::{Operator, OperatorError};
 use destage_sim::metrics::{Metrics, Number};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::errors::Failure;
 use crate::output;
 use crate::run::metrics_table;
-use crate::serve_args::{OperatorArguments, OperatorCommand};
+use crate::serve_args::{CutOrderArguments, OperatorArguments, OperatorCommand};
 
 /// Clears a terminal.
 const CLEAR: &str = "\x1b[H\x1b[2J";
@@ -19,18 +19,85 @@ const CLEAR: &str = "\x1b[H\x1b[2J";
 /// Runs the command.
 pub(crate) fn run(arguments: &OperatorArguments) -> Result<(), Failure> {
     let mut operator = Operator::connect(&arguments.socket).map_err(failure)?;
-    match arguments.command {
+    match &arguments.command {
         OperatorCommand::Stats { json } => {
             let answer = operator.ask("stats").map_err(failure)?;
-            if json {
-                return output::print(&json::text(&Value::Object(answer)));
-            }
-            output::show(&page(&answer))
+            show(answer, *json, page)
         }
-        OperatorCommand::Watch { interval } => watch(&mut operator, interval),
+        OperatorCommand::Watch { interval } => watch(&mut operator, *interval),
         OperatorCommand::Flush => ask(&mut operator, "flush"),
         OperatorCommand::Stop => ask(&mut operator, "stop"),
+        OperatorCommand::Cut(cut) => {
+            let answer = operator.order(&cut_order(cut)).map_err(failure)?;
+            show(answer, cut.json, facts)
+        }
+        OperatorCommand::Restore { json } => {
+            let answer = operator.ask("restore").map_err(failure)?;
+            show(answer, *json, facts)
+        }
+        OperatorCommand::Ledger { to, json } => {
+            let mut order = json!({"do": "ledger"});
+            if let Some(path) = to {
+                // The server is in another folder, perhaps.
+                let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+                order["to"] = path.to_string_lossy().into();
+            }
+            let answer = operator.order(&order).map_err(failure)?;
+            show(answer, *json, facts)
+        }
+        OperatorCommand::Check { json } => {
+            let answer = operator.ask("check").map_err(failure)?;
+            let bad = answer.get("bad_sectors").and_then(Value::as_u64);
+            show(answer, *json, facts)?;
+            match bad {
+                Some(0) => Ok(()),
+                bad => Err(Failure::Internal(format!(
+                    "{} sectors do not hold what was promised",
+                    bad.unwrap_or_default()
+                ))),
+            }
+        }
     }
+}
+
+/// A cut as an order of the control socket.
+fn cut_order(cut: &CutOrderArguments) -> Value {
+    let mut order = json!({"do": "cut"});
+    let moment = &cut.moment;
+    for (key, value) in [
+        ("seed", cut.seed.map(Value::from)),
+        ("at_write", moment.at_write.map(Value::from)),
+        ("at_flush", moment.at_flush.map(Value::from)),
+        ("at_program", moment.at_program.map(Value::from)),
+        ("at_ms", moment.at_ms.map(Value::from)),
+    ] {
+        if let Some(value) = value {
+            order[key] = value;
+        }
+    }
+    order
+}
+
+/// `answer` as JSON, or as `text` says it to people.
+fn show(
+    answer: Map<String, Value>,
+    as_json: bool,
+    text: impl Fn(&Map<String, Value>) -> String,
+) -> Result<(), Failure> {
+    if as_json {
+        return output::print(&json::text(&Value::Object(answer)));
+    }
+    output::show(&text(&answer))
+}
+
+/// The facts of an answer, a line each.
+fn facts(answer: &Map<String, Value>) -> String {
+    let facts = answer.iter().filter(|(name, _)| *name != "ok");
+    let lines = facts.map(|(name, value)| match value {
+        Value::String(text) => format!("{name} {text}\n"),
+        other => format!("{name} {other}\n"),
+    });
+    lines.collect()
 }
 
 fn ask(operator: &mut Operator, what: &str) -> Result<(), Failure> {

@@ -1,6 +1,7 @@
 //! `destage serve`: the device live.
 
 use std::cell::RefCell;
+use std::io;
 use std::path::Path;
 
 use clap::ArgMatches;
@@ -11,8 +12,9 @@ use destage_serve::address::{Place, socket_address};
 use destage_serve::device::{Front, Pace};
 use destage_serve::media::{self, Opened};
 use destage_serve::server::{Ended, Recorder, ServeError, Server, Settings};
+use destage_serve::write_log::WriteLog;
 use destage_sim::observer::{Observer, Response};
-use destage_sim::run::live::{Broken, Live};
+use destage_sim::run::live::{Ask, Broken, Live};
 use destage_sim::settings::Config;
 use destage_trace::Request;
 use destage_trace::writers::TraceWriter;
@@ -31,7 +33,7 @@ use crate::trace_file::form_of;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), Failure> {
-    let settings = choices::of_device(&arguments.device, None, typed)?;
+    let settings = choices::of_device(&arguments.device, None, &arguments.cache.short(), typed)?;
     let on = match (&arguments.image, &arguments.backing) {
         (Some(path), _) => media::Place::Image(path),
         (None, Some(path)) => media::Place::Backing(path),
@@ -51,6 +53,7 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     let place = place(arguments)?;
     let outputs = [
         ("--record", &arguments.record),
+        ("--write-log", &arguments.write_log),
         ("--response-log", &arguments.response_log),
         ("--destage-log", &arguments.destage_log),
     ];
@@ -78,15 +81,25 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         _ => None,
     };
     let recording = RefCell::new(Recording { writer, count: 0 });
+    let log_path = arguments.write_log.as_deref();
+    let mut logged = log_path.map(PendingFile::create).transpose()?;
+    let write_log = logged.as_mut().map(WriteLog::new).transpose();
+    let write_log =
+        write_log.map_err(|cause| unwritable(log_path.unwrap_or(Path::new("")), &cause))?;
+    let write_log = RefCell::new(Logging {
+        log: write_log,
+        outcome: Ok(()),
+    });
 
     destage_memory::doing(format!("serving {}", about(&config)));
     let live = Live::on(&config, media, Box::new(Watcher(&mut logs)))?;
-    let pace = match arguments.pace {
-        PaceArgument::None => Pace::None,
-        PaceArgument::Model => Pace::Model,
-    };
-    let recorder: Option<Recorder<'_>> =
-        record.map(|_| Box::new(|request: &Request| recording.borrow_mut().take(request)) as _);
+    let pace = pace(arguments.pace);
+    let recorder: Option<Recorder<'_>> = record.or(log_path).map(|_| {
+        Box::new(|ask: &Ask<'_>, at: Ticks| {
+            write_log.borrow_mut().take(ask);
+            recording.borrow_mut().take(&ask.as_request(at))
+        }) as _
+    });
     let settings = Settings {
         place,
         control: arguments.control.clone(),
@@ -116,6 +129,13 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
             )),
         }
     }
+    if let Some(path) = log_path {
+        let outcome = write_log.into_inner().finish();
+        outcome.map_err(|cause| unwritable(path, &cause))?;
+    }
+    if let Some(file) = logged {
+        file.commit()?;
+    }
     for file in logs.finish()? {
         file.commit()?;
     }
@@ -134,6 +154,13 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     }
 }
 
+pub(crate) fn pace(argument: PaceArgument) -> Pace {
+    match argument {
+        PaceArgument::None => Pace::None,
+        PaceArgument::Model => Pace::Model,
+    }
+}
+
 fn place(arguments: &ServeArguments) -> Result<Place, Failure> {
     match (&arguments.unix, &arguments.tcp) {
         (Some(path), _) => Ok(Place::unix(path)),
@@ -149,7 +176,7 @@ fn place(arguments: &ServeArguments) -> Result<Place, Failure> {
     }
 }
 
-fn failure(error: ServeError) -> Failure {
+pub(crate) fn failure(error: ServeError) -> Failure {
     match error {
         ServeError::System(_) => Failure::Internal(error.to_string()),
         other => Failure::input(other),
@@ -202,6 +229,26 @@ impl Observer for Watcher<'_> {
     }
 }
 
+/// The log of what clients write.
+struct Logging<'f> {
+    log: Option<WriteLog<&'f mut PendingFile>>,
+    /// Why it is not complete.
+    outcome: io::Result<()>,
+}
+
+impl Logging<'_> {
+    fn take(&mut self, ask: &Ask<'_>) {
+        if let (Some(log), Ok(())) = (&mut self.log, &self.outcome) {
+            self.outcome = log.take(ask);
+        }
+    }
+
+    fn finish(self) -> io::Result<()> {
+        self.outcome?;
+        self.log.map_or(Ok(()), WriteLog::finish)
+    }
+}
+
 /// The trace of what clients do.
 struct Recording<'f> {
     writer: Option<TraceWriter<'f>>,
@@ -209,7 +256,7 @@ struct Recording<'f> {
 }
 
 impl Recording<'_> {
-    fn take(&mut self, request: &Request) -> std::io::Result<()> {
+    fn take(&mut self, request: &Request) -> io::Result<()> {
         self.count += 1;
         match &mut self.writer {
             Some(writer) => writer.write(request),

@@ -1,10 +1,12 @@
 //! What may be typed about the device live.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use crate::args::{DeviceArguments, Noise, Reading, SettingArguments};
+use crate::choices::Short;
 
 #[derive(Args)]
 #[command(group(ArgGroup::new("place").required(true).args(["unix", "tcp"])))]
@@ -39,6 +41,11 @@ pub(crate) struct ServeArguments {
     pub(crate) pace: PaceArgument,
     #[command(flatten)]
     pub(crate) device: DeviceArguments,
+    #[command(flatten)]
+    pub(crate) cache: CacheArguments,
+    /// What clients write, as the kernel's dm-log-writes keeps it: replay-log of xfstests reads it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write_log: Option<PathBuf>,
     /// What clients do, as a trace: .csv, .compact or .disksim
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
@@ -53,6 +60,27 @@ pub(crate) struct ServeArguments {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) noise: Noise,
+}
+
+/// What a loss of power meets.
+#[derive(Args)]
+pub(crate) struct CacheArguments {
+    /// Volatile write cache: on, writes are answered from RAM; off, when they are programmed; short for device.vwc
+    #[arg(long, value_name = "on|off")]
+    pub(crate) vwc: Option<String>,
+    /// Capacitor against loss of power: its energy in joules, or one that does not work; short for device.plp
+    #[arg(long, value_name = "none|JOULES|failed")]
+    pub(crate) plp: Option<String>,
+}
+
+impl CacheArguments {
+    /// As options that are short for keys.
+    pub(crate) fn short(&self) -> [Short<'_>; 2] {
+        [
+            ("vwc", "device.vwc", &self.vwc),
+            ("plp", "device.plp", &self.plp),
+        ]
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -86,8 +114,115 @@ pub(crate) enum OperatorCommand {
     },
     /// Makes everything durable that was answered
     Flush,
+    /// Cuts the power, now or when something has happened; clients are dropped until it is restored
+    Cut(CutOrderArguments),
+    /// Restores the power: the device is mounted
+    Restore {
+        /// JSON on standard output, and nothing else there
+        #[arg(long)]
+        json: bool,
+    },
+    /// What was promised: sectors, those of which something is promised, versions that may be there besides
+    Ledger {
+        /// All of it, a line per sector: sector, version that must be there, versions that may be
+        #[arg(long, value_name = "FILE.csv")]
+        to: Option<PathBuf>,
+        /// JSON on standard output, and nothing else there
+        #[arg(long)]
+        json: bool,
+    },
+    /// Holds the contents against what was promised; ends with status 1 if a sector does not hold it
+    Check {
+        /// JSON on standard output, and nothing else there
+        #[arg(long)]
+        json: bool,
+    },
     /// Makes everything durable, and ends the server
     Stop,
+}
+
+#[derive(Args)]
+pub(crate) struct CrashArguments {
+    /// What is on the device; none: the program speaks NBD, at $DESTAGE_URI
+    #[arg(long, value_name = "FS", value_enum)]
+    pub(crate) fs: FileSystemArgument,
+    /// How often the power is cut, each time on a new device
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cuts: u32,
+    /// Decides when the power fails and what a cut leaves open; cut N has the seed S + N, counted from 0
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// What `sh -c` runs when the power is back and the file system mounted: it ends with 0 if everything is there
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) check: Option<String>,
+    #[command(flatten)]
+    pub(crate) moment: FixedMoment,
+    /// How the model's time goes with ours
+    #[arg(long, value_enum, default_value = "none")]
+    pub(crate) pace: PaceArgument,
+    #[command(flatten)]
+    pub(crate) device: DeviceArguments,
+    #[command(flatten)]
+    pub(crate) cache: CacheArguments,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
+    /// The program, and its arguments. It finds the folder $DESTAGE_DIR on the device; what it writes to the folder
+    /// $DESTAGE_NOTES is not on the device, and --check finds it there. $DESTAGE_SEED is the seed of the cut
+    #[arg(last = true, required = true, value_name = "CMD")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// The one moment of all cuts, in place of one for each.
+#[derive(Args)]
+#[group(multiple = false)]
+pub(crate) struct FixedMoment {
+    /// Every cut at this write from the start of the program on, in place of a moment by the seed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) at_write: Option<u64>,
+    /// Every cut at this flush
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) at_flush: Option<u64>,
+    /// Every cut in this page program
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) at_program: Option<u64>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(crate) enum FileSystemArgument {
+    Ext4,
+    Xfs,
+    Btrfs,
+    None,
+}
+
+#[derive(Args)]
+pub(crate) struct CutOrderArguments {
+    #[command(flatten)]
+    pub(crate) moment: MomentArguments,
+    /// Fixes what a cut leaves open; sim.seed if not given
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+    /// JSON on standard output, and nothing else there
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// When the power fails.
+#[derive(Args)]
+#[group(multiple = false)]
+pub(crate) struct MomentArguments {
+    /// When the device accepts the N-th write from now on, write-zeroes included
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) at_write: Option<u64>,
+    /// When the device accepts the N-th flush from now on
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) at_flush: Option<u64>,
+    /// While the N-th page program from now on runs, of copies too; --seed says where in it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) at_program: Option<u64>,
+    /// After T milliseconds of the model's time
+    #[arg(long, value_name = "T")]
+    pub(crate) at_ms: Option<f64>,
 }
 
 #[derive(Args)]

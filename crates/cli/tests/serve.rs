@@ -150,6 +150,143 @@ fn what_clients_do_is_recorded_as_a_trace() {
 }
 
 #[test]
+fn the_power_is_cut_and_restored_and_what_was_promised_is_there() {
+    let place = Place::new();
+    place.write("t.csv", mixed());
+    let options = ["--unix", "s.sock", "--control", "c.sock", "--plp", "0.0001"];
+    let server = Server::start(&place, &[&TINY[..], &options].concat());
+    place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+    let too_early = place.run(&["device", "c.sock", "restore"]);
+    assert_eq!(too_early.status, 2);
+    assert!(
+        too_early.errors.contains("the power is on"),
+        "{}",
+        too_early.errors
+    );
+    let cut = place.json(&["device", "c.sock", "cut", "--seed", "7", "--json"]);
+    assert!(cut["energy_j"].as_f64().is_some(), "{cut}");
+    let gone = place.run(&["replay", "t.csv", "--to", URI, "--closed"]);
+    assert_eq!(gone.status, 2, "{}", gone.errors);
+    let known = place.json(&["device", "c.sock", "ledger", "--to", "l.csv", "--json"]);
+    let lines = place.read("l.csv");
+    assert_eq!(lines.lines().next(), Some("sector,must,may"));
+    assert_eq!(known["sectors"], lines.lines().count() - 1);
+    let restored = place.json(&["device", "c.sock", "restore", "--json"]);
+    assert!(restored["mount_ms"].as_f64() > Some(0.0), "{restored}");
+    let checked = place.json(&["device", "c.sock", "check", "--json"]);
+    assert_eq!(
+        checked,
+        serde_json::json!({"ok": true, "bad": [], "bad_sectors": 0})
+    );
+    place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+    place.succeed(&["device", "c.sock", "stop"]);
+    assert_eq!(server.wait().0, 0);
+}
+
+#[test]
+fn without_a_volatile_cache_nothing_answered_is_lost() {
+    let place = Place::new();
+    place.write(
+        "t.csv",
+        "time,volume,op,sector,sectors,fua,stream\n0,0,write,8,16,0,0\n",
+    );
+    for (vwc, promised) in [("off", 16), ("on", 0)] {
+        let options = ["--unix", "s.sock", "--control", "c.sock", "--vwc", vwc];
+        let server = Server::start(&place, &[&TINY[..], &options].concat());
+        place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+        let known = place.json(&["device", "c.sock", "ledger", "--json"]);
+        assert_eq!(known["must"], promised);
+        place.succeed(&["device", "c.sock", "stop"]);
+        assert_eq!(server.wait().0, 0);
+    }
+}
+
+#[test]
+fn what_clients_write_is_logged_as_dm_log_writes_does() {
+    let place = Place::new();
+    let text = "time,volume,op,sector,sectors,fua,stream\n\
+        0,0,write,8,16,0,0\n1,0,read,8,8,0,0\n2,0,flush,0,0,0,0\n3,0,trim,8,8,0,0\n4,0,write,0,1,1,0\n";
+    place.write("t.csv", text);
+    let options = [&TINY[..], &["--unix", "s.sock", "--write-log", "w.log"]].concat();
+    let server = Server::start(&place, &options);
+    place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+    assert!(!exists(&place.path("w.log")), "it appears whole");
+    server.signal("-TERM");
+    assert_eq!(server.wait().0, 0);
+    let log = std::fs::read(place.path("w.log")).expect("the log");
+    let word = |at: usize| u64::from_le_bytes(log[at..at + 8].try_into().expect("8 bytes"));
+    assert_eq!(
+        [word(0), word(8), word(16), word(24)],
+        [0x6a_7366_7773_6872, 1, 4, 512]
+    );
+    // Sector, sectors, flags; behind a write its data.
+    let mut at = 512;
+    for (entry, data) in [
+        ([8, 16, 0], 16),
+        ([0, 0, 1], 0),
+        ([8, 8, 4], 0),
+        ([0, 1, 2], 1),
+    ] {
+        assert_eq!([word(at), word(at + 8), word(at + 16)], entry);
+        at += 512 + 512 * data;
+    }
+    assert_eq!(at, log.len());
+}
+
+#[test]
+fn a_program_on_a_device_whose_power_fails() {
+    let place = Place::new();
+    place.write("t.csv", mixed());
+    let program = env!("CARGO_BIN_EXE_destage");
+    let replay =
+        format!("{program} replay t.csv --closed --to $DESTAGE_URI && echo > $DESTAGE_NOTES/done");
+    let crash = [&["crash", "--fs", "none", "--cuts", "4"][..], &TINY[..]].concat();
+    let sound = [&crash[..], &["--", "sh", "-c", &replay]].concat();
+    let sound = place.run(&sound);
+    assert_eq!(sound.status, 0, "{}", sound.errors);
+    assert!(
+        sound.output.contains("cuts with something wrong       0"),
+        "{}",
+        sound.output
+    );
+    assert!(sound.errors.contains("cut 4 of 4"), "{}", sound.errors);
+    // A check that fails without a cut is one that cannot say anything.
+    let useless = [
+        &crash[..],
+        &["--check", "exit 3", "--", "sh", "-c", &replay],
+    ]
+    .concat();
+    let useless = place.run(&useless);
+    assert_eq!(useless.status, 2, "{}", useless.errors);
+    assert!(
+        useless.errors.contains("though the power had not failed"),
+        "{}",
+        useless.errors
+    );
+    // The moment is fixed, so that the program does not run without a cut before.
+    let check = "test -e $DESTAGE_NOTES/done || { echo gone; false; }";
+    let fails = [
+        "--at-write",
+        "5",
+        "--check",
+        check,
+        "--",
+        "sh",
+        "-c",
+        &replay,
+    ];
+    let fails = place.run(&[&crash[..], &fails].concat());
+    assert_eq!(fails.status, 1, "{}", fails.errors);
+    assert!(
+        fails.output.contains("--check: exit status: 1: gone"),
+        "{}",
+        fails.output
+    );
+    let again = "--check 'test -e $DESTAGE_NOTES/done || { echo gone; false; }' --cuts 1 --seed 4 --at-write 5 -- sh -c";
+    assert!(fails.output.contains(again), "{}", fails.output);
+}
+
+#[test]
 fn signals_end_a_server_in_order() {
     for signal in ["-TERM", "-INT"] {
         let place = Place::new();
@@ -234,6 +371,18 @@ fn what_makes_no_server_is_refused() {
             &["serve", "--unix", "s", "--record", "t.csv.xz"],
             "is only read",
         ),
+        (&["serve", "--unix", "s", "--vwc", "maybe"], "device.vwc"),
+        (&["serve", "--unix", "s", "--plp", "much"], "device.plp"),
+        (
+            &["serve", "--unix", "s", "--write-log", "no/folder"],
+            "no/folder: cannot be written",
+        ),
+        (
+            &["crash", "--fs", "none", "--", "no-such-program"],
+            "no-such-program: No such file",
+        ),
+        (&["crash", "--fs", "none"], "CMD"),
+        (&["device", "s", "cut", "--at-write", "0"], "--at-write"),
         (&["device", "s", "stats"], "control socket of a server"),
         (&["replay", "file", "--to", "s"], "expected nbd+unix"),
         (&["replay", "file", "--to", URI, "--depth", "2"], "--closed"),

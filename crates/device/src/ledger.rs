@@ -15,8 +15,6 @@ use destage_flash::medium::{Lost, digest};
 
 use crate::request::{Request, RequestKind};
 
-/// Old contents of a sector that are kept; a trim may bring each of them back.
-const MOST_OLD: usize = 64;
 /// Changes of a page, at least, before superseded ones are looked for.
 const CHANGES_TO_PRUNE: usize = 8;
 
@@ -25,7 +23,7 @@ const CHANGES_TO_PRUNE: usize = 8;
 pub enum Finding {
     /// A promise is broken, or nobody wrote it.
     Bad,
-    /// The sector was trimmed and holds what may be a version too old to be remembered.
+    /// It may be a version that is not remembered, and that a trim or no promise at all allows.
     Forgotten,
     /// An option of a bad drive took it.
     Lost(Lost),
@@ -38,7 +36,7 @@ pub enum Finding {
 pub struct Counts {
     /// Sectors that were ever changed.
     pub sectors: u64,
-    /// Of these, sectors whose latest promised version is known by a promise.
+    /// Of these, sectors of which something is promised: by an answer, or since a mount has found it.
     pub must: u64,
     /// Versions that may be there in their stead.
     pub may: u64,
@@ -59,6 +57,9 @@ pub struct Terms {
     pub strict_trim: bool,
     /// Flushes are answered at once, and a capacitor is to make that true.
     pub relies_on_capacitor: bool,
+    /// Old contents of a sector that are kept, as a trim may bring each of them back; and changes of a page, beyond
+    /// which the oldest is forgotten even if no promise was made of it.
+    pub remembered: usize,
 }
 
 /// How a page was changed.
@@ -108,6 +109,8 @@ struct Page {
     /// Sums that sectors had before, and whether some were forgotten.
     old: Vec<(u32, u64)>,
     has_forgotten: bool,
+    /// The latest change that was forgotten though nothing later may have been promised.
+    dropped: u64,
 }
 
 /// A request that is not answered.
@@ -130,6 +133,8 @@ pub struct Ledger {
     answers: u64,
     /// Answers that a flush covers.
     covered: u64,
+    /// There was a mount, or something on flash before: what was found is promised.
+    is_mounted: bool,
 }
 
 impl Ledger {
@@ -143,6 +148,7 @@ impl Ledger {
             open: BTreeMap::new(),
             answers: 0,
             covered: 0,
+            is_mounted: false,
         }
     }
 
@@ -197,16 +203,12 @@ impl Ledger {
 
     fn change(&mut self, number: u64, change: Change) {
         let (sectors, zeros, covered) = (self.terms.sectors, self.zeros, self.covered);
-        let page = self.pages.entry(number).or_insert_with(|| Page {
-            base: vec![zeros; sectors as usize].into(),
-            changes: Vec::new(),
-            prune_at: CHANGES_TO_PRUNE,
-            old: Vec::new(),
-            has_forgotten: false,
-        });
+        let most = self.terms.remembered;
+        let page = self.pages.entry(number);
+        let page = page.or_insert_with(|| Page::holding(vec![zeros; sectors as usize].into()));
         if page.changes.len() >= page.prune_at {
-            page.prune(covered, zeros);
-            page.prune_at = CHANGES_TO_PRUNE.max(2 * page.changes.len());
+            page.prune(covered, zeros, most);
+            page.prune_at = (2 * page.changes.len()).clamp(CHANGES_TO_PRUNE, most);
         }
         page.changes.push(change);
     }
@@ -280,7 +282,7 @@ impl Ledger {
     pub fn restart(&mut self, mut holds: impl FnMut(Lpn, &mut Vec<u8>)) {
         let mut bytes = Vec::new();
         for (number, page) in &mut self.pages {
-            page.forget_changes(self.zeros);
+            page.forget_changes(self.zeros, self.terms.remembered);
             bytes.clear();
             holds(Lpn(*number), &mut bytes);
             let sums = bytes.chunks(self.terms.sector_bytes).map(digest);
@@ -289,6 +291,14 @@ impl Ledger {
         self.open.clear();
         self.answers = 0;
         self.covered = 0;
+        self.is_mounted = true;
+    }
+
+    /// Before the first request: `page` holds `bytes`, and that may not change by itself.
+    pub fn hold(&mut self, page: Lpn, bytes: &[u8]) {
+        let sums = bytes.chunks(self.terms.sector_bytes).map(digest);
+        self.pages.insert(page.0, Page::holding(sums.collect()));
+        self.is_mounted = true;
     }
 
     /// How much it knows.
@@ -297,7 +307,7 @@ impl Ledger {
         let mut counts = Counts::default();
         self.each(|_, must, may| {
             counts.sectors += 1;
-            counts.must += u64::from(must > 0);
+            counts.must += u64::from(must > 0 || self.is_mounted);
             counts.may += may.len() as u64;
         });
         counts
@@ -322,6 +332,17 @@ impl Ledger {
 }
 
 impl Page {
+    fn holding(base: Box<[u64]>) -> Self {
+        Self {
+            base,
+            changes: Vec::new(),
+            prune_at: CHANGES_TO_PRUNE,
+            old: Vec::new(),
+            has_forgotten: false,
+            dropped: 0,
+        }
+    }
+
     /// The newest promised change of `sector`; none if that is the base.
     fn must(&self, sector: u32, covered: u64) -> Option<&Change> {
         let promised = |change: &&Change| {
@@ -362,6 +383,9 @@ impl Page {
                 false => Some(Finding::Bad),
             };
         }
+        if self.dropped > version {
+            return Some(Finding::Forgotten);
+        }
         match ledger.terms.relies_on_capacitor && (is_old || self.has_forgotten) {
             true => Some(Finding::Energy),
             false => Some(Finding::Bad),
@@ -376,8 +400,8 @@ impl Page {
             || changes.any(|change| change.covers(sector) && change.digest(sector, zeros) == sum)
     }
 
-    /// Forgets changes of which every sector has a newer promise.
-    fn prune(&mut self, covered: u64, zeros: u64) {
+    /// Forgets changes of which every sector has a newer promise, and the oldest answered ones, so that less than `most` are left.
+    fn prune(&mut self, covered: u64, zeros: u64, most: usize) {
         let sectors = 0..self.base.len() as u32;
         let must: Vec<u64> = sectors
             .map(|sector| {
@@ -393,26 +417,36 @@ impl Page {
             .into_iter()
             .partition(is_old);
         self.changes = kept;
-        let old: Vec<Change> = old;
+        let mut old: Vec<Change> = old;
+        while self.changes.len() >= most
+            && let Some(first) = self
+                .changes
+                .iter()
+                .position(|change| change.answer.is_some())
+        {
+            let change = self.changes.remove(first);
+            self.dropped = self.dropped.max(change.version);
+            old.push(change);
+        }
         for change in &old {
-            self.remember(change, zeros);
+            self.remember(change, zeros, most);
         }
     }
 
     /// Keeps the sums of `change`, which is forgotten.
-    fn remember(&mut self, change: &Change, zeros: u64) {
+    fn remember(&mut self, change: &Change, zeros: u64, most: usize) {
         for sector in change.from..change.to {
-            self.keep(sector, change.digest(sector, zeros));
+            self.keep(sector, change.digest(sector, zeros), most);
         }
     }
 
-    fn keep(&mut self, sector: u32, sum: u64) {
+    fn keep(&mut self, sector: u32, sum: u64, most: usize) {
         if self.old.contains(&(sector, sum)) {
             return;
         }
         self.old.push((sector, sum));
         let of_sector = self.old.iter().filter(|(other, _)| *other == sector);
-        if of_sector.count() > MOST_OLD
+        if of_sector.count() > most
             && let Some(first) = self.old.iter().position(|(other, _)| *other == sector)
         {
             self.old.remove(first);
@@ -421,157 +455,16 @@ impl Page {
     }
 
     /// Keeps the sums of all changes and of the base, which are forgotten.
-    fn forget_changes(&mut self, zeros: u64) {
+    fn forget_changes(&mut self, zeros: u64, most: usize) {
         for sector in 0..self.base.len() as u32 {
-            self.keep(sector, self.base[sector as usize]);
+            self.keep(sector, self.base[sector as usize], most);
         }
         for change in core::mem::take(&mut self.changes) {
-            self.remember(&change, zeros);
+            self.remember(&change, zeros, most);
         }
+        self.dropped = 0;
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::request::Span;
-
-    const TERMS: Terms = Terms {
-        pages: 8,
-        sectors: 2,
-        sector_bytes: 4,
-        volatile_cache: true,
-        strict_trim: false,
-        relies_on_capacitor: false,
-    };
-
-    struct Bench(Ledger, u64);
-
-    impl Bench {
-        fn new(terms: Terms) -> Self {
-            Self(Ledger::new(terms), 0)
-        }
-
-        /// Page 1, or a flush, under `token`; a write fills it with `letter`.
-        fn ask(&mut self, token: u32, kind: RequestKind, letter: u8) {
-            let changes = !matches!(kind, Read | Flush);
-            self.1 += u64::from(changes);
-            let request = Request {
-                kind,
-                span: Span::whole(1, 1),
-                fua: false,
-            };
-            let data = [letter; 8];
-            let data = match kind {
-                Write => &data[..],
-                _ => &[],
-            };
-            self.0.accept(token, &request, self.1, data);
-        }
-
-        fn done(&mut self, token: u32, kind: RequestKind, letter: u8) {
-            self.ask(token, kind, letter);
-            self.0.answer(token);
-        }
-
-        /// Which of these letters page 1 may hold.
-        fn allows<const N: usize>(&self, letters: [u8; N]) -> [bool; N] {
-            letters.map(|letter| self.0.check(Lpn(1), &[letter; 8], None).is_empty())
-        }
-    }
-
-    use RequestKind::{Flush, Read, Trim, Write};
-
-    #[test]
-    fn a_flush_covers_what_was_answered_before_it_came() {
-        let mut bench = Bench::new(TERMS);
-        bench.done(0, Write, b'a');
-        bench.ask(1, Write, b'b');
-        bench.ask(2, Flush, 0);
-        bench.0.answer(1);
-        assert_eq!(
-            bench.allows([0, b'a', b'b', b'c']),
-            [true, true, true, false]
-        );
-        bench.0.answer(2);
-        assert_eq!(
-            bench.allows([0, b'a', b'b', b'c']),
-            [false, true, true, false]
-        );
-        bench.done(3, Flush, 0);
-        assert_eq!(bench.allows([0, b'a', b'b']), [false, false, true]);
-        assert_eq!(
-            bench.0.counts(),
-            Counts {
-                sectors: 2,
-                must: 2,
-                may: 0
-            }
-        );
-    }
-
-    #[test]
-    fn a_read_that_is_answered_says_nothing_of_the_write_before_it() {
-        let mut bench = Bench::new(TERMS);
-        bench.ask(0, Write, b'a');
-        bench.done(1, Read, 0);
-        bench.done(2, Flush, 0);
-        assert_eq!(bench.allows([0, b'a']), [true, true]);
-    }
-
-    #[test]
-    fn a_trim_allows_zeros_and_what_ever_was_there_until_the_next_mount() {
-        let mut bench = Bench::new(TERMS);
-        for letter in [b'a', b'b'] {
-            bench.done(0, Write, letter);
-            bench.done(1, Flush, 0);
-        }
-        bench.done(0, Trim, 0);
-        bench.done(1, Flush, 0);
-        assert_eq!(
-            bench.allows([0, b'a', b'b', b'c']),
-            [true, true, true, false]
-        );
-        bench.0.restart(|_, bytes| bytes.extend([b'a'; 8]));
-        assert_eq!(bench.allows([0, b'a', b'b']), [false, true, false]);
-    }
-
-    #[test]
-    fn an_answer_with_an_error_promises_nothing() {
-        let mut bench = Bench::new(TERMS);
-        bench.ask(0, Write, b'a');
-        bench.0.fail(0);
-        bench.ask(1, Flush, 0);
-        bench.0.fail(1);
-        assert_eq!(bench.allows([0, b'a']), [true, true]);
-    }
-
-    #[test]
-    fn without_a_volatile_cache_every_answer_is_a_promise() {
-        let mut bench = Bench::new(Terms {
-            volatile_cache: false,
-            ..TERMS
-        });
-        bench.done(0, Write, b'a');
-        bench.ask(1, Write, b'b');
-        assert_eq!(bench.allows([0, b'a', b'b']), [false, true, true]);
-    }
-
-    #[test]
-    fn promises_survive_the_changes_that_are_forgotten() {
-        let mut bench = Bench::new(TERMS);
-        for round in 0..200u8 {
-            bench.done(0, Write, round);
-            if round % 3 == 0 {
-                bench.done(1, Flush, 0);
-            }
-        }
-        // 198 was flushed, 199 was not.
-        assert_eq!(bench.allows([197, 198, 199]), [false, true, true]);
-        bench.done(0, Trim, 0);
-        assert_eq!(
-            bench.0.check(Lpn(1), &[7; 8], None)[0].1,
-            Finding::Forgotten
-        );
-    }
-}
+mod tests;

@@ -136,6 +136,12 @@ impl Payload {
         &self.medium
     }
 
+    /// The newest version that was accepted, or found by a mount.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
     /// How many pages are resident, and how many have effects that have not ended.
     #[must_use]
     pub fn pages_in_ram(&self) -> [usize; 2] {

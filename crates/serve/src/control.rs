@@ -1,36 +1,54 @@
 //! The control socket: one JSON object a line, each answered with one.
 //!
-//! `{"do": "stats"}`, `{"do": "flush"}` and `{"do": "stop"}` are answered with `{"ok": true, ...}` when it is done, or
-//! with `{"ok": false, "error": "..."}`.
+//! | order | is answered, when it is done, with |
+//! | --- | --- |
+//! | `{"do": "stats"}` | `metrics` of a run that ended now |
+//! | `{"do": "flush"}` `{"do": "stop"}` | nothing more |
+//! | `{"do": "cut"}`, with `"seed": S`, and one of `"at_write": K`, `"at_flush": K`, `"at_program": K`, `"at_ms": T` | `model_ms`, what was cut off, and `energy_j` of a capacitor |
+//! | `{"do": "restore"}` | `mount_ms`, and how many sectors are bad |
+//! | `{"do": "ledger"}`, with `"to": FILE` | `sectors`, `must` and `may`, and `file` |
+//! | `{"do": "check"}` | `bad`, the first sectors that do not hold what they must, and `bad_sectors`, how many there are |
+//!
+//! An answer has `"ok": true`, or it is `{"ok": false, "error": "..."}`.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
+use destage_sim::power::time_of_ms;
+use destage_sim::run::live::CutAfter;
 use serde_json::{Map, Value, json};
 
 /// Bytes of a line, at most.
 pub const LINE_MAX: usize = 1 << 16;
 
 /// What may be asked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Order {
     /// The metrics of a run that ended now.
     Stats,
     /// Everything answered so far is to be durable.
     Flush,
-    /// The same, and then the server ends.
+    /// The power is to fail, now or after something; the seed fixes what is left open.
+    Cut(Option<CutAfter>, Option<u64>),
+    /// The power is to be back.
+    Restore,
+    /// What was promised; all of it into a file, if there is one.
+    Ledger(Option<PathBuf>),
+    /// The contents are to be held against that.
+    Check,
+    /// Everything answered so far is to be durable, and then the server ends.
     Stop,
 }
 
-impl Order {
-    /// All of them, with their words.
-    pub const ALL: [(&'static str, Self); 3] = [
-        ("stats", Self::Stats),
-        ("flush", Self::Flush),
-        ("stop", Self::Stop),
-    ];
+/// The words of all orders.
+const WORDS: [&str; 7] = [
+    "stats", "flush", "cut", "restore", "ledger", "check", "stop",
+];
+/// What a cut may be told, besides its seed: when.
+const MOMENTS: [&str; 4] = ["at_write", "at_flush", "at_program", "at_ms"];
 
+impl Order {
     /// Reads a line.
     ///
     /// # Errors
@@ -38,19 +56,76 @@ impl Order {
     pub fn read(line: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(line).map_err(|cause| cause.to_string())?;
         let object = value.as_object().ok_or("expected an object")?;
-        if let Some(key) = object.keys().find(|key| *key != "do") {
-            return Err(format!("{key:?}: is not known; expected only \"do\""));
+        let word = object.get("do").unwrap_or(&Value::Null);
+        let known: &[&str] = match word.as_str() {
+            Some("cut") => &["seed", MOMENTS[0], MOMENTS[1], MOMENTS[2], MOMENTS[3]],
+            Some("ledger") => &["to"],
+            _ => &[],
+        };
+        if let Some(key) = object
+            .keys()
+            .find(|key| *key != "do" && !known.contains(&&***key))
+        {
+            let expected = match known {
+                [] => "only \"do\"".to_owned(),
+                known => format!("\"do\" and {}", known.join(", ")),
+            };
+            return Err(format!("{key:?}: is not known; expected {expected}"));
         }
-        let word = object.get("do").and_then(Value::as_str);
-        let found = Self::ALL.iter().find(|(name, _)| Some(*name) == word);
-        found.map(|(_, order)| *order).ok_or_else(|| {
-            let words = Self::ALL.map(|(name, _)| name).join(", ");
-            format!(
-                "{}: is not known here; expected one of {words}",
-                object.get("do").unwrap_or(&Value::Null)
-            )
-        })
+        match word.as_str() {
+            Some("stats") => Ok(Self::Stats),
+            Some("flush") => Ok(Self::Flush),
+            Some("stop") => Ok(Self::Stop),
+            Some("restore") => Ok(Self::Restore),
+            Some("check") => Ok(Self::Check),
+            Some("cut") => {
+                let seed = object.get("seed").map(|seed| {
+                    let number = seed.as_u64();
+                    number
+                        .ok_or_else(|| format!("seed = {seed}: expected a whole number from 0 on"))
+                });
+                Ok(Self::Cut(moment(object)?, seed.transpose()?))
+            }
+            Some("ledger") => match object.get("to") {
+                None => Ok(Self::Ledger(None)),
+                Some(Value::String(path)) if !path.is_empty() => {
+                    Ok(Self::Ledger(Some(path.into())))
+                }
+                Some(other) => Err(format!("to = {other}: expected the name of a file")),
+            },
+            _ => Err(format!(
+                "{word}: is not known here; expected one of {}",
+                WORDS.join(", ")
+            )),
+        }
     }
+}
+
+/// When the power is to fail, if not now.
+fn moment(object: &Map<String, Value>) -> Result<Option<CutAfter>, String> {
+    let mut given = MOMENTS
+        .iter()
+        .filter_map(|key| Some((*key, object.get(*key)?)));
+    let Some((key, value)) = given.next() else {
+        return Ok(None);
+    };
+    if let Some((other, _)) = given.next() {
+        return Err(format!("{key} and {other}: expected one of them"));
+    }
+    if key == "at_ms" {
+        let time = value.as_f64().and_then(time_of_ms);
+        let time =
+            time.ok_or_else(|| format!("{key} = {value}: expected milliseconds from 0 to 10^14"))?;
+        return Ok(Some(CutAfter::Time(time)));
+    }
+    let number = value.as_u64().filter(|number| *number > 0);
+    let number =
+        number.ok_or_else(|| format!("{key} = {value}: expected a whole number from 1 on"))?;
+    Ok(Some(match key {
+        "at_write" => CutAfter::Write(number),
+        "at_flush" => CutAfter::Flush(number),
+        _ => CutAfter::Program(number),
+    }))
 }
 
 /// The answer that it is done, with `more`.
@@ -124,11 +199,19 @@ impl Operator {
     /// # Errors
     /// If the server refuses, or does not answer.
     pub fn ask(&mut self, what: &str) -> Result<Map<String, Value>, OperatorError> {
+        self.order(&json!({"do": what}))
+    }
+
+    /// Gives `order`, a line of the socket, and waits until it is done.
+    ///
+    /// # Errors
+    /// If the server refuses, or does not answer.
+    pub fn order(&mut self, order: &Value) -> Result<Map<String, Value>, OperatorError> {
         let failed = |cause| OperatorError::Socket {
             path: self.path.clone(),
             cause,
         };
-        let line = format!("{}\n", json!({"do": what}));
+        let line = format!("{order}\n");
         let stream = self.stream.get_mut();
         stream.write_all(line.as_bytes()).map_err(failed)?;
         let mut text = String::new();
@@ -160,11 +243,27 @@ mod tests {
     #[test]
     fn orders_are_read_and_everything_else_is_refused() {
         assert_eq!(Order::read(br#"{"do": "flush"}"#), Ok(Order::Flush));
+        let at_program = Some(CutAfter::Program(3));
+        assert_eq!(
+            Order::read(br#"{"do": "cut", "seed": 7, "at_program": 3}"#),
+            Ok(Order::Cut(at_program, Some(7)))
+        );
         for (line, expected) in [
             (
                 &br#"{"do": "melt"}"#[..],
-                "expected one of stats, flush, stop",
+                "expected one of stats, flush, cut, restore, ledger, check, stop",
             ),
+            (br#"{"do": "cut", "at_write": 0}"#, "from 1 on"),
+            (br#"{"do": "cut", "at_flush": 1.5}"#, "from 1 on"),
+            (
+                br#"{"do": "cut", "at_write": 1, "at_ms": 1}"#,
+                "expected one of them",
+            ),
+            (br#"{"do": "cut", "at_ms": -1}"#, "milliseconds"),
+            (br#"{"do": "cut", "seed": "x"}"#, "seed = \"x\""),
+            (br#"{"do": "cut", "when": 1}"#, "at_program"),
+            (br#"{"do": "ledger", "to": 7}"#, "the name of a file"),
+            (br#"{"do": "restore", "seed": 7}"#, "only \"do\""),
             (br#"{"do": "stats", "now": 1}"#, "\"now\": is not known"),
             (br#"[]"#, "expected an object"),
             (br#"{"#, "EOF"),

@@ -8,6 +8,8 @@
 //! | [`media`] | where bytes are: RAM, a disk, an image of the flash |
 //! | [`server`] | sockets, one event loop, no thread for anybody |
 //! | [`control`] | the control socket: what may be said, and who says it |
+//! | [`crash`] | a program on a device whose power fails, again and again |
+//! | [`write_log`] | what clients write, as the kernel's dm-log-writes keeps it |
 //! | [`client`], [`replay`] | a small client, and traces played to a server |
 //! | [`address`] | where a server is |
 //!
@@ -19,10 +21,12 @@ pub mod address;
 pub mod client;
 mod configuration;
 pub mod control;
+pub mod crash;
 pub mod device;
 pub mod media;
 pub mod protocol;
 pub mod replay;
 pub mod server;
+pub mod write_log;
 
 pub use configuration::configuration;

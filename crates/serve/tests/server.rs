@@ -543,7 +543,7 @@ fn operators_are_answered_line_by_line() {
     operator.ask("flush").unwrap();
     let stats = operator.ask("stats").unwrap();
     assert_eq!(stats["metrics"]["buffer.dirty_at_end"], 0);
-    let error = operator.ask("cut").unwrap_err().to_string();
+    let error = operator.ask("melt").unwrap_err().to_string();
     assert!(error.contains("is not known here"), "{error}");
     let mut stream = UnixStream::connect(&running.control).unwrap();
     stream.write_all(&[b'x'; 70_000]).unwrap();

@@ -124,6 +124,12 @@ impl<E: Copy> EventList<E> {
         }
     }
 
+    /// The list is empty, and its time is `time`.
+    pub fn begin_at(&mut self, time: Ticks) {
+        self.now_key = self.clock.key(time);
+        self.now = self.clock.ticks(self.now_key);
+    }
+
     /// The time of the event delivered last.
     #[inline]
     pub fn now(&self) -> Ticks {

@@ -71,6 +71,7 @@ impl<'a> Subject<'a> {
             volatile_cache: stack.config.volatile_cache,
             strict_trim: stack.config.strict_trim,
             relies_on_capacitor: false,
+            remembered: 64,
         };
         Self {
             stack,

@@ -1,7 +1,7 @@
 //! Files that appear whole or not at all: written beside their place and renamed.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
@@ -100,6 +100,15 @@ impl Write for Target {
         match self {
             Self::Beside { file, .. } => file.flush(),
             Self::Direct(file) => file.flush(),
+        }
+    }
+}
+
+impl Seek for Target {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::Beside { file, .. } => file.seek(to),
+            Self::Direct(file) => file.seek(to),
         }
     }
 }
@@ -205,6 +214,13 @@ impl Write for PendingFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.writer.flush()
+    }
+}
+
+/// For files whose beginning is known at their end.
+impl Seek for PendingFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.writer.seek(to)
     }
 }
 

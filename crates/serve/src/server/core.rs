@@ -4,16 +4,15 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::time::{Duration, Instant};
 
+use destage_base::Ticks;
 use destage_device::RequestKind;
 use destage_device::backed::Fault;
 use destage_device::slab::Slab;
 use destage_sim::metrics::Metrics;
 use destage_sim::run::live::{Ask, Broken};
-use destage_trace::Request;
 use serde_json::Map;
 
 use super::commands::{PART_SECTORS, SECTOR, asked, extents};
-use super::operators::say;
 use super::peer::{Peer, PeerId, Role};
 use super::stream::Stream;
 use super::syncer::Syncer;
@@ -35,8 +34,8 @@ const LONG: usize = 1 << 18;
 /// How long one that waits for memory waits before those that have held some for longest are closed.
 const STARVED: Duration = Duration::from_secs(2);
 
-/// Takes down what clients do.
-pub type Recorder<'a> = Box<dyn FnMut(&Request) -> io::Result<()> + 'a>;
+/// Takes down what clients do: a request as it was made, with its bytes, and when it came, in ticks since the device began.
+pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
 
 /// Who gets the answer of a request.
 #[derive(Clone, Copy)]
@@ -90,6 +89,8 @@ pub(super) struct Core<'a> {
     pub recording: io::Result<()>,
     /// Operators who asked the server to end, and wait for it.
     pub stopping: Vec<PeerId>,
+    /// Who waits for the power to fail.
+    pub armed: Option<PeerId>,
     /// No command is taken any more.
     closed: bool,
 }
@@ -118,6 +119,7 @@ impl<'a> Core<'a> {
             recorder,
             recording: Ok(()),
             stopping: Vec::new(),
+            armed: None,
             closed: false,
         }
     }
@@ -176,7 +178,7 @@ impl<'a> Core<'a> {
         (peer.generation == id.generation).then_some(peer)
     }
 
-    fn queue(&mut self, id: PeerId) {
+    pub(super) fn queue(&mut self, id: PeerId) {
         if let Some(peer) = self.peer(id)
             && !std::mem::replace(&mut peer.queued, true)
         {
@@ -195,7 +197,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    fn close(&mut self, id: PeerId) {
+    pub(super) fn close(&mut self, id: PeerId) {
         self.set_deadline(id, None);
         if let Some(held) = self.peer(id).map(|peer| peer.held) {
             self.held -= held;
@@ -394,7 +396,7 @@ impl<'a> Core<'a> {
                         {
                             let sectors = command.length / SECTOR as u32;
                             let whole = Ask { sectors, ..ask };
-                            self.recording = record(&whole.as_request(self.front.since_began()));
+                            self.recording = record(&whole, self.front.since_began());
                         }
                         self.front.submit(&Ask { tag, ..ask });
                     }
@@ -416,7 +418,7 @@ impl<'a> Core<'a> {
     }
 
     /// Gives answers to whom they belong.
-    fn deliver(&mut self) {
+    pub(super) fn deliver(&mut self) {
         while let Some(completion) = self.front.completed() {
             let id = completion.tag as u32;
             let request = self.requests[id];
@@ -451,6 +453,9 @@ impl<'a> Core<'a> {
             for owner in left {
                 self.answer(owner, why);
             }
+        }
+        if self.front.has_failed() {
+            self.fail_power(None);
         }
     }
 
@@ -497,11 +502,7 @@ impl<'a> Core<'a> {
                     (None, Some((_, why))) => control::failed(why),
                     (None, None) => control::done(Map::new()),
                 };
-                if let Some(peer) = self.peer(id) {
-                    peer.role = Role::Operator { waits: false };
-                    say(peer, &said);
-                }
-                self.queue(id);
+                self.tell(id, &said);
             }
             Owner::Nobody => self.unsaved = failure.map(|(_, why)| why),
         }

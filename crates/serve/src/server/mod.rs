@@ -10,6 +10,7 @@ mod commands;
 mod core;
 mod operators;
 mod peer;
+mod power;
 mod stream;
 mod syncer;
 mod timer;
@@ -178,6 +179,10 @@ impl<'a> Server<'a> {
         let operators = control
             .map(|path| listen(&Place::unix(path), OPERATORS))
             .transpose()?;
+        if control.is_some() {
+            // Whoever can ask for it may cut the power.
+            front.keep_ledger();
+        }
         let page = front.page_bytes();
         let export = Export {
             name: settings.export.clone(),
@@ -312,6 +317,8 @@ impl<'a> Server<'a> {
             match listener.accept() {
                 // One too many: it sees that it is closed.
                 Ok(_) if self.core.connections() >= CONNECTIONS_MAX => {}
+                // Without power there is nobody to talk to.
+                Ok(_) if of_clients && !self.core.front.is_on() => {}
                 Ok(stream) => {
                     let registry = self.poll.registry();
                     self.core.welcome(stream, of_clients, |stream, place| {

@@ -5,19 +5,27 @@ use serde_json::{Map, Value};
 
 use super::core::{Core, Owner, Waits};
 use super::peer::{Peer, PeerId, Role};
+use super::power::POWER_OFF;
 use crate::control::{self, LINE_MAX, Order};
 
 impl Core<'_> {
     /// Takes the orders of an operator that have come.
     pub(super) fn orders(&mut self, id: PeerId) -> Waits {
         loop {
+            let is_on = self.front.is_on();
             let Some(peer) = self.peer(id) else {
                 return Waits::Room;
             };
-            if peer.leaving || matches!(peer.role, Role::Operator { waits: true }) {
+            if peer.leaving {
                 return Waits::Room;
             }
             let input = peer.input.bytes();
+            if matches!(peer.role, Role::Operator { waits: true }) {
+                // It is read from nevertheless, so that its end is seen.
+                peer.leaving = input.len() > LINE_MAX;
+                peer.needed = input.len() + 1;
+                return Waits::Input;
+            }
             let Some(length) = input.iter().position(|byte| *byte == b'\n') else {
                 if input.len() > LINE_MAX {
                     let text = format!("a line of more than {LINE_MAX} bytes");
@@ -33,10 +41,22 @@ impl Core<'_> {
                 Err(error) => say(peer, &control::failed(&error)),
                 Ok(Order::Stats) => {
                     let stats = self.stats();
-                    if let Some(peer) = self.peer(id) {
-                        say(peer, &stats);
-                    }
+                    self.tell(id, &stats);
                 }
+                Ok(Order::Cut(after, seed)) => self.cut(id, after, seed),
+                Ok(Order::Restore) => {
+                    let said = self.restore();
+                    self.tell(id, &said);
+                }
+                Ok(Order::Ledger(to)) => {
+                    let said = self.ledger(to.as_deref());
+                    self.tell(id, &said);
+                }
+                Ok(Order::Check) => {
+                    let said = self.check();
+                    self.tell(id, &said);
+                }
+                Ok(Order::Flush) if !is_on => say(peer, &control::failed(POWER_OFF)),
                 Ok(Order::Flush) => {
                     peer.role = Role::Operator { waits: true };
                     self.flush(Owner::Operator(id));
@@ -49,12 +69,27 @@ impl Core<'_> {
         }
     }
 
+    /// Answers an order of the operator `id`, who may give the next.
+    pub(super) fn tell(&mut self, id: PeerId, answer: &Value) {
+        if let Some(peer) = self.peer(id) {
+            peer.role = Role::Operator { waits: false };
+            say(peer, answer);
+        }
+        self.queue(id);
+    }
+
     fn stats(&mut self) -> Value {
         let metrics = self.front.metrics();
         let operators = self.peers.iter().flatten();
         let operators = operators.filter(|peer| matches!(peer.role, Role::Operator { .. }));
         let clients = self.connections() - operators.count();
         let mut more = Map::new();
+        let power = if self.front.is_on() { "on" } else { "off" };
+        more.insert("power".to_owned(), power.into());
+        more.insert("armed".to_owned(), self.front.is_armed().into());
+        let [writes, flushes] = self.front.accepted();
+        more.insert("writes".to_owned(), writes.into());
+        more.insert("flushes".to_owned(), flushes.into());
         more.insert("clients".to_owned(), clients.into());
         more.insert("in_flight".to_owned(), self.requests.len().into());
         let now = destage_base::time::to_ms(self.front.now());

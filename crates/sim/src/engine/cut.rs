@@ -6,8 +6,9 @@ use destage_trace::Request;
 
 use super::{Engine, Mover};
 use crate::error::SimError;
+use crate::observer::Observer;
 
-impl<B: Mover> Engine<'_, B> {
+impl<'a, B: Mover> Engine<'a, B> {
     /// Goes on with `requests`, which follow those fed before, until the power fails; with `last` there are no more, and the device
     /// goes on by itself for as long as it has something to do. `fails_at` is asked after each moment that has passed, and gives
     /// the time of the failure once that is known: all that is due until then happens. Whether the power has not failed.
@@ -45,10 +46,12 @@ impl<B: Mover> Engine<'_, B> {
 
     /// What is left when the power fails.
     #[must_use]
-    pub fn into_parts(self) -> Parts<B> {
+    pub fn into_parts(self) -> Parts<'a, B> {
         Parts {
             device: self.device,
             mover: self.link.mover,
+            observer: self.link.observer,
+            arrivals: self.first_index + self.arrivals,
             begins: self.link.meter.begins(),
             now: self.link.events.now(),
         }
@@ -56,11 +59,15 @@ impl<B: Mover> Engine<'_, B> {
 }
 
 /// The parts of an engine that goes on no more.
-pub struct Parts<B> {
+pub struct Parts<'a, B> {
     /// The device.
     pub device: Device,
     /// Who moved its bytes.
     pub mover: B,
+    /// Who watches it.
+    pub observer: Box<dyn Observer + 'a>,
+    /// Requests that arrived, those before the device was made anew included.
+    pub arrivals: u64,
     /// By die, when its latest flash command began.
     pub begins: Vec<Ticks>,
     /// The time of the last event.

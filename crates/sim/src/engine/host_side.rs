@@ -54,7 +54,7 @@ impl<B: Mover> Engine<'_, B> {
             self.open(now);
         }
         let identity = Identity {
-            index: self.arrivals,
+            index: self.first_index + self.arrivals,
             arrival: now,
             operation: request.operation,
         };
@@ -132,7 +132,7 @@ impl<B: Mover> Engine<'_, B> {
                 .unwrap_or(active.identity),
         };
         let response = now - identity.arrival;
-        if !self.link.closed && identity.index >= self.config.warmup {
+        if !self.link.closed && identity.index >= self.first_index + self.config.warmup {
             let write = identity.operation != Operation::Read;
             self.measured.completed += 1;
             self.measured.response.push(response, write);

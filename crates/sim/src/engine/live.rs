@@ -9,41 +9,35 @@ use crate::measured::Measured;
 use crate::observer::Silent;
 
 impl<B: Mover> Engine<'_, B> {
-    /// `request` arrives at its time, or now if that has passed. Everything that is due before that happens first.
-    ///
-    /// # Errors
-    /// That the device has no room left, or that the request does not lie within it; the engine is used no more.
-    pub fn submit(&mut self, request: Request) -> Result<(), SimError> {
+    /// Nothing has happened yet: time goes on from `time`, and the next request has the index `index`.
+    pub fn go_on_from(&mut self, time: Ticks, index: u64) {
+        self.link.events.begin_at(time);
+        self.first_index = index;
+    }
+
+    /// `request` will arrive at its time, or now if that has passed; then nothing [is coming](Self::is_coming) any more.
+    pub fn expect(&mut self, request: Request) {
         self.has_begun = true;
         self.next = Some(request);
         self.link.events.at(request.arrival, Event::Arrival);
-        while self.next.is_some() {
-            self.step()?;
-        }
-        Ok(())
+    }
+
+    /// Whether a request is expected that has not arrived.
+    #[must_use]
+    pub fn is_coming(&self) -> bool {
+        self.next.is_some()
     }
 
     /// Lets the next event happen; whether there was one.
     ///
     /// # Errors
-    /// That the device has no room left; the engine is used no more.
+    /// That the device has no room left, or that a request does not lie within it; the engine is used no more.
     pub fn step(&mut self) -> Result<bool, SimError> {
         let Some(event) = self.link.events.take() else {
             return Ok(false);
         };
         self.handle(event, &mut [].iter()).map_err(|error| *error)?;
         Ok(true)
-    }
-
-    /// Lets everything happen that is due at `until` or before.
-    ///
-    /// # Errors
-    /// As of [`Engine::step`].
-    pub fn advance(&mut self, until: Ticks) -> Result<(), SimError> {
-        while self.next_time().is_some_and(|time| time <= until) {
-            self.step()?;
-        }
-        Ok(())
     }
 
     /// When the next event is due, if there is one.

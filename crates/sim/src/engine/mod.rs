@@ -54,6 +54,8 @@ pub struct Engine<'a, B = ()> {
     outstanding: Outstanding,
     in_device: u32,
     arrivals: u64,
+    /// The index of the first request.
+    first_index: u64,
     /// Line and time, as in the trace, of the request that arrived last.
     last_line: u32,
     last_arrival: Ticks,
@@ -91,6 +93,7 @@ impl<'a, B: Mover> Engine<'a, B> {
             outstanding: Outstanding::default(),
             in_device: 0,
             arrivals: 0,
+            first_index: 0,
             last_line: 0,
             last_arrival: 0,
             arrived_last: 0,
@@ -364,7 +367,8 @@ impl<'a, B: Mover> Engine<'a, B> {
             .take_device(&mut self.device, totals, now, &mut *self.link.observer);
     }
 
-    fn report_unfinished(&mut self) {
+    /// Tells the observer of the requests that are not complete.
+    pub fn report_unfinished(&mut self) {
         for active in self.link.active.iter() {
             self.link.observer.response(&Response {
                 index: active.identity.index,

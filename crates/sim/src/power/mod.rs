@@ -4,12 +4,14 @@
 //! seed give equal contents.
 
 mod moving;
+mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use destage_base::parameter::Value;
 use destage_base::time::{TICKS_PER_MS, to_ms};
 use destage_base::{Lpn, Random, Ticks};
+use destage_device::Device;
 use destage_device::ledger::{Counts, Finding, Ledger, Terms};
 use destage_device::payload::Payload;
 use destage_device::power::{Capacitor, Dump, Energy, PowerLoss};
@@ -18,6 +20,7 @@ use destage_flash::mount::{MountError, MountReport};
 use destage_flash::{Ftl, Operations};
 
 use self::moving::Moving;
+pub(crate) use self::trigger::Trigger;
 use crate::config::Config;
 use crate::engine::{Engine, Parts};
 use crate::error::SimError;
@@ -26,6 +29,9 @@ use crate::observer::Observer;
 use crate::parameters::{Torn, VolatileCache};
 use crate::prepass::Prepass;
 use crate::source::Source;
+
+/// Old versions of a sector that a ledger knows.
+const REMEMBERED: usize = 64;
 
 /// When the power fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -86,7 +92,7 @@ pub struct CutResult {
 }
 
 /// The word for what is wrong with a sector.
-fn word(finding: Finding) -> &'static str {
+pub(crate) fn word(finding: Finding) -> &'static str {
     match finding {
         Finding::Bad => "bad",
         Finding::Forgotten => "forgotten",
@@ -143,40 +149,23 @@ pub fn cut_run<'a>(
         mover: mut moving,
         begins,
         now,
+        ..
     } = engine.into_parts();
     let Some(time) = moving.fails_at(now) else {
         return Err(SimError::NoCut {
             origin,
             at: plan.at.to_string(),
-            seen: moving.seen(),
+            seen: moving.trigger.seen(),
         });
     };
-    let fresh = || config.ftl_with(false);
-    let mut mounted = fresh()?;
-    // Only a capacitor may ask for a layer of its own, and once.
-    let has_capacitor = config.capacitor().is_some();
-    let mut spare = has_capacitor.then(fresh).transpose()?;
-    let mut again = || {
-        spare
-            .take()
-            .expect("a capacitor asks for a layer once, at most")
-    };
-    let elapsed = |die: u32| time - begins[die as usize].min(time);
-    let mut random = Random::new(plan.seed);
-    let (cut, dump) = {
-        let loss = config.power_loss(time, &elapsed);
-        let payload = &mut moving.payload;
-        let done = device.cut(payload, &loss, &mut random, &mut again);
-        done.map_err(|error| config.no_mount(&error))?
-    };
+    let payload = &mut moving.payload;
+    let (cut, dump) = config.fail_power(device, payload, &begins, time, plan.seed)?;
     let Moving {
         mut payload,
         ledger,
         ..
     } = moving;
-    let mount = payload
-        .mount(&mut *mounted, &timing, &mut |_, _| {})
-        .map_err(|error| config.no_mount(&error))?;
+    let (mut mounted, mount) = config.mount(&mut payload)?;
     let check = Check {
         ledger: &ledger,
         lost: cut.lost.iter().copied().collect(),
@@ -188,7 +177,7 @@ pub fn cut_run<'a>(
         parameters: config.parameters(),
         time,
         requests: moving.requests,
-        programs: moving.programs,
+        programs: moving.trigger.programs(),
         cut,
         dump,
         mount,
@@ -200,16 +189,16 @@ pub fn cut_run<'a>(
 }
 
 /// A device after its mount, and what it is held against.
-struct Check<'c> {
-    ledger: &'c Ledger,
-    lost: BTreeMap<Lpn, Lost>,
-    payload: &'c mut Payload,
-    ftl: &'c mut dyn Ftl,
+pub(crate) struct Check<'c> {
+    pub ledger: &'c Ledger,
+    pub lost: BTreeMap<Lpn, Lost>,
+    pub payload: &'c mut Payload,
+    pub ftl: &'c mut dyn Ftl,
 }
 
 impl Check<'_> {
     /// Reads every page that was ever changed or is on flash; the bad sectors, and those lost by name.
-    fn run(self) -> (Vec<u64>, BTreeMap<&'static str, u64>) {
+    pub fn run(self) -> (Vec<u64>, BTreeMap<&'static str, u64>) {
         let Self {
             ledger,
             lost,
@@ -245,6 +234,47 @@ impl Check<'_> {
 }
 
 impl Config {
+    /// The power of `device` fails at `time`: only what is on flash in `payload` is left. The latest step of each die began at
+    /// `begins`, and `seed` fixes what is left open.
+    ///
+    /// # Errors
+    /// That a layer cannot be mounted which a capacitor needs.
+    pub(crate) fn fail_power(
+        &self,
+        device: Device,
+        payload: &mut Payload,
+        begins: &[Ticks],
+        time: Ticks,
+        seed: u64,
+    ) -> Result<(CutReport, Option<Dump>), SimError> {
+        // Only a capacitor may ask for a layer of its own, and once.
+        let has_capacitor = self.capacitor().is_some();
+        let mut spare = has_capacitor.then(|| self.ftl_with(false)).transpose()?;
+        let mut again = || {
+            spare
+                .take()
+                .expect("a capacitor asks for a layer once, at most")
+        };
+        let elapsed = |die: u32| time - begins[die as usize].min(time);
+        let loss = self.power_loss(time, &elapsed);
+        let done = device.cut(payload, &loss, &mut Random::new(seed), &mut again);
+        done.map_err(|error| self.no_mount(&error))
+    }
+
+    /// A new layer over what is on flash in `payload`, and what it took to mount it.
+    ///
+    /// # Errors
+    /// That this layer cannot be mounted, or finds no room.
+    pub(crate) fn mount(
+        &self,
+        payload: &mut Payload,
+    ) -> Result<(Box<dyn Ftl>, MountReport), SimError> {
+        let mut ftl = self.ftl_with(false)?;
+        let mounted = payload.mount(&mut *ftl, &self.timing(), &mut |_, _| {});
+        let report = mounted.map_err(|error| self.no_mount(&error))?;
+        Ok((ftl, report))
+    }
+
     /// The words for a mount that failed.
     pub(crate) fn no_mount(&self, error: &MountError) -> SimError {
         let layer = self.ftl_row.name;
@@ -271,6 +301,7 @@ impl Config {
             volatile_cache: self.typed.device.vwc == VolatileCache::On,
             strict_trim: self.has_strict_trim(),
             relies_on_capacitor: self.ignores_flushes(),
+            remembered: REMEMBERED,
         }
     }
 

@@ -4,6 +4,7 @@
 //! know the next, and there are bytes. Its caller has the clock: model time goes on when it says so.
 
 mod below;
+mod power;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,13 +13,16 @@ use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::Destage;
 use destage_device::RequestKind;
 use destage_device::backed::Fault;
+use destage_device::ledger::Ledger;
 use destage_device::payload::{Payload, cut_up};
+use destage_flash::Ftl;
 use destage_flash::medium::Refusal;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
 use self::below::Below;
 pub use self::below::Media;
+pub use self::power::{Cut, CutAfter, Off, Restored};
 use super::Config;
 use crate::engine::{Engine, EngineConfig, Mover, Replay, Window};
 use crate::error::SimError;
@@ -27,6 +31,7 @@ use crate::metrics::{Metrics, Scope, collect};
 use crate::observer::Observer;
 use crate::paging::AddressMap;
 use crate::parameters::VolatileCache;
+use crate::power::Trigger;
 use crate::prepass::Prepass;
 
 /// One request, with its bytes.
@@ -131,14 +136,20 @@ struct Bytes {
     below: Below,
     /// Every change is forced.
     is_write_through: bool,
-    /// The request that is being accepted.
-    accepted: usize,
+    /// The request that is being submitted.
+    submitted: usize,
     /// What arrives next.
     coming: Pending,
     /// By number of the request.
     pending: Vec<Pending>,
     completions: VecDeque<Completion>,
     refusal: Option<Refusal>,
+    /// Writes accepted, write-zeroes included, and flushes.
+    accepted: [u64; 2],
+    /// What a loss of power is held against, if one may come.
+    ledger: Option<Box<Ledger>>,
+    /// When it comes, if that is settled.
+    trigger: Option<Box<Trigger>>,
 }
 
 impl Mover for Bytes {
@@ -154,13 +165,25 @@ impl Mover for Bytes {
     }
 
     fn accepted(&mut self, id: u32, asked: &destage_device::Request) {
-        self.accepted = id as usize;
+        self.submitted = id as usize;
         let pending = &mut self.pending[id as usize];
+        let bytes = self.ledger.as_ref().map(|_| pending.data.concat());
         match &mut self.below {
             Below::Flash(payload) => {
-                payload.accept_taken(asked, &mut pending.data);
+                let version = payload.accept_taken(asked, &mut pending.data);
+                if let (Some(ledger), Some(bytes)) = (&mut self.ledger, bytes) {
+                    ledger.accept(id, asked, version, &bytes);
+                }
             }
             Below::Disk(backed) => backed.accept(asked, &mut pending.data),
+        }
+        match asked.kind {
+            RequestKind::Write | RequestKind::WriteZeroes => self.accepted[0] += 1,
+            RequestKind::Flush => self.accepted[1] += 1,
+            RequestKind::Read | RequestKind::Trim => {}
+        }
+        if let Some(trigger) = &mut self.trigger {
+            trigger.accepted(asked.kind);
         }
         pending.data.clear();
         pending.data.shrink_to(KEPT_PIECES);
@@ -176,11 +199,15 @@ impl Mover for Bytes {
             RequestKind::Flush => true,
             RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => is_forced,
         };
+        let fault = fault.or_else(|| self.below.fault_of(kind));
+        if let (Some(ledger), None) = (&mut self.ledger, fault) {
+            ledger.answer(id);
+        }
         self.completions.push_back(Completion {
             tag,
             at: now,
             is_durable,
-            fault: fault.or_else(|| self.below.fault_of(kind)),
+            fault,
         });
     }
 
@@ -225,16 +252,19 @@ impl Mover for Bytes {
         }
     }
 
-    fn begun(&mut self, _: u32, outcome: Result<(), Refusal>) {
+    fn begun(&mut self, die: u32, outcome: Result<(), Refusal>) {
         if let Err(refusal) = outcome {
             self.refusal.get_or_insert(refusal);
+        }
+        if let Some(trigger) = &mut self.trigger {
+            trigger.begun(die);
         }
     }
 }
 
 impl Bytes {
     fn note(&mut self, fault: Option<Fault>) {
-        let noted = &mut self.pending[self.accepted].fault;
+        let noted = &mut self.pending[self.submitted].fault;
         *noted = noted.or(fault);
     }
 }
@@ -242,9 +272,14 @@ impl Bytes {
 /// The device. See the [module](self).
 pub struct Live<'a> {
     engine: Engine<'a, Bytes>,
+    config: Config,
     scope: Scope,
     sectors_per_page: u64,
     sectors: u64,
+    /// When the power has failed, and nothing happens any more.
+    failed_at: Option<Ticks>,
+    /// Sectors that did not hold after the latest loss of power what they had to.
+    bad: Vec<u64>,
 }
 
 impl Config {
@@ -303,6 +338,17 @@ impl<'a> Live<'a> {
             Media::Ram | Media::Disk(..) => config.prepared_ftl(&mut *observer)?,
         };
         let (below, sectors) = config.below(media, &mut *ftl)?;
+        Self::over(config.clone(), ftl, below, sectors, observer)
+    }
+
+    /// The device of `config`, of which layer and contents are there, with an empty buffer; it offers `sectors` sectors.
+    fn over(
+        config: Config,
+        ftl: Box<dyn Ftl>,
+        below: Below,
+        sectors: u64,
+        observer: Box<dyn Observer + 'a>,
+    ) -> Result<Self, SimError> {
         let scope = config.scope(true, &*ftl);
         let geometry = config.geometry();
         let sectors_per_page = geometry.page_bytes / SECTOR_BYTES;
@@ -311,11 +357,14 @@ impl<'a> Live<'a> {
         let bytes = Bytes {
             below,
             is_write_through: config.typed.device.vwc == VolatileCache::Off,
-            accepted: 0,
+            submitted: 0,
             coming: Pending::default(),
             pending: Vec::new(),
             completions: VecDeque::new(),
             refusal: None,
+            accepted: [0; 2],
+            ledger: None,
+            trigger: None,
         };
         let host = EngineConfig {
             replay: Replay::Trace,
@@ -328,9 +377,12 @@ impl<'a> Live<'a> {
         let clock = (config.timing(), geometry.dies);
         Ok(Self {
             engine: Engine::new(host, "request", device, clock, bytes, observer),
+            config,
             scope,
             sectors_per_page,
             sectors,
+            failed_at: None,
+            bad: Vec::new(),
         })
     }
 
@@ -362,8 +414,17 @@ impl<'a> Live<'a> {
         let head = (ask.sector % self.sectors_per_page * SECTOR_BYTES) as usize;
         let page_bytes = (self.sectors_per_page * SECTOR_BYTES) as usize;
         cut_up(ask.data, head, page_bytes, &mut coming.data);
-        self.engine.submit(ask.as_request(at))?;
+        self.engine.expect(ask.as_request(at));
+        while self.engine.is_coming() && self.step()? {}
         self.check()
+    }
+
+    /// Lets the next event happen; whether there was one, and the power did not fail before it.
+    fn step(&mut self) -> Result<bool, Broken> {
+        if self.engine.mover().trigger.is_some() && self.fails_before(self.engine.next_time()) {
+            return Ok(false);
+        }
+        Ok(self.engine.step()?)
     }
 
     /// Lets everything happen that is due at `until` or before.
@@ -371,18 +432,24 @@ impl<'a> Live<'a> {
     /// # Errors
     /// Why the device is used no more.
     pub fn advance(&mut self, until: Ticks) -> Result<(), Broken> {
-        self.engine.advance(until)?;
+        while self.engine.next_time().is_some_and(|time| time <= until) && self.step()? {}
+        if self.engine.mover().trigger.is_some() {
+            self.fails_before(until.checked_add(1));
+        }
         self.check()
     }
 
-    /// Lets things happen until a request is complete.
+    /// Lets things happen until a request is complete, or the power fails.
     ///
     /// # Errors
     /// Why the device is used no more.
     pub fn advance_to_completion(&mut self) -> Result<(), Broken> {
         while self.engine.mover().completions.is_empty() {
-            if !self.engine.step()? {
-                return Err(Broken::Stuck);
+            if !self.step()? {
+                return match self.failed_at {
+                    Some(_) => Ok(()),
+                    None => Err(Broken::Stuck),
+                };
             }
         }
         self.check()
@@ -402,6 +469,12 @@ impl<'a> Live<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Writes that the device has accepted, write-zeroes included, and flushes.
+    #[must_use]
+    pub fn accepted(&self) -> [u64; 2] {
+        self.engine.mover().accepted
     }
 
     /// The next request that is complete, in their order.

@@ -1,0 +1,535 @@
+//! A program on a device whose power fails, again and again: is there after each time what should be there?
+//!
+//! One [`Round`] is a new device with an empty file system. The program runs on it until the power fails, at a moment that a
+//! seed decides. Then the device is mounted and held against its ledger, the file system is mounted, which carries out its log,
+//! and checked, and the program's own check says whether it finds what it should.
+//!
+//! ```text
+//! server (a thread) <- nbdfuse -> file -> loop device -> file system -> $DESTAGE_DIR
+//! ```
+
+mod held;
+mod place;
+mod tools;
+
+use std::cell::Cell;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc::channel;
+use std::thread::{JoinHandle, sleep};
+use std::time::{Duration, Instant};
+
+use destage_base::Random;
+use destage_sim::error::SimError;
+use destage_sim::observer::Silent;
+use destage_sim::run::live::Live;
+use destage_sim::settings::Config;
+use serde_json::{Value, json};
+
+use self::held::Held;
+pub use self::held::abandon;
+use self::place::Disk;
+pub use self::tools::FileSystem;
+use self::tools::last_lines;
+use crate::address::{Address, Place};
+use crate::control::{Operator, OperatorError};
+use crate::device::{Front, Pace};
+use crate::server::{Ended, ServeError, Server, Settings, Stopper};
+
+/// How often something is looked at that says nothing by itself.
+const GLANCE: Duration = Duration::from_millis(5);
+/// How long a program may take to be gone, and a cut to come when everything is written.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What is tried.
+pub struct Trial<'t> {
+    /// The device.
+    pub config: &'t Config,
+    /// How its time goes.
+    pub pace: Pace,
+    /// What is on it.
+    pub file_system: FileSystem,
+    /// The program and its arguments.
+    pub command: &'t [OsString],
+    /// What a shell runs to check what is there after a cut.
+    pub check: Option<&'t str>,
+}
+
+/// When the power fails in a round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moment {
+    /// At this write from the start of the program on.
+    Write(u64),
+    /// At this flush.
+    Flush(u64),
+    /// In this page program.
+    Program(u64),
+}
+
+impl Moment {
+    /// Its key in an order of the control socket, and its number.
+    #[must_use]
+    pub fn named(self) -> (&'static str, u64) {
+        match self {
+            Self::Write(number) => ("at_write", number),
+            Self::Flush(number) => ("at_flush", number),
+            Self::Program(number) => ("at_program", number),
+        }
+    }
+}
+
+/// How much a program does, from its start until all of it is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Extent {
+    /// Writes that the device accepted.
+    pub writes: u64,
+    /// Flushes.
+    pub flushes: u64,
+    /// Page programs.
+    pub programs: u64,
+}
+
+impl Extent {
+    /// A moment within it, by `seed`.
+    #[must_use]
+    pub fn moment(&self, seed: u64) -> Moment {
+        let mut random = Random::new(seed);
+        let mut all = vec![
+            Moment::Write(self.writes),
+            Moment::Flush(self.flushes),
+            Moment::Program(self.programs),
+        ];
+        all.retain(|last| last.named().1 > 0);
+        if all.is_empty() {
+            return Moment::Write(1);
+        }
+        let mut drawn = |last: u64| 1 + random.below(last);
+        match all[drawn(all.len() as u64) as usize - 1] {
+            Moment::Write(last) => Moment::Write(drawn(last)),
+            Moment::Flush(last) => Moment::Flush(drawn(last)),
+            Moment::Program(last) => Moment::Program(drawn(last)),
+        }
+    }
+}
+
+/// What came of a round.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Round {
+    /// The program had ended, and everything was written, before the moment came; the power failed then.
+    pub came_late: bool,
+    /// Sectors that do not hold what was promised.
+    pub bad_sectors: u64,
+    /// What else is wrong, a sentence each: the file system, or what the program's check says.
+    pub findings: Vec<String>,
+}
+
+impl Round {
+    /// Whether everything is as it should be.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.bad_sectors == 0 && self.findings.is_empty()
+    }
+}
+
+/// Why a trial goes no further.
+#[derive(Debug, thiserror::Error)]
+pub enum CrashError {
+    /// Something is not there that it needs.
+    #[error("--fs {file_system}: needs {what}")]
+    Missing {
+        /// The file system.
+        file_system: &'static str,
+        /// What is missing.
+        what: String,
+    },
+    /// A program of others does not do its work.
+    #[error("{0}")]
+    Tool(String),
+    /// The program that is tried does not do its work, though the power has not failed.
+    #[error("{0}")]
+    Program(String),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+    /// The server.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// The device.
+    #[error(transparent)]
+    Device(#[from] SimError),
+    /// What the server was told.
+    #[error(transparent)]
+    Operator(#[from] OperatorError),
+    /// The system.
+    #[error("{0}")]
+    System(#[from] io::Error),
+    /// The server is gone: a bug of this program.
+    #[error("the server has ended")]
+    Gone,
+}
+
+/// Whether the user asked to stop.
+#[derive(Clone, Copy)]
+pub struct Stop<'s>(pub &'s dyn Fn() -> bool);
+
+impl Stop<'_> {
+    fn check(&self) -> Result<(), CrashError> {
+        match (self.0)() {
+            true => Err(CrashError::Interrupted),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The server, in a thread of its own.
+struct Serving {
+    address: Address,
+    stopper: Stopper,
+    thread: Option<JoinHandle<Result<Ended, ServeError>>>,
+}
+
+impl Serving {
+    fn start(trial: &Trial<'_>, folder: &Path) -> Result<Self, CrashError> {
+        let (config, pace) = (trial.config.clone(), trial.pace);
+        let settings = Settings {
+            place: Place::Unix(folder.join("socket")),
+            control: Some(folder.join("control")),
+            export: String::new(),
+            read_only: false,
+            anywhere: false,
+            about: "destage crash".to_owned(),
+        };
+        let (tell, told) = channel();
+        let thread = std::thread::spawn(move || {
+            let live = match Live::new(&config, Box::new(Silent)) {
+                Ok(live) => live,
+                Err(error) => {
+                    let _ = tell.send(Err(CrashError::from(error)));
+                    return Err(io::Error::other("no device").into());
+                }
+            };
+            match Server::bind(&settings, Front::new(live, pace), None) {
+                Ok(server) => {
+                    let _ = tell.send(Ok((server.address().clone(), server.stopper())));
+                    server.run()
+                }
+                Err(error) => {
+                    let _ = tell.send(Err(error.into()));
+                    Err(io::Error::other("no server").into())
+                }
+            }
+        });
+        let (address, stopper) = told.recv().map_err(|_| CrashError::Gone)??;
+        Ok(Self {
+            address,
+            stopper,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        self.stopper.stop();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A cut that is waited for.
+struct Waiting {
+    stream: UnixStream,
+    has_come: Cell<bool>,
+}
+
+impl Waiting {
+    /// Whether the server has said something, or is gone.
+    fn is_over(&self) -> bool {
+        let mut answer = [0; 512];
+        if !self.has_come.get() {
+            let read = (&self.stream).read(&mut answer);
+            let is_coming = read.is_err_and(|cause| cause.kind() == io::ErrorKind::WouldBlock);
+            self.has_come.set(!is_coming);
+        }
+        self.has_come.get()
+    }
+}
+
+/// A device with what is on it, and where it notes what it did. What goes first is taken back first.
+struct Stage<'t> {
+    trial: &'t Trial<'t>,
+    stop: Stop<'t>,
+    disk: Option<Disk>,
+    operator: Operator,
+    serving: Serving,
+    folder: tempfile::TempDir,
+    seed: u64,
+}
+
+impl<'t> Stage<'t> {
+    /// A new device, with an empty file system that is mounted.
+    fn set(trial: &'t Trial<'t>, seed: u64, stop: Stop<'t>) -> Result<Self, CrashError> {
+        let folder = tempfile::Builder::new()
+            .prefix("destage-crash-")
+            .tempdir()?;
+        std::fs::create_dir(folder.path().join("notes"))?;
+        let serving = Serving::start(trial, folder.path())?;
+        let operator = Operator::connect(&folder.path().join("control"))?;
+        let mut stage = Self {
+            trial,
+            stop,
+            disk: None,
+            operator,
+            serving,
+            folder,
+            seed,
+        };
+        stage.attach()?;
+        if let Some(disk) = &mut stage.disk {
+            disk.make()?;
+            disk.mount().map_err(CrashError::Tool)?;
+        }
+        Ok(stage)
+    }
+
+    fn attach(&mut self) -> Result<(), CrashError> {
+        if self.trial.file_system != FileSystem::None {
+            let uri = self.serving.address.to_string();
+            let (kind, folder) = (self.trial.file_system, self.folder.path());
+            self.disk = Some(Disk::attach(kind, &uri, folder, self.stop)?);
+        }
+        Ok(())
+    }
+
+    fn detach(&mut self) {
+        if let Some(disk) = self.disk.take() {
+            disk.detach();
+        }
+    }
+
+    /// How much was done up to now.
+    fn extent(&mut self) -> Result<Extent, CrashError> {
+        let stats = self.operator.ask("stats")?;
+        let count = |value: Option<&Value>| value.and_then(Value::as_u64).unwrap_or(0);
+        let metrics = stats.get("metrics");
+        Ok(Extent {
+            writes: count(stats.get("writes")),
+            flushes: count(stats.get("flushes")),
+            programs: count(metrics.and_then(|metrics| metrics.get("flash.programs"))),
+        })
+    }
+
+    /// From now on the power fails at `moment`.
+    fn arm(&mut self, moment: Moment) -> Result<Waiting, CrashError> {
+        let (key, number) = moment.named();
+        let mut order = json!({"do": "cut", "seed": self.seed});
+        order[key] = number.into();
+        let mut stream = UnixStream::connect(self.folder.path().join("control"))?;
+        stream.write_all(format!("{order}\n").as_bytes())?;
+        stream.set_nonblocking(true)?;
+        while !self.is("armed", &Value::Bool(true))? {
+            sleep(GLANCE);
+        }
+        Ok(Waiting {
+            stream,
+            has_come: Cell::new(false),
+        })
+    }
+
+    /// Whether the server says `value` of `name`.
+    fn is(&mut self, name: &str, value: &Value) -> Result<bool, CrashError> {
+        Ok(self.operator.ask("stats")?.get(name) == Some(value))
+    }
+
+    /// Runs a program on what is there, until it ends or `is_over`; how it ended, and what it said.
+    fn run(
+        &self,
+        mut command: Command,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<(Option<ExitStatus>, String), CrashError> {
+        use std::os::unix::process::CommandExt;
+        let said = self.folder.path().join("said");
+        let file = File::create(&said)?;
+        command.stdin(Stdio::null());
+        command.stdout(file.try_clone()?).stderr(file);
+        command.env("DESTAGE_URI", self.serving.address.to_string());
+        command.env("DESTAGE_NOTES", self.folder.path().join("notes"));
+        command.env("DESTAGE_SEED", self.seed.to_string());
+        if self.disk.is_some() {
+            command.env("DESTAGE_DIR", self.folder.path().join("mount"));
+        }
+        command.process_group(0);
+        let name = command.get_program().to_string_lossy().into_owned();
+        let spawned = command.spawn();
+        let mut child = spawned.map_err(|cause| {
+            CrashError::Program(format!(
+                "{name}: {cause}; expected a program that can be run"
+            ))
+        })?;
+        let group = Held::group(child.id());
+        let status = loop {
+            if let Some(status) = child.try_wait()? {
+                break Some(status);
+            }
+            if is_over() || (self.stop.0)() {
+                break None;
+            }
+            sleep(GLANCE);
+        };
+        drop(group);
+        let _ = child.wait();
+        self.stop.check()?;
+        Ok((
+            status,
+            last_lines(&String::from_utf8_lossy(&std::fs::read(said)?)),
+        ))
+    }
+
+    fn command(&self) -> Command {
+        let mut words = self.trial.command.iter();
+        let mut command = Command::new(words.next().cloned().unwrap_or_default());
+        command.args(words);
+        command
+    }
+
+    /// Everything that the program left in memory goes to the device, as far as there is one.
+    fn write_back(&self, is_over: &dyn Fn() -> bool) -> Result<(), CrashError> {
+        if self.disk.is_some() {
+            let mut command = Command::new("sync");
+            command.arg("-f").arg(self.folder.path().join("mount"));
+            self.run(command, is_over)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a program says of its end that it should not have had.
+fn failed(command: &Command, status: ExitStatus, said: &str) -> CrashError {
+    CrashError::Program(format!(
+        "{}: ended with {status} though the power had not failed: {said}",
+        command.get_program().to_string_lossy()
+    ))
+}
+
+impl Trial<'_> {
+    /// How much the program does if the power does not fail; its check has to find that right.
+    ///
+    /// # Errors
+    /// Why that cannot be known.
+    pub fn extent(&self, seed: u64, stop: Stop<'_>) -> Result<Extent, CrashError> {
+        let mut stage = Stage::set(self, seed, stop)?;
+        let before = stage.extent()?;
+        let (status, said) = stage.run(stage.command(), &|| false)?;
+        if let Some(status) = status.filter(|status| !status.success()) {
+            return Err(failed(&stage.command(), status, &said));
+        }
+        stage.write_back(&|| false)?;
+        let after = stage.extent()?;
+        if let Some(finding) = stage.check()? {
+            return Err(CrashError::Program(format!(
+                "{finding}, though the power had not failed"
+            )));
+        }
+        stage.detach();
+        Ok(Extent {
+            writes: after.writes.saturating_sub(before.writes),
+            flushes: after.flushes.saturating_sub(before.flushes),
+            programs: after.programs.saturating_sub(before.programs),
+        })
+    }
+
+    /// One round, in which the power fails at `moment`.
+    ///
+    /// # Errors
+    /// Why it cannot be carried out.
+    pub fn round(&self, moment: Moment, seed: u64, stop: Stop<'_>) -> Result<Round, CrashError> {
+        let mut stage = Stage::set(self, seed, stop)?;
+        let cut = stage.arm(moment)?;
+        let has_failed = || cut.is_over();
+        let (status, said) = stage.run(stage.command(), &has_failed)?;
+        if let Some(status) = status.filter(|status| !status.success())
+            && stage.is_on()?
+        {
+            return Err(failed(&stage.command(), status, &said));
+        }
+        if !has_failed() {
+            stage.write_back(&has_failed)?;
+        }
+        // The server sees that nobody waits for it any more.
+        drop(cut);
+        let mut round = Round {
+            came_late: stage.cut_now()?,
+            ..Round::default()
+        };
+        stage.detach();
+        stage.judge(&mut round)?;
+        Ok(round)
+    }
+}
+
+impl Stage<'_> {
+    fn is_on(&mut self) -> Result<bool, CrashError> {
+        self.is("power", &"on".into())
+    }
+
+    /// The power is off after this; whether it was on.
+    fn cut_now(&mut self) -> Result<bool, CrashError> {
+        let began = Instant::now();
+        while self.is_on()? {
+            match self
+                .operator
+                .order(&json!({"do": "cut", "seed": self.seed}))
+            {
+                Ok(_) => return Ok(true),
+                // The one who waited is about to be gone, or what was waited for has just come.
+                Err(OperatorError::Refused { .. }) if began.elapsed() < PATIENCE => sleep(GLANCE),
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(false)
+    }
+
+    /// What is there when the power is back.
+    fn judge(&mut self, round: &mut Round) -> Result<(), CrashError> {
+        self.operator.ask("restore")?;
+        let checked = self.operator.ask("check")?;
+        let bad = checked.get("bad_sectors").and_then(Value::as_u64);
+        round.bad_sectors = bad.unwrap_or(0);
+        self.attach()?;
+        if let Some(disk) = &mut self.disk {
+            if let Err(finding) = disk.mount() {
+                round.findings.push(finding);
+            } else {
+                disk.unmount();
+                round.findings.extend(disk.check().err());
+                if let Err(finding) = disk.mount() {
+                    round.findings.push(finding);
+                }
+            }
+            if !disk.is_mounted() {
+                self.detach();
+                return Ok(());
+            }
+        }
+        round.findings.extend(self.check()?);
+        self.detach();
+        Ok(())
+    }
+
+    /// What the program's own check finds wrong, if anything.
+    fn check(&self) -> Result<Option<String>, CrashError> {
+        let Some(check) = self.trial.check else {
+            return Ok(None);
+        };
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(check);
+        let (status, said) = self.run(command, &|| false)?;
+        let failed = status.filter(|status| !status.success());
+        Ok(failed.map(|status| format!("--check: {status}: {said}")))
+    }
+}

@@ -1,0 +1,124 @@
+//! The device as a program finds it: a folder of a file system on a loop device on a file of FUSE, or its address.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::held::Held;
+use super::tools::{FileSystem, output};
+use super::{CrashError, Stop};
+
+/// How long a file of FUSE may take to appear.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The device, attached as a disk. What goes first is taken back first.
+pub(super) struct Disk {
+    mounted: Option<Held>,
+    device: PathBuf,
+    _loop_device: Held,
+    _fuse: Held,
+    nbdfuse: Child,
+    _group: Option<Held>,
+    folder: PathBuf,
+    file_system: FileSystem,
+}
+
+impl Disk {
+    /// Attaches the export at `uri` within `folder`.
+    pub fn attach(
+        file_system: FileSystem,
+        uri: &str,
+        folder: &Path,
+        stop: Stop<'_>,
+    ) -> Result<Self, CrashError> {
+        use std::os::unix::process::CommandExt;
+        let fuse = folder.join("fuse");
+        let mount = folder.join("mount");
+        for path in [&fuse, &mount] {
+            std::fs::create_dir_all(path)?;
+        }
+        let file = fuse.join("disk");
+        let mut command = Command::new("nbdfuse");
+        command.arg(&file).arg(uri).process_group(0);
+        command.stdin(Stdio::null());
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut nbdfuse = command
+            .spawn()
+            .map_err(|cause| CrashError::Tool(format!("nbdfuse: {cause}")))?;
+        let group = Held::group(nbdfuse.id());
+        let shown = Held::fuse(fuse);
+        let began = Instant::now();
+        while !file.exists() {
+            if nbdfuse.try_wait()?.is_some() || began.elapsed() > PATIENCE {
+                return Err(CrashError::Tool(
+                    "nbdfuse: does not show the device".to_owned(),
+                ));
+            }
+            stop.check()?;
+            sleep(Duration::from_millis(10));
+        }
+        let device = output(&["losetup", "--show", "--find"], &[file.as_os_str()])
+            .map_err(CrashError::Tool)?;
+        let device = PathBuf::from(device.trim());
+        Ok(Self {
+            mounted: None,
+            _loop_device: Held::loop_device(device.clone()),
+            device,
+            _fuse: shown,
+            nbdfuse,
+            _group: group,
+            folder: mount,
+            file_system,
+        })
+    }
+
+    /// Makes a file system on it.
+    pub fn make(&self) -> Result<(), CrashError> {
+        self.file_system.make(&self.device)
+    }
+
+    /// Mounts it; where, or why that cannot be.
+    pub fn mount(&mut self) -> Result<PathBuf, String> {
+        self.file_system.mount(&self.device, &self.folder)?;
+        self.mounted = Some(Held::mount(self.folder.clone()));
+        Ok(self.folder.clone())
+    }
+
+    /// Whether it is.
+    pub fn is_mounted(&self) -> bool {
+        self.mounted.is_some()
+    }
+
+    /// Takes the file system off it.
+    pub fn unmount(&mut self) {
+        self.mounted = None;
+    }
+
+    /// Checks the file system, which is not mounted.
+    pub fn check(&self) -> Result<(), String> {
+        self.file_system.check(&self.device)
+    }
+
+    /// Takes everything back.
+    pub fn detach(self) {
+        let Self {
+            mounted,
+            _loop_device,
+            _fuse,
+            mut nbdfuse,
+            _group,
+            ..
+        } = self;
+        drop(mounted);
+        drop(_loop_device);
+        drop(_fuse);
+        // It ends when nobody sees its file; else it is made to.
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE && nbdfuse.try_wait().is_ok_and(|end| end.is_none()) {
+            sleep(Duration::from_millis(10));
+        }
+        drop(_group);
+        let _ = nbdfuse.wait();
+    }
+}

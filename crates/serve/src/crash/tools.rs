@@ -1,0 +1,170 @@
+//! File systems, and the programs of others that make, mount and check them.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::CrashError;
+
+/// What is on the device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileSystem {
+    /// The fourth extended file system.
+    Ext4,
+    /// XFS.
+    Xfs,
+    /// Btrfs.
+    Btrfs,
+    /// None: who uses the device speaks NBD.
+    None,
+}
+
+/// Makes, mounts and checks it; the device comes behind the arguments.
+struct Row {
+    name: &'static str,
+    make: &'static [&'static str],
+    check: &'static [&'static str],
+}
+
+impl FileSystem {
+    fn row(self) -> Option<Row> {
+        Some(match self {
+            Self::Ext4 => Row {
+                name: "ext4",
+                // Nothing that is written behind the back of the program that is tried.
+                make: &[
+                    "mkfs.ext4",
+                    "-q",
+                    "-F",
+                    "-E",
+                    "lazy_itable_init=0,lazy_journal_init=0",
+                ],
+                check: &["e2fsck", "-fn"],
+            },
+            Self::Xfs => Row {
+                name: "xfs",
+                make: &["mkfs.xfs", "-q", "-f"],
+                check: &["xfs_repair", "-n"],
+            },
+            Self::Btrfs => Row {
+                name: "btrfs",
+                make: &["mkfs.btrfs", "-q", "-f"],
+                check: &["btrfs", "check", "--readonly"],
+            },
+            Self::None => return None,
+        })
+    }
+
+    /// Makes it on `device`.
+    pub(super) fn make(self, device: &Path) -> Result<(), CrashError> {
+        match self.row() {
+            Some(row) => run(row.make, &[device.as_os_str()]).map_err(CrashError::Tool),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks it on `device`, where it is not mounted; what is wrong, if anything is.
+    pub(super) fn check(self, device: &Path) -> Result<(), String> {
+        match self.row() {
+            Some(row) => run(row.check, &[device.as_os_str()]),
+            None => Ok(()),
+        }
+    }
+
+    /// Mounts it from `device` at `folder`; it carries out its log or journal.
+    pub(super) fn mount(self, device: &Path, folder: &Path) -> Result<(), String> {
+        let kind = self.row().map_or("", |row| row.name);
+        run(
+            &["mount", "-t", kind],
+            &[device.as_os_str(), folder.as_os_str()],
+        )
+    }
+
+    /// What is missing here for it, if anything is.
+    ///
+    /// # Errors
+    /// The first thing that is missing, and where it comes from.
+    pub fn check_tools(self) -> Result<(), CrashError> {
+        let Some(row) = self.row() else {
+            return Ok(());
+        };
+        let missing = |what: String| CrashError::Missing {
+            file_system: row.name,
+            what,
+        };
+        let tools = ["nbdfuse", "losetup", "mount", "umount"];
+        let own = [row.make[0], row.check[0]];
+        for tool in tools.iter().chain(&own) {
+            if !is_installed(tool) {
+                return Err(missing(format!(
+                    "{tool}, which is not installed (make tools)"
+                )));
+            }
+        }
+        if !rustix::process::geteuid().is_root() {
+            return Err(missing("root, who alone may mount".to_owned()));
+        }
+        for device in ["/dev/fuse", "/dev/loop-control"] {
+            if !Path::new(device).exists() {
+                return Err(missing(format!("{device}, which is not there")));
+            }
+        }
+        let is_known = || {
+            let known = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
+            known.split_whitespace().any(|name| name == row.name)
+        };
+        if !is_known() {
+            // Where there are no modules it is not there either.
+            let _ = run(&["modprobe"], &[row.name.as_ref()]);
+        }
+        if !is_known() {
+            return Err(missing(format!("a kernel with {}", row.name)));
+        }
+        Ok(())
+    }
+}
+
+fn is_installed(tool: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    folders.iter().any(|folder| folder.join(tool).is_file())
+}
+
+/// Runs a program to its end: what it says, if it fails.
+pub(super) fn run(words: &[&str], more: &[&OsStr]) -> Result<(), String> {
+    output(words, more).map(|_| ())
+}
+
+/// The same; what it says, if it does not fail.
+pub(super) fn output(words: &[&str], more: &[&OsStr]) -> Result<String, String> {
+    use std::os::unix::process::CommandExt;
+    let name = words.join(" ");
+    let mut command = Command::new(words[0]);
+    command.args(&words[1..]).args(more).stdin(Stdio::null());
+    // Ctrl-C is for this program, which then takes everything back.
+    command.process_group(0);
+    let output = command
+        .output()
+        .map_err(|cause| format!("{name}: {cause}"))?;
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    if output.status.success() {
+        return Ok(said);
+    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    Err(format!(
+        "{name}: {}: {}",
+        output.status,
+        last_lines(&format!("{said}{errors}"))
+    ))
+}
+
+/// The last lines of what a program said, as one.
+pub(super) fn last_lines(text: &str) -> String {
+    const LINES: usize = 6;
+    let lines: Vec<&str> = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    lines[lines.len().saturating_sub(LINES)..].join(" | ")
+}

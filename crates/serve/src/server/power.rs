@@ -1,0 +1,189 @@
+//! Power, as operators cut and restore it.
+
+use std::fmt::Write as _;
+use std::io::{self, BufWriter, Write as _};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use destage_base::time::to_ms;
+use destage_device::ledger::Ledger;
+use destage_device::slab::Slab;
+use destage_sim::run::live::CutAfter;
+use serde_json::{Map, Value, json};
+
+use super::core::{Core, Owner};
+use super::peer::{PeerId, Role};
+use crate::control::{done, failed};
+use crate::device::PowerError;
+
+/// What those hear who ask a device for something that has no power.
+pub(super) const POWER_OFF: &str = "the power is off; expected restore";
+/// Bad sectors that are named, at most.
+const BAD_MAX: usize = 100;
+
+impl Core<'_> {
+    /// Operator `id` wants the power to fail: now, or `after` something, and waits for it.
+    pub(super) fn cut(&mut self, id: PeerId, after: Option<CutAfter>, seed: Option<u64>) {
+        if self.armed.is_some_and(|other| self.peer(other).is_some()) {
+            let text = "another cut is waited for already; expected its end before the next";
+            return self.tell(id, &failed(text));
+        }
+        let Some(after) = after else {
+            self.armed = Some(id);
+            return self.fail_power(seed);
+        };
+        match self.front.arm(Some(after), seed) {
+            Ok(()) => {
+                self.armed = Some(id);
+                if let Some(peer) = self.peer(id) {
+                    peer.role = Role::Operator { waits: true };
+                }
+                // Its time may have come while it was armed.
+                self.deliver();
+            }
+            Err(error) => self.tell(id, &failed(&error.to_string())),
+        }
+    }
+
+    /// The power fails: clients are dropped with what they have under way, and who waits for the cut is told.
+    pub(super) fn fail_power(&mut self, seed: Option<u64>) {
+        let outcome = self.front.cut(seed);
+        if !self.front.is_on() {
+            let left: Vec<Owner> = self.requests.iter().map(|request| request.owner).collect();
+            self.requests = Slab::default();
+            for owner in left {
+                if let Owner::Operator(id) = owner {
+                    self.tell(id, &failed("the power has failed"));
+                }
+            }
+            self.drop_clients();
+        }
+        if let Some(id) = self.armed.take() {
+            let said = match outcome {
+                Err(error) => failed(&error.to_string()),
+                Ok(cut) => {
+                    let mut more = Map::new();
+                    more.insert("model_ms".to_owned(), to_ms(cut.at).into());
+                    more.insert("programs".to_owned(), cut.report.programs.into());
+                    more.insert("erases".to_owned(), cut.report.erases.into());
+                    if let Some(dump) = cut.dump {
+                        let joules = dump.energy as f64 / 1e12;
+                        more.insert("energy_j".to_owned(), joules.into());
+                        more.insert("dump_ms".to_owned(), to_ms(dump.time).into());
+                        more.insert("saved_pages".to_owned(), dump.pages.into());
+                        more.insert("lost_pages".to_owned(), dump.left.into());
+                    }
+                    done(more)
+                }
+            };
+            self.tell(id, &said);
+        }
+    }
+
+    /// Closes the connections of all clients. What was answered before is sent as far as it goes.
+    fn drop_clients(&mut self) {
+        let clients = self.peers.iter_mut().enumerate();
+        let clients: Vec<PeerId> = clients
+            .filter_map(|(place, peer)| {
+                let peer = peer.as_deref_mut()?;
+                let Role::Client(_) = peer.role else {
+                    return None;
+                };
+                peer.send();
+                Some(PeerId {
+                    place,
+                    generation: peer.generation,
+                })
+            })
+            .collect();
+        for id in clients {
+            self.close(id);
+        }
+    }
+
+    pub(super) fn restore(&mut self) -> Value {
+        match self.front.restore() {
+            Err(error) => failed(&error.to_string()),
+            Ok(restored) => {
+                let mut more = Map::new();
+                more.insert("mount_ms".to_owned(), to_ms(restored.mount.time).into());
+                more.insert("spare_reads".to_owned(), restored.mount.spare_reads.into());
+                more.insert("bad_sectors".to_owned(), restored.bad.into());
+                more.insert("lost".to_owned(), json!(restored.lost));
+                done(more)
+            }
+        }
+    }
+
+    pub(super) fn check(&mut self) -> Value {
+        match self.front.bad_sectors() {
+            Err(PowerError::Off) => failed(POWER_OFF),
+            Err(error) => failed(&error.to_string()),
+            Ok(bad) => {
+                let mut more = Map::new();
+                more.insert(
+                    "bad".to_owned(),
+                    bad.iter().take(BAD_MAX).copied().collect(),
+                );
+                more.insert("bad_sectors".to_owned(), bad.len().into());
+                done(more)
+            }
+        }
+    }
+
+    pub(super) fn ledger(&self, to: Option<&Path>) -> Value {
+        let Some(ledger) = self.front.ledger() else {
+            return failed("nothing is known of promises; expected a server with a control socket");
+        };
+        let counts = ledger.counts();
+        let mut more = Map::new();
+        more.insert("sectors".to_owned(), counts.sectors.into());
+        more.insert("must".to_owned(), counts.must.into());
+        more.insert("may".to_owned(), counts.may.into());
+        if let Some(path) = to {
+            if let Err(cause) = write(ledger, path) {
+                return failed(&format!(
+                    "{}: cannot be written: {cause}; expected a path in an existing, writable folder",
+                    path.display()
+                ));
+            }
+            more.insert("file".to_owned(), path.display().to_string().into());
+        }
+        done(more)
+    }
+}
+
+/// Writes all that `ledger` knows to the file at `path`, beside it first.
+fn write(ledger: &Ledger, path: &Path) -> io::Result<()> {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    folder.metadata()?;
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".destage-").suffix(".partial");
+    builder.permissions(std::fs::Permissions::from_mode(0o666));
+    let mut out = BufWriter::new(builder.tempfile_in(folder)?);
+    out.write_all(b"sector,must,may\n")?;
+    let (mut line, mut outcome) = (String::new(), Ok(()));
+    ledger.each(|sector, must, may| {
+        line.clear();
+        // Writing to a string does not fail.
+        let _ = write!(line, "{sector},{must},");
+        for (position, version) in may.iter().enumerate() {
+            let space = if position > 0 { " " } else { "" };
+            let _ = write!(line, "{space}{version}");
+        }
+        line.push('\n');
+        if outcome.is_ok() {
+            outcome = out.write_all(line.as_bytes());
+        }
+    });
+    outcome?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Instructions of fixed runs, which do not depend on how fast the machine is or what else it does, against those that are kept.
+# A run that takes more than a margin fails; `renew` keeps today's in place of them and shows the difference.
+# usage: instructions.sh PROGRAM [renew]
+set -euo pipefail
+PROGRAM=$(realpath "$1")
+MODE=${2:-compare}
+KEPT=$(dirname "$(realpath "$0")")/golden/instructions.txt
+# In per cent: another compiler or library moves a run by so much.
+MARGIN=4
+command -v valgrind >/dev/null || { echo "instructions: skipped: valgrind is not installed (make tools)"; exit 0; }
+FOLDER=$(mktemp -d)
+trap 'rm -rf "$FOLDER"' EXIT
+
+count() {
+	# shellcheck disable=SC2086 # arguments are words
+	valgrind --tool=callgrind --callgrind-out-file="$FOLDER/out" "$PROGRAM" $1 --quiet >"$FOLDER/said" 2>"$FOLDER/log" || { cat "$FOLDER/log"; exit 1; }
+	awk '/Collected/ { print $NF }' "$FOLDER/log"
+}
+
+STATUS=0
+printf '%-22s %15s %15s %9s\n' run kept now change
+while IFS= read -r line; do
+	case $line in '#'* | '') echo "$line" >>"$FOLDER/new"; continue ;; esac
+	read -r name kept arguments <<<"$line"
+	now=$(count "$arguments")
+	echo "$name $now $arguments" >>"$FOLDER/new"
+	change=$(awk -v kept="$kept" -v now="$now" 'BEGIN { printf "%+.2f", kept ? 100 * (now / kept - 1) : 0 }')
+	printf '%-22s %15s %15s %8s%%\n' "$name" "$kept" "$now" "$change"
+	if awk -v change="$change" -v margin="$MARGIN" 'BEGIN { exit !(change > margin) }'; then STATUS=1; fi
+done <"$KEPT"
+if [ "$MODE" = renew ]; then
+	cp "$FOLDER/new" "$KEPT"
+elif [ $STATUS != 0 ]; then
+	echo "instructions: a run takes over $MARGIN % more than $KEPT says; mend it, or \`make instructions-renew\` and say why"
+	exit 1
+fi
