@@ -471,3 +471,42 @@ fn a_page_that_is_not_what_was_programmed_is_an_error_and_not_other_bytes() {
     assert_eq!(client.read(0, 4096), [b's'; 4096]);
     running.stop();
 }
+
+#[test]
+fn what_a_cut_takes_back_is_taken_back_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for layer in ["ftl.kind=page", "ftl.kind=fast", "ftl.kind=bast"] {
+        let path = folder.path().join(layer);
+        let rig = Rig {
+            pace: Pace::Model,
+            ..Rig::with(&["buffer.kind=lru", layer])
+        };
+        let mut random = Random::new(9);
+        for round in 0..12u8 {
+            let running = rig.start_at(Place::Image(&path));
+            let mut client = running.client();
+            let mut operator = destage_serve::control::Operator::connect(&running.control).unwrap();
+            for cookie in 0..90 {
+                let at = 512 * random.below(kit::BYTES / 512 - 16);
+                let data = vec![round + 1; 8192];
+                client
+                    .send((wire::CMD_WRITE, 0), cookie, (at, 8192), &data)
+                    .unwrap();
+            }
+            for _ in 0..20 + 5 * round {
+                assert_eq!(client.receive(|_| 0).unwrap().error, 0);
+            }
+            operator.ask("cut").unwrap();
+            let restored = operator.ask("restore").unwrap();
+            assert_eq!(restored["bad_sectors"], 0);
+            let found = running.client().read(0, kit::BYTES as u32);
+            running.stop();
+            let running = rig.start_at(Place::Image(&path));
+            assert!(
+                running.client().read(0, kit::BYTES as u32) == found,
+                "{layer} {round}"
+            );
+            running.stop();
+        }
+    }
+}

@@ -6,6 +6,7 @@
 use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
 
 use destage_device::backed::Fault;
 use mio::Waker;
@@ -15,7 +16,9 @@ use crate::device::Sync;
 use crate::media::fault_of;
 
 pub(super) struct Syncer {
-    ask: Sender<()>,
+    /// None at the end.
+    ask: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
     told: Receiver<io::Result<()>>,
     /// Who is answered by the sync that runs.
     running: Vec<Owner>,
@@ -32,7 +35,7 @@ impl Syncer {
         let (ask, asked) = channel();
         let (tell, told) = channel();
         let waker = Arc::clone(waker);
-        std::thread::Builder::new()
+        let thread = std::thread::Builder::new()
             .name("sync".to_owned())
             .spawn(move || {
                 while asked.recv().is_ok() && tell.send(sync()).is_ok() {
@@ -41,7 +44,8 @@ impl Syncer {
                 }
             })?;
         Ok(Self {
-            ask,
+            ask: Some(ask),
+            thread: Some(thread),
             told,
             running: Vec::new(),
             is_running: false,
@@ -66,7 +70,7 @@ impl Syncer {
         if !self.is_running && !self.next.is_empty() {
             std::mem::swap(&mut self.running, &mut self.next);
             self.is_running = true;
-            if self.ask.send(()).is_err() {
+            if self.ask.as_ref().is_none_or(|ask| ask.send(()).is_err()) {
                 self.ended = Some(Err(io::Error::other("the thread that syncs is gone")));
             }
         }
@@ -91,5 +95,16 @@ impl Syncer {
             self.ended = Some(self.told.recv().unwrap_or_else(gone));
         }
         self.is_running
+    }
+}
+
+impl Drop for Syncer {
+    /// The file is nobody's when the server is gone.
+    fn drop(&mut self) {
+        self.ask = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that has panicked has nothing to say.
+            let _ = thread.join();
+        }
     }
 }

@@ -86,6 +86,8 @@ impl<'a> Live<'a> {
             for place in places.iter().filter(|place| place.rank.version > 0) {
                 ledger.hold(place.page, &payload.look(place.page).bytes);
             }
+            // Who reads a damaged page will hear of it.
+            payload.medium().forgive_damage();
         }
         self.engine.mover_mut().ledger = Some(Box::new(ledger));
     }
