@@ -71,12 +71,28 @@ instructions-renew: build ## keep today's instructions, and show the difference
 	bash tests/instructions.sh $(DESTAGE) renew
 
 .PHONY: live tools
-live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped
+live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped; IOTESTS=FOLDER adds qemu's
 	bash tests/live.sh $(DESTAGE)
 
-tools: ## install the Debian packages that `make live`, `make instructions` and the live part of `make bench` use
+tools: ## install the Debian packages that `make live`, `make recordings`, `make instructions` and the live part of `make bench` use
 	apt-get update
-	apt-get install --yes --no-install-recommends btrfs-progs e2fsprogs fio fuse3 libnbd-bin mount nbdfuse nbdkit qemu-utils sqlite3 valgrind xfsprogs
+	apt-get install --yes --no-install-recommends btrfs-progs dosfstools e2fsprogs exfat-fuse exfatprogs fio fuse3 fusefat libnbd-bin mount nbdfuse nbdkit ntfs-3g qemu-utils sqlite3 valgrind xfsprogs
+
+.PHONY: prototype recordings
+prototype: build ## BPLRU, FAB, LRU and no buffer live in real time, and the same as a run (5 minutes); INPUT=trace or workload
+	$(CARGO) build --release --locked --quiet -p destage-benches --bin prototype
+	$(TARGET)/release/prototype $(DESTAGE) $(TARGET)/prototype $(INPUT)
+ifndef INPUT
+	sh experiments/between.sh docs/PROTOTYPE.md $(TARGET)/prototype/tables.md
+	cp $(TARGET)/prototype/prototype-responses.svg docs/
+endif
+
+recordings: build ## W5, W7, W8 and W9 of the BPLRU paper on real file systems, recorded (root; ten minutes); SCALE=N does an Nth
+	$(CARGO) build --release --locked --quiet -p destage-benches --bin recordings
+	bash experiments/recordings.sh $(DESTAGE) $(TARGET)/release/recordings $(TARGET)/recordings
+ifndef SCALE
+	if [ -e $(TARGET)/recordings/tables.md ]; then sh experiments/between.sh docs/RECORDINGS.md $(TARGET)/recordings/tables.md; fi
+endif
 
 bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches

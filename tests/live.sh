@@ -2,7 +2,7 @@
 # Clients that nobody here wrote, against `destage serve`. What is missing is listed as skipped, with the reason.
 # usage: live.sh DESTAGE
 #
-# DESTAGE_LIVE_BYTES is the size of the copy there and back (4 GiB).
+# DESTAGE_LIVE_BYTES is the size of the copy there and back (4 GiB). IOTESTS names the folder tests/qemu-iotests of qemu's sources.
 set -uo pipefail
 DESTAGE=$(realpath "$1")
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -116,6 +116,48 @@ job() {
 	fio --name=verify --ioengine=nbd --uri="$URI" --rw=randwrite --bsrange=4k-64k --iodepth="$1" \
 		--numjobs="$2" --size=24M --offset_increment=24M --verify=crc32c --verify_fatal=1 --do_verify=1 \
 		--fsync=64 --randrepeat=1 --group_reporting --output=fio.out || { cat fio.out; return 1; }
+}
+
+# What qemu-io says of COMMANDS, which nobody may complain of.
+asks() {
+	local options=() command out
+	for command in "$@"; do options+=(-c "$command"); done
+	out=$(qemu-io -f raw "${options[@]}" "$URI" 2>&1)
+	echo "$out"
+	! grep -qiE 'fail|error|verif' <<<"$out"
+}
+
+# What qemu's own block tests look at, in words of our own: whole devices, edges, vectors, small zeroes, and many at a time.
+patterns() {
+	local scheme many=() at
+	for scheme in nocache bplru epo; do
+		serve --capacity 64MiB --buffer "$scheme" --size 1MiB || return
+		asks 'read -P 0 0 64M' 'write -P 0xa5 0 64M' 'read -P 0xa5 0 64M' || return
+		# The last sector, and what is not whole pages; beyond the end nothing.
+		asks 'write -P 1 67108352 512' 'read -P 1 67108352 512' 'read -P 0xa5 67104768 3584' || return
+		asks 'write -P 2 1536 9216' 'read -P 0xa5 0 1536' 'read -P 2 1536 9216' 'read -P 0xa5 10752 5632' || return
+		! asks 'read 1T 512' || return
+		! asks 'write 1T 512' || return
+		asks 'read -P 0xa5 1M 64k' || return
+		asks 'writev -P 3 2M 512 4k 8k 1k' 'readv -P 3 2M 8k 5632' 'read -P 2 2111 1' || return
+		# Zeroes of part of a page and of many, with and without a hole, over what is there and again.
+		asks 'write -z 3M 512' 'write -z -u 3147776 1M' 'read -P 0 3M 512' 'read -P 0xa5 3146240 1536' 'read -P 0 3147776 1M' \
+			'write -P 4 3147776 64k' 'read -P 4 3147776 64k' 'read -P 0 3213312 64k' || return
+		# Side by side, over each other and in one page; then closed with some under way.
+		many=()
+		for at in $(seq 0 4096 262144); do many+=("aio_write -P 5 $((at + 8388608)) 4096" "aio_write -P 6 $((at + 16777216 + 512)) 1024"); done
+		asks "${many[@]}" aio_flush 'read -P 5 8M 256k' 'read -P 6 16777728 1k' 'read -P 0xa5 16778752 2560' || return
+		asks 'aio_write -P 7 32M 8M' 'aio_read 32M 8M' 'aio_write -P 7 40M 8M' || return
+		asks flush 'read -P 7 32M 16M' 'discard 32M 8M' 'read -P 0 32M 8M' 'read -P 7 40M 8M' || return
+		# A layer of qcow2 that lies in the device, as a guest's disk would.
+		qemu-img create -f qcow2 "$URI" 32M && qemu-io -f qcow2 -c 'write -P 8 1M 4M' -c 'read -P 8 1M 4M' "$URI" &&
+			qemu-img check -f qcow2 "$URI" || return
+		stop || return
+	done
+}
+
+qemu_tests() {
+	bash "$ROOT/tests/qemu_iotests.sh" "$DESTAGE" "$IOTESTS"
 }
 
 verify_each_depth() {
@@ -258,10 +300,10 @@ crash() {
 	awk '/^cat > .*END/ { inside = 1 } inside; /^END$/ { inside = 0 }' "$ROOT/docs/CRASH.md" >scripts.sh
 	bash -eu scripts.sh && [ -s files.sh ] && [ -s rows-check.sh ] || return
 	local crash="$DESTAGE crash --fs ext4 --buffer lru"
-	$crash --cuts 3 --seed 5 --check "sh $FOLDER/files-check.sh" -- sh "$FOLDER/files.sh" || return
-	$crash --cuts 3 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL FULL || return
+	$crash --cuts 2 --seed 5 --check "sh $FOLDER/files-check.sh" -- sh "$FOLDER/files.sh" || return
+	$crash --cuts 2 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL FULL || return
 	# It can see a loss.
-	$crash --cuts 4 --seed 3 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL OFF
+	$crash --cuts 3 --seed 3 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL OFF
 	[ $? = 1 ]
 }
 on_ext4() { file_system ext4; }
@@ -272,6 +314,12 @@ part "nbdinfo: what is offered" nbdinfo info
 part "nbdcopy: $((BYTES >> 20)) MiB there and back, 4 connections" "nbdcopy cmp" copy
 part "qemu-img: convert, compare, map, bench" qemu-img img
 part "qemu-io: zeroes, discards, flushes, read-only" qemu-io io
+part "qemu-io: what qemu's block tests look at" "qemu-io qemu-img" patterns
+if [ -n "${IOTESTS:-}" ]; then
+	part "qemu's block tests, the NBD subset" "qemu-io qemu-img" qemu_tests
+else
+	SKIPPED+=("qemu's block tests, the NBD subset: IOTESTS does not say where they are (apt-get source qemu)")
+fi
 part "fio: verified at depth 1 to 64 and with 8 connections" fio verify_each_depth
 part "fio: the same in the time of the model" fio verify_paced
 part "docs/LIVE.md: every command with these tools" "nbdinfo nbdcopy qemu-img fio" guide

@@ -9,7 +9,9 @@ use serde_json::{Map, Value};
 use crate::choices;
 use crate::errors::{Failure, warn};
 use crate::interrupt;
+use crate::logs::Logs;
 use crate::output;
+use crate::output::report::check_distinct;
 use crate::run::metrics_table;
 use crate::serve_args::ReplayArguments;
 
@@ -28,7 +30,16 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
         Timing::Open(arguments.time_scale.unwrap_or(1.0))
     };
     let (mut batch, mut next) = (Vec::new(), 0);
-    let outcome = replay(&address, timing, || {
+    let outputs: Vec<_> = arguments
+        .response_log
+        .iter()
+        .map(|path| ("--response-log", path))
+        .collect();
+    let read = arguments.settings.config.as_deref().into_iter();
+    let read: Vec<_> = read.chain([&*arguments.trace]).collect();
+    check_distinct(&outputs, &read)?;
+    let mut logs = Logs::create(arguments.response_log.as_ref(), None, None)?;
+    let outcome = replay(&address, timing, &mut logs, || {
         interrupt::check()?;
         if next == batch.len() {
             next = 0;
@@ -47,6 +58,9 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
             arguments.to
         )),
     })?;
+    for file in logs.finish()? {
+        file.commit()?;
+    }
     if let Some((count, line, error)) = replayed.failed {
         warn(format!(
             "{name}: the server answered {count} requests with an error, first that of line {line} with error {error}"

@@ -245,6 +245,9 @@ pub(crate) struct ReplayArguments {
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
+    /// One line per request: index, times it was due and until its answer, sectors, operation
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) response_log: Option<PathBuf>,
     /// JSON on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,

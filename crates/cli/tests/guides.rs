@@ -61,3 +61,8 @@ fn curves() {
         "{said}"
     );
 }
+
+#[test]
+fn the_prototype_by_hand() {
+    run("PROTOTYPE.md", 1);
+}

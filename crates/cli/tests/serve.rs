@@ -127,6 +127,54 @@ fn a_live_device_does_what_a_run_of_the_same_requests_does() {
 }
 
 #[test]
+fn a_run_of_what_was_recorded_in_the_time_of_the_model_is_what_happened_there() {
+    let place = Place::new();
+    place.write("t.csv", mixed());
+    // The last writes pages back when nobody asks for anything, which a run that has ended does not see.
+    let schemes = ["nocache", "lru", "fab", "bplru", "apu-lru"];
+    for (scheme, ends_with_run) in schemes.map(|scheme| (scheme, scheme != "apu-lru")) {
+        let device = [&TINY[..], &["--buffer", scheme, "--set"]].concat();
+        let device = [&device[..], &["sim.precondition=sequential_fill"]].concat();
+        let live = ["--unix", "s.sock", "--pace", "model", "--json"];
+        let logs = ["--record", "r.csv", "--destage-log", "live.csv"];
+        let times = ["--response-log", "times.csv"];
+        let server = Server::start(&place, &[&live[..], &logs, &times, &device].concat());
+        let seen = ["--response-log", "seen.csv"];
+        let replay = ["replay", "t.csv", "--to", URI, "--closed", "--depth", "8"];
+        place.succeed(&[&replay[..], &seen].concat());
+        server.signal("-TERM");
+        let (status, output, errors) = server.wait();
+        assert_eq!((status, errors.as_str()), (0, ""), "{scheme}");
+        let run = ["run", "r.csv", "--json", "--destage-log", "run.csv"];
+        let run_times = ["--response-log", "run-times.csv"];
+        let run = place.json(&[&run[..], &run_times, &device].concat());
+        if ends_with_run {
+            assert_eq!(json(&output)["metrics"], run["metrics"], "{scheme}");
+        }
+        // At its end a server flushes, and a run does not.
+        for (live, run) in [("live.csv", "run.csv"), ("times.csv", "run-times.csv")] {
+            let (live, run) = (place.read(live), place.read(run));
+            assert!(live.starts_with(&run), "{scheme}");
+            let mut rest = live[run.len()..].lines();
+            let is_late = |line: &str| line.contains(",flush") || line.contains(",idle,");
+            assert!(rest.all(is_late), "{scheme}");
+        }
+        // Nobody sees an answer before the model has one.
+        let column = |name: &str| -> Vec<f64> {
+            let text = place.read(name);
+            let times = text.lines().skip(1).map(|line| line.split(',').nth(2));
+            times
+                .map(|time| time.expect("a column").parse().expect("a time"))
+                .collect()
+        };
+        let (seen, own) = (column("seen.csv"), column("run-times.csv"));
+        assert_eq!(seen.len(), 400, "{scheme}");
+        let early = seen.iter().zip(&own).filter(|(seen, own)| seen < own);
+        assert_eq!(early.count(), 0, "{scheme}");
+    }
+}
+
+#[test]
 fn what_clients_do_is_recorded_as_a_trace() {
     let place = Place::new();
     place.write("t.csv", mixed());

@@ -153,10 +153,17 @@ impl<'a> Front<'a> {
     }
 
     /// Takes a request in. Without pace it is complete when this returns. A device that is broken or without power takes
-    /// nothing, and so does not complete anything.
-    pub fn submit(&mut self, ask: &Ask<'_>) {
-        let (pace, now) = (self.pace, self.present());
-        let Some(live) = self.used() else { return };
+    /// nothing, and so does not complete anything. When it arrived, in ticks since the device began; in the model's time,
+    /// too, if that goes with ours.
+    pub fn submit(&mut self, ask: &Ask<'_>) -> Ticks {
+        let pace = self.pace;
+        let arrival = match pace {
+            Pace::None => self.since_began(),
+            Pace::Model => self.since_began().max(self.now()),
+        };
+        let Some(live) = self.used() else {
+            return arrival;
+        };
         let outcome = match pace {
             Pace::None => live
                 .submit(live.now(), ask)
@@ -166,10 +173,11 @@ impl<'a> Front<'a> {
                     Some(at) if live.fails_at_time().is_none() => live.advance(at),
                     _ => Ok(()),
                 }),
-            Pace::Model => live.submit(now, ask),
+            Pace::Model => live.submit(arrival, ask),
         };
         self.in_flight += 1;
         self.broken = outcome.err();
+        arrival
     }
 
     /// The time that the model has reached, or ought to.

@@ -9,6 +9,7 @@ use destage_device::slab::Slab;
 use destage_sim::latencies::Latencies;
 use destage_sim::measured::Measured;
 use destage_sim::metrics::{Metrics, Scope, collect};
+use destage_sim::observer::{Observer, Response};
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
@@ -73,17 +74,18 @@ pub struct Replayed {
 /// A request under way.
 #[derive(Clone, Copy)]
 struct Flight {
+    index: u64,
     due: Instant,
-    line: u32,
-    operation: Operation,
+    request: Request,
     parts: u32,
     is_failed: bool,
 }
 
-#[derive(Default)]
-struct State {
+struct State<'o> {
+    began: Instant,
     flights: Slab<Flight>,
     measured: Measured,
+    observer: &'o mut dyn Observer,
     failed: Option<(u64, u32, u32)>,
     /// The receiver has ended.
     gone: Option<ClientError>,
@@ -91,20 +93,36 @@ struct State {
     finished: bool,
 }
 
-#[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct Shared<'o> {
+    state: Mutex<State<'o>>,
     answered: Condvar,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl<'o> Shared<'o> {
+    fn new(began: Instant, observer: &'o mut dyn Observer) -> Self {
+        let mut measured = Measured::default();
+        measured.response = Latencies::keeping(EXACT);
+        Self {
+            state: Mutex::new(State {
+                began,
+                flights: Slab::default(),
+                measured,
+                observer,
+                failed: None,
+                gone: None,
+                finished: false,
+            }),
+            answered: Condvar::new(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<'o>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until no more than `most` requests are under way; whether the server is still there.
     fn wait(&self, most: usize) -> bool {
-        let busy = |state: &mut State| state.flights.len() > most && state.gone.is_none();
+        let busy = |state: &mut State<'_>| state.flights.len() > most && state.gone.is_none();
         let state = self.answered.wait_while(self.lock(), busy);
         state.unwrap_or_else(PoisonError::into_inner).gone.is_none()
     }
@@ -127,22 +145,37 @@ impl Shared {
     }
 }
 
-impl State {
+impl State<'_> {
     fn take(&mut self, id: u32, error: u32) {
         let flight = &mut self.flights[id];
         flight.parts -= 1;
         if error != 0 && !flight.is_failed {
             flight.is_failed = true;
-            let (count, line, first) = self.failed.unwrap_or((0, flight.line, error));
+            let (count, line, first) = self.failed.unwrap_or((0, flight.request.line, error));
             self.failed = Some((count + 1, line, first));
         }
         if flight.parts == 0 {
             let flight = *flight;
             self.flights.free(id);
-            let is_write = flight.operation != Operation::Read;
+            let Request {
+                operation,
+                sector,
+                sectors,
+                ..
+            } = flight.request;
             let response = ticks(flight.due.elapsed());
-            self.measured.response.push(response, is_write);
+            self.measured
+                .response
+                .push(response, operation != Operation::Read);
             self.measured.completed += 1;
+            self.observer.response(&Response {
+                index: flight.index,
+                arrival: ticks(flight.due - self.began),
+                response: Some(response),
+                sector,
+                sectors,
+                operation,
+            });
         }
     }
 }
@@ -152,20 +185,21 @@ fn ticks(time: Duration) -> Ticks {
     nanoseconds.saturating_mul(TICKS_PER_NS)
 }
 
-/// Plays the requests of `next` to the export at `address`.
+/// Plays the requests of `next` to the export at `address`. `observer` sees their responses, with arrivals from when the replay
+/// began.
 ///
 /// # Errors
 /// What is wrong with the trace or the server.
 pub fn replay<E>(
     address: &Address,
     timing: Timing,
+    observer: &mut dyn Observer,
     mut next: impl FnMut() -> Result<Option<Request>, E>,
 ) -> Result<Replayed, ReplayError<E>> {
     let mut client = Client::connect(address, true)?;
     let mut receiver = client.try_clone()?;
-    let shared = Shared::default();
-    shared.lock().measured.response = Latencies::keeping(EXACT);
     let began = Instant::now();
+    let shared = Shared::new(began, observer);
     let outcome: Result<(), ReplayError<E>> = std::thread::scope(|scope| {
         let receiving = std::thread::Builder::new();
         receiving
@@ -217,7 +251,7 @@ pub fn replay<E>(
 
 fn send_all<E>(
     client: &mut Client,
-    shared: &Shared,
+    shared: &Shared<'_>,
     timing: Timing,
     began: Instant,
     next: &mut impl FnMut() -> Result<Option<Request>, E>,
@@ -256,10 +290,11 @@ fn send_all<E>(
         if state.gone.is_some() {
             return Ok(());
         }
+        let index = state.measured.requests;
         let id = state.flights.insert(Flight {
+            index,
             due,
-            line: request.line,
-            operation: request.operation,
+            request,
             parts: parts as u32,
             is_failed: false,
         });

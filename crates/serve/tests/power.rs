@@ -248,7 +248,17 @@ fn one_cut_is_waited_for_and_who_goes_away_does_not_stand_in_the_way() {
         }
     };
     assert_eq!(done["programs"], 0);
+    second.ask("restore").unwrap();
+    let waits = std::thread::spawn({
+        let mut third = operator(&running);
+        move || refused(&mut third, &json!({"do": "cut", "at_flush": 1_000_000}))
+    });
+    until_armed(&mut second);
+    assert!(running.stop().broken.is_none());
+    assert_eq!(waits.join().unwrap(), "the server ends");
     // What ends without power ends in order.
+    let running = Rig::default().start();
+    operator(&running).ask("cut").unwrap();
     let ended = running.stop();
     assert!(ended.broken.is_none());
 }

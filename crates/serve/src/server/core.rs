@@ -391,14 +391,14 @@ impl<'a> Core<'a> {
                         peer.coming_out += reply.data_bytes() as usize;
                         let (request, ask) = asked(&command, Owner::Client(id, reply));
                         let tag = u64::from(self.requests.insert(request));
+                        let arrival = self.front.submit(&Ask { tag, ..ask });
                         if let Some(record) = &mut self.recorder
                             && self.recording.is_ok()
                         {
                             let sectors = command.length / SECTOR as u32;
                             let whole = Ask { sectors, ..ask };
-                            self.recording = record(&whole, self.front.since_began());
+                            self.recording = record(&whole, arrival);
                         }
-                        self.front.submit(&Ask { tag, ..ask });
                     }
                     peer.input.consume(count);
                     self.deliver();
@@ -542,6 +542,9 @@ impl<'a> Core<'a> {
         self.flush(Owner::Nobody);
         self.hurry();
         let failure = self.unsaved.map(|why| (ErrorCode::Io, why));
+        if let Some(id) = self.armed.take() {
+            self.tell(id, &control::failed("the server ends"));
+        }
         for id in std::mem::take(&mut self.stopping) {
             self.answer(Owner::Operator(id), failure);
         }

@@ -1,0 +1,83 @@
+//! What was measured, as Markdown.
+
+use std::fmt::Write;
+
+use crate::Failure;
+use crate::live::{Row, number};
+use crate::logs::percentile;
+
+/// Shares of the requests, for the table of response times.
+const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
+
+/// The tables of one input.
+pub fn of(name: &str, rows: &[Row]) -> Result<String, Failure> {
+    let mut text = format!("### {name}\n\n");
+    text += "| buffer | counts, MB/s | model alone, s | live, s | live, MB/s | destage records | pages destaged | erases | switch merges | full merges | differs from the run |\n";
+    text += "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n";
+    let bytes = |row: &Row| number(&row.live, "host.bytes_written");
+    for row in rows {
+        let live = bytes(row)? / 1e6 / number(&row.client, "throughput.mb_per_s")?;
+        let alone = bytes(row)? / 1e6 / number(&row.alone, "throughput.mb_per_s")?;
+        let count = |name| number(&row.live, name);
+        writeln!(
+            text,
+            "| `{}` | {:.3} | {alone:.3} | {live:.3} | {:.3} | {} | {} | {} | {} | {} | {} |",
+            row.buffer,
+            row.counted_mb_per_s,
+            number(&row.client, "throughput.mb_per_s")?,
+            row.records,
+            count("buffer.destaged_pages").unwrap_or_default(),
+            count("flash.erases")?,
+            count("ftl.merges.switch")?,
+            count("ftl.merges.full")?,
+            row.difference.as_deref().unwrap_or("nowhere"),
+        )?;
+    }
+    text += "\nBPLRU against the others, throughput in %:\n\n| against | by counts | live |\n|---|--:|--:|\n";
+    if let Some((bplru, others)) = rows.split_last() {
+        let live = |row: &Row| number(&row.client, "throughput.mb_per_s");
+        for other in others {
+            let gain = |new: f64, base: f64| 100.0 * (new / base - 1.0);
+            let counted = gain(bplru.counted_mb_per_s, other.counted_mb_per_s);
+            let live = gain(live(bplru)?, live(other)?);
+            writeln!(text, "| `{}` | {counted:+.1} | {live:+.1} |", other.buffer)?;
+        }
+    }
+    text += "\nResponse times in ms; late is the server's share of what the client saw more than the model:\n\n";
+    text += "| buffer | | 50 % | 90 % | 99 % | 99.9 % | most |\n|---|---|--:|--:|--:|--:|--:|\n";
+    for row in rows {
+        let [model, client] = &row.responses;
+        let more: Vec<f64> = client
+            .iter()
+            .zip(model)
+            .map(|(seen, own)| seen - own)
+            .collect();
+        let sets = [
+            ("model", model),
+            ("client", client),
+            ("client - model", &more),
+        ];
+        for (index, (who, times)) in sets.into_iter().enumerate() {
+            let buffer = if index == 0 {
+                format!("`{}`", row.buffer)
+            } else {
+                String::new()
+            };
+            write!(text, "| {buffer} | {who} |")?;
+            let mut sorted = times.clone();
+            sorted.sort_by(f64::total_cmp);
+            for share in SHARES {
+                write!(
+                    text,
+                    " {:.3} |",
+                    percentile(&sorted, share).unwrap_or_default()
+                )?;
+            }
+            text += "\n";
+        }
+        let [half, most] = row.late_ms;
+        writeln!(text, "| | late | {half:.3} | | {most:.3} | | |")?;
+    }
+    text += "\n";
+    Ok(text)
+}

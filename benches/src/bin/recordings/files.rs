@@ -1,0 +1,82 @@
+//! Files to work with: songs, a tree of sources, and sources that a C compiler takes.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use destage_base::Random;
+
+use crate::Failure;
+
+/// Mean size of a song (W5 of BPLRU).
+const SONG_BYTES: u64 = 4_800_000;
+/// Mean size of a file of the tree (W7 of BPLRU: Linux 2.6.21).
+const SOURCE_BYTES: f64 = 10_700.0;
+/// Folders in a folder of the tree.
+const BRANCHES: usize = 8;
+/// Functions in a source.
+const FUNCTIONS: u64 = 60;
+
+/// `bytes` bytes that do not pack well.
+pub fn noise(random: &mut Random, bytes: u64) -> Vec<u8> {
+    let words = bytes.div_ceil(8);
+    let mut data: Vec<u8> = (0..words)
+        .flat_map(|_| random.next_u64().to_le_bytes())
+        .collect();
+    data.truncate(bytes as usize);
+    data
+}
+
+/// Songs of half to one and a half of the mean.
+pub fn mp3(folder: &Path, count: u64) -> Result<(), Failure> {
+    let mut random = Random::new(5);
+    fs::create_dir_all(folder)?;
+    for index in 0..count {
+        let bytes = SONG_BYTES / 2 + random.below(SONG_BYTES);
+        fs::write(
+            folder.join(format!("song{index:03}.mp3")),
+            noise(&mut random, bytes),
+        )?;
+    }
+    Ok(())
+}
+
+/// Files of exponential size, spread at random over a tree of folders.
+pub fn tree(folder: &Path, count: u64, folders: u64) -> Result<(), Failure> {
+    let mut random = Random::new(7);
+    let mut places: Vec<PathBuf> = vec![folder.to_owned()];
+    for index in 1..folders as usize {
+        places.push(places[(index - 1) / BRANCHES].join(format!("folder{index}")));
+    }
+    for place in &places {
+        fs::create_dir_all(place)?;
+    }
+    for index in 0..count {
+        let place = &places[random.below(places.len() as u64) as usize];
+        let bytes = -SOURCE_BYTES * (1.0 - random.unit()).ln();
+        fs::write(
+            place.join(format!("file{index}.c")),
+            noise(&mut random, bytes as u64),
+        )?;
+    }
+    Ok(())
+}
+
+/// Sources of some 10 KB, twenty to a folder.
+pub fn sources(folder: &Path, count: u64) -> Result<(), Failure> {
+    let mut random = Random::new(8);
+    for index in 0..count {
+        let place = folder.join(format!("part{}", index / 20));
+        fs::create_dir_all(&place)?;
+        let mut text = String::new();
+        for function in 0..FUNCTIONS {
+            let [first, second, third] = [7, 13, 1000].map(|bound| random.below(bound) + 2);
+            writeln!(
+                text,
+                "int f{index}_{function}(int a, int b) {{\n\tint s = {third};\n\tfor (int i = 0; i < a; i++)\n\t\ts += (i % {first}) * b - (s >> {second});\n\treturn s;\n}}"
+            )?;
+        }
+        fs::write(place.join(format!("unit{index}.c")), text)?;
+    }
+    Ok(())
+}
