@@ -59,7 +59,7 @@ pub struct Newest<'a> {
 }
 
 impl Newest<'_> {
-    fn to_contents(self) -> Contents {
+    fn into_contents(self) -> Contents {
         Contents {
             version: self.version,
             bytes: self.bytes.into_owned(),
@@ -202,7 +202,7 @@ impl Payload {
     /// What a read of `page` finds now.
     #[must_use]
     pub fn newest(&self, page: Lpn) -> Contents {
-        self.look(page).to_contents()
+        self.look(page).into_contents()
     }
 
     /// The same by reference.
@@ -353,7 +353,7 @@ impl Payload {
         }
         for dirty in &record.pages {
             let contents = if record.retain {
-                self.resident(dirty.page).map(Newest::to_contents)
+                self.resident(dirty.page).map(Newest::into_contents)
             } else {
                 self.take_resident(dirty.page)
             };
@@ -522,7 +522,7 @@ impl Payload {
             let padding = match self.before(page, begun) {
                 Some(found) => Contents {
                     kind: ImageKind::Copy,
-                    ..found.to_contents()
+                    ..found.into_contents()
                 },
                 None => self.nothing(0),
             };

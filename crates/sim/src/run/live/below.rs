@@ -25,6 +25,10 @@ pub enum Media {
     Disk(Box<dyn Backing>, u64),
 }
 
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one, and the way to its bytes is short"
+)]
 pub(super) enum Below {
     Flash(Payload),
     Disk(Backed),
