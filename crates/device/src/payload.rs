@@ -11,6 +11,7 @@ mod effect;
 mod power;
 mod table;
 
+use alloc::borrow::Cow;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -40,28 +41,28 @@ impl Contents {
     fn by_reference(&self) -> Newest<'_> {
         Newest {
             version: self.version,
-            bytes: &self.bytes,
+            bytes: Cow::Borrowed(&self.bytes),
             kind: self.kind,
         }
     }
 }
 
 /// What a read of a page finds, where it stands.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Newest<'a> {
     /// The newest version among its sectors; 0 before the first write.
     pub version: u64,
     /// As many as a page has.
-    pub bytes: &'a Arc<[u8]>,
+    pub bytes: Cow<'a, Arc<[u8]>>,
     /// What they are; fillers where there is nothing.
     pub kind: ImageKind,
 }
 
 impl Newest<'_> {
-    fn to_contents(self) -> Contents {
+    fn into_contents(self) -> Contents {
         Contents {
             version: self.version,
-            bytes: self.bytes.clone(),
+            bytes: self.bytes.into_owned(),
             kind: self.kind,
         }
     }
@@ -207,7 +208,7 @@ impl Payload {
     /// What a read of `page` finds now.
     #[must_use]
     pub fn newest(&self, page: Lpn) -> Contents {
-        self.look(page).to_contents()
+        self.look(page).into_contents()
     }
 
     /// The same by reference.
@@ -220,7 +221,7 @@ impl Payload {
         let found = self.before(page, leaving.map_or(0, |leaving| leaving.effects.len()));
         found.unwrap_or(Newest {
             version: 0,
-            bytes: &self.zeros,
+            bytes: Cow::Borrowed(&self.zeros),
             kind: ImageKind::Fill,
         })
     }
@@ -229,7 +230,7 @@ impl Payload {
         let resident = self.residents.get(page)?.as_ref()?;
         Some(Newest {
             version: resident.version,
-            bytes: &resident.bytes,
+            bytes: Cow::Borrowed(&resident.bytes),
             kind: self.kind_of_resident(&resident.bytes),
         })
     }
@@ -239,6 +240,19 @@ impl Payload {
             true => ImageKind::Zeros,
             false => ImageKind::Host,
         }
+    }
+
+    /// What kind of page a read of `page` finds now.
+    #[must_use]
+    pub fn kind(&self, page: Lpn) -> ImageKind {
+        if let Some(resident) = self.resident(page) {
+            return resident.kind;
+        }
+        if self.leaving.get(page).is_some() {
+            return self.look(page).kind;
+        }
+        let spare = self.medium.newest_spare(page);
+        spare.map_or(ImageKind::Fill, |spare| kind_of(spare.kind))
     }
 
     /// The contents of `page` before the effect at `position`; none where it was never written or is trimmed.
@@ -345,7 +359,7 @@ impl Payload {
         }
         for dirty in &record.pages {
             let contents = if record.retain {
-                self.resident(dirty.page).map(Newest::to_contents)
+                self.resident(dirty.page).map(Newest::into_contents)
             } else {
                 self.take_resident(dirty.page)
             };
@@ -482,7 +496,7 @@ impl Payload {
             Effect::Program(contents) | Effect::Pad(Some(contents)) => {
                 let is_same = |resident: Newest<'_>| {
                     resident.version == contents.version
-                        && Arc::ptr_eq(resident.bytes, &contents.bytes)
+                        && Arc::ptr_eq(&resident.bytes, &contents.bytes)
                 };
                 if self.resident(page).is_some_and(is_same) {
                     // It was written back and is clean: the flash has it.
@@ -514,7 +528,7 @@ impl Payload {
             let padding = match self.before(page, begun) {
                 Some(found) => Contents {
                     kind: ImageKind::Copy,
-                    ..found.to_contents()
+                    ..found.into_contents()
                 },
                 None => self.nothing(0),
             };

@@ -78,8 +78,8 @@ impl Payload {
     }
 
     fn is_on_flash(&self, page: Lpn, version: u64) -> bool {
-        let newest = self.medium.newest(page);
-        newest.is_some_and(|(spare, _)| spare.version >= version)
+        let newest = self.medium.newest_spare(page);
+        newest.is_some_and(|spare| spare.version >= version)
     }
 
     /// Programs `page` as it is in RAM by `operations` on `die`, which end at once.

@@ -15,12 +15,22 @@ const UNREADABLE: u16 = u16::MAX - 2;
 /// The offset of an entry whose page cannot be read any more.
 const LOST: u32 = u32::MAX;
 
+/// The bytes of a programmed page.
+#[derive(Clone, Debug)]
+pub(super) enum Data {
+    /// Zeros that are not kept: maps and summaries.
+    Zeros,
+    /// These.
+    Here(Arc<[u8]>),
+    /// They are where the medium keeps what is to last, and have this sum.
+    Filed(u64),
+}
+
 /// A programmed page.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub spare: Spare,
-    /// None: zeros.
-    pub data: Option<Arc<[u8]>>,
+    pub data: Data,
     /// Its program was cut off, and the drive does not notice.
     pub is_torn: bool,
 }
@@ -147,6 +157,36 @@ impl Block {
     pub fn restore_torn(&mut self, page: u32, stored: Stored) {
         let end = self.end;
         self.put(page, end, stored);
+    }
+
+    /// `page`, whose bytes were elsewhere, has `bytes` here.
+    pub fn hold(&mut self, page: u32, bytes: Arc<[u8]>) {
+        let position = self.cells.get(page as usize).copied();
+        let stored = position.and_then(|position| self.stored.get_mut(usize::from(position)));
+        if let Some((_, stored)) = stored {
+            stored.data = Data::Here(bytes);
+        }
+    }
+
+    /// Gives the bytes of all pages that are here to `file`, which has them from now on.
+    pub fn file_all(&mut self, mut file: impl FnMut(u32, &[u8])) {
+        for (page, stored) in &mut self.stored {
+            if *page != LOST
+                && let Data::Here(bytes) = &stored.data
+            {
+                file(*page, bytes);
+                stored.data = Data::Filed(digest(bytes));
+            }
+        }
+    }
+
+    /// `page`, of `pages`, is found to be unreadable.
+    pub fn spoil(&mut self, page: u32, pages: u32) {
+        if self.cells.is_empty() {
+            self.cells = vec![ERASED; pages as usize];
+        }
+        self.cells[page as usize] = UNREADABLE;
+        self.end = self.end.max(page + 1);
     }
 
     /// `page`, programmed long ago, cannot be read any more; whether it could be before.

@@ -10,8 +10,8 @@ use alloc::vec::Vec;
 use destage_base::lazy::LazyTable;
 use destage_base::{Lpn, Random, Ticks};
 
-use super::cells::{Before, Block, Cell, Stored};
-use super::{Medium, Nowhere, SpareKind};
+use super::cells::{Before, Block, Cell, Data, Stored};
+use super::{Medium, Nowhere, SpareKind, Spot};
 use crate::batch::Batch;
 use crate::operation::{Kind, Operation, Transfer};
 use crate::timing::Timing;
@@ -102,6 +102,7 @@ impl Medium {
     ) -> CutReport {
         let mut report = CutReport::default();
         let mut broken = Vec::new();
+        let mut changed: Vec<(u32, u32)> = Vec::new();
         for die in 0..self.dies.len() as u32 {
             let elapsed = elapsed(die);
             let spans = self.spans(die, timing);
@@ -119,6 +120,9 @@ impl Medium {
             let reached: Vec<Reached> = reached.collect();
             report.is_cut_short |= reached.iter().any(|reached| *reached != Reached::End);
             report.went_on.push(went_on);
+            let undone = self.dies[die as usize].done.iter().zip(&reached);
+            let undone = undone.filter(|(_, reached)| **reached != Reached::End);
+            changed.extend(undone.map(|(done, _)| (die, self.split(done.operation.at.0).0)));
             self.break_off(die, &reached, bad, &mut report, &mut broken);
         }
         for (die, block, page, payload) in broken {
@@ -131,6 +135,11 @@ impl Medium {
         }
         self.holds.clear();
         self.reads.clear();
+        changed.sort_unstable();
+        changed.dedup();
+        for (die, block) in changed {
+            self.record_again(die, block);
+        }
         report
     }
 
@@ -261,13 +270,13 @@ impl Medium {
         if matches!(torn.spare.kind, SpareKind::Map | SpareKind::Fill) {
             return;
         }
-        let mut bytes = torn.data.as_ref().unwrap_or(&self.zeros).to_vec();
+        let mut bytes = self.bytes_of(&torn, Spot { die, block, page }).to_vec();
         let old = self.latest_on_flash(logical);
         for (number, sector) in bytes.chunks_mut(bad.torn_sector_bytes).enumerate() {
             match random.below(3) {
                 0 => {
                     let start = number * bad.torn_sector_bytes;
-                    let before = old.as_ref().unwrap_or(&self.zeros);
+                    let before = old.as_deref().unwrap_or(&self.zeros);
                     sector.copy_from_slice(&before[start..start + sector.len()]);
                 }
                 1 => {}
@@ -275,7 +284,7 @@ impl Medium {
             }
         }
         let stored = Stored {
-            data: Some(bytes.into()),
+            data: Data::Here(bytes.into()),
             is_torn: true,
             ..torn
         };
@@ -285,14 +294,20 @@ impl Medium {
 
     /// The contents of the newest readable copy of `page`.
     fn latest_on_flash(&self, page: Lpn) -> Option<Arc<[u8]>> {
-        let blocks = self.dies.iter().flat_map(|die| die.blocks.made());
-        let copies = blocks.flat_map(|block| block.all().map(|(_, stored)| stored));
-        let of_page = copies.filter(|stored| {
+        let blocks = (0..).zip(&self.dies).flat_map(|(die, state)| {
+            let made = state.blocks.made();
+            made.map(move |(number, block)| (die, number, block))
+        });
+        let copies = blocks.flat_map(|(die, block, state)| {
+            let at = move |(page, stored)| (stored, Spot { die, block, page });
+            state.all().map(at)
+        });
+        let of_page = copies.filter(|(stored, _)| {
             stored.spare.page == Some(page)
                 && !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill)
         });
-        let newest = of_page.max_by_key(|stored| (stored.spare.version, stored.spare.program));
-        newest.map(|stored| stored.data.as_ref().unwrap_or(&self.zeros).clone())
+        let newest = of_page.max_by_key(|(stored, _)| (stored.spare.version, stored.spare.program));
+        newest.map(|(stored, spot)| self.bytes_of(stored, spot).into_owned())
     }
 
     /// The pages before `page` on its word line cannot be read any more.

@@ -11,12 +11,15 @@ mod blocks;
 mod cells;
 mod cut;
 mod fill;
+pub mod image;
+mod keeper;
 mod refusal;
 mod scan;
 mod spare;
 #[cfg(test)]
 mod tests;
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec;
@@ -27,9 +30,11 @@ use destage_base::lazy::{Initial, LazyTable};
 
 use self::blocks::Blocks;
 pub use self::cells::digest;
-use self::cells::{Cell, Stored};
+use self::cells::{Cell, Data, Stored};
 pub use self::cut::{BadDrive, CutReport, Lost};
 use self::cut::{Done, Undo};
+use self::image::Kept;
+pub use self::keeper::{Fault, Store};
 pub use self::refusal::{Refusal, Spot};
 pub use self::spare::{Image, ImageKind, Spare, SpareKind};
 use crate::batch::Entry as BatchEntry;
@@ -83,8 +88,7 @@ struct Payload {
     kind: SpareKind,
     page: Option<Lpn>,
     version: u64,
-    /// None: zeros.
-    data: Option<Arc<[u8]>>,
+    data: Data,
 }
 
 impl Payload {
@@ -94,7 +98,7 @@ impl Payload {
             kind,
             page,
             version: 0,
-            data: None,
+            data: Data::Zeros,
         }
     }
 
@@ -128,6 +132,8 @@ pub struct Medium {
     /// Pages that the step has read to copy them, and not programmed yet: lane and physical page.
     reads: Vec<(u32, u32)>,
     zeros: Arc<[u8]>,
+    /// Where it is kept, if it is to last.
+    kept: Option<Kept>,
 }
 
 impl Medium {
@@ -158,6 +164,7 @@ impl Medium {
             holds: Vec::new(),
             reads: Vec::new(),
             zeros: vec![0; bytes].into(),
+            kept: None,
         }
     }
 
@@ -230,9 +237,16 @@ impl Medium {
     /// What a mount would take for `page` once all steps have ended: its spare area and its bytes. Nothing
     /// if it was never written, or was trimmed.
     #[must_use]
-    pub fn newest(&self, page: Lpn) -> Option<(&Spare, &Arc<[u8]>)> {
+    pub fn newest(&self, page: Lpn) -> Option<(&Spare, Cow<'_, Arc<[u8]>>)> {
         let (die, at) = self.pages.get(page.0 as usize).place?;
         Some((self.spare(die, Ppn(at))?, self.data(die, Ppn(at))?))
+    }
+
+    /// The spare area alone of [the same](Self::newest).
+    #[must_use]
+    pub fn newest_spare(&self, page: Lpn) -> Option<&Spare> {
+        let (die, at) = self.pages.get(page.0 as usize).place?;
+        self.spare(die, Ppn(at))
     }
 
     /// The map entry of `page` is gone: no copy of it is needed any more. To be called before the operations
@@ -251,17 +265,26 @@ impl Medium {
 
     /// The bytes of a physical page, likewise. Maps and summaries are kept as zeros.
     #[must_use]
-    pub fn data(&self, die: u32, at: Ppn) -> Option<&Arc<[u8]>> {
-        let (block, page) = self.split(at.0);
-        let block = self.dies.get(die as usize)?.blocks.get(block)?;
-        Some(block.stored(page)?.data.as_ref().unwrap_or(&self.zeros))
+    pub fn data(&self, die: u32, at: Ppn) -> Option<Cow<'_, Arc<[u8]>>> {
+        let spot = self.spot(die, at.0);
+        let block = self.dies.get(die as usize)?.blocks.get(spot.block)?;
+        Some(self.bytes_of(block.stored(spot.page)?, spot))
+    }
+
+    /// The bytes of `stored`, which is at `spot`.
+    fn bytes_of<'b>(&'b self, stored: &'b Stored, spot: Spot) -> Cow<'b, Arc<[u8]>> {
+        match (&stored.data, &self.kept) {
+            (Data::Here(bytes), _) => Cow::Borrowed(bytes),
+            (Data::Filed(_), Some(kept)) => Cow::Owned(kept.read(spot, stored, self.zeros.len())),
+            (Data::Zeros | Data::Filed(_), _) => Cow::Borrowed(&self.zeros),
+        }
     }
 
     /// The check sum over both, which stands beside them. What is in RAM is not damaged, so nothing is summed up before
     /// somebody asks.
     #[must_use]
     pub fn check_sum(&self, die: u32, at: Ppn) -> Option<u64> {
-        Some(self.spare(die, at)?.check_sum(self.data(die, at)?))
+        Some(self.spare(die, at)?.check_sum(&self.data(die, at)?))
     }
 
     fn split(&self, at: u32) -> (u32, u32) {
@@ -357,8 +380,13 @@ impl Medium {
         };
         self.take_place((die, at), lane, is_single_lane, &payload, source)?;
         self.programs += 1;
-        let stored = payload.stored(purpose, self.programs);
-        let state = &mut self.dies[die as usize].blocks[block];
+        let mut stored = payload.stored(purpose, self.programs);
+        let state = &mut self.dies[die as usize];
+        if let Some(kept) = &self.kept {
+            kept.hold_overwritten(&mut state.done, here, self.page_bits, self.zeros.len());
+            kept.program(here, &mut stored, state.blocks[block].erases);
+        }
+        let state = &mut state.blocks[block];
         let before = state.put(page, self.pages_per_block, stored);
         if self.is_in_order {
             state.know_behind(page);
@@ -388,7 +416,7 @@ impl Medium {
             kind,
             page: Some(page),
             version,
-            data: Some(image.data.clone()),
+            data: Data::Here(image.data.clone()),
         })
     }
 
@@ -408,6 +436,13 @@ impl Medium {
             return Ok(Payload::internal(SpareKind::Map, None));
         };
         let spare = stored.spare;
+        let data = match &stored.data {
+            Data::Filed(_) => {
+                let spot = self.spot(here.die, from.0);
+                Data::Here(self.bytes_of(stored, spot).into_owned())
+            }
+            data => data.clone(),
+        };
         Ok(Payload {
             kind: match spare.kind {
                 SpareKind::Host | SpareKind::Zeros => SpareKind::Copy,
@@ -415,7 +450,7 @@ impl Medium {
             },
             page: spare.page,
             version: spare.version,
-            data: stored.data.clone(),
+            data,
         })
     }
 
@@ -504,6 +539,9 @@ impl Medium {
             }
         }
         let before = self.dies[die as usize].blocks[block].erase();
+        if let Some(kept) = &self.kept {
+            kept.erase(die, block, before.erases + 1);
+        }
         Ok(Undo::Erase(Box::new(before)))
     }
 }

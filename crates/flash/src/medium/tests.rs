@@ -87,9 +87,9 @@ impl Bench {
         done
     }
 
-    fn newest(&self, page: u64) -> Option<(SpareKind, u64, &[u8])> {
+    fn newest(&self, page: u64) -> Option<(SpareKind, u64, Vec<u8>)> {
         let (spare, data) = self.medium.newest(Lpn(page))?;
-        Some((spare.kind, spare.version, data))
+        Some((spare.kind, spare.version, data.to_vec()))
     }
 }
 
@@ -104,7 +104,7 @@ fn pages_are_programmed_once_in_order_and_read_where_they_are() {
     );
     assert_eq!(
         bench.newest(1),
-        Some((SpareKind::Host, 1, &[1, 0, 0, 0, 0, 0, 0, 0][..]))
+        Some((SpareKind::Host, 1, vec![1, 0, 0, 0, 0, 0, 0, 0]))
     );
     let again = bench.program(1, at(0, 0)).run(2);
     assert_eq!(again, Err(Refusal::ProgramOfProgrammed(spot(0, 0, 0))));
@@ -190,7 +190,7 @@ fn a_copy_keeps_the_version_and_the_bytes_of_its_source() {
     bench.copy(at(0, 0), at(1, 0)).erase(0).run(0).unwrap();
     assert_eq!(
         bench.newest(1),
-        Some((SpareKind::Copy, 5, &5u64.to_le_bytes()[..]))
+        Some((SpareKind::Copy, 5, 5u64.to_le_bytes().to_vec()))
     );
     let spare = *bench.medium.spare(0, at(1, 0)).unwrap();
     assert_eq!((spare.program, spare.purpose.role), (2, Role::Migrations));

@@ -275,7 +275,9 @@ impl Device {
     /// The medium has the last write of `page`, and the layer has just read it there.
     fn check_newest(&self, page: u64) {
         let found = self.medium.newest(Lpn(page));
-        let found = found.map(|(spare, data)| (spare.version, &**data));
+        let found = found
+            .as_ref()
+            .map(|(spare, data)| (spare.version, &***data));
         let wanted = self.wanted[page as usize];
         let bytes = wanted.map(|version| (version, bytes_of(page, version)));
         let expected = bytes.as_ref().map(|(version, data)| (*version, &data[..]));

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use destage_base::Ticks;
 use destage_device::RequestKind;
+use destage_device::backed::Fault;
 use destage_device::slab::Slab;
 use destage_sim::metrics::Metrics;
 use destage_sim::run::live::{Ask, Broken};
@@ -14,6 +15,7 @@ use serde_json::Map;
 use super::commands::{PART_SECTORS, SECTOR, asked, extents};
 use super::peer::{Peer, PeerId, Role};
 use super::stream::Stream;
+use super::syncer::Syncer;
 use crate::control;
 use crate::device::Front;
 use crate::protocol::{CommandKind, ErrorCode, Export, Reply, Session, Step};
@@ -79,6 +81,10 @@ pub(super) struct Core<'a> {
     hungry: VecDeque<PeerId>,
     hungry_since: Option<Instant>,
     held: usize,
+    /// Makes bytes last, if anything does.
+    syncer: Option<Syncer>,
+    /// Why the last flush, that of the server itself, has failed, if it has.
+    pub unsaved: Option<&'static str>,
     recorder: Option<Recorder<'a>>,
     pub recording: io::Result<()>,
     /// Operators who asked the server to end, and wait for it.
@@ -90,7 +96,12 @@ pub(super) struct Core<'a> {
 }
 
 impl<'a> Core<'a> {
-    pub fn new(export: Export, front: Front<'a>, recorder: Option<Recorder<'a>>) -> Self {
+    pub fn new(
+        export: Export,
+        front: Front<'a>,
+        syncer: Option<Syncer>,
+        recorder: Option<Recorder<'a>>,
+    ) -> Self {
         Self {
             export,
             front,
@@ -103,6 +114,8 @@ impl<'a> Core<'a> {
             hungry: VecDeque::new(),
             hungry_since: None,
             held: 0,
+            syncer,
+            unsaved: None,
             recorder,
             recording: Ok(()),
             stopping: Vec::new(),
@@ -208,6 +221,7 @@ impl<'a> Core<'a> {
     pub fn work(&mut self) {
         self.front.advance();
         self.deliver();
+        self.deliver_synced();
         for _ in 0..self.turns.len() {
             if let Some(id) = self.turns.pop_front() {
                 self.turn(id);
@@ -358,6 +372,13 @@ impl<'a> Core<'a> {
                     } else {
                         self.front.broken().map(broken)
                     };
+                    let refusal = refusal.or_else(|| match command.kind {
+                        CommandKind::Write | CommandKind::WriteZeroes | CommandKind::Trim => {
+                            let unsynced = self.syncer.as_ref().and_then(Syncer::fault);
+                            unsynced.or_else(|| self.front.settle().err()).map(failed)
+                        }
+                        _ => None,
+                    });
                     if let Some((code, why)) = refusal {
                         reply.failed(code, why, out);
                     } else if command.kind == CommandKind::Cache {
@@ -401,6 +422,11 @@ impl<'a> Core<'a> {
         while let Some(completion) = self.front.completed() {
             let id = completion.tag as u32;
             let request = self.requests[id];
+            if let Some(fault) = completion.fault {
+                self.requests.free(id);
+                self.answer(request.owner, Some(failed(fault)));
+                continue;
+            }
             if request.next < request.end {
                 let part = (request.end - request.next).min(PART_SECTORS);
                 self.requests[id].next += part;
@@ -415,7 +441,10 @@ impl<'a> Core<'a> {
                 continue;
             }
             self.requests.free(id);
-            self.answer(request.owner, None);
+            match &mut self.syncer {
+                Some(syncer) if completion.is_durable => syncer.push(request.owner),
+                _ => self.answer(request.owner, None),
+            }
         }
         if self.front.broken().is_some() && !self.requests.is_empty() {
             let left: Vec<Owner> = self.requests.iter().map(|request| request.owner).collect();
@@ -427,6 +456,15 @@ impl<'a> Core<'a> {
         }
         if self.front.has_failed() {
             self.fail_power(None);
+        }
+    }
+
+    /// Answers those whose bytes last by now.
+    fn deliver_synced(&mut self) {
+        while let Some((owners, outcome)) = self.syncer.as_mut().and_then(Syncer::done) {
+            for owner in owners {
+                self.answer(owner, outcome.err().map(failed));
+            }
         }
     }
 
@@ -446,21 +484,27 @@ impl<'a> Core<'a> {
                 match failure {
                     Some((code, why)) => reply.failed(code, why, out),
                     None => {
+                        let begin = out.len();
                         reply.done(out);
                         let sectors = reply.data_bytes() / SECTOR as u32;
-                        front.read(reply.offset() / SECTOR, sectors, out);
+                        if let Err(fault) = front.read(reply.offset() / SECTOR, sectors, out) {
+                            out.truncate(begin);
+                            let (code, why) = failed(fault);
+                            reply.failed(code, why, out);
+                        }
                     }
                 }
                 self.queue(id);
             }
             Owner::Operator(id) => {
-                let said = match self.front.broken() {
-                    Some(broken) => control::failed(&broken.to_string()),
-                    None => control::done(Map::new()),
+                let said = match (self.front.broken(), failure) {
+                    (Some(broken), _) => control::failed(&broken.to_string()),
+                    (None, Some((_, why))) => control::failed(why),
+                    (None, None) => control::done(Map::new()),
                 };
                 self.tell(id, &said);
             }
-            Owner::Nobody => {}
+            Owner::Nobody => self.unsaved = failure.map(|(_, why)| why),
         }
     }
 
@@ -497,11 +541,12 @@ impl<'a> Core<'a> {
         let metrics = self.front.metrics();
         self.flush(Owner::Nobody);
         self.hurry();
+        let failure = self.unsaved.map(|why| (ErrorCode::Io, why));
         if let Some(id) = self.armed.take() {
             self.tell(id, &control::failed("the server ends"));
         }
         for id in std::mem::take(&mut self.stopping) {
-            self.answer(Owner::Operator(id), None);
+            self.answer(Owner::Operator(id), failure);
         }
         metrics
     }
@@ -511,6 +556,9 @@ impl<'a> Core<'a> {
             self.deliver();
         }
         self.deliver();
+        while self.syncer.as_mut().is_some_and(Syncer::wait) {
+            self.deliver_synced();
+        }
     }
 
     /// Sends what can be sent; whether anything is left that somebody may still take.
@@ -523,10 +571,20 @@ impl<'a> Core<'a> {
     }
 }
 
+/// As what a client hears of what lies behind the buffer.
+fn failed(fault: Fault) -> (ErrorCode, &'static str) {
+    match fault {
+        Fault::Full => (ErrorCode::NoSpace, "what keeps the bytes has no room left"),
+        Fault::Io => (ErrorCode::Io, "what keeps the bytes has failed"),
+    }
+}
+
 /// As what a client hears of a device that is used no more.
 fn broken(why: &Broken) -> (ErrorCode, &'static str) {
     match why {
         Broken::Full(_) => (ErrorCode::NoSpace, "the flash has no room left"),
+        Broken::Unkept(fault) => failed(*fault),
+        Broken::Damaged => (ErrorCode::Io, "the image is damaged"),
         Broken::Refused(_) | Broken::Stuck => (ErrorCode::Io, "the device is broken"),
     }
 }

@@ -12,6 +12,7 @@ mod operators;
 mod peer;
 mod power;
 mod stream;
+mod syncer;
 mod timer;
 
 use std::io;
@@ -28,6 +29,7 @@ use mio::{Events, Poll, Token, Waker};
 use self::core::Core;
 pub use self::core::Recorder;
 use self::stream::Listener;
+use self::syncer::Syncer;
 use self::timer::Timer;
 use crate::address::{Address, Place};
 use crate::device::Front;
@@ -116,6 +118,8 @@ pub struct Ended {
     pub metrics: Metrics,
     /// Why the device could not be used to the end, if it could not.
     pub broken: Option<Broken>,
+    /// Why not everything lasts that was answered, if it does not.
+    pub unsaved: Option<&'static str>,
     /// Whether everything that clients did was taken down.
     pub recording: io::Result<()>,
 }
@@ -156,7 +160,8 @@ impl<'a> Server<'a> {
         }
         allow_files();
         let poll = Poll::new()?;
-        let waker = Waker::new(poll.registry(), WAKER)?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        let syncer = front.take_sync().map(|sync| Syncer::new(sync, &waker));
         let listen = |place: &Place, token| {
             let failed = |cause| ServeError::Place {
                 place: match place {
@@ -200,12 +205,12 @@ impl<'a> Server<'a> {
             operators,
             stopper: Stopper {
                 asked: Arc::default(),
-                waker: Arc::new(waker),
+                waker,
             },
             waiting_since: None,
             was_brief: false,
             has_others: thread::available_parallelism().is_ok_and(|count| count.get() > 1),
-            core: Core::new(export, front, recorder),
+            core: Core::new(export, front, syncer.transpose()?, recorder),
         })
     }
 
@@ -354,6 +359,7 @@ impl<'a> Server<'a> {
         Ok(Ended {
             metrics,
             broken: self.core.front.take_broken(),
+            unsaved: self.core.unsaved,
             recording: self.core.recording,
         })
     }
