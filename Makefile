@@ -38,8 +38,9 @@ test: setup no-std ## every test; at the end, which were skipped and why
 		$(CARGO) test --workspace --locked -- $(OUTSIDE) && \
 		$(CARGO) test --locked -p destage-trace -p destage-cli -p destage-fuzz --features $(PARQUET) --lib --test 'parquet*' --test replay -- $(OUTSIDE); \
 	} 2>&1 | tee $(TARGET)/test-output
+	@if reason=$$(sh python/tests/usable.sh $(PYTHON)); then $(MAKE) --no-print-directory python-test; \
+		else echo "make python-test: skipped: $$reason"; fi
 	@sh tests/skipped.sh $(TARGET)/test-output
-
 
 matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
 	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test matrix
@@ -94,6 +95,25 @@ ifndef SCALE
 	if [ -e $(TARGET)/recordings/tables.md ]; then sh experiments/between.sh docs/RECORDINGS.md $(TARGET)/recordings/tables.md; fi
 endif
 
+.PHONY: python python-test
+# Everything of Python stays here.
+VENV := .venv
+# The newest Python of at least 3.10 that can make environments; another one is named by PYTHON.
+PYTHON ?= python3
+
+python: setup $(VENV)/installed ## the Python package, built as the tests are, in an environment of the project's own: .venv
+	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet
+
+$(VENV)/installed: python/requirements.txt
+	@sh python/tests/usable.sh $(PYTHON)
+	$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement python/requirements.txt || { \
+		echo "make python: what python/requirements.txt names could not be installed; expected a way to a Python package index"; exit 1; }
+	@touch $@
+
+python-test: python ## the tests of the Python package
+	$(VENV)/bin/python -m pytest --quiet
+
 bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches
 	$(TARGET)/release/destage-benches $(DESTAGE)
@@ -125,4 +145,5 @@ soak-memory: setup ## 10 GB of generated trace through a run: the peak of memory
 	DESTAGE_SOAK_BYTES=10000000000 $(CARGO) test --release --locked -p destage-cli --test memory -- --nocapture
 
 clean: ## remove what was built
+	rm -rf $(VENV) python/destage/_core.abi3.so
 	$(CARGO) clean

@@ -20,7 +20,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("sim", BELOW_SIM),
     ("destage", BELOW_LIBRARY),
     ("serve", BELOW_SERVE),
-    ("python", BELOW_ALL),
+    ("python", ABOVE_ALL),
     ("cli", BELOW_ALL),
     ("tests", BELOW_ALL),
 ];
@@ -34,6 +34,8 @@ const BELOW_SERVE: &[&str] = &[
 const BELOW_ALL: &[&str] = &[
     "base", "buffer", "flash", "device", "trace", "workload", "sim", "destage", "serve", "memory",
 ];
+/// The wheel carries the command line.
+const ABOVE_ALL: &[&str] = &["destage", "memory", "cli"];
 /// The one crate with unsafe code, for a reason its manifest gives. All others have the lints of the workspace.
 const UNSAFE: &str = "memory";
 /// Crates that have to run without an operating system.

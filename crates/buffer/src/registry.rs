@@ -40,8 +40,10 @@ pub struct SchemeConfig<'a> {
     pub values: &'a Values,
 }
 
+/// Makes a scheme. A row that is made while the program runs may carry something in it.
+pub type Build = dyn Fn(&SchemeConfig) -> Box<dyn Scheme> + Sync;
+
 /// One scheme.
-#[derive(Debug)]
 pub struct SchemeRow {
     /// The value of `buffer.kind`.
     pub name: &'static str,
@@ -59,7 +61,16 @@ pub struct SchemeRow {
     /// caller that has none refuses the scheme before.
     pub needs_future: bool,
     /// Makes it.
-    pub build: fn(&SchemeConfig) -> Box<dyn Scheme>,
+    pub build: &'static Build,
+}
+
+impl core::fmt::Debug for SchemeRow {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter
+            .debug_tuple("SchemeRow")
+            .field(&self.name)
+            .finish()
+    }
 }
 
 impl SchemeRow {

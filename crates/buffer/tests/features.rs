@@ -30,7 +30,7 @@ const EVERYTHING: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let set_pages = config.capacity_pages as usize / 2;
         Box::new(Everything {
             order: Vec::new(),
@@ -163,7 +163,7 @@ struct Padded(Vec<Entry>);
 
 const PADDED: SchemeRow = SchemeRow {
     name: "padded",
-    build: |_| Box::new(Padded(Vec::new())),
+    build: &|_| Box::new(Padded(Vec::new())),
     ..EVERYTHING
 };
 

@@ -6,7 +6,6 @@
 //! | `choices` | from what was typed to settings, in the order it was typed |
 //! | `run` `compare` `precondition` `demo` `info` `fit` `list` `show` | one command each |
 //! | `power` | `run` with bytes, whose power fails |
-//! | `catalogue` | the row of a parameter by its dotted name |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
 //! | `serve` `operate` `replay` `crash` `serve_args` | the device live: the server, what it is told, traces played to it, programs on it whose power fails; what may be typed there |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
@@ -27,7 +26,6 @@
 mod about;
 mod args;
 mod budget;
-mod catalogue;
 mod choices;
 mod compare;
 #[cfg(unix)]

@@ -9,7 +9,7 @@ use destage_sim::settings::{Config, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
     BadLines, FORMATS, Operation, ReadOptions, Reader, Request, TraceError, can_be_read_again,
-    format, injected,
+    format, injected, placed,
 };
 use destage_workload::fitted::{self, Profile};
 use destage_workload::{WORKLOADS, Workload};
@@ -275,7 +275,10 @@ impl Input {
                 Source::generated(self.name(), sliced(requests, options))
             }
             Kind::Requests(name, requests) => {
-                let requests = Arc::clone(requests);
+                let requests = match placed(name, requests, options)? {
+                    Some(placed) => placed.into(),
+                    None => Arc::clone(requests),
+                };
                 let requests = (0..requests.len()).map(move |index| requests[index]);
                 Source::generated(name, sliced(Box::new(requests), options))
             }

@@ -19,6 +19,7 @@
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
 //! | [`trace_metrics`], [`Inspection`] | what an input is like |
 //! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
+//! | [`registries`] | the registries as values: `destage list` and `destage show` |
 //! | [`state`] | a prepared device in a file for later runs |
 //! | [`Error`] | why nothing comes of it |
 //! | [`base`], [`buffer`], [`flash`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
@@ -41,6 +42,7 @@ mod passes;
 mod pool;
 mod progress;
 mod record;
+pub mod registries;
 pub mod reproduce;
 mod results;
 mod run;

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 const EPOCH_MARGIN: Ticks = 1 << 60;
 
 /// Times that begin this late count from a day of the calendar, not from the beginning of a trace: ten years.
-const CALENDAR: Ticks = 3650 * 86_400 * TICKS_PER_SECOND;
+pub(crate) const CALENDAR: Ticks = 3650 * 86_400 * TICKS_PER_SECOND;
 
 /// What a time is that 64 bits cannot hold.
 pub(crate) const TIME_MAX: &str = "a time below 2^64 ticks of 0.1 ns, 58 years";

@@ -35,6 +35,7 @@ pub mod error;
 mod faults;
 pub mod format;
 mod formats;
+mod held;
 mod injection;
 pub mod options;
 mod order;
@@ -57,6 +58,7 @@ pub use array::Array;
 pub use digest::{digest, hexadecimal};
 pub use error::{Excerpt, Fault, TraceError};
 pub use format::{FORMATS, Format, TimeUnit};
+pub use held::{Columns, placed};
 pub use injection::injected;
 pub use options::{
     BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, Streams, Volumes, ZeroLength,

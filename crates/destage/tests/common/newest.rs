@@ -18,7 +18,7 @@ pub static ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         Box::new(Newest {
             order: SlotList::new(config.capacity_pages),
         })

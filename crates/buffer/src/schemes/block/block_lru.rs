@@ -56,7 +56,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let (pads, rules) = (parameters.pad, &parameters.rules);
         Box::new(BlockLru::<()>::new(config, pads, rules))

@@ -30,7 +30,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let pads = parameters.pad;
         let unit = Unit::Block { pads };

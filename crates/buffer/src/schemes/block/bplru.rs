@@ -62,7 +62,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| Box::new(Bplru::new(config)),
+    build: &|config| Box::new(Bplru::new(config)),
 };
 
 /// Of a cluster: the offset that would continue its run of pages in order; the pages of a block once the

@@ -54,7 +54,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(Clc {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),

@@ -40,7 +40,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let largest = config.cluster_pages.min(config.capacity_pages);
         let parameters = Parameters::from_values(config.values);
         Box::new(Fab {

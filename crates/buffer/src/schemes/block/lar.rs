@@ -44,7 +44,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         Box::new(Lar {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             order: Buckets::new(1),

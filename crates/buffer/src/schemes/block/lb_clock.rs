@@ -58,7 +58,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let parameters = Parameters::from_values(config.values);
         Box::new(LbClock {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),

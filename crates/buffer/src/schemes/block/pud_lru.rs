@@ -49,7 +49,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let largest = config.cluster_pages.min(config.capacity_pages);
         Box::new(PudLru {

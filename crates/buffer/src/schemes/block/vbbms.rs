@@ -48,7 +48,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let region = |block_pages| Region {
             blocks: Clusters::new(config.capacity_pages, block_pages),

@@ -36,7 +36,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: true,
-    build: |config| {
+    build: &|config| {
         let Some(future) = config.future else {
             panic!(
                 "belady chooses by the writes to come and was not told them; \

@@ -25,7 +25,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         Box::new(Infinite {
             pages: SlotLists::new(2, config.capacity_pages),
         })

@@ -51,7 +51,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let striping = Striping::new(config, parameters.stride);
         Box::new(Ecr {

@@ -55,7 +55,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let capacity = config.capacity_pages;
         let threshold = match parameters.thr_migrate {

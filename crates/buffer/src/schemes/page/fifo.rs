@@ -21,7 +21,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         Box::new(Fifo {
             order: SlotList::new(config.capacity_pages),
         })

@@ -53,7 +53,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let capacity = config.capacity_pages;
         let hir = (parameters.hir_frac * f64::from(capacity)) as u32;

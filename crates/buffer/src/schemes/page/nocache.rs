@@ -20,7 +20,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: &[],
     needs_future: false,
-    build: |_| Box::new(NoCache),
+    build: &|_| Box::new(NoCache),
 };
 
 struct NoCache;

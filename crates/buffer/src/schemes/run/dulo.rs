@@ -74,7 +74,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let stage = parameters.dulo_stage as usize;
         let (cluster, grouping) = match parameters.dulo_cut {

@@ -17,5 +17,5 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Distributed::ROWS,
     needs_future: false,
-    build: |config| distributed(config, Rule::Frequency),
+    build: &|config| distributed(config, Rule::Frequency),
 };

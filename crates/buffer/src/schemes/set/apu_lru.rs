@@ -19,5 +19,5 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Central::ROWS,
     needs_future: false,
-    build: |config| central(config, Rule::Recency),
+    build: &|config| central(config, Rule::Recency),
 };

@@ -19,5 +19,5 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Distributed::ROWS,
     needs_future: false,
-    build: |config| distributed(config, Rule::Recency),
+    build: &|config| distributed(config, Rule::Recency),
 };

@@ -18,5 +18,5 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: WriteBack::ROWS,
     needs_future: false,
-    build: write_back,
+    build: &write_back,
 };

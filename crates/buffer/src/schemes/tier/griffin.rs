@@ -58,7 +58,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: true,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let or_never = |value| if value == 0 { u64::MAX } else { value };
         let parameters = Parameters::from_values(config.values);
         let timeout = parameters.griffin_timeout_s * TICKS_PER_S;

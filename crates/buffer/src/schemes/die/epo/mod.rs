@@ -62,7 +62,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| {
+    build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let dies = config.dies.max(1);
         let batch_max = match parameters.epo_batch_max {

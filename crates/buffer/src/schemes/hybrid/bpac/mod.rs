@@ -55,7 +55,7 @@ pub const ROW: SchemeRow = SchemeRow {
     reconstructed: false,
     parameters: Parameters::ROWS,
     needs_future: false,
-    build: |config| Box::new(Bpac::new(config)),
+    build: &|config| Box::new(Bpac::new(config)),
 };
 
 /// What the pages of a cluster look like.

@@ -1,0 +1,152 @@
+//! The registries as values: a row for each scheme, layer, profile, format, workload, metric and experiment.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `page` | one row with its parameters |
+
+mod page;
+
+use destage_buffer::SCHEMES;
+use destage_flash::ftl::FTLS;
+use destage_sim::metrics::METRICS;
+use destage_sim::profiles::PROFILES;
+use destage_trace::FORMATS;
+use destage_trace::statistics::StatisticRow;
+use destage_workload::WORKLOADS;
+use serde_json::{Map, Value};
+
+pub use page::{Entry, Page, buffer, ftl, parameters, profile, workload};
+
+use crate::error::Error;
+use crate::reproduce::Paper;
+use crate::study::Study;
+
+/// What there are lists of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Registry {
+    /// Schemes.
+    Buffers,
+    /// Translation layers.
+    Ftls,
+    /// Device profiles.
+    Profiles,
+    /// Formats of traces.
+    Formats,
+    /// Synthetic workloads.
+    Workloads,
+    /// Metrics of runs and of inputs.
+    Metrics,
+    /// The papers' experiments.
+    Experiments,
+}
+
+/// A row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Its name.
+    pub name: String,
+    /// One sentence.
+    pub about: String,
+    /// What else is known of it.
+    pub fields: Vec<(&'static str, Value)>,
+}
+
+impl Row {
+    fn new(name: impl Into<String>, about: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            about: about.into(),
+            fields: Vec::new(),
+        }
+    }
+
+    fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    /// As an object: `name`, what else is known, `about`.
+    #[must_use]
+    pub fn to_json(self) -> Value {
+        let mut map = Map::new();
+        map.insert("name".into(), self.name.into());
+        map.extend(
+            self.fields
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value)),
+        );
+        map.insert("about".into(), self.about.into());
+        Value::Object(map)
+    }
+}
+
+/// The rows of `registry`, in its order.
+///
+/// # Errors
+/// If an experiment that comes with the library cannot be read.
+pub fn rows(registry: Registry) -> Result<Vec<Row>, Error> {
+    Ok(match registry {
+        Registry::Buffers => SCHEMES
+            .iter()
+            .map(|row| {
+                Row::new(row.name, row.about)
+                    .with("family", row.family)
+                    .with("source", row.source)
+                    .with("reconstructed", row.reconstructed)
+            })
+            .collect(),
+        Registry::Ftls => FTLS
+            .iter()
+            .map(|row| Row::new(row.name, row.about).with("source", row.source))
+            .collect(),
+        Registry::Profiles => PROFILES
+            .iter()
+            .map(|profile| {
+                let describe = |key| profile.describe(key).unwrap_or_default();
+                Row::new(profile.name, describe("about")).with("source", describe("source"))
+            })
+            .collect(),
+        Registry::Formats => FORMATS
+            .iter()
+            .map(|format| {
+                Row::new(format.name, format.about)
+                    .with("columns", format.columns)
+                    .with("time_unit", format.time_unit.name())
+                    .with("extensions", format.extensions.to_vec())
+                    .with("example", format.example)
+            })
+            .collect(),
+        Registry::Workloads => WORKLOADS
+            .iter()
+            .map(|row| Row::new(row.name, row.about))
+            .collect(),
+        Registry::Metrics => METRICS
+            .iter()
+            .map(|row| Row::new(row.name, row.about).with("unit", row.unit))
+            // Those of an input stand beside those of a run.
+            .chain(
+                StatisticRow::all()
+                    .map(|row| Row::new(row.metric(), row.about).with("unit", row.unit)),
+            )
+            .collect(),
+        Registry::Experiments => experiments()?,
+    })
+}
+
+/// The papers' experiments, by the names that `reproduce` takes.
+fn experiments() -> Result<Vec<Row>, Error> {
+    let papers = Paper::shipped()?;
+    let of_paper = |paper: &Paper| {
+        let row = |study: &Study| {
+            let claims = paper.claims_of(&study.name);
+            let about = match claims {
+                0 => study.title().to_owned(),
+                1 => format!("{} (1 claim)", study.title()),
+                more => format!("{} ({more} claims)", study.title()),
+            };
+            Row::new(format!("{}/{}", paper.name, study.name), about).with("claims", claims)
+        };
+        paper.studies.iter().map(row).collect::<Vec<_>>()
+    };
+    Ok(papers.iter().flat_map(of_paper).collect())
+}

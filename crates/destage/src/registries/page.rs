@@ -1,0 +1,247 @@
+//! One row of a registry with its parameters: default, unit, range and source.
+
+use destage_base::parameter::{Parameter, Value as Setting};
+use destage_buffer::{COMMON, SCHEMES, SchemeRow};
+use destage_flash::ftl::{FTLS, FtlRow};
+use destage_sim::capacity::STAND_INS;
+use destage_sim::parameters::PARAMETERS;
+use destage_sim::profiles::PROFILES;
+use destage_sim::settings::Settings;
+use destage_trace::PARAMETERS as TRACE_PARAMETERS;
+use destage_workload::WORKLOADS;
+use serde_json::{Map, Value, json};
+
+use crate::error::Error;
+use crate::json;
+
+/// A row, or all that belongs to none, with its parameters in parts.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub about: String,
+    /// Where it comes from; empty if nothing is to be said.
+    pub source: String,
+    /// Parameters below headings.
+    pub parts: Vec<(&'static str, Vec<Entry>)>,
+}
+
+/// One parameter under its full name.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The dotted name.
+    pub name: String,
+    /// What is known of it.
+    pub row: &'static Parameter,
+    /// The value, and where it comes from, where something sets it.
+    pub set: Option<(Setting, String)>,
+    /// What its row gives as a default is an example: it is not set unless somebody does.
+    pub has_example: bool,
+}
+
+fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
+    let entry = |row: &'static Parameter| {
+        let name = format!("{prefix}{}", row.name);
+        Entry {
+            name,
+            row,
+            set: None,
+            has_example: false,
+        }
+    };
+    rows.iter().map(entry).collect()
+}
+
+fn stand_ins() -> Vec<Entry> {
+    let mut all = entries("", STAND_INS);
+    all.iter_mut().for_each(|entry| entry.has_example = true);
+    all
+}
+
+/// Parameters of device, host, trace and run, and those that all buffers have.
+#[must_use]
+pub fn parameters() -> Page {
+    let mut all = entries("", PARAMETERS);
+    all.extend(entries("", TRACE_PARAMETERS));
+    // Those of a section together, in the order sections first appear.
+    let section = |entry: &Entry| entry.name.split('.').next().map(str::to_owned);
+    let order: Vec<_> = all.iter().map(section).collect();
+    all.sort_by_key(|entry| order.iter().position(|other| *other == section(entry)));
+    Page {
+        name: "parameters".into(),
+        about: "Parameters of device, host, trace and run.".into(),
+        source: String::new(),
+        parts: vec![
+            ("", all),
+            (
+                "Parameters common to all buffers",
+                entries("buffer.", COMMON),
+            ),
+            ("What stands for others", stand_ins()),
+        ],
+    }
+}
+
+/// The scheme called `name`.
+///
+/// # Errors
+/// If there is no such scheme.
+pub fn buffer(name: &str) -> Result<Page, Error> {
+    let row = find_row(name, "buffer", SCHEMES, |row| row.name)?;
+    let reconstructed = if row.reconstructed {
+        " Rules put together from descriptions by others."
+    } else {
+        ""
+    };
+    Ok(Page {
+        name: row.name.into(),
+        about: format!("{}{reconstructed}", row.about),
+        source: row.source.into(),
+        parts: vec![
+            ("Its own parameters", entries("buffer.", row.parameters)),
+            (
+                "Parameters common to all buffers",
+                entries("buffer.", COMMON),
+            ),
+        ],
+    })
+}
+
+/// The translation layer called `name`.
+///
+/// # Errors
+/// If there is no such layer.
+pub fn ftl(name: &str) -> Result<Page, Error> {
+    let row = find_row(name, "ftl", FTLS, |row| row.name)?;
+    Ok(Page {
+        name: row.name.into(),
+        about: row.about.into(),
+        source: row.source.into(),
+        parts: vec![("", entries("ftl.", row.parameters))],
+    })
+}
+
+/// The workload called `name`.
+///
+/// # Errors
+/// If there is no such workload.
+pub fn workload(name: &str) -> Result<Page, Error> {
+    let row = find_row(name, "workload", WORKLOADS, |row| row.name)?;
+    Ok(Page {
+        name: row.name.into(),
+        about: row.about.into(),
+        source: String::new(),
+        parts: vec![("", entries("workload.", row.parameters))],
+    })
+}
+
+/// The profile called `name`, with what it sets.
+///
+/// # Errors
+/// If there is no such profile.
+pub fn profile(name: &str) -> Result<Page, Error> {
+    let row = find_row(name, "profile", PROFILES, |row| row.name)?;
+    let mut settings = Settings::new();
+    settings.load_profile(name)?;
+    let config = settings.resolve()?;
+    let values = config.parameters();
+    let source = row.describe("source").unwrap_or_default();
+    let set = settings.keys().filter_map(|key| {
+        let row = row_of(key, config.scheme, config.ftl_row)?;
+        Some(Entry {
+            name: key.to_owned(),
+            row,
+            set: values.get(key).map(|value| (value.clone(), source.clone())),
+            has_example: false,
+        })
+    });
+    Ok(Page {
+        name: row.name.into(),
+        about: row.describe("about").unwrap_or_default(),
+        parts: vec![("What it sets", set.collect())],
+        source,
+    })
+}
+
+fn find_row<R>(
+    name: &str,
+    what: &str,
+    rows: &'static [R],
+    name_of: fn(&R) -> &'static str,
+) -> Result<&'static R, Error> {
+    rows.iter().find(|row| name_of(row) == name).ok_or_else(|| {
+        let names = rows.iter().map(name_of);
+        Error::unknown(format!("show {what} {name:?}: no such {what}"), name, names)
+    })
+}
+
+/// The row of `key`, where `scheme` and `ftl` are chosen.
+fn row_of(key: &str, scheme: &SchemeRow, ftl: &FtlRow) -> Option<&'static Parameter> {
+    let named = |rows: &'static [Parameter], name: &str| rows.iter().find(|row| row.name == name);
+    if let Some(row) = named(PARAMETERS, key).or_else(|| named(TRACE_PARAMETERS, key)) {
+        return Some(row);
+    }
+    match key.split_once('.')? {
+        ("buffer", name) => named(COMMON, name).or_else(|| named(scheme.parameters, name)),
+        ("ftl", name) => named(ftl.parameters, name),
+        _ => None,
+    }
+}
+
+impl Page {
+    /// `{"name", "about", "source", "parameters": [...]}`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let mut map = Map::new();
+        map.insert("name".into(), json!(self.name));
+        map.insert("about".into(), json!(self.about));
+        if !self.source.is_empty() {
+            map.insert("source".into(), json!(self.source));
+        }
+        let entries = self.parts.iter().flat_map(|(_, entries)| entries);
+        map.insert(
+            "parameters".into(),
+            Value::Array(entries.map(Entry::to_json).collect()),
+        );
+        Value::Object(map)
+    }
+}
+
+impl Entry {
+    /// Where the value comes from; of one that nothing sets, the default.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        let set = self.set.as_ref();
+        set.map_or(self.row.source, |(_, source)| source)
+    }
+
+    /// `{"name", "value", "default", "unit", "range", "about", "source"}`.
+    #[must_use]
+    pub fn to_json(&self) -> Value {
+        let row = self.row;
+        let mut map = Map::new();
+        map.insert("name".into(), json!(self.name));
+        if let Some((value, _)) = &self.set {
+            map.insert("value".into(), json::setting(value));
+        }
+        // The row's own check of the default is the one that types it.
+        let default = row
+            .read(row.default)
+            .map_or(json!(row.default), |value| json::setting(&value));
+        match self.has_example {
+            true => {
+                map.insert("default".into(), Value::Null);
+                map.insert("example".into(), default);
+            }
+            false => {
+                map.insert("default".into(), default);
+            }
+        }
+        map.insert("unit".into(), json!(row.unit));
+        map.insert("range".into(), json!(row.expected()));
+        map.insert("about".into(), json!(row.about));
+        map.insert("source".into(), json!(self.source()));
+        Value::Object(map)
+    }
+}

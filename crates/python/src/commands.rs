@@ -1,0 +1,279 @@
+//! One function for each thing to do.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use destage::reproduce::{Paper, Plan, shipped_traces};
+use destage::sim::observer::{Observer, Response};
+use destage::study::{Extra, Scale, Store, Study, Traces};
+use destage::{
+    Combination, CurvePlan, Effort, Error, Facts, Goal, Grid, Manifest, SIZED_SCHEMES, SizePlan,
+    csv,
+};
+use numpy::{IntoPyArray, PyArray1};
+use pyo3::prelude::*;
+
+use crate::errors::raised;
+use crate::inputs::Input;
+use crate::settings::Settings;
+use crate::work::{Watch, watched};
+
+/// The command line; its exit status.
+#[pyfunction]
+pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
+    py.detach(|| {
+        let status = destage_cli::main(arguments);
+        // Nobody else does that where Rust does not own the program.
+        let _ = std::io::stdout().flush();
+        status
+    })
+}
+
+/// What the user should know of the inputs.
+fn warnings(manifest: &Manifest) -> Vec<String> {
+    let facts = manifest.inputs.iter();
+    facts.flat_map(Facts::warnings_of_simulation).collect()
+}
+
+/// Responses by the number of their request.
+#[derive(Default)]
+struct Responses(Option<Columns>);
+
+/// Arrival and response in ms, and operation.
+type Columns = Vec<(f64, f64, u8)>;
+
+impl Observer for Responses {
+    fn wants_responses(&self) -> bool {
+        self.0.is_some()
+    }
+
+    fn response(&mut self, response: &Response) {
+        let Some(columns) = &mut self.0 else { return };
+        let index = response.index as usize;
+        if columns.len() <= index {
+            columns.resize(index + 1, (f64::NAN, f64::NAN, u8::MAX));
+        }
+        let milliseconds = |ticks| ticks as f64 / destage::base::time::TICKS_PER_MS as f64;
+        columns[index] = (
+            milliseconds(response.arrival),
+            response.response.map_or(f64::NAN, milliseconds),
+            response.operation as u8,
+        );
+    }
+}
+
+/// Arrival, response and operation, a row a request.
+type Arrays<'py> = (
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<u8>>,
+);
+
+/// One run: its JSON, what the user should know, and the responses if they are wanted.
+#[pyfunction]
+pub(crate) fn simulate<'py>(
+    py: Python<'py>,
+    input: &Input,
+    settings: &Settings,
+    responses: bool,
+    tell: &Bound<'py, PyAny>,
+) -> PyResult<(String, Vec<String>, Option<Arrays<'py>>)> {
+    let combination = Combination::new(&settings.of).map_err(|error| raised(&error))?;
+    if responses && !combination.config.is_timed() {
+        return Err(raised(&Error::Input(
+            "responses: this run has no response times; expected sim.costing=event and an FTL other than none"
+                .to_owned(),
+        )));
+    }
+    let input = input.0.clone();
+    let (text, warnings, responses) =
+        watched(py, &Arc::clone(&settings.watch), tell, move |watch| {
+            let mut observer = Responses(responses.then(Vec::new));
+            let outcome = destage::run(&input, &combination, watch, &mut observer)?;
+            Ok((outcome.to_json(), warnings(&outcome.manifest), observer.0))
+        })?;
+    let arrays = responses.map(|rows| {
+        let column = |of: fn(&(f64, f64, u8)) -> f64| -> Vec<f64> { rows.iter().map(of).collect() };
+        let operations: Vec<u8> = rows.iter().map(|row| row.2).collect();
+        (
+            column(|row| row.0).into_pyarray(py),
+            column(|row| row.1).into_pyarray(py),
+            operations.into_pyarray(py),
+        )
+    });
+    Ok((text, warnings, arrays))
+}
+
+/// With `threads`, or as many as there are cores for 0.
+fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
+    Effort {
+        threads,
+        progress: watch,
+        ..Effort::default()
+    }
+}
+
+/// A cross product: its JSON, what the user should know, and the columns of a table of it.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python has names for them")]
+pub(crate) fn compare(
+    py: Python<'_>,
+    inputs: Vec<PyRef<'_, Input>>,
+    settings: &Settings,
+    buffers: Option<Vec<String>>,
+    sizes: Option<Vec<String>>,
+    ftls: Option<Vec<String>>,
+    threads: usize,
+    tell: &Bound<'_, PyAny>,
+) -> PyResult<(String, Vec<String>, Vec<String>)> {
+    let mut grid = Grid::new(settings.of.clone());
+    if let Some(items) = buffers {
+        grid = grid.buffers(items);
+    }
+    if let Some(items) = sizes {
+        grid = grid.sizes(items);
+    }
+    if let Some(items) = ftls {
+        grid = grid.ftls(items);
+    }
+    let combinations = grid.combinations().map_err(|error| raised(&error))?;
+    let inputs: Vec<_> = inputs.iter().map(|input| input.0.clone()).collect();
+    let results = watched(py, &settings.watch, tell, move |watch| {
+        destage::compare(&inputs, &combinations, &effort(threads, watch))
+    })?;
+    // If not one run gave a result, there are no results, as on the command line.
+    if results.runs.iter().all(|run| run.error.is_some())
+        && let Some(error) = results.runs.iter().find_map(|run| run.error.as_ref())
+    {
+        return Err(raised(error));
+    }
+    let csv::Columns {
+        parameters,
+        metrics,
+    } = csv::Columns::of(&results.runs);
+    let columns = parameters.into_iter().map(str::to_owned).chain(metrics);
+    Ok((
+        results.to_json(),
+        warnings(&results.manifest),
+        columns.collect(),
+    ))
+}
+
+/// Metrics over the size of the buffer: their JSON, and what the user should know.
+#[pyfunction]
+pub(crate) fn curve(
+    py: Python<'_>,
+    input: &Input,
+    settings: &Settings,
+    buffers: Option<Vec<String>>,
+    sizes: Option<Vec<String>>,
+    threads: usize,
+    tell: &Bound<'_, PyAny>,
+) -> PyResult<(String, Vec<String>)> {
+    let plan = CurvePlan {
+        settings: settings.of.clone(),
+        buffers,
+        sizes,
+    };
+    let input = input.0.clone();
+    let curves = watched(py, &settings.watch, tell, move |watch| {
+        destage::curve(&input, &plan, &effort(threads, watch))
+    })?;
+    Ok((curves.to_json(), warnings(&curves.manifest)))
+}
+
+/// The smallest buffers that reach goals: their JSON, and what the user should know.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python has names for them")]
+pub(crate) fn size(
+    py: Python<'_>,
+    input: &Input,
+    settings: &Settings,
+    goals: Vec<String>,
+    buffers: Option<Vec<String>>,
+    sizes: Option<Vec<String>>,
+    threads: usize,
+    tell: &Bound<'_, PyAny>,
+) -> PyResult<(String, Vec<String>)> {
+    let goals: Result<_, _> = goals.iter().map(|text| Goal::read(text)).collect();
+    let plan = SizePlan {
+        settings: settings.of.clone(),
+        buffers: buffers.unwrap_or_else(|| SIZED_SCHEMES.map(str::to_owned).to_vec()),
+        sizes,
+        goals: goals.map_err(|error| raised(&error))?,
+    };
+    let input = input.0.clone();
+    let answers = watched(py, &settings.watch, tell, move |watch| {
+        destage::size(&input, &plan, &effort(threads, watch))
+    })?;
+    Ok((answers.to_json(), warnings(&answers.manifest)))
+}
+
+/// Where the papers' traces are: in `folder`, and `NAME=FILE`.
+fn traces(mut known: Traces, pairs: &[String], folder: Option<PathBuf>) -> Result<Traces, Error> {
+    for pair in pairs {
+        known.add_pair(pair)?;
+    }
+    if let Some(folder) = folder {
+        known.look_in(&folder)?;
+    }
+    Ok(known)
+}
+
+fn scale(is_full: bool) -> Scale {
+    match is_full {
+        false => Scale::Reduced,
+        true => Scale::Full,
+    }
+}
+
+/// A study file: its JSON.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python has names for them")]
+pub(crate) fn study(
+    py: Python<'_>,
+    path: PathBuf,
+    results: PathBuf,
+    pairs: Vec<String>,
+    folder: Option<PathBuf>,
+    is_full: bool,
+    threads: usize,
+    tell: &Bound<'_, PyAny>,
+) -> PyResult<String> {
+    watched(py, &Arc::default(), tell, move |watch| {
+        let study = Study::read(&path)?;
+        let store = Store::open(&results)?;
+        let traces = traces(shipped_traces()?, &pairs, folder)?;
+        let report = study.carry_out(scale(is_full), &traces, &store, &effort(threads, watch))?;
+        Ok(report.to_json())
+    })
+}
+
+/// The papers' experiments: their JSON.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python has names for them")]
+pub(crate) fn reproduce(
+    py: Python<'_>,
+    what: Option<String>,
+    results: PathBuf,
+    pairs: Vec<String>,
+    folder: Option<PathBuf>,
+    is_full: bool,
+    threads: usize,
+    tell: &Bound<'_, PyAny>,
+) -> PyResult<String> {
+    watched(py, &Arc::default(), tell, move |watch| {
+        let plan = Plan {
+            papers: Plan::choose(Paper::shipped()?, what.as_deref())?,
+            scale: scale(is_full),
+            traces: traces(shipped_traces()?, &pairs, folder)?,
+            extra: Extra::default(),
+            // One experiment cannot choose between readings: all claims of the paper do.
+            readings: what.is_none_or(|name| !name.contains('/')),
+        };
+        let report = plan.carry_out(&Store::open(&results)?, &effort(threads, watch))?;
+        Ok(report.to_json())
+    })
+}

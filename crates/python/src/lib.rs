@@ -1,0 +1,46 @@
+//! The Python module `destage._core`: arguments in, results out.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `errors` | the exceptions, and which error becomes which |
+//! | `inputs` | traces, workloads and requests in arrays |
+//! | `settings` | settings, and schemes written in Python among them |
+//! | `work` | simulations beside the interpreter, which go on being interruptible |
+//! | `commands` | one function for each thing to do |
+//! | `registries` | what there is to choose from |
+//! | `scheme` | a scheme written in Python, held to its contract |
+//!
+//! What a user sees is the package in `python/destage`, and docs/PYTHON.md.
+
+mod commands;
+mod errors;
+mod inputs;
+mod registries;
+mod scheme;
+mod settings;
+mod work;
+
+use pyo3::prelude::*;
+
+// So that `--memory-limit` holds for the command line within the wheel. Nothing is limited until that sets it.
+#[global_allocator]
+static MEMORY: destage_memory::Budget = destage_memory::Budget;
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    errors::register(module)?;
+    module.add("__version__", destage::version())?;
+    module.add_class::<inputs::Input>()?;
+    module.add_class::<settings::Settings>()?;
+    module.add_class::<scheme::Access>()?;
+    module.add_class::<scheme::Need>()?;
+    module.add_function(wrap_pyfunction!(commands::main, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::curve, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::size, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::study, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::reproduce, module)?)?;
+    module.add_function(wrap_pyfunction!(registries::rows, module)?)?;
+    module.add_function(wrap_pyfunction!(registries::page, module)?)
+}

@@ -1,0 +1,41 @@
+//! The registries, as JSON.
+
+use destage::Error;
+use destage::json;
+use destage::registries::{self, Registry, Row};
+use pyo3::prelude::*;
+use serde_json::Value;
+
+use crate::errors::raised;
+
+/// The rows of a registry: what `destage list NAME --json` prints.
+#[pyfunction]
+pub(crate) fn rows(registry: &str) -> PyResult<String> {
+    let registry = match registry {
+        "buffers" => Registry::Buffers,
+        "ftls" => Registry::Ftls,
+        "profiles" => Registry::Profiles,
+        "formats" => Registry::Formats,
+        "workloads" => Registry::Workloads,
+        "metrics" => Registry::Metrics,
+        "experiments" => Registry::Experiments,
+        other => return Err(raised(&Error::Internal(format!("no registry {other:?}")))),
+    };
+    let rows = registries::rows(registry).map_err(|error| raised(&error))?;
+    let rows = rows.into_iter().map(Row::to_json).collect();
+    Ok(json::text(&Value::Array(rows)))
+}
+
+/// A row with its parameters: what `destage show WHAT NAME --json` prints.
+#[pyfunction]
+pub(crate) fn page(what: &str, name: &str) -> PyResult<String> {
+    let page = match what {
+        "buffer" => registries::buffer(name),
+        "ftl" => registries::ftl(name),
+        "profile" => registries::profile(name),
+        "workload" => registries::workload(name),
+        _ => Ok(registries::parameters()),
+    };
+    page.map(|page| json::text(&page.to_json()))
+        .map_err(|error| raised(&error))
+}

@@ -1,0 +1,388 @@
+//! A scheme written in Python, held to its contract at each call.
+//!
+//! A trait of Rust cannot fail, and Python can: what is raised is kept and stops the run, and until that has stopped,
+//! pages leave in an order of no meaning and nothing in Python is called any more.
+
+use std::sync::Arc;
+
+use destage::base::Lpn;
+use destage::base::time::TICKS_PER_MS;
+use destage::buffer::page_map::PageMap;
+use destage::buffer::scheme::{
+    Access as CoreAccess, AccessKind, Entry, Need as CoreNeed, Properties, Victim,
+};
+use destage::buffer::{Scheme, SchemeConfig, SchemeRow, View};
+use pyo3::prelude::*;
+
+use crate::errors::InputError;
+use crate::work::Watch;
+
+/// One page request, as a scheme sees it.
+#[pyclass(frozen, get_all, module = "destage")]
+#[derive(PartialEq)]
+pub(crate) struct Access {
+    /// Whether the host writes the page; else it reads it.
+    write: bool,
+    /// Page writes so far, this one included.
+    virtual_time: u64,
+    /// Simulated time in ms.
+    now_ms: f64,
+    /// Number of the host request; equal for all its pages.
+    request: u64,
+    /// How many pages that request has.
+    request_pages: u32,
+}
+
+/// Why pages have to leave.
+#[pyclass(frozen, get_all, module = "destage")]
+pub(crate) struct Need {
+    /// `evict` (room for a page), `flush` (everything has to reach the flash) or `flush_page` (this page has to).
+    kind: &'static str,
+    /// The page that is about to enter, or that has to reach the flash; None of `flush`.
+    page: Option<u64>,
+}
+
+/// What a scheme is copied from, for as long as the call lasts that it was given to.
+pub(crate) struct Prototype {
+    name: String,
+    object: Py<PyAny>,
+    allocates_reads: bool,
+    watch: Arc<Watch>,
+}
+
+/// A row for `object`, whose copies are the schemes of runs. It is never given back, a few hundred bytes; `object` is, with
+/// the prototype.
+pub(crate) fn row(
+    name: &str,
+    object: Bound<'_, PyAny>,
+    watch: &Arc<Watch>,
+) -> PyResult<(&'static SchemeRow, Arc<Prototype>)> {
+    let prototype = Arc::new(Prototype {
+        name: name.to_owned(),
+        allocates_reads: object.getattr("allocates_reads")?.is_truthy()?,
+        object: object.unbind(),
+        watch: Arc::clone(watch),
+    });
+    let weak = Arc::downgrade(&prototype);
+    let build = move |config: &SchemeConfig<'_>| -> Box<dyn Scheme> {
+        Box::new(Copied::new(weak.upgrade(), config))
+    };
+    let row = SchemeRow {
+        name: String::leak(name.to_owned()),
+        family: "python",
+        about: "A scheme written in Python.",
+        source: "",
+        reconstructed: false,
+        parameters: &[],
+        needs_future: false,
+        build: Box::leak(Box::new(build)),
+    };
+    Ok((Box::leak(Box::new(row)), prototype))
+}
+
+/// What the copy knows of the buffer: attributes of it.
+#[derive(Clone, Copy)]
+struct Surroundings {
+    capacity_pages: u32,
+    cluster_pages: u32,
+    dies: u32,
+    seed: u64,
+}
+
+/// The methods of a copy.
+struct Methods {
+    insert: Py<PyAny>,
+    touch: Py<PyAny>,
+    remove: Py<PyAny>,
+    evict: Py<PyAny>,
+    /// The access that was last made, since one request has many calls.
+    access: Py<Access>,
+}
+
+/// The scheme of one run.
+struct Copied {
+    /// Gone once nobody waits for the run.
+    prototype: Option<Arc<Prototype>>,
+    surroundings: Surroundings,
+    /// Made when they are first needed: a scheme is also built only to be asked what it is.
+    methods: Option<Methods>,
+    resident: Resident,
+    /// Something was raised: the run is about to stop.
+    has_failed: bool,
+}
+
+/// The resident pages.
+struct Resident {
+    slots: PageMap<()>,
+    /// In no order.
+    entries: Vec<Entry>,
+    /// By slot: where in `entries`.
+    places: Vec<usize>,
+}
+
+impl Resident {
+    fn insert(&mut self, entry: Entry) {
+        let slot = entry.slot.0 as usize;
+        if self.places.len() <= slot {
+            self.places.resize(slot + 1, 0);
+        }
+        self.places[slot] = self.entries.len();
+        self.entries.push(entry);
+        let (position, _) = self.slots.locate(entry.page);
+        self.slots.set_at(position, entry.page, entry.slot.0, ());
+    }
+
+    /// Takes out `page`, if it is there.
+    fn remove(&mut self, page: Lpn) -> Option<Entry> {
+        let slot = self.slots.remove(page)?;
+        let place = self.places[slot as usize];
+        let entry = self.entries.swap_remove(place);
+        if let Some(moved) = self.entries.get(place) {
+            self.places[moved.slot.0 as usize] = place;
+        }
+        Some(entry)
+    }
+}
+
+impl Copied {
+    fn new(prototype: Option<Arc<Prototype>>, config: &SchemeConfig<'_>) -> Self {
+        Self {
+            has_failed: prototype.is_none(),
+            prototype,
+            surroundings: Surroundings {
+                capacity_pages: config.capacity_pages,
+                cluster_pages: config.cluster_pages,
+                dies: config.dies,
+                seed: config.seed,
+            },
+            methods: None,
+            resident: Resident {
+                slots: PageMap::with_capacity(0),
+                entries: Vec::new(),
+                places: Vec::new(),
+            },
+        }
+    }
+
+    /// Calls `what` with the methods, unless something was raised before. What it raises ends the run.
+    fn call<T>(
+        &mut self,
+        what: impl FnOnce(Python<'_>, &mut Self, &mut Methods) -> PyResult<T>,
+    ) -> Option<T> {
+        if self.has_failed {
+            return None;
+        }
+        let prototype = Arc::clone(self.prototype.as_ref()?);
+        let result = Python::attach(|py| {
+            let mut methods = match self.methods.take() {
+                Some(methods) => methods,
+                None => prototype.methods(py, self.surroundings)?,
+            };
+            let result = what(py, self, &mut methods);
+            self.methods = Some(methods);
+            result
+        });
+        match result {
+            Ok(result) => Some(result),
+            Err(error) => {
+                prototype.watch.fail(error);
+                self.has_failed = true;
+                None
+            }
+        }
+    }
+
+    fn violation(&self, text: &str) -> PyErr {
+        let name = self
+            .prototype
+            .as_ref()
+            .map_or("", |prototype| &prototype.name);
+        InputError::new_err(format!("scheme {name:?}: {text}"))
+    }
+}
+
+impl Prototype {
+    /// A copy of it.
+    fn methods(&self, py: Python<'_>, of: Surroundings) -> PyResult<Methods> {
+        let copy = py
+            .import("copy")?
+            .call_method1("deepcopy", (self.object.bind(py),))?;
+        copy.setattr("capacity_pages", of.capacity_pages)?;
+        copy.setattr("cluster_pages", of.cluster_pages)?;
+        copy.setattr("dies", of.dies)?;
+        copy.setattr("seed", of.seed)?;
+        let method = |name: &str| copy.getattr(name).map(Bound::unbind);
+        let none = Access {
+            write: false,
+            virtual_time: 0,
+            now_ms: 0.0,
+            request: u64::MAX,
+            request_pages: 0,
+        };
+        Ok(Methods {
+            insert: method("insert")?,
+            touch: method("touch")?,
+            remove: method("remove")?,
+            evict: method("evict")?,
+            access: Py::new(py, none)?,
+        })
+    }
+}
+
+impl Methods {
+    /// `access` for Python.
+    fn access(&mut self, py: Python<'_>, access: &CoreAccess) -> PyResult<&Py<Access>> {
+        let access = Access {
+            write: access.kind == AccessKind::Write,
+            virtual_time: access.virtual_time,
+            now_ms: access.now as f64 / TICKS_PER_MS as f64,
+            request: access.request,
+            request_pages: access.request_pages,
+        };
+        if *self.access.get() != access {
+            self.access = Py::new(py, access)?;
+        }
+        Ok(&self.access)
+    }
+}
+
+impl Scheme for Copied {
+    fn properties(&self) -> Properties {
+        let of = self.prototype.as_ref();
+        Properties {
+            allocates_reads: of.is_some_and(|prototype| prototype.allocates_reads),
+            ..Properties::default()
+        }
+    }
+
+    fn insert(&mut self, entry: Entry, access: &CoreAccess) {
+        self.resident.insert(entry);
+        self.call(|py, _, methods| {
+            let access = methods.access(py, access)?.clone_ref(py);
+            methods.insert.call1(py, (entry.page.0, access)).map(drop)
+        });
+    }
+
+    fn touch(&mut self, entry: Entry, access: &CoreAccess) {
+        self.call(|py, _, methods| {
+            let access = methods.access(py, access)?.clone_ref(py);
+            methods.touch.call1(py, (entry.page.0, access)).map(drop)
+        });
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.resident.remove(entry.page);
+        self.call(|py, _, methods| methods.remove.call1(py, (entry.page.0,)).map(drop));
+    }
+
+    fn evict(&mut self, need: CoreNeed, access: &CoreAccess, _: &dyn View, victim: &mut Victim) {
+        let named = self.call(|py, own, methods| {
+            let wanted = Need::of(&need);
+            let access = methods.access(py, access)?.clone_ref(py);
+            let (kind, page) = (wanted.kind, wanted.page);
+            let answer = methods.evict.call1(py, (wanted, access))?;
+            let answer = answer.bind(py);
+            own.take(answer, kind, page, &mut victim.entries)
+        });
+        if named.is_some() {
+            return;
+        }
+        // The run is about to stop. What was taken before the fault was found stays named.
+        let forced = match need {
+            CoreNeed::FlushPage(entry) => Some(entry.page),
+            CoreNeed::Evict(_) | CoreNeed::Flush => None,
+        };
+        let any = self.resident.entries.last().map(|entry| entry.page);
+        let is_named =
+            forced.is_some_and(|page| victim.entries.iter().any(|entry| entry.page == page));
+        if victim.entries.is_empty() || (forced.is_some() && !is_named) {
+            let entry = forced.or(any).and_then(|page| self.resident.remove(page));
+            victim.entries.extend(entry);
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.resident.entries.len()
+    }
+}
+
+impl Copied {
+    /// Moves the pages of `answer` from the resident ones to `entries`.
+    fn take(
+        &mut self,
+        answer: &Bound<'_, PyAny>,
+        kind: &str,
+        page: Option<u64>,
+        entries: &mut Vec<Entry>,
+    ) -> PyResult<()> {
+        let asked = || match page {
+            Some(page) => format!("evict(need={kind}, page {page})"),
+            None => format!("evict(need={kind})"),
+        };
+        let given = || {
+            answer
+                .repr()
+                .map_or_else(|_| "an object".to_owned(), |text| text.to_string())
+        };
+        let refusal = |own: &Self, text: String| {
+            own.violation(&format!("{} answered {}: {text}", asked(), given()))
+        };
+        let Ok(pages) = answer.try_iter() else {
+            return Err(refusal(self, "expected pages, such as [7]".to_owned()));
+        };
+        for page in pages {
+            let page = page?;
+            let Ok(number) = page.extract::<u64>() else {
+                return Err(refusal(
+                    self,
+                    format!("{page} is no page; expected page numbers"),
+                ));
+            };
+            let Some(entry) = self.resident.remove(Lpn(number)) else {
+                let is_twice = entries.iter().any(|entry| entry.page.0 == number);
+                return Err(refusal(
+                    self,
+                    match is_twice {
+                        true => {
+                            format!("page {number} stands there twice; expected each page once")
+                        }
+                        false => format!(
+                            "page {number} is not resident; expected pages that were inserted and have not left"
+                        ),
+                    },
+                ));
+            };
+            entries.push(entry);
+        }
+        if entries.is_empty() && !self.resident.entries.is_empty() {
+            let count = self.resident.entries.len();
+            return Err(refusal(
+                self,
+                format!(
+                    "nothing leaves, and {count} pages are resident; expected at least one of them"
+                ),
+            ));
+        }
+        if kind == FLUSH_PAGE && !entries.iter().any(|entry| Some(entry.page.0) == page) {
+            return Err(refusal(
+                self,
+                "the page that has to reach the flash is not among them; expected it to be"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+}
+
+const FLUSH_PAGE: &str = "flush_page";
+
+impl Need {
+    fn of(need: &CoreNeed) -> Self {
+        let (kind, page) = match need {
+            CoreNeed::Evict(page) => ("evict", Some(page.0)),
+            CoreNeed::Flush => ("flush", None),
+            CoreNeed::FlushPage(entry) => (FLUSH_PAGE, Some(entry.page.0)),
+        };
+        Self { kind, page }
+    }
+}

@@ -1,0 +1,66 @@
+//! Settings, and schemes written in Python among them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use destage::{Error, Origin};
+use pyo3::prelude::*;
+
+use crate::errors::raised;
+use crate::scheme;
+use crate::work::Watch;
+
+/// Settings of one call. Later ones win.
+#[pyclass(module = "destage._core")]
+#[derive(Default)]
+pub(crate) struct Settings {
+    pub(crate) of: destage::Settings,
+    pub(crate) watch: Arc<Watch>,
+    /// They live as long as this does.
+    prototypes: Vec<Arc<scheme::Prototype>>,
+}
+
+fn done(result: Result<(), destage::sim::error::SimError>) -> PyResult<()> {
+    result.map_err(|error| raised(&Error::from(error)))
+}
+
+#[pymethods]
+impl Settings {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Those of a profile, by its name or file.
+    fn load_profile(&mut self, name: &str) -> PyResult<()> {
+        done(self.of.load_profile(name))
+    }
+
+    /// Those of a file.
+    fn load_file(&mut self, path: PathBuf) -> PyResult<()> {
+        done(self.of.load_file(&path))
+    }
+
+    /// `NAME[:k=v,...]` of `section`.
+    fn set_kind(&mut self, section: &str, text: &str) -> PyResult<()> {
+        done(self.of.set_kind(section, text))
+    }
+
+    /// `key`, for which `option` is short.
+    fn set_by(&mut self, option: &str, key: &str, text: &str) {
+        let origin = Origin::Given(format!("--{option} {text}"));
+        self.of.set(key, text, origin);
+    }
+
+    /// `KEY=VALUE`.
+    fn set_pair(&mut self, pair: &str) -> PyResult<()> {
+        done(self.of.set_pair(pair))
+    }
+
+    /// Makes a scheme written in Python known as `name`.
+    fn add_scheme(&mut self, name: &str, object: Bound<'_, PyAny>) -> PyResult<()> {
+        let (row, prototype) = scheme::row(name, object, &self.watch)?;
+        self.prototypes.push(prototype);
+        done(self.of.add_scheme(row))
+    }
+}

@@ -1,0 +1,73 @@
+"""Write buffering for flash devices: which pages should wait in RAM, and which should leave next?
+
+    import destage
+
+    result = destage.simulate("my.trace", buffer="bplru", size="16MiB")
+    result.metrics["response.p99_ms"]
+
+Names are those of the command line everywhere: `destage list buffers`, `destage show`. docs/PYTHON.md begins at the beginning.
+"""
+
+from destage._core import (
+    Access,
+    ConfigError,
+    DeviceFull,
+    Error,
+    InputError,
+    Need,
+    TraceError,
+    __version__,
+)
+from destage._inputs import Trace, Workload
+from destage._registries import (
+    Registry,
+    Row,
+    buffers,
+    experiments,
+    formats,
+    ftls,
+    metrics,
+    parameters,
+    profiles,
+    workloads,
+)
+from destage._results import Answers, Curves, DestageWarning, Reproduction, Result, Results, Run
+from destage._scheme import Scheme
+from destage._work import compare, curve, reproduce, simulate, size, study
+
+__all__ = [
+    "Access",
+    "Answers",
+    "ConfigError",
+    "Curves",
+    "DestageWarning",
+    "DeviceFull",
+    "Error",
+    "InputError",
+    "Need",
+    "Registry",
+    "Reproduction",
+    "Result",
+    "Results",
+    "Row",
+    "Run",
+    "Scheme",
+    "Trace",
+    "TraceError",
+    "Workload",
+    "__version__",
+    "buffers",
+    "compare",
+    "curve",
+    "experiments",
+    "formats",
+    "ftls",
+    "metrics",
+    "parameters",
+    "profiles",
+    "reproduce",
+    "simulate",
+    "size",
+    "study",
+    "workloads",
+]

@@ -1,0 +1,154 @@
+# The seam to Rust (crates/python). What is not in `destage.__all__` is for the package alone.
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Path = str | os.PathLike[str]
+_Tell = Callable[[str, int, int | None], object] | None
+
+__all__ = [
+    "Access",
+    "ConfigError",
+    "DeviceFull",
+    "Error",
+    "Input",
+    "InputError",
+    "Need",
+    "Settings",
+    "TraceError",
+    "__version__",
+    "compare",
+    "curve",
+    "main",
+    "page",
+    "reproduce",
+    "rows",
+    "simulate",
+    "size",
+    "study",
+]
+
+__version__: str
+
+class Error(Exception):
+    """What could not be done. The text names where, the offending text, and what was expected."""
+
+class InputError(Error):
+    """What was asked for makes no sense: an unknown name, an empty list, inputs that do not go together."""
+
+class TraceError(Error):
+    """The trace cannot be read."""
+
+class ConfigError(Error):
+    """A parameter is unknown, out of range, or contradicts another."""
+
+class DeviceFull(Error):
+    """The device is too small for what the trace does."""
+
+@final
+class Access:
+    """One page request, as a scheme sees it."""
+
+    @property
+    def write(self) -> bool:
+        """Whether the host writes the page; else it reads it."""
+    @property
+    def virtual_time(self) -> int:
+        """Page writes so far, this one included."""
+    @property
+    def now_ms(self) -> float:
+        """Simulated time in ms."""
+    @property
+    def request(self) -> int:
+        """Number of the host request; equal for all its pages."""
+    @property
+    def request_pages(self) -> int:
+        """How many pages that request has."""
+
+@final
+class Need:
+    """Why pages have to leave."""
+
+    @property
+    def kind(self) -> str:
+        """`evict` (room for a page), `flush` (everything has to reach the flash) or `flush_page` (this page has to)."""
+    @property
+    def page(self) -> int | None:
+        """The page that is about to enter, or that has to reach the flash; None of `flush`."""
+
+@final
+class Input:
+    @staticmethod
+    def trace(path: _Path) -> Input: ...
+    @staticmethod
+    def workload(text: str, pairs: Sequence[str]) -> Input: ...
+    @staticmethod
+    def columns(
+        name: str,
+        time_ns: NDArray[np.int64],
+        op: NDArray[np.uint8],
+        offset: NDArray[np.uint64],
+        bytes: NDArray[np.uint64],
+        volume: NDArray[np.uint32] | None,
+    ) -> Input: ...
+    def read(
+        self, format: str | None, limit: int | None, skip: int, writes_only: bool, skip_bad_lines: bool
+    ) -> Input: ...
+
+@final
+class Settings:
+    def __new__(cls) -> Settings: ...
+    def load_profile(self, name: str) -> None: ...
+    def load_file(self, path: _Path) -> None: ...
+    def set_kind(self, section: str, text: str) -> None: ...
+    def set_by(self, option: str, key: str, text: str) -> None: ...
+    def set_pair(self, pair: str) -> None: ...
+    def add_scheme(self, name: str, object: Any) -> None: ...
+
+def main(arguments: Sequence[str]) -> int: ...
+def simulate(
+    input: Input, settings: Settings, responses: bool, tell: _Tell
+) -> tuple[str, list[str], tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8]] | None]: ...
+def compare(
+    inputs: Sequence[Input],
+    settings: Settings,
+    buffers: Sequence[str] | None,
+    sizes: Sequence[str] | None,
+    ftls: Sequence[str] | None,
+    threads: int,
+    tell: _Tell,
+) -> tuple[str, list[str], list[str]]: ...
+def curve(
+    input: Input,
+    settings: Settings,
+    buffers: Sequence[str] | None,
+    sizes: Sequence[str] | None,
+    threads: int,
+    tell: _Tell,
+) -> tuple[str, list[str]]: ...
+def size(
+    input: Input,
+    settings: Settings,
+    goals: Sequence[str],
+    buffers: Sequence[str] | None,
+    sizes: Sequence[str] | None,
+    threads: int,
+    tell: _Tell,
+) -> tuple[str, list[str]]: ...
+def study(
+    path: _Path, results: _Path, pairs: Sequence[str], folder: _Path | None, is_full: bool, threads: int, tell: _Tell
+) -> str: ...
+def reproduce(
+    what: str | None,
+    results: _Path,
+    pairs: Sequence[str],
+    folder: _Path | None,
+    is_full: bool,
+    threads: int,
+    tell: _Tell,
+) -> str: ...
+def rows(registry: str) -> str: ...
+def page(what: str, name: str) -> str: ...

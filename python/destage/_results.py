@@ -1,0 +1,271 @@
+"""Results, as the command line would have printed them."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas
+    import polars
+    import pyarrow
+
+
+class DestageWarning(UserWarning):
+    """Something that the user should know of an input, though the simulation went on."""
+
+
+def warn(texts: Iterable[str]) -> None:
+    """Says `texts` to whoever called the function that was called."""
+    for text in texts:
+        warnings.warn(text, DestageWarning, stacklevel=4)
+
+
+class Document:
+    """What the library said, as text and as values."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def to_json(self) -> str:
+        """What the command prints with `--json`; only the manifest differs."""
+        return self._text
+
+    @cached_property
+    def _document(self) -> dict[str, Any]:
+        return json.loads(self._text)
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """How the result came to be. Metrics never depend on it."""
+        return MappingProxyType(self._document["manifest"])
+
+
+class Result(Document):
+    """What came of one run."""
+
+    def __init__(self, text: str, responses: np.ndarray | None, series: bool) -> None:
+        super().__init__(text)
+        self._responses = responses
+        self._has_series = series
+
+    @property
+    def metrics(self) -> Mapping[str, int | float]:
+        """Every metric that has a meaning in this run, by its dotted name."""
+        return MappingProxyType(self._document["metrics"])
+
+    @property
+    def parameters(self) -> Mapping[str, int | float | bool | str]:
+        """Every parameter, by its dotted name."""
+        return MappingProxyType(self._document["parameters"])
+
+    @property
+    def responses(self) -> np.ndarray | None:
+        """A row a request, in the order of the trace: index, arrival_ms, response_ms, op. None if not asked for.
+
+        `response_ms` is NaN if the run ended before the request was complete.
+        """
+        return self._responses
+
+    @property
+    def series(self) -> Mapping[str, Any] | None:
+        """What the scheme learnt in the course of time, by dotted name. None if not asked for."""
+        if not self._has_series:
+            return None
+        return MappingProxyType(self._document.get("series", {}))
+
+    def __repr__(self) -> str:
+        chosen = self.parameters
+        return (
+            f"<destage.Result {self.manifest['trace']} on {chosen['buffer.kind']}, "
+            f"FTL {chosen['ftl.kind']}: {len(self.metrics)} metrics>"
+        )
+
+
+class Table(Document):
+    """A document that is also a table. A library for tables is imported when it is asked for, and not before."""
+
+    def _table(self) -> dict[str, list[Any]]:
+        raise NotImplementedError
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A table of pandas, a row a run (a point, a claim). Counts with gaps are `Int64`."""
+        pandas = library("pandas", "to_pandas")
+
+        def column(values: list[Any]) -> Any:
+            is_count = {type(value) for value in values} == {int, type(None)}
+            return pandas.array(values, dtype="Int64") if is_count else values
+
+        return pandas.DataFrame({name: column(values) for name, values in self._table().items()})
+
+    def to_polars(self) -> polars.DataFrame:
+        """A table of polars, a row a run (a point, a claim)."""
+        return library("polars", "to_polars").DataFrame(self._table())
+
+    def to_arrow(self) -> pyarrow.Table:
+        """A table of pyarrow, a row a run (a point, a claim)."""
+        return library("pyarrow", "to_arrow").table(self._table())
+
+
+def library(name: str, method: str) -> Any:
+    """The library `name`, which `method` needs."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"{method} needs {name}, which is not installed: pip install {name}", name=name) from error
+
+
+def by_column(rows: Iterable[Mapping[str, Any]], order: Iterable[str] | None = None) -> dict[str, list[Any]]:
+    """A list for each column; what a row does not have is None. Columns in which no row has anything are left out."""
+    rows = list(rows)
+    seen = {name: None for row in rows for name in row}
+    columns = {}
+    for name in dict.fromkeys([*(order or ()), *seen]):
+        values = [row.get(name) for row in rows]
+        kinds = {type(value) for value in values if value is not None}
+        if not kinds:
+            continue
+        if kinds == {int, float}:
+            values = [None if value is None else float(value) for value in values]
+        elif len(kinds) > 1:
+            # A parameter that is a number in one run and a word in another.
+            values = [None if value is None else str(value) for value in values]
+        columns[name] = values
+    return columns
+
+
+class Run:
+    """One run of several."""
+
+    __slots__ = ("_fields",)
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self._fields = fields
+
+    @property
+    def trace(self) -> str:
+        """The trace or workload, as given."""
+        return self._fields["trace"] if "trace" in self._fields else self._fields["input"]
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """What a study calls this run; empty in a comparison."""
+        return MappingProxyType(self._fields.get("labels", {}))
+
+    @property
+    def parameters(self) -> Mapping[str, int | float | bool | str]:
+        """Every parameter, by its dotted name."""
+        return MappingProxyType(self._fields.get("parameters", {}))
+
+    @property
+    def metrics(self) -> Mapping[str, int | float]:
+        """Every metric that has a meaning in this run; none if it failed."""
+        return MappingProxyType(self._fields.get("metrics", {}))
+
+    @property
+    def error(self) -> str | None:
+        """Why it failed; None if it did not."""
+        return self._fields.get("error")
+
+    def __repr__(self) -> str:
+        name = ", ".join(self.labels.values()) or self.parameters.get("buffer.kind", "")
+        what = f"failed: {self.error}" if self.error else f"{len(self.metrics)} metrics"
+        return f"<destage.Run {self.trace}, {name}: {what}>"
+
+
+class Results(Table, Sequence[Run]):
+    """What came of many runs, in the order of the traces, and for each of them by layer, buffer and size."""
+
+    def __init__(self, text: str, columns: list[str] | None = None) -> None:
+        super().__init__(text)
+        self._columns = columns
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """The runs."""
+        return [Run(fields) for fields in self._document["runs"]]
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Run]: ...
+    def __getitem__(self, index: int | slice) -> Run | list[Run]:
+        return self.runs[index]
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @property
+    def failed(self) -> list[Run]:
+        """The runs that failed."""
+        return [run for run in self.runs if run.error is not None]
+
+    @property
+    def figures(self) -> list[Any]:
+        """What a study shows; nothing of a comparison."""
+        return self._document.get("figures", [])
+
+    def _table(self) -> dict[str, list[Any]]:
+        # Of a parameter and a metric of one name, the metric has it.
+        both = {name for run in self.runs for name in run.metrics} & {name for run in self.runs for name in run.parameters}
+
+        def row(run: Run) -> dict[str, Any]:
+            parameters = {f"parameter.{name}" if name in both else name: of for name, of in run.parameters.items()}
+            return {"trace": run.trace, **run.labels, **parameters, **run.metrics, "error": run.error}
+
+        rows = [row(run) for run in self.runs]
+        order = None if self._columns is None else ["trace", *self._columns, "error"]
+        return by_column(rows, order)
+
+
+class Curves(Table):
+    """Metrics over the size of the buffer."""
+
+    @property
+    def curves(self) -> list[Mapping[str, Any]]:
+        """A curve for each scheme: `buffer`, `ftl`, `exact`, `host` and `points`."""
+        return [MappingProxyType(curve) for curve in self._document["curves"]]
+
+    def _table(self) -> dict[str, list[Any]]:
+        return by_column(
+            {"buffer": curve["buffer"], "ftl": curve["ftl"], **point, **curve["host"]}
+            for curve in self.curves
+            for point in curve["points"]
+        )
+
+
+class Answers(Table):
+    """The smallest buffers that reach goals, best first."""
+
+    @property
+    def answers(self) -> list[Mapping[str, Any]]:
+        """A row for each scheme that reaches them: `buffer`, `bytes`, `metrics`, `confirmed`."""
+        return [MappingProxyType(answer) for answer in self._document["answers"]]
+
+    def _table(self) -> dict[str, list[Any]]:
+        return by_column(
+            {**{name: value for name, value in answer.items() if name != "metrics"}, **answer["metrics"]}
+            for answer in self.answers
+        )
+
+
+class Reproduction(Table):
+    """The claims of the papers, with their verdicts."""
+
+    @property
+    def claims(self) -> list[Mapping[str, Any]]:
+        """A row a claim."""
+        return [MappingProxyType(claim) for claim in self._document["claims"]]
+
+    def _table(self) -> dict[str, list[Any]]:
+        simple = (str, int, float, bool, type(None))
+        return by_column(
+            {name: value if isinstance(value, simple) else json.dumps(value) for name, value in claim.items()}
+            for claim in self.claims
+        )

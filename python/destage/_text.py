@@ -1,0 +1,34 @@
+"""Values as the command line would be given them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from destage._core import InputError
+
+
+def value(name: str, given: Any) -> str:
+    """`given`, the value of `name`, as text."""
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    if isinstance(given, (str, int)):
+        return str(given)
+    if isinstance(given, float):
+        # A whole number of bytes or pages may have been computed as a float.
+        return str(int(given)) if given.is_integer() else repr(given)
+    if hasattr(given, "item"):
+        # A number of numpy.
+        return value(name, given.item())
+    raise InputError(f"{name}: {given!r}: expected a string, a number, True or False")
+
+
+def pairs(given: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
+    """`KEY=VALUE` of a mapping of dotted names, or of tables of them."""
+    for name, inner in given.items():
+        if not isinstance(name, str):
+            raise InputError(f"{name!r}: expected the name of a parameter")
+        if isinstance(inner, Mapping):
+            yield from pairs(inner, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}={value(prefix + name, inner)}"

@@ -1,0 +1,232 @@
+"""What can be done."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from destage import _core, _inputs, _results, _text
+from destage._progress import Progress
+from destage._results import Answers, Curves, Reproduction, Result, Results
+from destage._scheme import Scheme
+
+
+def simulate(
+    trace: Any,
+    *,
+    buffer: str | Scheme | None = "lru",
+    size: str | int | None = "8MiB",
+    ftl: str | None = "page",
+    profile: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    responses: bool = False,
+    series: bool = False,
+) -> Result:
+    """One run: `trace` (a path, a `Trace` or a `Workload`) on one buffer over one translation layer.
+
+    Names are those of the command line: `buffer="bplru:pad=false"`, `settings={"flash.dies": 4}`. What is None is as the
+    profile has it. `settings` win over everything else; a path is a file of them, which the other arguments win over.
+    """
+    given, of_trace = _inputs.of(trace)
+    chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
+    with Progress() as progress:
+        text, warnings, columns = _core.simulate(given, chosen, responses, progress.tell)
+    _results.warn(warnings)
+    return Result(text, _structured(columns), series)
+
+
+def compare(
+    traces: Any,
+    *,
+    buffers: str | Scheme | Iterable[str | Scheme],
+    sizes: str | int | Iterable[str | int],
+    ftls: str | Iterable[str] | None = ("page",),
+    profile: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    threads: int = 0,
+) -> Results:
+    """Every buffer at every size over every layer, on every trace; each trace is read once.
+
+    `buffers="all"` is every scheme, `sizes="1MiB..16MiB"` goes up by doubling. A run that fails has an `error` in its row.
+    `threads=0` is one for each core.
+    """
+    given, of_traces = [], []
+    for trace in _several(traces):
+        one, of_trace = _inputs.of(trace)
+        given.append(one)
+        of_traces.append(of_trace)
+    if any(of_trace != of_traces[0] for of_trace in of_traces):
+        raise _core.InputError("traces: read with different trace.* parameters; expected one way, or a comparison for each")
+    schemes = _several(buffers)
+    chosen = _chosen(profile, settings, of_traces[0] if of_traces else [], schemes)
+    with Progress() as progress:
+        text, warnings, columns = _core.compare(
+            given, chosen, _names(schemes), _sizes(sizes), _layers(ftls), threads, progress.tell
+        )
+    results = Results(text, columns)
+    failed = (f"{run.parameters['buffer.kind']} of {run.parameters['buffer.capacity_bytes']} bytes, "
+              f"FTL {run.parameters['ftl.kind']}: {run.error}" for run in results.failed)
+    _results.warn([*warnings, *failed])
+    return results
+
+
+def curve(
+    trace: Any,
+    *,
+    buffers: str | Scheme | Iterable[str | Scheme] | None = None,
+    sizes: str | int | Iterable[str | int] | None = None,
+    ftl: str | None = None,
+    profile: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    threads: int = 0,
+) -> Curves:
+    """Metrics over the size of the buffer; without `ftl` only the buffer is looked at. docs/CURVES.md says how."""
+    given, of_trace = _inputs.of(trace)
+    schemes = None if buffers is None else _several(buffers)
+    chosen = _chosen(profile, settings, of_trace, schemes or [], ftl=ftl)
+    with Progress() as progress:
+        text, warnings = _core.curve(given, chosen, _names(schemes), _sizes(sizes), threads, progress.tell)
+    _results.warn(warnings)
+    return Curves(text)
+
+
+def size(
+    trace: Any,
+    *,
+    goals: str | Iterable[str],
+    buffers: str | Scheme | Iterable[str | Scheme] | None = None,
+    sizes: str | int | Iterable[str | int] | None = None,
+    ftl: str | None = None,
+    profile: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    threads: int = 0,
+) -> Answers:
+    """The smallest buffers that reach all `goals`, each `METRIC<VALUE` or `METRIC>VALUE`."""
+    given, of_trace = _inputs.of(trace)
+    schemes = None if buffers is None else _several(buffers)
+    chosen = _chosen(profile, settings, of_trace, schemes or [], ftl=ftl)
+    with Progress() as progress:
+        text, warnings = _core.size(
+            given, chosen, _several(goals), _names(schemes), _sizes(sizes), threads, progress.tell
+        )
+    _results.warn(warnings)
+    return Answers(text)
+
+
+def study(
+    path: str | os.PathLike[str],
+    *,
+    results: str | os.PathLike[str],
+    client: None = None,
+    traces: Mapping[str, str | os.PathLike[str]] | str | os.PathLike[str] | None = None,
+    scale: Literal["reduced", "full"] = "reduced",
+    threads: int = 0,
+) -> Results:
+    """The runs of a study file (docs/STUDIES.md). Those whose results are in the folder `results` are not made again.
+
+    `traces` says where traces of the papers are: files by their names, or a folder in which they are looked for. `client` is
+    kept for clusters, of which nothing is done yet.
+    """
+    if client is not None:
+        raise _core.InputError("client: expected None; on several machines, `destage study --shard I/N` runs a part on each")
+    with Progress() as progress:
+        text = _core.study(path, results, *_kept(traces, scale), threads, progress.tell)
+    return Results(text)
+
+
+def reproduce(
+    what: str | None = None,
+    *,
+    results: str | os.PathLike[str],
+    traces: Mapping[str, str | os.PathLike[str]] | str | os.PathLike[str] | None = None,
+    scale: Literal["reduced", "full"] = "reduced",
+    threads: int = 0,
+) -> Reproduction:
+    """The experiments of the papers (`"bplru"`, `"bplru/w4"`, or all), with a verdict for each claim."""
+    with Progress() as progress:
+        text = _core.reproduce(what, results, *_kept(traces, scale), threads, progress.tell)
+    return Reproduction(text)
+
+
+def _kept(traces: Any, scale: str) -> tuple[list[str], Any, bool]:
+    """Traces by name, the folder to look in, and whether all is run."""
+    if scale not in ("reduced", "full"):
+        raise _core.InputError(f"scale: {scale!r}: expected 'reduced' or 'full'")
+    if traces is None or isinstance(traces, Mapping):
+        return [f"{name}={os.fspath(path)}" for name, path in (traces or {}).items()], None, scale == "full"
+    return [], traces, scale == "full"
+
+
+def _several(given: Any) -> list[Any]:
+    """A list of what may be given alone."""
+    alone = isinstance(given, (str, os.PathLike, int, Scheme, _inputs.Trace, _inputs.Workload))
+    return [given] if alone else list(given)
+
+
+def _names(buffers: list[Any] | None) -> list[str] | None:
+    return None if buffers is None else [_name(buffer) for buffer in buffers]
+
+
+def _sizes(sizes: Any) -> list[str] | None:
+    return None if sizes is None else [_text.value("sizes", size) for size in _several(sizes)]
+
+
+def _layers(ftls: Any) -> list[str] | None:
+    return None if ftls is None else [_text.value("ftls", ftl) for ftl in _several(ftls)]
+
+
+def _chosen(
+    profile: Any,
+    settings: Any,
+    of_trace: list[str],
+    schemes: list[Any],
+    *,
+    buffer: Any = None,
+    size: Any = None,
+    ftl: Any = None,
+) -> _core.Settings:
+    """Settings, in the order in which they win."""
+    chosen = _core.Settings()
+    # One may stand in a list more than once.
+    for scheme in {id(scheme): scheme for scheme in schemes if isinstance(scheme, Scheme)}.values():
+        chosen.add_scheme(_name(scheme), scheme)
+    if profile is not None:
+        chosen.load_profile(os.fspath(profile))
+    if settings is not None and not isinstance(settings, Mapping):
+        chosen.load_file(settings)
+        settings = None
+    if buffer is not None:
+        chosen.set_kind("buffer", _name(buffer))
+    if size is not None:
+        chosen.set_by("size", "buffer.capacity_bytes", _text.value("size", size))
+    if ftl is not None:
+        chosen.set_kind("ftl", _text.value("ftl", ftl))
+    for pair in (*of_trace, *_text.pairs(settings or {})):
+        chosen.set_pair(pair)
+    return chosen
+
+
+def _name(buffer: Any) -> str:
+    """What goes where a buffer's name goes."""
+    if isinstance(buffer, Scheme):
+        name = buffer.name or type(buffer).__name__.lower()
+        if not isinstance(name, str) or any(sign in name for sign in ":,= "):
+            raise _core.InputError(f"scheme name {name!r}: expected a word without : , = and spaces")
+        return name
+    if isinstance(buffer, str):
+        return buffer
+    raise _core.InputError(f"buffer: {buffer!r}: expected a name such as 'lru', or an instance of destage.Scheme")
+
+
+def _structured(columns: Any) -> Any:
+    if columns is None:
+        return None
+    import numpy as np
+
+    arrival, response, op = columns
+    fields = [("index", "<u8"), ("arrival_ms", "<f8"), ("response_ms", "<f8"), ("op", "u1")]
+    table = np.empty(len(op), dtype=fields)
+    table["index"] = np.arange(len(op), dtype="<u8")
+    table["arrival_ms"], table["response_ms"], table["op"] = arrival, response, op
+    return table

@@ -1,0 +1,60 @@
+"""What the tests share: the command line of the same package, and traces."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def command(*arguments: object, code: int = 0) -> str:
+    """What the console script prints; on standard error where `code` is not 0."""
+    script = Path(sys.executable).parent / "destage"
+    done = subprocess.run([script, *map(str, arguments)], capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stderr if code else done.stdout
+
+
+def body(text: str) -> str:
+    """A document without its manifest, to the byte."""
+    begin = text.index('\n  "manifest"')
+    end = text.index("\n  }", begin)
+    return text[:begin] + text[end:]
+
+
+Rows = list[tuple[int, int, int, int, int]]
+
+
+def requests(count: int, *, seed: int = 1, pages: int = 3000) -> Rows:
+    """Requests of all kinds: time in ns, operation, offset, bytes, volume."""
+    chosen = random.Random(seed)
+    rows, time = [], 0
+    for _ in range(count):
+        time += chosen.randrange(0, 2_000_000)
+        op = chosen.choices([0, 1, 2, 3], [25, 70, 2, 3])[0]
+        page = int(pages * chosen.random() ** 3)
+        size = 0 if op == 2 else 512 * chosen.randrange(1, 40)
+        rows.append((time, op, 0 if op == 2 else 4096 * page, size, chosen.randrange(2)))
+    return rows
+
+
+WORDS = ["read", "write", "flush", "trim"]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Callable[[Rows], Path]:
+    """Writes requests as a table in a file."""
+
+    def write(rows: Rows) -> Path:
+        path = tmp_path / "trace.csv"
+        lines = [f"{time},{WORDS[op]},{offset},{size},{volume}" for time, op, offset, size, volume in rows]
+        path.write_text("time,op,offset,bytes,volume\n" + "\n".join(lines) + "\n")
+        return path
+
+    return write

@@ -1,0 +1,181 @@
+"""Results are those of the command line, to the byte."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import destage
+import pytest
+from conftest import ROOT, Rows, body, command, requests
+
+RUNS = [
+    ("zipf:requests=3000", "lru", "8MiB", "page", {}),
+    ("zipf:requests=3000,footprint_pages=4000", "bplru:pad=false", "512KiB", "bast", {"sim.seed": 7}),
+    ("uniform:requests=3000", "bpac", "256KiB", "page", {"flash.dies": 4, "flash.copy_back": True}),
+    ("mixed:requests=3000", "epo", 1 << 20, "page:gc_policy=wear_aware", {"host.time_scale": 0.5}),
+    ("sequential:requests=2000", "nocache", "8MiB", "fast", {"sim": {"drain": True}}),
+    ("zipf:requests=3000", "lru:lru_unit=request", "128KiB", "none", {"trace.flush_every_writes": 100}),
+    ("bursts:requests=2000", "apu-lru-d", "1MiB", "page", {"sim.costing": "op_count"}),
+]
+
+
+@pytest.mark.parametrize(("workload", "buffer", "size", "ftl", "settings"), RUNS)
+def test_run_of_a_workload(workload: str, buffer: str, size: str | int, ftl: str, settings: dict[str, object]) -> None:
+    name, _, parameters = workload.partition(":")
+    pairs = dict(pair.split("=") for pair in parameters.split(","))
+    given = destage.Workload(name, **pairs)
+    result = destage.simulate(given, buffer=buffer, size=size, ftl=ftl, settings=settings)
+    flat = [("sim.drain", "true")] if "sim" in settings else list(settings.items())
+    pairs_typed = [word for name, value in flat for word in ("--set", f"{name}={str(value).lower()}")]
+    typed = command("run", "--workload", workload, "--buffer", buffer, "--size", size, "--ftl", ftl, *pairs_typed, "--json")
+    assert body(result.to_json()) == body(typed)
+    document = json.loads(typed)
+    assert dict(result.metrics) == document["metrics"]
+    assert dict(result.parameters) == document["parameters"]
+    for name, number in result.metrics.items():
+        assert type(number) is type(document["metrics"][name])
+    assert result.manifest["seed"] == result.parameters["sim.seed"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "disksim", "compact"])
+@pytest.mark.parametrize("reading", [{}, {"limit": 500, "skip": 20}, {"writes_only": True, "volumes": "separate"}])
+def test_run_of_a_file(
+    table: Callable[[Rows], Path], tmp_path: Path, ending: str, reading: dict[str, object]
+) -> None:
+    path = table([row for row in requests(1500) if row[1] < 2])
+    if ending != "csv":
+        converted = tmp_path / f"trace.{ending}"
+        command("trace", "convert", path, "-o", converted)
+        path = converted
+    typed: list[object] = ["run", path, "--buffer", "lru", "--size", "1MiB", "--ftl", "page", "--json"]
+    typed += [word for name in ("limit", "skip") if name in reading for word in (f"--{name}", reading[name])]
+    typed += ["--writes-only"] if "writes_only" in reading else []
+    typed += ["--set", "trace.volumes=separate"] if "volumes" in reading else ["--set", "trace.volumes=concatenate"]
+    given = destage.Trace.open(path, **{"volumes": "concatenate", **reading})
+    result = destage.simulate(given, size="1MiB")
+    assert body(result.to_json()) == body(command(*typed))
+
+
+def test_a_profile_and_what_it_says_of_the_buffer(tmp_path: Path) -> None:
+    settings = tmp_path / "mine.toml"
+    settings.write_text("[flash]\ndies = 2\n")
+    work = "zipf:requests=2000"
+    result = destage.simulate(
+        destage.Workload(work), buffer=None, size=None, ftl=None, profile="bplru-mlc", settings=settings
+    )
+    typed = command("run", "--workload", work, "--profile", "bplru-mlc", "--config", settings, "--json")
+    assert body(result.to_json()) == body(typed)
+
+
+def test_a_comparison() -> None:
+    work = "zipf:requests=3000,footprint_pages=4000"
+    results = destage.compare(
+        destage.Workload(work), buffers=["lru", "bplru:pad=false", "nocache"], sizes=["256KiB..1MiB", 3 << 20],
+        ftls=["page", "bast"], threads=2,
+    )  # fmt: skip
+    typed = command(
+        "compare", "--workload", work, "--buffers", "lru,bplru:pad=false,nocache",
+        "--sizes", f"256KiB..1MiB,{3 << 20}", "--ftls", "page,bast", "--json",
+    )  # fmt: skip
+    assert body(results.to_json()) == body(typed)
+    assert len(results) == 18
+    assert [dict(run.metrics) for run in results] == [run["metrics"] for run in json.loads(typed)["runs"]]
+
+
+def test_a_table_has_the_columns_of_the_commands() -> None:
+    work = "zipf:requests=500"
+    results = destage.compare(destage.Workload(work), buffers=["bpac", "nocache"], sizes="1MiB", ftls=["page", "last"])
+    typed = command(
+        "compare", "--workload", work, "--buffers", "bpac,nocache", "--sizes", "1MiB", "--ftls", "page,last", "--csv"
+    )
+    assert ",".join(results.to_arrow().column_names) == typed.splitlines()[0]
+
+
+def test_a_metric_and_a_parameter_of_one_name_are_two_columns() -> None:
+    results = destage.compare(destage.Workload("zipf", requests=500), buffers="lru", sizes="1MiB", ftls="bast")
+    names = results[0].parameters.keys() & results[0].metrics.keys()
+    table = results.to_arrow()
+    for name in names:
+        assert table[name].to_pylist() == [results[0].metrics[name]]
+        assert table[f"parameter.{name}"].to_pylist() == [results[0].parameters[name]]
+
+
+def test_two_traces_are_compared(table: Callable[[Rows], Path], tmp_path: Path) -> None:
+    first = table(requests(800))
+    second = tmp_path / "second.csv"
+    second.write_text(first.read_text())
+    with pytest.warns(destage.DestageWarning, match="several volumes lie over one another"):
+        results = destage.compare([first, str(second)], buffers="lru", sizes="1MiB")
+    typed = command("compare", first, second, "--buffers", "lru", "--sizes", "1MiB", "--ftls", "page", "--json")
+    assert body(results.to_json()) == body(typed)
+    assert [run.trace for run in results] == [str(first), str(second)]
+
+
+def test_curves_sizes_and_their_tables() -> None:
+    work = "zipf:requests=6000,footprint_pages=900"
+    given = destage.Workload(work)
+    curves = destage.curve(given, buffers=["lru", "fab"], sizes="256KiB..2MiB")
+    typed = command("curve", "--workload", work, "--buffers", "lru,fab", "--sizes", "256KiB..2MiB", "--json")
+    assert body(curves.to_json()) == body(typed)
+    frame = curves.to_pandas()
+    assert len(frame) == 8 and set(frame["buffer"]) == {"lru", "fab"}
+    answers = destage.size(given, goals="waf.bytes<0.9", buffers=["lru", "fab"], ftl="page")
+    typed = command("size", "--workload", work, "--goal", "waf.bytes<0.9", "--buffers", "lru,fab", "--ftl", "page", "--json")
+    assert body(answers.to_json()) == body(typed)
+    assert len(answers.to_pandas()) == len(answers.answers)
+
+
+def test_a_study(tmp_path: Path) -> None:
+    path = ROOT / "experiments" / "bplru" / "examples.toml"
+    results = destage.study(path, results=tmp_path / "mine")
+    typed = command("study", path, "--results", tmp_path / "typed", "--json")
+    assert body(results.to_json()) == body(typed)
+    assert len(results.to_pandas()) == len(results) > 0
+    assert results.figures == json.loads(typed)["figures"]
+    with pytest.raises(destage.InputError, match="client"):
+        destage.study(path, results=tmp_path / "mine", client=object())  # type: ignore[arg-type]
+
+
+def test_the_papers(tmp_path: Path) -> None:
+    claims = destage.reproduce("bplru/examples", results=tmp_path / "mine")
+    typed = command("reproduce", "bplru/examples", "--results", tmp_path / "typed", "--json")
+    assert body(claims.to_json()) == body(typed)
+    assert len(claims.to_pandas()) == len(claims.claims) > 0
+
+
+@pytest.mark.parametrize("name", ["buffers", "ftls", "profiles", "formats", "workloads", "metrics", "experiments"])
+def test_registries(name: str) -> None:
+    rows = getattr(destage, name)()
+    assert [dict(row.fields) for row in rows.values()] == json.loads(command("list", name, "--json"))
+
+
+def test_rows_have_their_parameters() -> None:
+    shown = json.loads(command("show", "buffer", "bplru", "--json"))["parameters"]
+    assert [dict(row.fields) for row in destage.buffers()["bplru"].parameters.values()] == shown
+    shown = json.loads(command("show", "profile", "tlc", "--json"))["parameters"]
+    assert [dict(row.fields) for row in destage.profiles()["tlc"].parameters.values()] == shown
+    shown = json.loads(command("show", "--json"))["parameters"]
+    assert [dict(row.fields) for row in destage.parameters().values()] == shown
+
+
+def test_responses_are_those_of_the_log(tmp_path: Path) -> None:
+    work = "zipf:requests=3000"
+    log = tmp_path / "responses.csv"
+    command("run", "--workload", work, "--buffer", "lru", "--size", "256KiB", "--response-log", log)
+    table = destage.simulate(destage.Workload(work), size="256KiB", responses=True).responses
+    lines = [line.split(",") for line in log.read_text().splitlines()[1:]]
+    assert table is not None and len(table) == len(lines) == 3000
+    for row, (index, arrival, response, _, _, op) in zip(table, lines):
+        assert row["index"] == int(index)
+        assert (row["arrival_ms"], row["response_ms"]) == (float(arrival), float(response))
+        assert ["read", "write", "flush", "trim"][row["op"]] == op
+    assert destage.simulate(destage.Workload(work)).responses is None
+
+
+def test_a_series_is_there_if_asked_for() -> None:
+    work = destage.Workload("zipf", requests=5000)
+    assert destage.simulate(work).series is None
+    result = destage.simulate(work, buffer="bpac", size="256KiB", series=True)
+    assert result.series == json.loads(result.to_json()).get("series", {})

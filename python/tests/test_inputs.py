@@ -1,0 +1,115 @@
+"""Requests in memory run as they would from a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import destage
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+from conftest import WORDS, Rows, body, command, requests
+
+NAMES = ["time_ns", "op", "offset", "bytes", "volume"]
+
+
+def columns(rows: Rows) -> dict[str, list[int]]:
+    return {name: list(values) for name, values in zip(NAMES, zip(*rows))}
+
+
+def figures(text: str) -> Any:
+    document = json.loads(text)
+    return document["parameters"], document["metrics"]
+
+
+@pytest.mark.parametrize("volumes", ["separate", "concatenate"])
+@pytest.mark.parametrize("further", [{}, {"trace.lba_shift": -64}, {"trace.flush_every_writes": 50}])
+def test_arrays_are_as_a_file(
+    table: Callable[[Rows], Path], volumes: str, further: dict[str, object]
+) -> None:
+    rows = requests(3000)
+    settings = {"trace.volumes": volumes, **further}
+    pairs = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    typed = command("run", table(rows), "--buffer", "lru", "--size", "1MiB", "--json", *pairs)
+    held = destage.simulate(destage.Trace.from_arrays(**columns(rows)), size="1MiB", settings=settings)
+    assert figures(held.to_json()) == figures(typed)
+    assert body(held.to_json()) == body(typed)
+
+
+def test_order_and_days_of_the_calendar(table: Callable[[Rows], Path]) -> None:
+    rows = [(1_700_000_000_000_000_000 + time, *rest) for time, *rest in requests(500)]
+    shuffled = [rows[0], *sorted(rows[1:], key=lambda row: row[2])]
+    settings = {"trace.volumes": "separate"}
+    file = destage.simulate(table(rows), settings=settings)
+    held = destage.simulate(destage.Trace.from_arrays(**columns(shuffled)), settings=settings)
+    # Requests of one time may stand in another order; there are none here.
+    assert len({row[0] for row in rows}) == len(rows)
+    assert held.metrics == file.metrics
+
+
+def test_tables_of_every_kind() -> None:
+    given = columns(requests(1000))
+    plain = destage.simulate(destage.Trace.from_arrays(**given))
+    words = {**given, "op": [WORDS[op] for op in given["op"]]}
+    dates = {**given, "time_ns": np.array(given["time_ns"], dtype="datetime64[ns]")}
+    for name, obj in {
+        "pandas": pandas.DataFrame(given),
+        "pandas words": pandas.DataFrame(words),
+        "pandas dates": pandas.DataFrame(dates),
+        "polars": polars.DataFrame(given),
+        "polars words": polars.DataFrame(words),
+        "pyarrow": pyarrow.table(given),
+        "pyarrow words": pyarrow.table(words),
+        "dict": given,
+        "floats": {**given, "offset": np.array(given["offset"], dtype=float)},
+    }.items():
+        trace = destage.Trace.from_table(obj)
+        assert destage.simulate(trace).metrics == plain.metrics, name
+
+
+def test_a_column_that_fits_is_not_copied() -> None:
+    from destage._inputs import _column
+
+    array = np.arange(10, dtype="u8")
+    assert _column("arrays", "offset", array) is array
+    series = pandas.Series(array)
+    assert np.shares_memory(_column("table", "offset", series), series.to_numpy())
+
+
+def test_what_is_given_twice_runs_twice() -> None:
+    trace = destage.Trace.from_arrays(**columns(requests(500)))
+    assert destage.simulate(trace).metrics == destage.simulate(trace).metrics
+    results = destage.compare([trace, destage.Workload("zipf", requests=500)], buffers=["lru", "fab"], sizes=["1MiB"])
+    assert [run.trace for run in results] == ["arrays", "arrays", "zipf:requests=500", "zipf:requests=500"]
+
+
+def test_values_are_written_as_they_would_be_typed() -> None:
+    given = destage.Workload("zipf", requests=np.int64(400), footprint_pages=1e4, skew=0.5)
+    assert repr(given) == "<destage.Workload zipf:requests=400,footprint_pages=10000,skew=0.5>"
+    result = destage.simulate(given, size=np.float64(1 << 20), settings={"flash": {"copy_back": np.True_}})
+    assert result.parameters["workload.requests"] == 400
+    assert result.parameters["buffer.capacity_bytes"] == 1 << 20
+    assert result.parameters["flash.copy_back"] is True
+
+
+def test_tables_have_gaps_where_runs_have_none() -> None:
+    results = destage.compare(destage.Workload("zipf", requests=500), buffers=["nocache", "lru"], sizes="1MiB")
+    frame = results.to_pandas()
+    assert str(frame["buffer.write_hits"].dtype) == "Int64" and frame["buffer.write_hits"].isna().tolist() == [True, False]
+    assert str(frame["host.requests"].dtype) == "int64" and str(frame["response.mean_ms"].dtype) == "float64"
+    assert results.to_polars()["buffer.write_hits"].to_list() == results.to_arrow()["buffer.write_hits"].to_pylist()
+    assert results.to_polars()["buffer.write_hits"][0] is None
+
+
+@pytest.mark.parametrize(("method", "name"), [("to_pandas", "pandas"), ("to_polars", "polars"), ("to_arrow", "pyarrow")])
+def test_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch, method: str, name: str) -> None:
+    results = destage.compare(destage.Workload("zipf", requests=200), buffers="lru", sizes="1MiB")
+    # An entry of None stops an import.
+    monkeypatch.setitem(__import__("sys").modules, name, None)
+    with pytest.raises(ImportError, match=f"{method} needs {name}, which is not installed: pip install {name}"):
+        getattr(results, method)()

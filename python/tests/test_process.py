@@ -1,0 +1,159 @@
+"""What the package does to the process that it is in."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import destage
+import pytest
+from conftest import ROOT, command
+
+HEAVY = ["numpy", "pandas", "polars", "pyarrow", "matplotlib", "importlib.metadata"]
+
+
+def test_import_is_quick_and_takes_nothing_heavy_along() -> None:
+    program = (
+        "import sys, time; begin = time.perf_counter(); import destage; taken = time.perf_counter() - begin\n"
+        f"print(taken, [name for name in {HEAVY} if name in sys.modules])"
+    )
+    lines = [subprocess.check_output([sys.executable, "-c", program], text=True) for _ in range(5)]
+    assert {line.split(" ", 1)[1] for line in lines} == {"[]\n"}
+    # The quickest of five, since the machine may be busy.
+    assert min(float(line.split()[0]) for line in lines) < 0.3
+
+
+def test_a_run_takes_no_tables_along() -> None:
+    program = (
+        "import sys, destage; destage.simulate(destage.Workload('zipf', requests=100));"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "[]\n"
+
+
+LONG = "destage.Workload('zipf', requests=10**9)"
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        f"destage.simulate({LONG})",
+        f"destage.simulate({LONG}, settings={{'sim.costing': 'op_count'}})",
+        f"destage.compare({LONG}, buffers=['lru', 'fab'], sizes=['1MiB', '2MiB'])",
+        f"destage.curve({LONG}, buffers='lru')",
+        "destage.simulate('-', settings={})",
+    ],
+)
+def test_ctrl_c_is_heard_within_a_second(work: str) -> None:
+    program = f"import destage\nprint('ready', flush=True)\ntry:\n    {work}\nexcept KeyboardInterrupt:\n    print('heard', flush=True)"
+    child = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert child.stdout is not None and child.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    begin = time.perf_counter()
+    child.send_signal(signal.SIGINT)
+    assert child.stdout.readline() == "heard\n"
+    assert time.perf_counter() - begin < 1.0
+    child.kill()
+    child.communicate()
+
+
+def test_others_go_on_meanwhile() -> None:
+    counted = 0
+    done = threading.Event()
+
+    def count() -> None:
+        nonlocal counted
+        while not done.is_set():
+            counted += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    begin = time.perf_counter()
+    destage.simulate(destage.Workload("zipf", requests=500_000))
+    seconds = time.perf_counter() - begin
+    done.set()
+    thread.join()
+    assert counted > 50 * seconds
+
+
+def test_a_thread_that_is_not_the_first_may_simulate() -> None:
+    results: list[int | float] = []
+
+    def run() -> None:
+        results.append(destage.simulate(destage.Workload("zipf", requests=1000)).metrics["host.requests"])
+
+    threads = [threading.Thread(target=run) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [1000] * 4
+
+
+def test_progress_is_shown_on_a_terminal_and_gone_at_the_end() -> None:
+    program = "import destage; destage.simulate(destage.Workload('zipf', requests=10**9))"
+    outer, inner = pty.openpty()
+    child = subprocess.Popen([sys.executable, "-c", program], stderr=inner, stdout=subprocess.PIPE)
+    os.close(inner)
+    text = b""
+    begin = time.perf_counter()
+    while b"requests" not in text and time.perf_counter() - begin < 20:
+        text += os.read(outer, 4096)
+    assert time.perf_counter() - begin > 2.0
+    assert re.search(rb"\r(first pass: )?\d s \[ *\] [\d,]+ of 1,000,000,000 requests", text), text
+    child.send_signal(signal.SIGINT)
+    text = b""
+    try:
+        while more := os.read(outer, 65536):
+            text += more
+    except OSError:
+        # The other end is closed.
+        pass
+    child.wait(10)
+    os.close(outer)
+    # The line is overwritten before what follows.
+    assert re.search(rb"\r +\rTraceback", text), text
+
+
+def test_nothing_is_shown_elsewhere() -> None:
+    from destage._progress import Progress, line
+
+    assert Progress().tell is None
+    assert line("simulation", 50, 200, 3.0) == "3 s [=======                       ] 50 of 200 requests"
+    assert line("first pass", 60, None, 3.0) == "first pass: 3 s, 60 requests, 20/s"
+    assert line("runs", 1, 2, 3.0).endswith("1 of 2 runs")
+
+
+def test_the_console_script_is_the_command_line() -> None:
+    assert command("--version").split()[1] == destage.__version__
+    module = subprocess.run([sys.executable, "-m", "destage", "list", "ftls"], capture_output=True, text=True, check=True)
+    assert module.stdout == command("list", "ftls")
+    said = command("run", "--workload", "zipf", "--memory-limit", "1KiB", code=2)
+    assert "beyond the limit of 1 KiB" in said
+    assert "unexpected argument" in command("run", "--sise", "1MiB", code=2)
+
+
+def test_a_rust_file_that_changes_is_built_again() -> None:
+    """Where uv builds the package, what it watches are all files that the package is made of."""
+    text = (ROOT / "pyproject.toml").read_text()
+    globs = re.findall(r'\{ file = "(.+)" \}', text)
+    watched = {path for pattern in globs for path in ROOT.glob(pattern)}
+    made_of = [path for pattern in ("crates/*/src/**/*.rs", "crates/*/build.rs", "profiles/*.toml") for path in ROOT.glob(pattern)]
+    assert len(made_of) > 200
+    assert [path for path in made_of if path not in watched] == []
+
+
+def test_no_file_names_a_registry() -> None:
+    files = [ROOT / "pyproject.toml", ROOT / "Makefile", *ROOT.glob("python/**/*.txt"), *ROOT.glob("python/**/*.py")]
+    host = re.compile("https?://" + r"[\w.-]*(pypi|pythonhosted|crates)")
+    assert [path for path in files if host.search(Path(path).read_text())] == []
