@@ -72,9 +72,6 @@ fn built_in(name: &str, pairs: &[(&str, &str)], (trace, writes_only): (&str, boo
     for seed in 1..=3 {
         let requests: Vec<_> = (workload.make)(&values, seed).unwrap().collect();
         let rows = residuals(&real, &Input::requests(name, requests), &Effort::default()).unwrap();
-        for row in &rows {
-            println!("{name} seed {seed} {row:?}");
-        }
         wrong.extend(too_much(seed, &rows, but));
     }
     assert!(wrong.is_empty(), "{name}:\n{}", wrong.join("\n"));
