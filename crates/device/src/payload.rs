@@ -170,12 +170,18 @@ impl Payload {
         self.accept_kept(request)
     }
 
-    fn accept_kept(&mut self, request: &Request) -> u64 {
+    /// The version that `request` gets if it is accepted next.
+    #[must_use]
+    pub fn version_of(&self, request: &Request) -> u64 {
         let changes = matches!(
             request.kind,
             RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim
         );
-        self.version += u64::from(changes);
+        self.version + u64::from(changes)
+    }
+
+    fn accept_kept(&mut self, request: &Request) -> u64 {
+        self.version = self.version_of(request);
         self.accepted.version = self.version;
         self.accepted.span = match request.kind {
             // What it changes at all it changes whole.

@@ -499,8 +499,12 @@ fn what_a_cut_takes_back_is_taken_back_in_the_file() {
             operator.ask("cut").unwrap();
             let restored = operator.ask("restore").unwrap();
             assert_eq!(restored["bad_sectors"], 0);
-            let found = running.client().read(0, kit::BYTES as u32);
-            running.stop();
+            let read = running
+                .client()
+                .told((wire::CMD_READ, 0), (0, kit::BYTES as u32), &[]);
+            let ended = running.stop();
+            assert!(read.error == 0, "{layer} {round}: {:?}", ended.broken);
+            let found = read.data;
             let running = rig.start_at(Place::Image(&path));
             assert!(
                 running.client().read(0, kit::BYTES as u32) == found,

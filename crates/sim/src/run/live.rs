@@ -167,13 +167,13 @@ impl Mover for Bytes {
     fn accepted(&mut self, id: u32, asked: &destage_device::Request) {
         self.submitted = id as usize;
         let pending = &mut self.pending[id as usize];
-        let bytes = self.ledger.as_ref().map(|_| pending.data.concat());
         match &mut self.below {
             Below::Flash(payload) => {
-                let version = payload.accept_taken(asked, &mut pending.data);
-                if let (Some(ledger), Some(bytes)) = (&mut self.ledger, bytes) {
-                    ledger.accept(id, asked, version, &bytes);
+                if let Some(ledger) = &mut self.ledger {
+                    let pieces = pending.data.iter().map(|piece| &**piece);
+                    ledger.accept(id, asked, payload.version_of(asked), pieces);
                 }
+                payload.accept_taken(asked, &mut pending.data);
             }
             Below::Disk(backed) => backed.accept(asked, &mut pending.data),
         }

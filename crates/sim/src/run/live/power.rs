@@ -367,7 +367,7 @@ mod tests {
                     span: Span::default(),
                     fua: false,
                 };
-                ledger.accept(1000, &flush, 0, &[]);
+                ledger.accept(1000, &flush, 0, []);
                 ledger.answer(1000);
             }
             assert_eq!(live.bad_sectors().unwrap(), []);
@@ -401,7 +401,7 @@ mod tests {
             span: Span::whole(0, 1),
             fua: true,
         };
-        ledger.accept(1000, &write, 100, &[9; 4096]);
+        ledger.accept(1000, &write, 100, [&[9; 4096][..]]);
         ledger.answer(1000);
         assert_eq!(live.bad_sectors().unwrap(), (0..8).collect::<Vec<u64>>());
     }
