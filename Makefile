@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 600
 # What only a build with Parquet has.
 PARQUET := destage-cli/parquet,destage-fuzz/parquet
 
-.PHONY: help setup build demo test check fmt no-std matrix cuts bench reproduce fuzz soak-memory clean
+.PHONY: help setup build demo test check fmt no-std matrix cuts kills bench reproduce fuzz soak-memory clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ matrix: setup ## a million operations through every scheme over every FTL, with 
 cuts: setup ## power that fails at every moment of short streams through every pair, and a hundred thousand times at random
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test cuts -- --nocapture
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test cut
+
+kills: setup ## a thousand times `kill -9` of a server with an image, and as often with a file behind the buffer
+	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test kills -- --nocapture
 
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check

@@ -21,6 +21,7 @@ trap finish EXIT
 
 # serve OPTIONS: a server at live.sock
 serve() {
+	: >serve.out
 	"$DESTAGE" serve --unix live.sock --control live.ctl --quiet "$@" >serve.out 2>serve.err &
 	SERVER=$!
 	until grep -q ^ready serve.out; do
@@ -177,6 +178,88 @@ verify_paced() {
 	stop
 }
 
+# What --image and --backing keep: copied there, read back by another server after kill -9, verified by fio.
+lasting() {
+	rm -f kept.img there.img back.img
+	head -c 16M /dev/urandom >there.img
+	serve --capacity 64MiB --buffer "$1" "${@:2}" || return
+	nbdcopy --flush there.img "$URI" || return
+	kill -9 "$SERVER"
+	wait "$SERVER"
+	serve --capacity 64MiB --buffer bplru "${@:2}" || return
+	nbdcopy "$URI" back.img && cmp -n 16777216 there.img back.img || return
+	rm -f there.img back.img
+	job 16 2 || return
+	stop
+}
+on_image() { lasting fab --image kept.img --ftl fast; }
+on_file() { lasting lru --backing kept.img; }
+
+on_loop_device() {
+	truncate -s 64M kept.img
+	local loop status=0
+	loop=$(losetup --show -f kept.img) || return
+	lasting lru --backing "$loop" || status=1
+	losetup -d "$loop"
+	return $status
+}
+
+# The file system below has no room: flushes say so, what was flushed before stays, and with room again all is well.
+full() {
+	mkdir -p small && mount -t tmpfs -o size=8m tmpfs small || return
+	local status=0
+	full_in "$1" || status=1
+	if [ -n "$SERVER" ]; then kill "$SERVER"; wait "$SERVER"; SERVER=; fi
+	umount small
+	return $status
+}
+full_in() {
+	local out
+	serve --capacity 32MiB --buffer lru --size 1MiB "$1" small/disk || return
+	qemu-io -f raw -c 'write -P 1 0 2M' -c flush "$URI" || return
+	head -c 16M /dev/zero >small/filler
+	out=$(qemu-io -f raw -c 'write -P 2 4M 4M' -c flush "$URI" 2>&1)
+	echo "$out"
+	grep -q 'No space left on device' <<<"$out" || return
+	if [ "$1" = --backing ]; then
+		rm small/filler
+		qemu-io -f raw -c 'write -P 3 4M 2M' -c flush -c 'read -P 3 4M 2M' "$URI" || return
+		stop || return
+	else
+		kill "$SERVER"
+		wait "$SERVER"
+		[ $? = 2 ] && grep -q 'no room left' serve.err || return
+		rm small/filler
+	fi
+	serve --capacity 32MiB "$1" small/disk || return
+	out=$(qemu-io -f raw -c 'read -P 1 0 2M' "$URI" 2>&1)
+	echo "$out"
+	! grep -q 'Pattern verification failed' <<<"$out" || return
+	stop
+}
+full_file() { full --backing; }
+full_image() { full --image; }
+
+# A disk that takes no writes: flushes fail, and go on failing.
+failing() {
+	truncate -s 32M kept.img
+	local loop out status=0
+	loop=$(losetup --show -f kept.img) || return
+	serve --backing "$loop" || { losetup -d "$loop"; return 1; }
+	blockdev --setro "$loop"
+	out=$(qemu-io -f raw -c 'write -P 1 0 64k' -c flush -c flush "$URI" 2>&1)
+	echo "$out"
+	[ "$(grep -c 'Input/output error' <<<"$out")" -ge 1 ] || status=1
+	kill "$SERVER"
+	wait "$SERVER"
+	[ $? = 2 ] && grep -q 'the last flush' serve.err || status=1
+	SERVER=
+	# The next to have this loop device would find it so.
+	blockdev --setrw "$loop"
+	losetup -d "$loop"
+	return $status
+}
+
 guide() {
 	# Every block of docs/LIVE.md that needs other people's programs, in one shell and one folder.
 	mkdir guide bin && ln -s "$DESTAGE" bin/destage || return
@@ -240,6 +323,20 @@ fi
 part "fio: verified at depth 1 to 64 and with 8 connections" fio verify_each_depth
 part "fio: the same in the time of the model" fio verify_paced
 part "docs/LIVE.md: every command with these tools" "nbdinfo nbdcopy qemu-img fio" guide
+part "an image: copied, killed, read back, verified" "nbdcopy cmp fio" on_image
+part "a file behind the buffer: the same" "nbdcopy cmp fio" on_file
+if [ "$(id -u)" != 0 ]; then
+	SKIPPED+=("disks behind the buffer, full and failing: needs root")
+else
+	part "a file behind the buffer whose file system is full" "qemu-io mount" full_file
+	part "an image whose file system is full" "qemu-io mount" full_image
+	if [ -e /dev/loop-control ]; then
+		part "a block device behind the buffer" "nbdcopy cmp fio losetup" on_loop_device
+		part "a block device that takes no writes" "qemu-io losetup blockdev" failing
+	else
+		SKIPPED+=("block devices behind the buffer: needs /dev/loop-control")
+	fi
+fi
 # mounted KIND NAME "TOOLS" FUNCTION: one part that mounts this file system, if that can be
 mounted() {
 	if [ "$(id -u)" != 0 ]; then

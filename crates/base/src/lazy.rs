@@ -5,6 +5,7 @@
 //! making a device costs one pointer per chunk, and memory follows the footprint, not the capacity.
 
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::archive::{Archive, Archived, Damaged};
@@ -32,10 +33,9 @@ pub struct LazyTable<I: Initial> {
 impl<I: Initial> LazyTable<I> {
     /// A table of `len` untouched entries.
     pub fn new(len: usize, initial: I) -> Self {
-        let mut chunks = Vec::new();
-        chunks.resize_with(len.div_ceil(CHUNK), || None);
         Self {
-            chunks,
+            // Zeroed by the system, so that not even the pointers are touched.
+            chunks: vec![None; len.div_ceil(CHUNK)],
             initial,
             len,
         }

@@ -57,6 +57,7 @@ struct Row<Stamp> {
 ///
 /// It serves as well for whatever else is numbered sparsely and kept in numbered places, such as
 /// logical blocks and their clusters; who keeps no time with a place has `()` for a stamp.
+#[derive(Clone)]
 pub struct PageMap<Stamp = Ticks> {
     tags: Vec<u64>,
     /// By bucket: how many entries belong to it or to a bucket before it, found it full, and went on.

@@ -10,10 +10,11 @@ use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_serve::address::{Place, socket_address};
 use destage_serve::device::{Front, Pace};
+use destage_serve::media::{self, Opened};
 use destage_serve::server::{Ended, Recorder, ServeError, Server, Settings};
 use destage_serve::write_log::WriteLog;
 use destage_sim::observer::{Observer, Response};
-use destage_sim::run::live::{Ask, Live};
+use destage_sim::run::live::{Ask, Broken, Live};
 use destage_sim::settings::Config;
 use destage_trace::Request;
 use destage_trace::writers::TraceWriter;
@@ -33,7 +34,17 @@ use crate::trace_file::form_of;
 /// Runs the command.
 pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), Failure> {
     let settings = choices::of_device(&arguments.device, None, &arguments.cache.short(), typed)?;
-    let (config, notes) = destage_serve::configuration(&settings)?;
+    let on = match (&arguments.image, &arguments.backing) {
+        (Some(path), _) => media::Place::Image(path),
+        (None, Some(path)) => media::Place::Backing(path),
+        (None, None) => media::Place::Ram,
+    };
+    let Opened {
+        config,
+        notes,
+        media,
+        sync,
+    } = media::open(&settings, on, arguments.read_only).map_err(Failure::input)?;
     if !arguments.noise.quiet {
         for note in notes {
             report_line(&format!("destage: note: {note}"));
@@ -81,7 +92,7 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
     });
 
     destage_memory::doing(format!("serving {}", about(&config)));
-    let live = Live::new(&config, Box::new(Watcher(&mut logs)))?;
+    let live = Live::on(&config, media, Box::new(Watcher(&mut logs)))?;
     let pace = pace(arguments.pace);
     let recorder: Option<Recorder<'_>> = record.or(log_path).map(|_| {
         Box::new(|ask: &Ask<'_>, at: Ticks| {
@@ -97,7 +108,8 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         anywhere: arguments.listen_anywhere,
         about: about(&config),
     };
-    let server = Server::bind(&settings, Front::new(live, pace), recorder).map_err(failure)?;
+    let front = Front::lasting(live, pace, sync);
+    let server = Server::bind(&settings, front, recorder).map_err(failure)?;
     let stopper = server.stopper();
     interrupt::instead(move || stopper.stop());
     output::print(&format!("ready {}\n", server.address()))?;
@@ -128,9 +140,16 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         file.commit()?;
     }
     show(&config, &ended, arguments.json)?;
+    if let Some(why) = ended.unsaved {
+        return Err(Failure::input(format!(
+            "the last flush: {why}; what was written since the flush before may be lost"
+        )));
+    }
     match ended.broken {
         None => Ok(()),
-        Some(why @ destage_sim::run::live::Broken::Full(_)) => Err(Failure::input(why)),
+        Some(why @ (Broken::Full(_) | Broken::Unkept(_) | Broken::Damaged)) => {
+            Err(Failure::input(why))
+        }
         Some(why) => Err(Failure::Internal(format!("internal error: {why}"))),
     }
 }

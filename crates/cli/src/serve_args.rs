@@ -29,6 +29,12 @@ pub(crate) struct ServeArguments {
     /// Clients may only read
     #[arg(long)]
     pub(crate) read_only: bool,
+    /// File that is the flash, and lasts; it is made if it is not there
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["backing", "read_only"])]
+    pub(crate) image: Option<PathBuf>,
+    /// File or block device that keeps the bytes, with the buffer in front of it; --capacity makes a file
+    #[arg(long, value_name = "FILE|DEVICE")]
+    pub(crate) backing: Option<PathBuf>,
     /// How the model's time goes with ours: model, a request is answered when its time has come; none, as soon as it is
     /// worked out
     #[arg(long, value_enum, default_value = "none")]

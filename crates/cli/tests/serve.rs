@@ -43,6 +43,13 @@ impl Server {
         (status.code().unwrap_or(-1), output, errors)
     }
 
+    /// Hundredths of a second of the processor so far, where the system says so.
+    fn ticks(&self) -> Option<u64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+        let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+        Some(fields[11].parse::<u64>().ok()? + fields[12].parse::<u64>().ok()?)
+    }
+
     fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         let status = std::process::Command::new("kill")
@@ -348,18 +355,35 @@ fn an_idle_server_uses_no_time() {
     let options = ["--unix", "s.sock", "--control", "c.sock", "--pace", "model"];
     let server = Server::start(&place, &[&TINY[..], &options].concat());
     let connected = std::os::unix::net::UnixStream::connect(place.path("c.sock"));
-    let used = || {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", server.child.id())).ok()?;
-        let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-        Some(fields[11].parse::<u64>().ok()? + fields[12].parse::<u64>().ok()?)
-    };
     std::thread::sleep(std::time::Duration::from_millis(200));
-    let before = used();
+    let before = server.ticks();
     std::thread::sleep(std::time::Duration::from_secs(2));
-    assert_eq!(before, used());
+    assert_eq!(before, server.ticks());
     drop(connected);
     server.signal("-TERM");
     assert_eq!(server.wait().0, 0);
+}
+
+/// Whatever has an entry for each page or block is memory that nobody has touched yet.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_large_device_without_contents_starts_at_once_and_takes_little_memory() {
+    for layer in ["page", "bast", "fast", "superblock", "dftl"] {
+        let place = Place::new();
+        let options = ["--unix", "s.sock", "--capacity", "1TiB", "--ftl", layer];
+        let server = Server::start(&place, &options);
+        assert!(server.ready.starts_with("ready"), "{layer}");
+        let ticks = server.ticks().expect("it runs");
+        assert!(ticks <= 10, "{layer}: {ticks} hundredths of a second");
+        let status = std::fs::read_to_string(format!("/proc/{}/status", server.child.id()));
+        let status = status.expect("it runs");
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = peak.and_then(|text| text.trim().strip_suffix(" kB"));
+        let peak: u64 = peak.expect("a peak").parse().expect("a number");
+        assert!(peak < 40_000, "{layer}: {peak} KiB");
+        server.signal("-TERM");
+        assert_eq!(server.wait().0, 0, "{layer}");
+    }
 }
 
 #[test]

@@ -166,8 +166,8 @@ fn what_contradicts_itself_is_refused_by_name_and_leaves_no_file() {
             "workload standin-iometer-random: page_bytes=1000",
         ),
         (
-            "standin-iozone:direct_passes=0,cached_passes=0",
-            "workload standin-iozone: direct_passes=0",
+            "standin-iozone:footprint_pages=100000",
+            "workload standin-iozone: footprint_pages=100000",
         ),
         (
             "standin-postmark:file_system=xfs",

@@ -117,6 +117,20 @@ pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(F
     .map(|input| input.read(Reading::default()));
     let [real, standin] = inputs;
     let (real, standin) = (real?, standin?);
+    let residuals = residuals(&real, &standin, effort)?;
+    let profile = Arc::unwrap_or_clone(profile);
+    Ok((Fit { profile, residuals }, facts))
+}
+
+/// How `standin` differs from `real`: a row for each of [`SCHEMES`] with 1, 4 and 16 MiB, and for no buffer.
+///
+/// # Errors
+/// What is wrong with an input.
+pub fn residuals(
+    real: &Input,
+    standin: &Input,
+    effort: &Effort<'_>,
+) -> Result<Vec<Residual>, Error> {
     let mut none = Settings::new();
     none.set_pair("ftl.kind=none")?;
     let mut device = Settings::new();
@@ -134,14 +148,8 @@ pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(F
             Ok(compare(std::slice::from_ref(input), &grid.combinations()?, effort)?.runs)
         };
     let timed: Vec<&str> = std::iter::once("nocache").chain(SCHEMES).collect();
-    let counts = (
-        run(&real, &none, &SCHEMES)?,
-        run(&standin, &none, &SCHEMES)?,
-    );
-    let times = (
-        run(&real, &device, &timed)?,
-        run(&standin, &device, &timed)?,
-    );
+    let counts = (run(real, &none, &SCHEMES)?, run(standin, &none, &SCHEMES)?);
+    let times = (run(real, &device, &timed)?, run(standin, &device, &timed)?);
     let metric = |pair: (Option<&Record>, Option<&Record>), name: &str| {
         Some((pair.0?.metric(name)?, pair.1?.metric(name)?))
     };
@@ -159,7 +167,5 @@ pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(F
             response_mean_ms: of(&times, "response.mean_ms"),
         }
     });
-    let residuals = residuals.collect();
-    let profile = Arc::unwrap_or_clone(profile);
-    Ok((Fit { profile, residuals }, facts))
+    Ok(residuals.collect())
 }

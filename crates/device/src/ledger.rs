@@ -152,8 +152,14 @@ impl Ledger {
         }
     }
 
-    /// `request` is accepted under `token` as `version`; `data` has the bytes of a write.
-    pub fn accept(&mut self, token: u32, request: &Request, version: u64, data: &[u8]) {
+    /// `request` is accepted under `token` as `version`; `data` has the bytes of a write, in pieces of whole sectors.
+    pub fn accept<'d>(
+        &mut self,
+        token: u32,
+        request: &Request,
+        version: u64,
+        data: impl IntoIterator<Item = &'d [u8]>,
+    ) {
         let open = Open {
             request: *request,
             version,
@@ -167,7 +173,9 @@ impl Ledger {
             RequestKind::Trim => span.whole_pages(),
             RequestKind::Write | RequestKind::WriteZeroes => 0..span.pages,
         };
-        let mut sums = data.chunks(self.terms.sector_bytes).map(digest);
+        let sector_bytes = self.terms.sector_bytes;
+        let sectors_of = |piece: &'d [u8]| piece.chunks(sector_bytes);
+        let mut sums = data.into_iter().flat_map(sectors_of).map(digest);
         for offset in pages {
             let is_trim = request.kind == RequestKind::Trim;
             let head = if offset == 0 && !is_trim {

@@ -11,6 +11,7 @@
 #![no_std]
 extern crate alloc;
 
+pub mod backed;
 mod batching;
 mod device;
 mod dies;

@@ -7,18 +7,22 @@
 //! which is dirty, and the *effects* on it that were emitted and have not ended, in their order. The newest of all
 //! these is what a read finds; without any, the flash has it.
 
+mod effect;
 mod power;
+mod table;
 
-use alloc::collections::{BTreeMap, VecDeque};
+use alloc::borrow::Cow;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
 use destage_buffer::destage::{Destage, DestageCause};
+use destage_flash::Operations;
 use destage_flash::medium::{Image, ImageKind, Medium, Refusal, SpareKind};
-use destage_flash::{Cause, Operations};
 
+use self::effect::{Effect, Emitted, Leaving};
+use self::table::PageTable;
 use crate::driver::BatchStep;
 use crate::operation::PageOperation;
 use crate::request::{Request, RequestKind, Span};
@@ -37,62 +41,38 @@ impl Contents {
     fn by_reference(&self) -> Newest<'_> {
         Newest {
             version: self.version,
-            bytes: &self.bytes,
+            bytes: Cow::Borrowed(&self.bytes),
             kind: self.kind,
         }
     }
 }
 
 /// What a read of a page finds, where it stands.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Newest<'a> {
     /// The newest version among its sectors; 0 before the first write.
     pub version: u64,
     /// As many as a page has.
-    pub bytes: &'a [u8],
+    pub bytes: Cow<'a, Arc<[u8]>>,
     /// What they are; fillers where there is nothing.
     pub kind: ImageKind,
 }
 
-/// Something that happens to a page on flash.
-#[derive(Clone)]
-enum Effect {
-    /// Its own bytes are programmed.
-    Program(Contents),
-    /// It is programmed to pad a cluster. With what is settled when the program begins.
-    Pad(Option<Contents>),
-    /// It is trimmed, as this version.
-    Trim(u64),
-}
-
-impl Effect {
-    /// Whether `operation` carries it out.
-    fn is_by(&self, operation: PageOperation) -> bool {
-        match self {
-            Self::Program(_) => operation.write_cause() == Some(Cause::Host),
-            Self::Pad(_) => operation.write_cause() == Some(Cause::Pad),
-            Self::Trim(_) => operation.is_trim(),
+impl Newest<'_> {
+    fn into_contents(self) -> Contents {
+        Contents {
+            version: self.version,
+            bytes: self.bytes.into_owned(),
+            kind: self.kind,
         }
     }
 }
 
-#[derive(Clone, Default)]
-struct InRam {
-    resident: Option<Contents>,
-    effects: VecDeque<Effect>,
-    /// When each of them was emitted, in the order of all.
-    emitted: VecDeque<u64>,
-    /// How many of the effects have begun.
-    begun: usize,
-}
-
-impl InRam {
-    /// `effect` is emitted, as the latest of all.
-    fn emit(&mut self, effect: Effect, emissions: &mut u64) {
-        *emissions += 1;
-        self.emitted.push_back(*emissions);
-        self.effects.push_back(effect);
-    }
+/// A page in the buffer. Zeros that were asked for are those of the payload itself, and no other page has them.
+#[derive(Clone)]
+struct Resident {
+    version: u64,
+    bytes: Arc<[u8]>,
 }
 
 /// The request that is being submitted.
@@ -101,14 +81,16 @@ struct Accepted {
     version: u64,
     span: Span,
     zeroes: bool,
-    data: Vec<u8>,
+    /// Of a write, the bytes for each page of the span.
+    data: Vec<Arc<[u8]>>,
 }
 
 /// Bytes in RAM and on flash. See the [module](self).
 #[derive(Clone)]
 pub struct Payload {
     medium: Medium,
-    pages: BTreeMap<Lpn, InRam>,
+    residents: PageTable<Option<Resident>>,
+    leaving: PageTable<Leaving>,
     page_bytes: usize,
     sector_bytes: usize,
     version: u64,
@@ -132,7 +114,8 @@ impl Payload {
         );
         Self {
             medium,
-            pages: BTreeMap::new(),
+            residents: PageTable::new(),
+            leaving: PageTable::new(),
             page_bytes,
             sector_bytes: page_bytes / sectors,
             version: 0,
@@ -159,10 +142,10 @@ impl Payload {
         self.version
     }
 
-    /// How many pages have bytes in RAM.
+    /// How many pages are resident, and how many have effects that have not ended.
     #[must_use]
-    pub fn pages_in_ram(&self) -> usize {
-        self.pages.len()
+    pub fn pages_in_ram(&self) -> [usize; 2] {
+        [self.residents.len(), self.leaving.len()]
     }
 
     /// `request` is submitted next; `data` has the bytes of a write, sector after sector. Returns its version, which
@@ -171,26 +154,34 @@ impl Payload {
     /// # Panics
     /// If a write has more or fewer bytes than its span.
     pub fn accept(&mut self, request: &Request, data: &[u8]) -> u64 {
-        self.accepted.data.clear();
-        self.accepted.data.extend_from_slice(data);
+        let head = request.span.head as usize * self.sector_bytes;
+        let mut pieces = core::mem::take(&mut self.accepted.data);
+        cut_up(data, head, self.page_bytes, &mut pieces);
+        self.accepted.data = pieces;
         self.accept_kept(request)
     }
 
-    /// The same of bytes that are not needed any more: what is in `data` then means nothing.
+    /// The same of bytes that were [cut up](cut_up) before; what `pieces` holds then means nothing.
     ///
     /// # Panics
     /// As [`Payload::accept`].
-    pub fn accept_taken(&mut self, request: &Request, data: &mut Vec<u8>) -> u64 {
-        core::mem::swap(&mut self.accepted.data, data);
+    pub fn accept_taken(&mut self, request: &Request, pieces: &mut Vec<Arc<[u8]>>) -> u64 {
+        core::mem::swap(&mut self.accepted.data, pieces);
         self.accept_kept(request)
     }
 
-    fn accept_kept(&mut self, request: &Request) -> u64 {
+    /// The version that `request` gets if it is accepted next.
+    #[must_use]
+    pub fn version_of(&self, request: &Request) -> u64 {
         let changes = matches!(
             request.kind,
             RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim
         );
-        self.version += u64::from(changes);
+        self.version + u64::from(changes)
+    }
+
+    fn accept_kept(&mut self, request: &Request) -> u64 {
+        self.version = self.version_of(request);
         self.accepted.version = self.version;
         self.accepted.span = match request.kind {
             // What it changes at all it changes whole.
@@ -202,7 +193,11 @@ impl Payload {
             let span = &request.span;
             let left_out = (span.head + span.tail) as usize * self.sector_bytes;
             assert_eq!(
-                self.accepted.data.len(),
+                self.accepted
+                    .data
+                    .iter()
+                    .map(|piece| piece.len())
+                    .sum::<usize>(),
                 span.pages as usize * self.page_bytes - left_out,
                 "bytes of a write of {span:?}"
             );
@@ -213,65 +208,70 @@ impl Payload {
     /// What a read of `page` finds now.
     #[must_use]
     pub fn newest(&self, page: Lpn) -> Contents {
-        let in_ram = self.pages.get(&page);
-        if let Some(resident) = in_ram.and_then(|state| state.resident.as_ref()) {
-            return resident.clone();
-        }
-        let effects = in_ram.map_or(0, |state| state.effects.len());
-        self.before(page, effects)
-            .unwrap_or_else(|| self.nothing(0))
+        self.look(page).into_contents()
     }
 
-    /// The same by reference: nothing is copied.
+    /// The same by reference.
     #[must_use]
     pub fn look(&self, page: Lpn) -> Newest<'_> {
-        let nothing = Newest {
-            version: 0,
-            bytes: &self.zeros,
-            kind: ImageKind::Fill,
-        };
-        if let Some(state) = self.pages.get(&page) {
-            if let Some(resident) = &state.resident {
-                return resident.by_reference();
-            }
-            for effect in state.effects.iter().rev() {
-                match effect {
-                    Effect::Program(contents) | Effect::Pad(Some(contents)) => {
-                        return contents.by_reference();
-                    }
-                    Effect::Trim(_) => return nothing,
-                    Effect::Pad(None) => {}
-                }
-            }
+        if let Some(resident) = self.resident(page) {
+            return resident;
         }
-        self.medium
-            .newest(page)
-            .map_or(nothing, |(spare, bytes)| Newest {
-                version: spare.version,
-                bytes,
-                kind: kind_of(spare.kind),
-            })
+        let leaving = self.leaving.get(page);
+        let found = self.before(page, leaving.map_or(0, |leaving| leaving.effects.len()));
+        found.unwrap_or(Newest {
+            version: 0,
+            bytes: Cow::Borrowed(&self.zeros),
+            kind: ImageKind::Fill,
+        })
+    }
+
+    fn resident(&self, page: Lpn) -> Option<Newest<'_>> {
+        let resident = self.residents.get(page)?.as_ref()?;
+        Some(Newest {
+            version: resident.version,
+            bytes: Cow::Borrowed(&resident.bytes),
+            kind: self.kind_of_resident(&resident.bytes),
+        })
+    }
+
+    fn kind_of_resident(&self, bytes: &Arc<[u8]>) -> ImageKind {
+        match Arc::ptr_eq(bytes, &self.zeros) {
+            true => ImageKind::Zeros,
+            false => ImageKind::Host,
+        }
+    }
+
+    /// What kind of page a read of `page` finds now.
+    #[must_use]
+    pub fn kind(&self, page: Lpn) -> ImageKind {
+        if let Some(resident) = self.resident(page) {
+            return resident.kind;
+        }
+        if self.leaving.get(page).is_some() {
+            return self.look(page).kind;
+        }
+        let spare = self.medium.newest_spare(page);
+        spare.map_or(ImageKind::Fill, |spare| kind_of(spare.kind))
     }
 
     /// The contents of `page` before the effect at `position`; none where it was never written or is trimmed.
-    fn before(&self, page: Lpn, position: usize) -> Option<Contents> {
-        let effects = self.pages.get(&page).map(|state| &state.effects);
-        for effect in effects
-            .into_iter()
-            .flat_map(|all| all.range(..position).rev())
-        {
+    fn before(&self, page: Lpn, position: usize) -> Option<Newest<'_>> {
+        let leaving = self.leaving.get(page);
+        let effects = leaving.into_iter().flat_map(|all| all.before(position));
+        for effect in effects {
             match effect {
                 Effect::Program(contents) | Effect::Pad(Some(contents)) => {
-                    return (contents.kind != ImageKind::Fill).then(|| contents.clone());
+                    return (contents.kind != ImageKind::Fill).then(|| contents.by_reference());
                 }
                 Effect::Trim(_) => return None,
                 Effect::Pad(None) => {}
             }
         }
         let (spare, bytes) = self.medium.newest(page)?;
-        Some(Contents {
+        Some(Newest {
             version: spare.version,
-            bytes: bytes.into(),
+            bytes,
             kind: kind_of(spare.kind),
         })
     }
@@ -300,24 +300,26 @@ impl Payload {
                 kind: ImageKind::Zeros,
             };
         }
-        let head = span.head as usize * self.sector_bytes;
         if !is_partial {
-            let start = offset as usize * self.page_bytes - head;
             return Contents {
                 version,
-                bytes: data[start..start + self.page_bytes].into(),
+                bytes: data[offset as usize].clone(),
                 kind: ImageKind::Host,
             };
         }
         let mut bytes = self.look(page).bytes.to_vec();
-        let tail = span.tail as usize * self.sector_bytes;
-        let from = if offset == 0 { head } else { 0 };
-        let to = self.page_bytes - if offset + 1 == span.pages { tail } else { 0 };
-        if zeroes {
-            bytes[from..to].fill(0);
-        } else {
-            let start = offset as usize * self.page_bytes + from - head;
-            bytes[from..to].copy_from_slice(&data[start..start + to - from]);
+        let from = match offset {
+            0 => span.head as usize * self.sector_bytes,
+            _ => 0,
+        };
+        let tail = match offset + 1 == span.pages {
+            true => span.tail as usize * self.sector_bytes,
+            false => 0,
+        };
+        let changed = from..self.page_bytes - tail;
+        match zeroes {
+            true => bytes[changed].fill(0),
+            false => bytes[changed].copy_from_slice(&data[offset as usize]),
         }
         Contents {
             version,
@@ -330,23 +332,21 @@ impl Payload {
 
     /// See [`Driver::taken_in`](crate::Driver::taken_in).
     pub fn taken_in(&mut self, page: Lpn, offset: u32) {
-        let written = self.written(page, offset);
-        self.pages.entry(page).or_default().resident = Some(written);
+        let Contents { version, bytes, .. } = self.written(page, offset);
+        *self.residents.place(page) = Some(Resident { version, bytes });
     }
 
     /// See [`Driver::bypassed`](crate::Driver::bypassed).
     pub fn bypassed(&mut self, page: Lpn, offset: u32) {
         let written = self.written(page, offset);
-        let state = self.pages.entry(page).or_default();
-        state.resident = None;
-        state.emit(Effect::Program(written), &mut self.emissions);
+        self.take_resident(page);
+        self.emit(page, Effect::Program(written));
     }
 
     /// See [`Driver::trimmed`](crate::Driver::trimmed).
     pub fn trimmed(&mut self, page: Lpn) {
-        let state = self.pages.entry(page).or_default();
-        state.resident = None;
-        state.emit(Effect::Trim(self.accepted.version), &mut self.emissions);
+        self.take_resident(page);
+        self.emit(page, Effect::Trim(self.accepted.version));
     }
 
     /// See [`Driver::record`](crate::Driver::record).
@@ -358,21 +358,36 @@ impl Payload {
             return;
         }
         for dirty in &record.pages {
-            let state = self.pages.entry(dirty.page).or_default();
             let contents = if record.retain {
-                state.resident.clone()
+                self.resident(dirty.page).map(Newest::into_contents)
             } else {
-                state.resident.take()
+                self.take_resident(dirty.page)
             };
             let Some(contents) = contents else {
                 panic!("page {} leaves the buffer without bytes", dirty.page);
             };
-            state.emit(Effect::Program(contents), &mut self.emissions);
+            self.emit(dirty.page, Effect::Program(contents));
         }
         for pad in &record.pads {
-            let state = self.pages.entry(pad.page).or_default();
-            state.emit(Effect::Pad(None), &mut self.emissions);
+            self.emit(pad.page, Effect::Pad(None));
         }
+    }
+
+    fn take_resident(&mut self, page: Lpn) -> Option<Contents> {
+        let Resident { version, bytes } = self.residents.vacate(page)?.take()?;
+        Some(Contents {
+            version,
+            kind: self.kind_of_resident(&bytes),
+            bytes,
+        })
+    }
+
+    /// `effect` on `page` is emitted, as the latest of all.
+    fn emit(&mut self, page: Lpn, effect: Effect) {
+        self.emissions += 1;
+        let number = self.emissions;
+        let effects = &mut self.leaving.place(page).effects;
+        effects.push_back(Emitted { effect, number });
     }
 
     /// See [`Driver::serve`](crate::Driver::serve).
@@ -465,34 +480,33 @@ impl Payload {
             return None;
         }
         let page = operation.page();
-        let state = self.pages.get_mut(&page);
-        let effect = state.and_then(|state| {
-            state.begun -= 1;
-            state.emitted.pop_front();
-            Some((state.effects.pop_front()?, state))
+        let leaving = self.leaving.get_mut(page);
+        let ended = leaving.and_then(|leaving| {
+            leaving.begun -= 1;
+            let ended = leaving.effects.pop_front()?;
+            Some((ended.effect, leaving.effects.is_empty()))
         });
-        let Some((effect, state)) = effect else {
+        let Some((effect, is_last)) = ended else {
             panic!("{operation:?} ended, and was never emitted");
         };
-        let version = match effect {
+        if is_last {
+            self.leaving.vacate(page);
+        }
+        match effect {
             Effect::Program(contents) | Effect::Pad(Some(contents)) => {
-                let is_same = |resident: &Contents| {
+                let is_same = |resident: Newest<'_>| {
                     resident.version == contents.version
                         && Arc::ptr_eq(&resident.bytes, &contents.bytes)
                 };
-                if state.resident.as_ref().is_some_and(is_same) {
+                if self.resident(page).is_some_and(is_same) {
                     // It was written back and is clean: the flash has it.
-                    state.resident = None;
+                    self.take_resident(page);
                 }
-                contents.version
+                Some(contents.version)
             }
-            Effect::Trim(version) => version,
+            Effect::Trim(version) => Some(version),
             Effect::Pad(None) => panic!("{operation:?} ended, and never began"),
-        };
-        if state.resident.is_none() && state.effects.is_empty() {
-            self.pages.remove(&page);
         }
-        Some(version)
     }
 
     // ---- effects -----------------------------------------------------------------------------------------
@@ -500,38 +514,31 @@ impl Payload {
     /// The next effect on the page of `operation` begins; what padding carries is settled.
     fn begin(&mut self, operation: PageOperation) {
         let page = operation.page();
-        let begun = self.pages.get(&page).map_or(0, |state| state.begun);
-        let is_open_pad = self
-            .pages
-            .get(&page)
-            .and_then(|state| state.effects.get(begun))
-            .is_some_and(|effect| matches!(effect, Effect::Pad(None)));
-        let padding = is_open_pad.then(|| match self.before(page, begun) {
-            Some(contents) => Contents {
-                kind: ImageKind::Copy,
-                ..contents
-            },
-            None => self.nothing(0),
-        });
-        let state = self.pages.entry(page).or_default();
-        let next = state.effects.get(state.begun);
-        assert!(
-            next.is_some_and(|effect| effect.is_by(operation)),
-            "{operation:?} of page {page} begins out of its turn"
-        );
-        if padding.is_some() {
-            state.effects[begun] = Effect::Pad(padding);
+        let out_of_turn = || -> ! { panic!("{operation:?} of page {page} begins out of its turn") };
+        let Some(leaving) = self.leaving.get_mut(page) else {
+            out_of_turn()
+        };
+        let begun = leaving.begun;
+        leaving.begun += 1;
+        let next = leaving.effects.get(begun).map(|next| &next.effect);
+        if !next.is_some_and(|effect| effect.is_by(operation)) {
+            out_of_turn()
         }
-        state.begun += 1;
+        if matches!(next, Some(Effect::Pad(None))) {
+            let padding = match self.before(page, begun) {
+                Some(found) => Contents {
+                    kind: ImageKind::Copy,
+                    ..found.into_contents()
+                },
+                None => self.nothing(0),
+            };
+            self.leaving.place(page).effects[begun].effect = Effect::Pad(Some(padding));
+        }
     }
 
     /// What the latest program of `page` that has begun writes.
     fn latest_begun(&self, page: Lpn) -> Contents {
-        let state = self.pages.get(&page);
-        let begun = state
-            .into_iter()
-            .flat_map(|state| state.effects.range(..state.begun).rev());
-        for effect in begun {
+        for effect in self.begun(page) {
             if let Effect::Program(contents) | Effect::Pad(Some(contents)) = effect {
                 return contents.clone();
             }
@@ -540,10 +547,28 @@ impl Payload {
     }
 
     fn last_begun_is_trim(&self, page: Lpn) -> bool {
-        let state = self.pages.get(&page);
-        let last = state.and_then(|state| state.effects.range(..state.begun).next_back());
-        matches!(last, Some(Effect::Trim(_)))
+        matches!(self.begun(page).next(), Some(Effect::Trim(_)))
     }
+
+    /// The effects on `page` that have begun, the latest first.
+    fn begun(&self, page: Lpn) -> impl Iterator<Item = &Effect> {
+        let leaving = self.leaving.get(page).into_iter();
+        leaving.flat_map(|leaving| leaving.before(leaving.begun))
+    }
+}
+
+/// The bytes of a request as one piece for each page; `head` bytes of the first page lie before the request. What `pieces`
+/// held before is gone.
+pub fn cut_up(data: &[u8], head: usize, page_bytes: usize, pieces: &mut Vec<Arc<[u8]>>) {
+    pieces.clear();
+    let (first, rest) = data.split_at(data.len().min(page_bytes - head));
+    let first = Some(first).filter(|first| !first.is_empty());
+    pieces.extend(
+        first
+            .into_iter()
+            .chain(rest.chunks(page_bytes))
+            .map(Arc::from),
+    );
 }
 
 /// As what a page of this kind is found.

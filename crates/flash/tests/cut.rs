@@ -46,7 +46,7 @@ fn program(medium: &mut Medium, die: u32, version: u64, to: Ppn) -> Result<(), R
         page: Lpn(1),
         version,
         kind: ImageKind::Host,
-        data: &[version as u8; 512],
+        data: &[version as u8; 512].into(),
     };
     medium.start(die, &operations, &[image])
 }

@@ -1,9 +1,11 @@
 //! The device behind the server, how its time goes with ours, and its power.
 
+use std::io;
 use std::time::{Duration, Instant};
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
+use destage_device::backed::Fault;
 use destage_device::ledger::Ledger;
 use destage_sim::error::SimError;
 use destage_sim::latencies::{Counted, Summary};
@@ -19,6 +21,9 @@ pub enum Pace {
     /// They go together: a request is answered when the model's time has come, any number of them side by side.
     Model,
 }
+
+/// Makes what was written last, whatever happens to this process or to the machine.
+pub type Sync = Box<dyn FnMut() -> io::Result<()> + Send>;
 
 /// The device itself.
 enum Power<'a> {
@@ -37,6 +42,11 @@ pub enum PowerError {
     /// There is nothing to restore.
     #[error("the power is on; expected cut before restore")]
     On,
+    /// It has a disk behind the buffer.
+    #[error(
+        "the bytes are on a disk behind the buffer, which has a power of its own; expected a device in RAM or an image"
+    )]
+    Disk,
     /// The device had failed before.
     #[error("the device is broken: {0}")]
     Broken(String),
@@ -48,6 +58,8 @@ pub enum PowerError {
 /// The device. See the [module](self).
 pub struct Front<'a> {
     power: Power<'a>,
+    /// What makes its bytes last, if anything does; the server has it while it runs.
+    sync: Option<Sync>,
     pace: Pace,
     bytes: u64,
     page_bytes: u64,
@@ -63,6 +75,7 @@ impl<'a> Front<'a> {
     #[must_use]
     pub fn new(live: Live<'a>, pace: Pace) -> Self {
         Self {
+            sync: None,
             pace,
             bytes: live.sectors() * 512,
             page_bytes: live.sectors_per_page() * 512,
@@ -72,6 +85,20 @@ impl<'a> Front<'a> {
             in_flight: 0,
             late: Counted::default(),
         }
+    }
+
+    /// The same of a device whose bytes `sync` makes last: no flush, and nothing forced, is answered before.
+    #[must_use]
+    pub fn lasting(live: Live<'a>, pace: Pace, sync: Option<Sync>) -> Self {
+        Self {
+            sync,
+            ..Self::new(live, pace)
+        }
+    }
+
+    /// What makes its bytes last.
+    pub(crate) fn take_sync(&mut self) -> Option<Sync> {
+        self.sync.take()
     }
 
     /// Bytes that the device offers.
@@ -84,6 +111,12 @@ impl<'a> Front<'a> {
     #[must_use]
     pub fn page_bytes(&self) -> u64 {
         self.page_bytes
+    }
+
+    /// Whether requests are complete at the model's time.
+    #[must_use]
+    pub fn is_paced(&self) -> bool {
+        self.pace == Pace::Model
     }
 
     /// Why the device is used no more, if it is not.
@@ -215,10 +248,20 @@ impl<'a> Front<'a> {
     }
 
     /// See [`Live::read`]; without power nothing.
-    pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) {
-        if let Some(live) = self.live() {
-            live.read(sector, sectors, out);
-        }
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) -> Result<(), Fault> {
+        self.live()
+            .map_or(Ok(()), |live| live.read(sector, sectors, out))
+    }
+
+    /// See [`Live::settle`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn settle(&mut self) -> Result<(), Fault> {
+        self.used().map_or(Ok(()), Live::settle)
     }
 
     /// See [`Live::holds`]; without power nothing at all.
@@ -302,6 +345,7 @@ impl<'a> Front<'a> {
     fn check_on(&self) -> Result<(), PowerError> {
         match &self.broken {
             Some(broken) => Err(PowerError::Broken(broken.to_string())),
+            None if self.live().is_some_and(|live| !live.has_flash()) => Err(PowerError::Disk),
             None if self.is_on() => Ok(()),
             None => Err(PowerError::Off),
         }

@@ -5,6 +5,7 @@
 //! | [`protocol`] | NBD without sockets: bytes in, commands out, replies as bytes |
 //! | [`device`] | the device behind it, and how its time goes with ours |
 //! | [`configuration`](configuration()) | from settings to the device's configuration |
+//! | [`media`] | where bytes are: RAM, a disk, an image of the flash |
 //! | [`server`] | sockets, one event loop, no thread for anybody |
 //! | [`control`] | the control socket: what may be said, and who says it |
 //! | [`crash`] | a program on a device whose power fails, again and again |
@@ -22,6 +23,7 @@ mod configuration;
 pub mod control;
 pub mod crash;
 pub mod device;
+pub mod media;
 pub mod protocol;
 pub mod replay;
 pub mod server;

@@ -123,7 +123,7 @@ mod tests {
     fn entries(log: &[u8]) -> Vec<(u64, u64, u64, Option<u8>)> {
         let word = |at: usize| u64::from_le_bytes(log[at..at + 8].try_into().unwrap());
         assert_eq!(&log[..7], b"rhswfsj");
-        assert_eq!((word(0), word(8)), (0x6a73_6677_7368_72, 1));
+        assert_eq!((word(0), word(8)), (0x006a_7366_7773_6872, 1));
         assert_eq!(&log[24..28], [0, 2, 0, 0]);
         let mut at = 512;
         let mut found = Vec::new();

@@ -3,6 +3,7 @@
 use destage_device::Ordering;
 use destage_flash::Ftl;
 use destage_flash::medium::Medium;
+use destage_flash::medium::image::Layout;
 
 use crate::config::Config;
 use crate::error::SimError;
@@ -37,6 +38,19 @@ impl Config {
             return refuse("sim.costing = op_count: has no clock; expected event".to_owned());
         }
         Ok(())
+    }
+
+    /// Where what is in an image of this device's flash, whose owner keeps the first `base` bytes.
+    ///
+    /// # Errors
+    /// If it has more bytes than can be counted.
+    pub fn image_layout(&self, base: u64) -> Result<Layout, SimError> {
+        Layout::new(&self.geometry(), base).ok_or_else(|| {
+            SimError::Config(format!(
+                "flash.blocks_per_plane = {}: an image has no room for that many; expected fewer",
+                self.geometry().blocks_per_plane
+            ))
+        })
     }
 
     /// An empty medium, or one with the contents of `ftl`.

@@ -95,7 +95,7 @@ pub const WORKLOADS: &[Workload] = &[
     standins::recency::CELLO_D3,
     standins::recency::CELLO_D8,
     standins::iozone::WORKLOAD,
-    standins::file_mix::POSTMARK_READS,
+    standins::postmark_reads::WORKLOAD,
     standins::recency::SOURCE_CONTROL,
     standins::on_board_cache::WORKLOAD,
 ];

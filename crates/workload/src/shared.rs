@@ -273,12 +273,23 @@ impl Arrivals {
 
     /// Lets time pass until the next arrival; `None` after the last.
     pub fn next(&mut self, random: &mut Random) -> Option<()> {
+        self.count()?;
+        self.pause(random, self.mean_ms);
+        Some(())
+    }
+
+    /// Counts the next request; `None` after the last.
+    pub fn count(&mut self) -> Option<()> {
         if self.made == self.wanted {
             return None;
         }
         self.made += 1;
-        self.pause(random, self.mean_ms);
         Some(())
+    }
+
+    /// Lets so much time pass.
+    pub fn wait(&mut self, ms: f64) {
+        self.time_ms += ms;
     }
 
     /// Lets time pass: exponentially distributed, on average `mean_ms`.

@@ -141,7 +141,7 @@ impl<'a> Subject<'a> {
         self.written += 1;
         // The ledger counts for itself what it is told.
         self.ledger
-            .accept(token, &asked.request(), self.written, &data);
+            .accept(token, &asked.request(), self.written, [&data[..]]);
         data
     }
 

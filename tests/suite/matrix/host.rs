@@ -219,7 +219,7 @@ impl Host {
             .iter()
             .find(|(known, _)| *known == spare.version);
         if let Some((_, words)) = known {
-            assert_eq!(data, bytes(words), "page {lpn} on the medium");
+            assert_eq!(data.to_vec(), bytes(words), "page {lpn} on the medium");
         }
     }
 
@@ -289,7 +289,11 @@ impl Host {
         }
         assert!(self.rig.device.is_settled(), "records are open");
         assert_eq!(self.rig.device.buffer().dirty(), 0, "dirty pages");
-        assert_eq!(self.rig.flash.payload.pages_in_ram(), 0, "bytes in RAM");
+        assert_eq!(
+            self.rig.flash.payload.pages_in_ram(),
+            [0, 0],
+            "bytes in RAM"
+        );
         for (number, page) in self.pages.iter().enumerate() {
             assert!(page.durable >= page.version, "page {number} is not durable");
             let lpn = Lpn(number as u64);

@@ -34,7 +34,7 @@ impl Bench {
             Write => &data[..],
             _ => &[],
         };
-        self.0.accept(token, &request, self.1, data);
+        self.0.accept(token, &request, self.1, [data]);
     }
 
     fn done(&mut self, token: u32, kind: RequestKind, letter: u8) {

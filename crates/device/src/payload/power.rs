@@ -8,7 +8,9 @@ use destage_flash::medium::{BadDrive, CutReport, ImageKind, Medium, Refusal};
 use destage_flash::mount::{MountError, MountReport, mount};
 use destage_flash::{Ftl, Operations, Timing};
 
-use super::{Effect, InRam, Payload, image_of};
+use super::effect::{Effect, Leaving};
+use super::table::PageTable;
+use super::{Payload, image_of};
 
 impl Payload {
     /// The power fails: RAM is lost, and of each step in service what had not ended. `elapsed` gives how long ago the step
@@ -20,7 +22,7 @@ impl Payload {
         bad: &BadDrive,
         random: &mut Random,
     ) -> CutReport {
-        self.pages.clear();
+        self.clear_ram();
         self.medium.cut(elapsed, timing, bad, random)
     }
 
@@ -53,9 +55,9 @@ impl Payload {
             let newest = self.newest(page);
             newest.kind != ImageKind::Fill && !self.is_on_flash(page, newest.version)
         };
-        let pages = self.pages.iter();
+        let pages = self.leaving.iter();
         let emitted =
-            pages.filter_map(|(page, state)| Some((self.first_unsaved(*page, state)?, *page)));
+            pages.filter_map(|(page, leaving)| Some((self.first_unsaved(page, leaving)?, page)));
         let mut emitted: Vec<(u64, Lpn)> = emitted.filter(|(_, page)| is_wanted(*page)).collect();
         emitted.sort_unstable();
         let mut named: BTreeSet<Lpn> = BTreeSet::new();
@@ -65,19 +67,19 @@ impl Payload {
     }
 
     /// When the first program of `page` was emitted that is not on flash.
-    fn first_unsaved(&self, page: Lpn, state: &InRam) -> Option<u64> {
-        let mut effects = state.emitted.iter().zip(&state.effects);
+    fn first_unsaved(&self, page: Lpn, leaving: &Leaving) -> Option<u64> {
+        let mut effects = leaving.effects.iter();
         let is_unsaved = |effect: &Effect| match effect {
             Effect::Program(contents) => !self.is_on_flash(page, contents.version),
             Effect::Pad(_) | Effect::Trim(_) => false,
         };
-        let first = effects.find(|(_, effect)| is_unsaved(effect));
-        first.map(|(emitted, _)| *emitted)
+        let first = effects.find(|emitted| is_unsaved(&emitted.effect));
+        first.map(|emitted| emitted.number)
     }
 
     fn is_on_flash(&self, page: Lpn, version: u64) -> bool {
-        let newest = self.medium.newest(page);
-        newest.is_some_and(|(spare, _)| spare.version >= version)
+        let newest = self.medium.newest_spare(page);
+        newest.is_some_and(|spare| spare.version >= version)
     }
 
     /// Programs `page` as it is in RAM by `operations` on `die`, which end at once.
@@ -96,7 +98,12 @@ impl Payload {
 
     /// The capacitor is empty: RAM is lost, and no page has a place until a mount has found it.
     pub(crate) fn forget_ram(&mut self) {
-        self.pages.clear();
+        self.clear_ram();
         self.medium.forget_places();
+    }
+
+    fn clear_ram(&mut self) {
+        self.residents = PageTable::new();
+        self.leaving = PageTable::new();
     }
 }

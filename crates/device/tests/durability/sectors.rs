@@ -31,7 +31,7 @@ pub fn with_sectors(scheme: &str, settings: &[(&'static str, &'static str)]) -> 
 fn drained(mut rig: Rig, page: u64) -> Option<(u64, Vec<u8>)> {
     rig.drain();
     rig.settle();
-    assert_eq!(rig.flash.payload.pages_in_ram(), 0);
+    assert_eq!(rig.flash.payload.pages_in_ram(), [0, 0]);
     rig.on_flash(page)
 }
 

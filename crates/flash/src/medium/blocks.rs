@@ -1,6 +1,7 @@
 //! The blocks of a die. Those that nothing ever happened to take no memory.
 
 use alloc::boxed::Box;
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
@@ -23,8 +24,7 @@ pub(super) struct Blocks {
 impl Blocks {
     /// `count` blocks that were never programmed.
     pub fn new(count: u32) -> Self {
-        let mut chunks = Vec::new();
-        chunks.resize_with((count as usize).div_ceil(CHUNK), || None);
+        let chunks = vec![None; (count as usize).div_ceil(CHUNK)];
         Self { chunks, count }
     }
 
@@ -38,9 +38,11 @@ impl Blocks {
         (0..self.count).map(|number| &self[number])
     }
 
-    /// Those that something may have happened to.
-    pub fn made(&self) -> impl Iterator<Item = &Block> {
-        self.chunks.iter().flatten().flat_map(|chunk| &**chunk)
+    /// Those that something may have happened to, with their numbers.
+    pub fn made(&self) -> impl Iterator<Item = (u32, &Block)> {
+        let chunks = (0..).step_by(CHUNK).zip(&self.chunks);
+        let made = chunks.filter_map(|(first, chunk)| Some((first, chunk.as_deref()?)));
+        made.flat_map(|(first, chunk)| (first..).zip(chunk))
     }
 
     /// Changes all blocks.

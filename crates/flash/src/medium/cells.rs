@@ -1,5 +1,6 @@
 //! The pages of a block, and the sums over them.
 
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -11,19 +12,25 @@ const ERASED: u16 = u16::MAX;
 const UNKNOWN: u16 = u16::MAX - 1;
 /// A program or an erase was cut off here: neither data nor spare area can be read.
 const UNREADABLE: u16 = u16::MAX - 2;
-/// The place of data that are zeros and not kept.
-pub(super) const NO_DATA: u32 = u32::MAX;
 /// The offset of an entry whose page cannot be read any more.
 const LOST: u32 = u32::MAX;
 
+/// The bytes of a programmed page.
+#[derive(Clone, Debug)]
+pub(super) enum Data {
+    /// Zeros that are not kept: maps and summaries.
+    Zeros,
+    /// These.
+    Here(Arc<[u8]>),
+    /// They are where the medium keeps what is to last, and have this sum.
+    Filed(u64),
+}
+
 /// A programmed page.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub spare: Spare,
-    /// Sum over the data alone.
-    pub digest: u64,
-    /// Where the data begins in the block's bytes; all zeros are not kept.
-    pub data_at: u32,
+    pub data: Data,
     /// Its program was cut off, and the drive does not notice.
     pub is_torn: bool,
 }
@@ -43,7 +50,6 @@ pub(super) struct Block {
     cells: Vec<u16>,
     /// Programmed pages, in the order of programming, with their offsets.
     stored: Vec<(u32, Stored)>,
-    bytes: Vec<u8>,
     /// The page after the last one programmed.
     end: u32,
     /// Nobody knows whether something is there: it may be read, and programmed.
@@ -65,7 +71,6 @@ impl Block {
         Self {
             cells: Vec::new(),
             stored: Vec::new(),
-            bytes: Vec::new(),
             end: 0,
             is_unknown: false,
             erases: 0,
@@ -109,19 +114,13 @@ impl Block {
         readable.map(|(page, stored)| (*page, stored))
     }
 
-    /// The `length` bytes of `stored`, unless they are zeros that are not kept.
-    pub fn data(&self, stored: &Stored, length: usize) -> Option<&[u8]> {
-        let first = stored.data_at as usize;
-        self.bytes.get(first..first.checked_add(length)?)
-    }
-
     /// Whether nothing was programmed since the last erase, as far as anybody knows.
     pub fn is_erased(&self) -> bool {
         self.end == 0
     }
 
-    /// Programs `page`, of `pages`; without `data` it holds zeros. What [`Block::take_back`] goes back to.
-    pub fn put(&mut self, page: u32, pages: u32, stored: Stored, data: &[u8]) -> Before {
+    /// Programs `page`, of `pages`. What [`Block::take_back`] goes back to.
+    pub fn put(&mut self, page: u32, pages: u32, stored: Stored) -> Before {
         let before = Before {
             end: self.end,
             is_unknown: self.is_unknown,
@@ -132,21 +131,14 @@ impl Block {
             self.cells = vec![cell; pages as usize];
         }
         self.cells[page as usize] = self.stored.len() as u16;
-        let data_at = if data.is_empty() {
-            NO_DATA
-        } else {
-            self.bytes.len() as u32
-        };
-        make_room(&mut self.bytes, data.len(), pages as usize);
-        self.bytes.extend_from_slice(data);
-        self.stored.push((page, Stored { data_at, ..stored }));
+        self.stored.push((page, stored));
         self.end = self.end.max(page + 1);
         before
     }
 
     /// The program of `page`, the latest of this block, never was; what was there `before` it is again.
     pub fn take_back(&mut self, page: u32, before: Before) {
-        self.forget_latest();
+        self.stored.pop();
         self.cells[page as usize] = ERASED;
         self.end = before.end;
         if before.is_unknown {
@@ -157,22 +149,44 @@ impl Block {
 
     /// The program of `page`, the latest of this block, was cut off.
     pub fn break_latest(&mut self, page: u32) {
-        self.forget_latest();
+        self.stored.pop();
         self.cells[page as usize] = UNREADABLE;
     }
 
     /// What is left of the program of `page`, which was cut off.
-    pub fn restore_torn(&mut self, page: u32, stored: Stored, data: &[u8]) {
+    pub fn restore_torn(&mut self, page: u32, stored: Stored) {
         let end = self.end;
-        self.put(page, end, stored, data);
+        self.put(page, end, stored);
     }
 
-    fn forget_latest(&mut self) {
-        if let Some((_, stored)) = self.stored.pop()
-            && stored.data_at != NO_DATA
-        {
-            self.bytes.truncate(stored.data_at as usize);
+    /// `page`, whose bytes were elsewhere, has `bytes` here.
+    pub fn hold(&mut self, page: u32, bytes: Arc<[u8]>) {
+        let position = self.cells.get(page as usize).copied();
+        let stored = position.and_then(|position| self.stored.get_mut(usize::from(position)));
+        if let Some((_, stored)) = stored {
+            stored.data = Data::Here(bytes);
         }
+    }
+
+    /// Gives the bytes of all pages that are here to `file`, which has them from now on.
+    pub fn file_all(&mut self, mut file: impl FnMut(u32, &[u8])) {
+        for (page, stored) in &mut self.stored {
+            if *page != LOST
+                && let Data::Here(bytes) = &stored.data
+            {
+                file(*page, bytes);
+                stored.data = Data::Filed(digest(bytes));
+            }
+        }
+    }
+
+    /// `page`, of `pages`, is found to be unreadable.
+    pub fn spoil(&mut self, page: u32, pages: u32) {
+        if self.cells.is_empty() {
+            self.cells = vec![ERASED; pages as usize];
+        }
+        self.cells[page as usize] = UNREADABLE;
+        self.end = self.end.max(page + 1);
     }
 
     /// `page`, programmed long ago, cannot be read any more; whether it could be before.
@@ -226,7 +240,7 @@ impl Block {
 
 const PRIME: u64 = 0x0000_0100_0000_01B3;
 
-fn mix(sum: u64, word: u64) -> u64 {
+pub(super) fn mix(sum: u64, word: u64) -> u64 {
     (sum ^ word).wrapping_mul(PRIME).rotate_left(23)
 }
 
@@ -250,34 +264,4 @@ pub fn digest(data: &[u8]) -> u64 {
         sum = mix(sum, u64::from(*byte));
     }
     sum
-}
-
-/// The check sum of a page whose data have the sum `digest`.
-pub(super) fn check_sum(spare: &Spare, digest: u64) -> u64 {
-    let words = [
-        spare.kind as u64,
-        spare.page.map_or(u64::MAX, |page| page.0),
-        spare.version,
-        spare.program,
-        spare.purpose.role as u64,
-        spare.purpose.owner.map_or(u64::MAX, u64::from),
-    ];
-    words.into_iter().fold(digest, mix)
-}
-
-/// Takes memory for `length` bytes more in a block of `pages` pages: for a few pages at first, and for all when they are
-/// used up. So a block with few pages stays small, one that fills up is hardly ever moved, and the memory of one that
-/// was erased fits the next.
-fn make_room(bytes: &mut Vec<u8>, length: usize, pages: usize) {
-    const FEW: usize = 8;
-    let used = bytes.len();
-    if used + length > bytes.capacity() {
-        let whole = length * pages;
-        let wanted = if used == 0 {
-            whole.min(FEW * length)
-        } else {
-            whole
-        };
-        bytes.reserve_exact(wanted.saturating_sub(used).max(length));
-    }
 }

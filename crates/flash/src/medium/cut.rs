@@ -4,13 +4,14 @@
 //! begun never was, and what was in flight is unreadable: a page by its program, a block by its erase.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use destage_base::lazy::LazyTable;
 use destage_base::{Lpn, Random, Ticks};
 
-use super::cells::{Before, Block, Cell, check_sum};
-use super::{Medium, Nowhere, SpareKind};
+use super::cells::{Before, Block, Cell, Data, Stored};
+use super::{Medium, Nowhere, SpareKind, Spot};
 use crate::batch::Batch;
 use crate::operation::{Kind, Operation, Transfer};
 use crate::timing::Timing;
@@ -101,6 +102,7 @@ impl Medium {
     ) -> CutReport {
         let mut report = CutReport::default();
         let mut broken = Vec::new();
+        let mut changed: Vec<(u32, u32)> = Vec::new();
         for die in 0..self.dies.len() as u32 {
             let elapsed = elapsed(die);
             let spans = self.spans(die, timing);
@@ -118,6 +120,9 @@ impl Medium {
             let reached: Vec<Reached> = reached.collect();
             report.is_cut_short |= reached.iter().any(|reached| *reached != Reached::End);
             report.went_on.push(went_on);
+            let undone = self.dies[die as usize].done.iter().zip(&reached);
+            let undone = undone.filter(|(_, reached)| **reached != Reached::End);
+            changed.extend(undone.map(|(done, _)| (die, self.split(done.operation.at.0).0)));
             self.break_off(die, &reached, bad, &mut report, &mut broken);
         }
         for (die, block, page, payload) in broken {
@@ -130,6 +135,11 @@ impl Medium {
         }
         self.holds.clear();
         self.reads.clear();
+        changed.sort_unstable();
+        changed.dedup();
+        for (die, block) in changed {
+            self.record_again(die, block);
+        }
         report
     }
 
@@ -212,7 +222,6 @@ impl Medium {
         broken: &mut Vec<Broken>,
     ) {
         let (page_bits, pages) = (self.page_bits, self.pages_per_block);
-        let bytes = self.zeros.len();
         let state = &mut self.dies[die as usize];
         let done = core::mem::take(&mut state.done);
         for (done, reached) in done.into_iter().zip(reached).rev() {
@@ -224,10 +233,7 @@ impl Medium {
                 (Undo::Program(before), Reached::Nothing) => block.take_back(page, before),
                 (Undo::Program(_), Reached::Middle) => {
                     let torn = block.stored(page).filter(|_| bad.torn_sector_bytes > 0);
-                    let torn = torn.copied().map(|stored| Torn {
-                        data: block.data(&stored, bytes).map(<[u8]>::to_vec),
-                        spare: stored.spare,
-                    });
+                    let torn = torn.cloned();
                     block.break_latest(page);
                     report.programs += 1;
                     broken.push((die, number, page, torn));
@@ -253,7 +259,7 @@ impl Medium {
     fn tear(
         &mut self,
         (die, block, page): (u32, u32, u32),
-        torn: Torn,
+        torn: Stored,
         bad: &BadDrive,
         random: &mut Random,
         report: &mut CutReport,
@@ -264,7 +270,7 @@ impl Medium {
         if matches!(torn.spare.kind, SpareKind::Map | SpareKind::Fill) {
             return;
         }
-        let mut bytes = torn.data.unwrap_or_else(|| self.zeros.to_vec());
+        let mut bytes = self.bytes_of(&torn, Spot { die, block, page }).to_vec();
         let old = self.latest_on_flash(logical);
         for (number, sector) in bytes.chunks_mut(bad.torn_sector_bytes).enumerate() {
             match random.below(3) {
@@ -277,36 +283,31 @@ impl Medium {
                 _ => sector.fill_with(|| random.next_u64() as u8),
             }
         }
-        let mut stored = self.stored(
-            &super::Payload {
-                kind: torn.spare.kind,
-                page: torn.spare.page,
-                version: torn.spare.version,
-                digest: super::digest(&bytes),
-                has_data: true,
-            },
-            torn.spare.purpose,
-            torn.spare.program,
-        );
-        stored.is_torn = true;
-        debug_assert!(stored.spare.check == check_sum(&stored.spare, stored.digest));
-        self.dies[die as usize].blocks[block].restore_torn(page, stored, &bytes);
+        let stored = Stored {
+            data: Data::Here(bytes.into()),
+            is_torn: true,
+            ..torn
+        };
+        self.dies[die as usize].blocks[block].restore_torn(page, stored);
         report.lost.push((logical, Lost::Torn));
     }
 
     /// The contents of the newest readable copy of `page`.
-    fn latest_on_flash(&self, page: Lpn) -> Option<Vec<u8>> {
-        let blocks = self.dies.iter().flat_map(|die| die.blocks.made());
-        let copies = blocks.flat_map(|block| block.all().map(move |(_, stored)| (block, stored)));
-        let of_page = copies.filter(|(_, stored)| {
+    fn latest_on_flash(&self, page: Lpn) -> Option<Arc<[u8]>> {
+        let blocks = (0..).zip(&self.dies).flat_map(|(die, state)| {
+            let made = state.blocks.made();
+            made.map(move |(number, block)| (die, number, block))
+        });
+        let copies = blocks.flat_map(|(die, block, state)| {
+            let at = move |(page, stored)| (stored, Spot { die, block, page });
+            state.all().map(at)
+        });
+        let of_page = copies.filter(|(stored, _)| {
             stored.spare.page == Some(page)
                 && !matches!(stored.spare.kind, SpareKind::Map | SpareKind::Fill)
         });
-        let newest = of_page.max_by_key(|(_, stored)| (stored.spare.version, stored.spare.program));
-        newest.map(|(block, stored)| {
-            let data = block.data(stored, self.zeros.len());
-            data.unwrap_or(&self.zeros).to_vec()
-        })
+        let newest = of_page.max_by_key(|(stored, _)| (stored.spare.version, stored.spare.program));
+        newest.map(|(stored, spot)| self.bytes_of(stored, spot).into_owned())
     }
 
     /// The pages before `page` on its word line cannot be read any more.
@@ -333,9 +334,4 @@ impl Medium {
 }
 
 /// A program that was cut off: die, block, page, and what it would have left.
-type Broken = (u32, u32, u32, Option<Torn>);
-
-struct Torn {
-    spare: super::Spare,
-    data: Option<Vec<u8>>,
-}
+type Broken = (u32, u32, u32, Option<Stored>);

@@ -28,20 +28,14 @@ impl Medium {
             };
             let at = read.at.0;
             let (block, offset) = self.split(at);
-            let payload = Payload {
-                kind: SpareKind::Zeros,
-                page: Some(page),
-                version: 0,
-                digest: self.zeros_digest,
-                has_data: false,
-            };
-            let stored = self.stored(&payload, Purpose::shared(Role::Data), 0);
+            let payload = Payload::internal(SpareKind::Zeros, Some(page));
+            let stored = payload.stored(Purpose::shared(Role::Data), 0);
             let block = &mut self.dies[die as usize].blocks[block];
             assert!(
                 matches!(block.cell(offset), Cell::Erased),
                 "{at} of die {die} holds two pages"
             );
-            block.put(offset, self.pages_per_block, stored, &[]);
+            block.put(offset, self.pages_per_block, stored);
             self.pages.get_mut(page.0 as usize).place = Some((die, at));
         }
         ftl.erases(&mut |die, block, erases| {

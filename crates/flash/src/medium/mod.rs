@@ -11,13 +11,17 @@ mod blocks;
 mod cells;
 mod cut;
 mod fill;
+pub mod image;
+mod keeper;
 mod refusal;
 mod scan;
 mod spare;
 #[cfg(test)]
 mod tests;
 
+use alloc::borrow::Cow;
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -26,9 +30,11 @@ use destage_base::lazy::{Initial, LazyTable};
 
 use self::blocks::Blocks;
 pub use self::cells::digest;
-use self::cells::{Cell, Stored};
+use self::cells::{Cell, Data, Stored};
 pub use self::cut::{BadDrive, CutReport, Lost};
 use self::cut::{Done, Undo};
+use self::image::Kept;
+pub use self::keeper::{Fault, Store};
 pub use self::refusal::{Refusal, Spot};
 pub use self::spare::{Image, ImageKind, Spare, SpareKind};
 use crate::batch::Entry as BatchEntry;
@@ -82,8 +88,35 @@ struct Payload {
     kind: SpareKind,
     page: Option<Lpn>,
     version: u64,
-    digest: u64,
-    has_data: bool,
+    data: Data,
+}
+
+impl Payload {
+    /// A page that only the layer reads.
+    fn internal(kind: SpareKind, page: Option<Lpn>) -> Self {
+        Self {
+            kind,
+            page,
+            version: 0,
+            data: Data::Zeros,
+        }
+    }
+
+    /// As it is programmed, as `program` of all.
+    fn stored(self, purpose: Purpose, program: u64) -> Stored {
+        let spare = Spare {
+            kind: self.kind,
+            page: self.page,
+            version: self.version,
+            program,
+            purpose,
+        };
+        Stored {
+            spare,
+            data: self.data,
+            is_torn: false,
+        }
+    }
 }
 
 /// The medium. See the [module](self).
@@ -98,10 +131,9 @@ pub struct Medium {
     holds: Vec<Hold>,
     /// Pages that the step has read to copy them, and not programmed yet: lane and physical page.
     reads: Vec<(u32, u32)>,
-    /// Bytes of the page that is programmed.
-    scratch: Vec<u8>,
-    zeros: Box<[u8]>,
-    zeros_digest: u64,
+    zeros: Arc<[u8]>,
+    /// Where it is kept, if it is to last.
+    kept: Option<Kept>,
 }
 
 impl Medium {
@@ -114,7 +146,6 @@ impl Medium {
         let page_bits = geometry.page_bits();
         let blocks = geometry.blocks_per_die();
         let bytes = usize::try_from(geometry.page_bytes).expect("a page fits into memory");
-        let zeros = vec![0; bytes].into_boxed_slice();
         let die = |_| Die {
             blocks: Blocks::new(blocks),
             is_busy: false,
@@ -132,9 +163,8 @@ impl Medium {
             programs: 0,
             holds: Vec::new(),
             reads: Vec::new(),
-            scratch: Vec::new(),
-            zeros_digest: digest(&zeros),
-            zeros,
+            zeros: vec![0; bytes].into(),
+            kept: None,
         }
     }
 
@@ -207,9 +237,16 @@ impl Medium {
     /// What a mount would take for `page` once all steps have ended: its spare area and its bytes. Nothing
     /// if it was never written, or was trimmed.
     #[must_use]
-    pub fn newest(&self, page: Lpn) -> Option<(&Spare, &[u8])> {
+    pub fn newest(&self, page: Lpn) -> Option<(&Spare, Cow<'_, Arc<[u8]>>)> {
         let (die, at) = self.pages.get(page.0 as usize).place?;
         Some((self.spare(die, Ppn(at))?, self.data(die, Ppn(at))?))
+    }
+
+    /// The spare area alone of [the same](Self::newest).
+    #[must_use]
+    pub fn newest_spare(&self, page: Lpn) -> Option<&Spare> {
+        let (die, at) = self.pages.get(page.0 as usize).place?;
+        self.spare(die, Ppn(at))
     }
 
     /// The map entry of `page` is gone: no copy of it is needed any more. To be called before the operations
@@ -228,11 +265,26 @@ impl Medium {
 
     /// The bytes of a physical page, likewise. Maps and summaries are kept as zeros.
     #[must_use]
-    pub fn data(&self, die: u32, at: Ppn) -> Option<&[u8]> {
-        let (block, page) = self.split(at.0);
-        let block = self.dies.get(die as usize)?.blocks.get(block)?;
-        let stored = block.stored(page)?;
-        Some(block.data(stored, self.zeros.len()).unwrap_or(&self.zeros))
+    pub fn data(&self, die: u32, at: Ppn) -> Option<Cow<'_, Arc<[u8]>>> {
+        let spot = self.spot(die, at.0);
+        let block = self.dies.get(die as usize)?.blocks.get(spot.block)?;
+        Some(self.bytes_of(block.stored(spot.page)?, spot))
+    }
+
+    /// The bytes of `stored`, which is at `spot`.
+    fn bytes_of<'b>(&'b self, stored: &'b Stored, spot: Spot) -> Cow<'b, Arc<[u8]>> {
+        match (&stored.data, &self.kept) {
+            (Data::Here(bytes), _) => Cow::Borrowed(bytes),
+            (Data::Filed(_), Some(kept)) => Cow::Owned(kept.read(spot, stored, self.zeros.len())),
+            (Data::Zeros | Data::Filed(_), _) => Cow::Borrowed(&self.zeros),
+        }
+    }
+
+    /// The check sum over both, which stands beside them. What is in RAM is not damaged, so nothing is summed up before
+    /// somebody asks.
+    #[must_use]
+    pub fn check_sum(&self, die: u32, at: Ppn) -> Option<u64> {
+        Some(self.spare(die, at)?.check_sum(&self.data(die, at)?))
     }
 
     fn split(&self, at: u32) -> (u32, u32) {
@@ -242,24 +294,6 @@ impl Medium {
     fn spot(&self, die: u32, at: u32) -> Spot {
         let (block, page) = self.split(at);
         Spot { die, block, page }
-    }
-
-    fn stored(&self, payload: &Payload, purpose: Purpose, program: u64) -> Stored {
-        let mut spare = Spare {
-            kind: payload.kind,
-            page: payload.page,
-            version: payload.version,
-            program,
-            purpose,
-            check: 0,
-        };
-        spare.check = cells::check_sum(&spare, payload.digest);
-        Stored {
-            spare,
-            digest: payload.digest,
-            data_at: cells::NO_DATA,
-            is_torn: false,
-        }
     }
 
     fn read(&mut self, (die, lane): (u32, u32), at: Ppn, content: Content) -> Result<(), Refusal> {
@@ -338,46 +372,30 @@ impl Medium {
             Content::Host(page) => (self.take_image(page, images, here)?, None),
             Content::Copy(from) => (self.take_copy(lane, from, here)?, Some((die, from.0))),
             Content::Map(map_page) => (
-                self.internal(SpareKind::Map, Some(Lpn(u64::from(map_page)))),
+                Payload::internal(SpareKind::Map, Some(Lpn(u64::from(map_page)))),
                 None,
             ),
-            Content::Summary => (self.internal(SpareKind::Summary, None), None),
+            Content::Summary => (Payload::internal(SpareKind::Summary, None), None),
             Content::None | Content::Spare => return Err(Refusal::WithoutContent(here)),
         };
         self.take_place((die, at), lane, is_single_lane, &payload, source)?;
         self.programs += 1;
-        let stored = self.stored(&payload, purpose, self.programs);
-        let data = if payload.has_data {
-            &*self.scratch
-        } else {
-            &[]
-        };
-        let state = &mut self.dies[die as usize].blocks[block];
-        let before = state.put(page, self.pages_per_block, stored, data);
+        let mut stored = payload.stored(purpose, self.programs);
+        let state = &mut self.dies[die as usize];
+        if let Some(kept) = &self.kept {
+            kept.hold_overwritten(&mut state.done, here, self.page_bits, self.zeros.len());
+            kept.program(here, &mut stored, state.blocks[block].erases);
+        }
+        let state = &mut state.blocks[block];
+        let before = state.put(page, self.pages_per_block, stored);
         if self.is_in_order {
             state.know_behind(page);
         }
         Ok(Undo::Program(before))
     }
 
-    /// A page that only the layer reads.
-    fn internal(&self, kind: SpareKind, page: Option<Lpn>) -> Payload {
-        Payload {
-            kind,
-            page,
-            version: 0,
-            digest: self.zeros_digest,
-            has_data: false,
-        }
-    }
-
-    /// What is programmed for the host as `page`; its bytes are in `scratch`.
-    fn take_image(
-        &mut self,
-        page: Lpn,
-        images: &[Image<'_>],
-        here: Spot,
-    ) -> Result<Payload, Refusal> {
+    /// What is programmed for the host as `page`.
+    fn take_image(&self, page: Lpn, images: &[Image<'_>], here: Spot) -> Result<Payload, Refusal> {
         let Some(image) = images.iter().find(|image| image.page == page) else {
             return Err(Refusal::WithoutImage { page, spot: here });
         };
@@ -388,8 +406,6 @@ impl Medium {
                 wanted: self.zeros.len(),
             });
         }
-        self.scratch.clear();
-        self.scratch.extend_from_slice(image.data);
         let (kind, version) = match image.kind {
             ImageKind::Host => (SpareKind::Host, image.version),
             ImageKind::Zeros => (SpareKind::Zeros, image.version),
@@ -400,12 +416,11 @@ impl Medium {
             kind,
             page: Some(page),
             version,
-            digest: digest(image.data),
-            has_data: true,
+            data: Data::Here(image.data.clone()),
         })
     }
 
-    /// What is copied from `from`, which the lane has read; its bytes are in `scratch`.
+    /// What is copied from `from`, which the lane has read.
     fn take_copy(&mut self, lane: u32, from: Ppn, here: Spot) -> Result<Payload, Refusal> {
         let read = self.reads.iter().position(|read| *read == (lane, from.0));
         let (block, page) = self.split(from.0);
@@ -418,12 +433,16 @@ impl Medium {
         };
         self.reads.swap_remove(read);
         let Some(stored) = source.stored(page) else {
-            return Ok(self.internal(SpareKind::Map, None));
+            return Ok(Payload::internal(SpareKind::Map, None));
         };
         let spare = stored.spare;
-        let data = source.data(stored, self.zeros.len());
-        self.scratch.clear();
-        self.scratch.extend_from_slice(data.unwrap_or(&[]));
+        let data = match &stored.data {
+            Data::Filed(_) => {
+                let spot = self.spot(here.die, from.0);
+                Data::Here(self.bytes_of(stored, spot).into_owned())
+            }
+            data => data.clone(),
+        };
         Ok(Payload {
             kind: match spare.kind {
                 SpareKind::Host | SpareKind::Zeros => SpareKind::Copy,
@@ -431,8 +450,7 @@ impl Medium {
             },
             page: spare.page,
             version: spare.version,
-            digest: stored.digest,
-            has_data: data.is_some(),
+            data,
         })
     }
 
@@ -521,6 +539,9 @@ impl Medium {
             }
         }
         let before = self.dies[die as usize].blocks[block].erase();
+        if let Some(kept) = &self.kept {
+            kept.erase(die, block, before.erases + 1);
+        }
         Ok(Undo::Erase(Box::new(before)))
     }
 }

@@ -1,7 +1,10 @@
 //! What stands beside the data of a page, and what the host's side writes.
 
+use alloc::sync::Arc;
+
 use destage_base::Lpn;
 
+use super::cells::{digest, mix};
 use crate::operation::Purpose;
 
 /// What kind of page was programmed.
@@ -34,8 +37,22 @@ pub struct Spare {
     pub program: u64,
     /// What the block is used for.
     pub purpose: Purpose,
-    /// Check sum over the data and all of the above.
-    pub check: u64,
+}
+
+impl Spare {
+    /// The check sum over `data` and all of this.
+    #[must_use]
+    pub fn check_sum(&self, data: &[u8]) -> u64 {
+        let words = [
+            self.kind as u64,
+            self.page.map_or(u64::MAX, |page| page.0),
+            self.version,
+            self.program,
+            self.purpose.role as u64,
+            self.purpose.owner.map_or(u64::MAX, u64::from),
+        ];
+        words.into_iter().fold(digest(data), mix)
+    }
 }
 
 /// What kind of page the host's side programs.
@@ -61,5 +78,5 @@ pub struct Image<'a> {
     /// What kind of page it is.
     pub kind: ImageKind,
     /// As many bytes as a page has.
-    pub data: &'a [u8],
+    pub data: &'a Arc<[u8]>,
 }

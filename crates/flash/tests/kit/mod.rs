@@ -7,6 +7,8 @@
 
 pub mod scenario;
 
+use std::sync::Arc;
+
 use destage_base::Lpn;
 use destage_base::parameter::{Kind as ParameterKind, Value, Values};
 use destage_flash::batch::Batch;
@@ -273,7 +275,9 @@ impl Device {
     /// The medium has the last write of `page`, and the layer has just read it there.
     fn check_newest(&self, page: u64) {
         let found = self.medium.newest(Lpn(page));
-        let found = found.map(|(spare, data)| (spare.version, data));
+        let found = found
+            .as_ref()
+            .map(|(spare, data)| (spare.version, &***data));
         let wanted = self.wanted[page as usize];
         let bytes = wanted.map(|version| (version, bytes_of(page, version)));
         let expected = bytes.as_ref().map(|(version, data)| (*version, &data[..]));
@@ -333,7 +337,7 @@ impl Device {
         self.check_failure(&result);
         result?;
         self.versions += 1;
-        let data = bytes_of(page.0, self.versions);
+        let data = bytes_of(page.0, self.versions).into();
         let image = Image {
             page,
             version: self.versions,
@@ -370,10 +374,10 @@ impl Device {
         assert_eq!(batch.entries.len(), reads.len() + taken);
         let written = &writes[..taken];
         let versions = self.versions + 1..;
-        let bytes: Vec<(Lpn, u64, [u8; 8])> = written
+        let bytes: Vec<(Lpn, u64, Arc<[u8]>)> = written
             .iter()
             .zip(versions)
-            .map(|((page, _), version)| (*page, version, bytes_of(page.0, version)))
+            .map(|((page, _), version)| (*page, version, bytes_of(page.0, version).into()))
             .collect();
         let images: Vec<Image<'_>> = bytes
             .iter()

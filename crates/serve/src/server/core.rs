@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use destage_base::Ticks;
 use destage_device::RequestKind;
+use destage_device::backed::Fault;
 use destage_device::slab::Slab;
 use destage_sim::metrics::Metrics;
 use destage_sim::run::live::{Ask, Broken};
@@ -14,12 +15,16 @@ use serde_json::Map;
 use super::commands::{PART_SECTORS, SECTOR, asked, extents};
 use super::peer::{Peer, PeerId, Role};
 use super::stream::Stream;
+use super::syncer::Syncer;
 use crate::control;
 use crate::device::Front;
 use crate::protocol::{CommandKind, ErrorCode, Export, Reply, Session, Step};
 
 /// Commands of one connection before others have their turn.
 const TURN: usize = 64;
+/// So long a connection has its turn before its answers go out and others have theirs: a command that moves much does not
+/// hold up the answers of those before it.
+const SHARE: Duration = Duration::from_micros(100);
 /// How long a handshake, and a farewell, may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Bytes of memory for messages of all connections; with more, long ones wait.
@@ -76,6 +81,10 @@ pub(super) struct Core<'a> {
     hungry: VecDeque<PeerId>,
     hungry_since: Option<Instant>,
     held: usize,
+    /// Makes bytes last, if anything does.
+    syncer: Option<Syncer>,
+    /// Why the last flush, that of the server itself, has failed, if it has.
+    pub unsaved: Option<&'static str>,
     recorder: Option<Recorder<'a>>,
     pub recording: io::Result<()>,
     /// Operators who asked the server to end, and wait for it.
@@ -87,7 +96,12 @@ pub(super) struct Core<'a> {
 }
 
 impl<'a> Core<'a> {
-    pub fn new(export: Export, front: Front<'a>, recorder: Option<Recorder<'a>>) -> Self {
+    pub fn new(
+        export: Export,
+        front: Front<'a>,
+        syncer: Option<Syncer>,
+        recorder: Option<Recorder<'a>>,
+    ) -> Self {
         Self {
             export,
             front,
@@ -100,6 +114,8 @@ impl<'a> Core<'a> {
             hungry: VecDeque::new(),
             hungry_since: None,
             held: 0,
+            syncer,
+            unsaved: None,
             recorder,
             recording: Ok(()),
             stopping: Vec::new(),
@@ -205,6 +221,7 @@ impl<'a> Core<'a> {
     pub fn work(&mut self) {
         self.front.advance();
         self.deliver();
+        self.deliver_synced();
         for _ in 0..self.turns.len() {
             if let Some(id) = self.turns.pop_front() {
                 self.turn(id);
@@ -255,6 +272,10 @@ impl<'a> Core<'a> {
     fn turn(&mut self, id: PeerId) {
         let Some(peer) = self.peer(id) else { return };
         peer.queued = false;
+        // What was answered since its last turn does not wait for what it asks now.
+        if !peer.send() {
+            return self.close(id);
+        }
         let mut is_hungry = false;
         for _ in 0..TURN {
             let waits = match self.peer(id).map(|peer| &peer.role) {
@@ -309,6 +330,7 @@ impl<'a> Core<'a> {
 
     /// Takes the commands of a client that have come.
     fn commands(&mut self, id: PeerId) -> Waits {
+        let begun = Instant::now();
         for _ in 0..TURN {
             let Some(Some(peer)) = self.peers.get_mut(id.place) else {
                 return Waits::Room;
@@ -350,6 +372,13 @@ impl<'a> Core<'a> {
                     } else {
                         self.front.broken().map(broken)
                     };
+                    let refusal = refusal.or_else(|| match command.kind {
+                        CommandKind::Write | CommandKind::WriteZeroes | CommandKind::Trim => {
+                            let unsynced = self.syncer.as_ref().and_then(Syncer::fault);
+                            unsynced.or_else(|| self.front.settle().err()).map(failed)
+                        }
+                        _ => None,
+                    });
                     if let Some((code, why)) = refusal {
                         reply.failed(code, why, out);
                     } else if command.kind == CommandKind::Cache {
@@ -373,10 +402,19 @@ impl<'a> Core<'a> {
                     }
                     peer.input.consume(count);
                     self.deliver();
+                    // What is complete at its time is late if it waits for the next command.
+                    let is_due = self.front.is_paced() && self.has_output(id);
+                    if is_due || begun.elapsed() >= SHARE {
+                        return Waits::Turn;
+                    }
                 }
             }
         }
         Waits::Turn
+    }
+
+    fn has_output(&mut self, id: PeerId) -> bool {
+        self.peer(id).is_some_and(|peer| !peer.output.is_empty())
     }
 
     /// Gives answers to whom they belong.
@@ -384,6 +422,11 @@ impl<'a> Core<'a> {
         while let Some(completion) = self.front.completed() {
             let id = completion.tag as u32;
             let request = self.requests[id];
+            if let Some(fault) = completion.fault {
+                self.requests.free(id);
+                self.answer(request.owner, Some(failed(fault)));
+                continue;
+            }
             if request.next < request.end {
                 let part = (request.end - request.next).min(PART_SECTORS);
                 self.requests[id].next += part;
@@ -398,7 +441,10 @@ impl<'a> Core<'a> {
                 continue;
             }
             self.requests.free(id);
-            self.answer(request.owner, None);
+            match &mut self.syncer {
+                Some(syncer) if completion.is_durable => syncer.push(request.owner),
+                _ => self.answer(request.owner, None),
+            }
         }
         if self.front.broken().is_some() && !self.requests.is_empty() {
             let left: Vec<Owner> = self.requests.iter().map(|request| request.owner).collect();
@@ -410,6 +456,15 @@ impl<'a> Core<'a> {
         }
         if self.front.has_failed() {
             self.fail_power(None);
+        }
+    }
+
+    /// Answers those whose bytes last by now.
+    fn deliver_synced(&mut self) {
+        while let Some((owners, outcome)) = self.syncer.as_mut().and_then(Syncer::done) {
+            for owner in owners {
+                self.answer(owner, outcome.err().map(failed));
+            }
         }
     }
 
@@ -429,21 +484,27 @@ impl<'a> Core<'a> {
                 match failure {
                     Some((code, why)) => reply.failed(code, why, out),
                     None => {
+                        let begin = out.len();
                         reply.done(out);
                         let sectors = reply.data_bytes() / SECTOR as u32;
-                        front.read(reply.offset() / SECTOR, sectors, out);
+                        if let Err(fault) = front.read(reply.offset() / SECTOR, sectors, out) {
+                            out.truncate(begin);
+                            let (code, why) = failed(fault);
+                            reply.failed(code, why, out);
+                        }
                     }
                 }
                 self.queue(id);
             }
             Owner::Operator(id) => {
-                let said = match self.front.broken() {
-                    Some(broken) => control::failed(&broken.to_string()),
-                    None => control::done(Map::new()),
+                let said = match (self.front.broken(), failure) {
+                    (Some(broken), _) => control::failed(&broken.to_string()),
+                    (None, Some((_, why))) => control::failed(why),
+                    (None, None) => control::done(Map::new()),
                 };
                 self.tell(id, &said);
             }
-            Owner::Nobody => {}
+            Owner::Nobody => self.unsaved = failure.map(|(_, why)| why),
         }
     }
 
@@ -480,11 +541,12 @@ impl<'a> Core<'a> {
         let metrics = self.front.metrics();
         self.flush(Owner::Nobody);
         self.hurry();
+        let failure = self.unsaved.map(|why| (ErrorCode::Io, why));
         if let Some(id) = self.armed.take() {
             self.tell(id, &control::failed("the server ends"));
         }
         for id in std::mem::take(&mut self.stopping) {
-            self.answer(Owner::Operator(id), None);
+            self.answer(Owner::Operator(id), failure);
         }
         metrics
     }
@@ -494,6 +556,9 @@ impl<'a> Core<'a> {
             self.deliver();
         }
         self.deliver();
+        while self.syncer.as_mut().is_some_and(Syncer::wait) {
+            self.deliver_synced();
+        }
     }
 
     /// Sends what can be sent; whether anything is left that somebody may still take.
@@ -506,10 +571,20 @@ impl<'a> Core<'a> {
     }
 }
 
+/// As what a client hears of what lies behind the buffer.
+fn failed(fault: Fault) -> (ErrorCode, &'static str) {
+    match fault {
+        Fault::Full => (ErrorCode::NoSpace, "what keeps the bytes has no room left"),
+        Fault::Io => (ErrorCode::Io, "what keeps the bytes has failed"),
+    }
+}
+
 /// As what a client hears of a device that is used no more.
 fn broken(why: &Broken) -> (ErrorCode, &'static str) {
     match why {
         Broken::Full(_) => (ErrorCode::NoSpace, "the flash has no room left"),
+        Broken::Unkept(fault) => failed(*fault),
+        Broken::Damaged => (ErrorCode::Io, "the image is damaged"),
         Broken::Refused(_) | Broken::Stuck => (ErrorCode::Io, "the device is broken"),
     }
 }

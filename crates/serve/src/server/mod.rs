@@ -12,12 +12,14 @@ mod operators;
 mod peer;
 mod power;
 mod stream;
+mod syncer;
 mod timer;
 
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use destage_sim::metrics::Metrics;
@@ -27,6 +29,7 @@ use mio::{Events, Poll, Token, Waker};
 use self::core::Core;
 pub use self::core::Recorder;
 use self::stream::Listener;
+use self::syncer::Syncer;
 use self::timer::Timer;
 use crate::address::{Address, Place};
 use crate::device::Front;
@@ -44,6 +47,8 @@ const CONNECTIONS_MAX: usize = 4096;
 const FILES: u64 = CONNECTIONS_MAX as u64 + 64;
 /// What is due within this time is waited for without sleep, as waking up takes about as long.
 const TOO_SOON: Duration = Duration::from_micros(60);
+/// A sleep shorter than this costs more than it spares: after one the next event is waited for so long without sleep.
+const BRIEF: Duration = Duration::from_micros(40);
 /// How long clients have to take their last answers.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// When accepting is tried again after the system had no room.
@@ -113,6 +118,8 @@ pub struct Ended {
     pub metrics: Metrics,
     /// Why the device could not be used to the end, if it could not.
     pub broken: Option<Broken>,
+    /// Why not everything lasts that was answered, if it does not.
+    pub unsaved: Option<&'static str>,
     /// Whether everything that clients did was taken down.
     pub recording: io::Result<()>,
 }
@@ -127,6 +134,9 @@ pub struct Server<'a> {
     stopper: Stopper,
     /// Connections wait that the system had no room for, since then.
     waiting_since: Option<Instant>,
+    /// The last wait was [brief](BRIEF), and the machine has another processor for who ends the next.
+    was_brief: bool,
+    has_others: bool,
     core: Core<'a>,
 }
 
@@ -150,7 +160,8 @@ impl<'a> Server<'a> {
         }
         allow_files();
         let poll = Poll::new()?;
-        let waker = Waker::new(poll.registry(), WAKER)?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        let syncer = front.take_sync().map(|sync| Syncer::new(sync, &waker));
         let listen = |place: &Place, token| {
             let failed = |cause| ServeError::Place {
                 place: match place {
@@ -194,10 +205,12 @@ impl<'a> Server<'a> {
             operators,
             stopper: Stopper {
                 asked: Arc::default(),
-                waker: Arc::new(waker),
+                waker,
             },
             waiting_since: None,
-            core: Core::new(export, front, recorder),
+            was_brief: false,
+            has_others: thread::available_parallelism().is_ok_and(|count| count.get() > 1),
+            core: Core::new(export, front, syncer.transpose()?, recorder),
         })
     }
 
@@ -221,7 +234,7 @@ impl<'a> Server<'a> {
         let mut events = Events::with_capacity(256);
         while !(self.stopper.asked.load(Ordering::Acquire) || self.core.is_to_stop()) {
             let timeout = self.timeout()?;
-            self.wait(&mut events, timeout)?;
+            self.wait_for_next(&mut events, timeout)?;
             for event in &events {
                 match event.token() {
                     WAKER | TIMER => {}
@@ -258,6 +271,31 @@ impl<'a> Server<'a> {
         }
         let of_poll = self.timer.set(due.map(|due| due - TOO_SOON / 2))?;
         Ok(timeout.into_iter().chain(of_poll).min())
+    }
+
+    /// Waits for events, at first without sleep where the last have come at once. A client that asks as soon as it is answered is so
+    /// served without waking anybody up, and one that does not costs one such wait.
+    fn wait_for_next(
+        &mut self,
+        events: &mut Events,
+        timeout: Option<Duration>,
+    ) -> Result<(), ServeError> {
+        if timeout == Some(Duration::ZERO) {
+            return self.wait(events, timeout);
+        }
+        let began = Instant::now();
+        if self.was_brief {
+            let most = timeout.map_or(BRIEF, |timeout| timeout.min(BRIEF));
+            while began.elapsed() < most {
+                self.wait(events, Some(Duration::ZERO))?;
+                if !events.is_empty() {
+                    return Ok(());
+                }
+            }
+        }
+        self.wait(events, timeout)?;
+        self.was_brief = self.has_others && began.elapsed() < BRIEF;
+        Ok(())
     }
 
     fn wait(&mut self, events: &mut Events, timeout: Option<Duration>) -> Result<(), ServeError> {
@@ -321,6 +359,7 @@ impl<'a> Server<'a> {
         Ok(Ended {
             metrics,
             broken: self.core.front.take_broken(),
+            unsaved: self.core.unsaved,
             recording: self.core.recording,
         })
     }

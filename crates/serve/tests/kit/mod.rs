@@ -9,11 +9,12 @@ use std::time::Duration;
 use destage_serve::address::{Address, Place};
 use destage_serve::client::{Answer, Client};
 use destage_serve::configuration;
-use destage_serve::device::{Front, Pace};
+use destage_serve::device::{Front, Pace, Sync};
+use destage_serve::media;
 use destage_serve::protocol::wire;
 use destage_serve::server::{Ended, Server, Settings, Stopper};
 use destage_sim::observer::Silent;
-use destage_sim::run::live::Live;
+use destage_sim::run::live::{Live, Media};
 use tempfile::TempDir;
 
 /// Bytes of the device: few, so that cleaning happens.
@@ -62,13 +63,37 @@ impl<'a> Rig<'a> {
         rig
     }
 
-    pub fn start(&self) -> Running {
-        let folder = tempfile::tempdir().unwrap();
+    fn settings(&self) -> destage_sim::settings::Settings {
         let mut settings = destage_sim::settings::Settings::new();
         for pair in &self.pairs {
             settings.set_pair(pair).unwrap();
         }
-        let (config, _) = configuration(&settings).unwrap();
+        settings
+    }
+
+    pub fn start(&self) -> Running {
+        self.start_over(|| (Media::Ram, None))
+    }
+
+    pub fn start_over(
+        &self,
+        media: impl FnOnce() -> (Media, Option<Sync>) + Send + 'static,
+    ) -> Running {
+        let (config, _) = configuration(&self.settings()).unwrap();
+        self.start_with(config, media)
+    }
+
+    pub fn start_at(&self, place: media::Place<'_>) -> Running {
+        let opened = media::open(&self.settings(), place, self.read_only).unwrap();
+        self.start_with(opened.config, move || (opened.media, opened.sync))
+    }
+
+    fn start_with(
+        &self,
+        config: destage_sim::settings::Config,
+        media: impl FnOnce() -> (Media, Option<Sync>) + Send + 'static,
+    ) -> Running {
+        let folder = tempfile::tempdir().unwrap();
         let control = folder.path().join("control");
         let settings = Settings {
             place: if self.tcp {
@@ -85,8 +110,10 @@ impl<'a> Rig<'a> {
         let pace = self.pace;
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
-            let live = Live::new(&config, Box::new(Silent)).unwrap();
-            let server = Server::bind(&settings, Front::new(live, pace), None).unwrap();
+            let (media, sync) = media();
+            let live = Live::on(&config, media, Box::new(Silent)).unwrap();
+            let front = Front::lasting(live, pace, sync);
+            let server = Server::bind(&settings, front, None).unwrap();
             tell.send((server.address().clone(), server.stopper()))
                 .unwrap();
             server.run().unwrap()

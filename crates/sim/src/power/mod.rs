@@ -276,7 +276,7 @@ impl Config {
     }
 
     /// The words for a mount that failed.
-    fn no_mount(&self, error: &MountError) -> SimError {
+    pub(crate) fn no_mount(&self, error: &MountError) -> SimError {
         let layer = self.ftl_row.name;
         match error {
             MountError::Unsupported => SimError::Config(format!(

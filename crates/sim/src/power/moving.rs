@@ -77,7 +77,7 @@ impl Mover for Moving {
             self.make_data(request);
         }
         let version = self.payload.accept(request, &self.data);
-        self.ledger.accept(id, request, version, &self.data);
+        self.ledger.accept(id, request, version, [&self.data[..]]);
     }
 
     fn completed(&mut self, id: u32, _: Ticks) {

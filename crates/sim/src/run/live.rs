@@ -3,19 +3,25 @@
 //! It is the engine of a run, with the same host, channel and device; only requests come from somebody who does not
 //! know the next, and there are bytes. Its caller has the clock: model time goes on when it says so.
 
+mod below;
 mod power;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use destage_base::{Lpn, Ticks};
+use destage_buffer::destage::Destage;
 use destage_device::RequestKind;
+use destage_device::backed::Fault;
 use destage_device::ledger::Ledger;
-use destage_device::payload::{Newest, Payload};
+use destage_device::payload::{Payload, cut_up};
 use destage_flash::Ftl;
-use destage_flash::medium::{ImageKind, Refusal};
+use destage_flash::medium::Refusal;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
+use self::below::Below;
+pub use self::below::Media;
 pub use self::power::{Cut, CutAfter, Off, Restored};
 use super::Config;
 use crate::engine::{Engine, EngineConfig, Mover, Replay, Window};
@@ -24,6 +30,7 @@ use crate::host::Attribution;
 use crate::metrics::{Metrics, Scope, collect};
 use crate::observer::Observer;
 use crate::paging::AddressMap;
+use crate::parameters::VolatileCache;
 use crate::power::Trigger;
 use crate::prepass::Prepass;
 
@@ -73,6 +80,10 @@ pub struct Completion {
     pub tag: u64,
     /// When, in model time.
     pub at: Ticks,
+    /// Something has to last before it is answered: a flush, or a change that is forced.
+    pub is_durable: bool,
+    /// Why it has failed, if it has. What it was to change may be there or not.
+    pub fault: Option<Fault>,
 }
 
 /// What a range of sectors holds.
@@ -95,6 +106,12 @@ pub enum Broken {
     /// The flash was told to do what flash cannot do: a bug of this program.
     #[error("the flash refused a command of the translation layer: {0}")]
     Refused(Refusal),
+    /// The file that keeps the flash has not taken what was written to it.
+    #[error("the image cannot be written{}", match .0 { Fault::Full => ": its file system has no room left", Fault::Io => "" })]
+    Unkept(Fault),
+    /// A page of the flash is not what was programmed there.
+    #[error("the image is damaged: a page does not hold what was programmed there")]
+    Damaged,
     /// A request is not complete, and nothing is left to happen: a bug of this program.
     #[error("a request was never answered")]
     Stuck,
@@ -105,15 +122,22 @@ pub enum Broken {
 struct Pending {
     kind: Option<RequestKind>,
     tag: u64,
-    data: Vec<u8>,
+    fua: bool,
+    fault: Option<Fault>,
+    /// The bytes for each page.
+    data: Vec<Arc<[u8]>>,
 }
 
-/// Memory of a request's bytes that is kept for the next, at most.
-const KEPT_BYTES: usize = 1 << 16;
+/// Pieces of a request for which memory is kept for the next, at most.
+const KEPT_PIECES: usize = 16;
 
 /// The bytes of requests, and those of the device.
 struct Bytes {
-    payload: Payload,
+    below: Below,
+    /// Every change is forced.
+    is_write_through: bool,
+    /// The request that is being submitted.
+    submitted: usize,
     /// What arrives next.
     coming: Pending,
     /// By number of the request.
@@ -141,13 +165,17 @@ impl Mover for Bytes {
     }
 
     fn accepted(&mut self, id: u32, asked: &destage_device::Request) {
+        self.submitted = id as usize;
         let pending = &mut self.pending[id as usize];
-        match &mut self.ledger {
-            None => _ = self.payload.accept_taken(asked, &mut pending.data),
-            Some(ledger) => {
-                let version = self.payload.accept(asked, &pending.data);
-                ledger.accept(id, asked, version, &pending.data);
+        match &mut self.below {
+            Below::Flash(payload) => {
+                if let Some(ledger) = &mut self.ledger {
+                    let pieces = pending.data.iter().map(|piece| &**piece);
+                    ledger.accept(id, asked, payload.version_of(asked), pieces);
+                }
+                payload.accept_taken(asked, &mut pending.data);
             }
+            Below::Disk(backed) => backed.accept(asked, &mut pending.data),
         }
         match asked.kind {
             RequestKind::Write | RequestKind::WriteZeroes => self.accepted[0] += 1,
@@ -158,19 +186,70 @@ impl Mover for Bytes {
             trigger.accepted(asked.kind);
         }
         pending.data.clear();
-        pending.data.shrink_to(KEPT_BYTES);
+        pending.data.shrink_to(KEPT_PIECES);
     }
 
     fn completed(&mut self, id: u32, now: Ticks) {
-        if let Some(ledger) = &mut self.ledger {
+        let pending = &self.pending[id as usize];
+        let (tag, fault) = (pending.tag, pending.fault);
+        let kind = pending.kind.unwrap_or(RequestKind::Read);
+        let is_forced = pending.fua || self.is_write_through;
+        let is_durable = match kind {
+            RequestKind::Read => false,
+            RequestKind::Flush => true,
+            RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => is_forced,
+        };
+        let fault = fault.or_else(|| self.below.fault_of(kind));
+        if let (Some(ledger), None) = (&mut self.ledger, fault) {
             ledger.answer(id);
         }
-        let tag = self.pending[id as usize].tag;
-        self.completions.push_back(Completion { tag, at: now });
+        self.completions.push_back(Completion {
+            tag,
+            at: now,
+            is_durable,
+            fault,
+        });
     }
 
     fn payload(&mut self) -> Option<&mut Payload> {
-        Some(&mut self.payload)
+        match &mut self.below {
+            Below::Flash(payload) => Some(payload),
+            Below::Disk(_) => None,
+        }
+    }
+
+    fn record(&mut self, record: &Destage) {
+        match &mut self.below {
+            Below::Flash(payload) => payload.record(record),
+            Below::Disk(backed) => backed.record(record),
+        }
+    }
+
+    fn taken_in(&mut self, page: Lpn, offset: u32) {
+        match &mut self.below {
+            Below::Flash(payload) => payload.taken_in(page, offset),
+            Below::Disk(backed) => {
+                let fault = backed.taken_in(page, offset).err();
+                self.note(fault);
+            }
+        }
+    }
+
+    fn bypassed(&mut self, page: Lpn, offset: u32) {
+        match &mut self.below {
+            Below::Flash(payload) => payload.bypassed(page, offset),
+            Below::Disk(backed) => {
+                let fault = backed.bypassed(page, offset).err();
+                self.note(fault);
+            }
+        }
+    }
+
+    fn trimmed(&mut self, page: Lpn) {
+        match &mut self.below {
+            Below::Flash(payload) => payload.trimmed(page),
+            Below::Disk(backed) => backed.trimmed(page),
+        }
     }
 
     fn begun(&mut self, die: u32, outcome: Result<(), Refusal>) {
@@ -180,6 +259,13 @@ impl Mover for Bytes {
         if let Some(trigger) = &mut self.trigger {
             trigger.begun(die);
         }
+    }
+}
+
+impl Bytes {
+    fn note(&mut self, fault: Option<Fault>) {
+        let noted = &mut self.pending[self.submitted].fault;
+        *noted = noted.or(fault);
     }
 }
 
@@ -228,37 +314,50 @@ impl Config {
 }
 
 impl<'a> Live<'a> {
-    /// The device of `config`, idle at time 0. `observer` sees what happens to requests and records.
+    /// The device of `config`, idle at time 0, of which RAM keeps the bytes. `observer` sees what happens to requests and
+    /// records.
     ///
     /// # Errors
     /// What is wrong with the configuration, or that `observer` wants to stop.
-    pub fn new(config: &Config, mut observer: Box<dyn Observer + 'a>) -> Result<Self, SimError> {
-        config.check_live()?;
-        let ftl = config.prepared_ftl(&mut *observer)?;
-        let geometry = config.geometry();
-        let payload = Payload::new(
-            config.medium(&*ftl),
-            geometry.page_bytes as usize,
-            (geometry.page_bytes / SECTOR_BYTES) as usize,
-        );
-        Self::over(config.clone(), ftl, payload, observer)
+    pub fn new(config: &Config, observer: Box<dyn Observer + 'a>) -> Result<Self, SimError> {
+        Self::on(config, Media::Ram, observer)
     }
 
-    /// The device of `config`, of which flash, layer and contents are there, with an empty buffer.
+    /// The same with its bytes on `media`.
+    ///
+    /// # Errors
+    /// The same, or what does not go with `media`.
+    pub fn on(
+        config: &Config,
+        media: Media,
+        mut observer: Box<dyn Observer + 'a>,
+    ) -> Result<Self, SimError> {
+        config.check_live()?;
+        let mut ftl = match media {
+            Media::Image(..) => config.ftl_with(false)?,
+            Media::Ram | Media::Disk(..) => config.prepared_ftl(&mut *observer)?,
+        };
+        let (below, sectors) = config.below(media, &mut *ftl)?;
+        Self::over(config.clone(), ftl, below, sectors, observer)
+    }
+
+    /// The device of `config`, of which layer and contents are there, with an empty buffer; it offers `sectors` sectors.
     fn over(
         config: Config,
         ftl: Box<dyn Ftl>,
-        payload: Payload,
+        below: Below,
+        sectors: u64,
         observer: Box<dyn Observer + 'a>,
     ) -> Result<Self, SimError> {
         let scope = config.scope(true, &*ftl);
         let geometry = config.geometry();
         let sectors_per_page = geometry.page_bytes / SECTOR_BYTES;
-        let sectors = ftl.pages() * sectors_per_page;
         let buffer = config.buffer(true, &Prepass::default())?;
         let device = config.device(true, Bytes::WANTS_PAGES, buffer, ftl);
         let bytes = Bytes {
-            payload,
+            below,
+            is_write_through: config.typed.device.vwc == VolatileCache::Off,
+            submitted: 0,
             coming: Pending::default(),
             pending: Vec::new(),
             completions: VecDeque::new(),
@@ -310,8 +409,11 @@ impl<'a> Live<'a> {
         let coming = &mut self.engine.mover_mut().coming;
         coming.kind = Some(ask.kind);
         coming.tag = ask.tag;
-        coming.data.clear();
-        coming.data.extend_from_slice(ask.data);
+        coming.fua = ask.fua;
+        coming.fault = None;
+        let head = (ask.sector % self.sectors_per_page * SECTOR_BYTES) as usize;
+        let page_bytes = (self.sectors_per_page * SECTOR_BYTES) as usize;
+        cut_up(ask.data, head, page_bytes, &mut coming.data);
         self.engine.expect(ask.as_request(at));
         while self.engine.is_coming() && self.step()? {}
         self.check()
@@ -354,10 +456,19 @@ impl<'a> Live<'a> {
     }
 
     fn check(&self) -> Result<(), Broken> {
-        match &self.engine.mover().refusal {
-            Some(refusal) => Err(Broken::Refused(*refusal)),
-            None => Ok(()),
+        let Bytes { refusal, below, .. } = self.engine.mover();
+        if let Some(refusal) = refusal {
+            return Err(Broken::Refused(*refusal));
         }
+        if let Below::Flash(payload) = below {
+            if let Some(fault) = payload.medium().fault() {
+                return Err(Broken::Unkept(fault));
+            }
+            if payload.medium().is_damaged() {
+                return Err(Broken::Damaged);
+            }
+        }
+        Ok(())
     }
 
     /// Writes that the device has accepted, write-zeroes included, and flushes.
@@ -385,16 +496,23 @@ impl<'a> Live<'a> {
 
     /// Appends the newest contents of `sectors` sectors from `sector` on, which are within the device, to `out`. For a
     /// read that is complete these are its bytes: those of its acceptance, or later ones.
-    pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) {
-        let (mut at, end) = (sector, sector + u64::from(sectors));
-        while at < end {
-            let (page, first) = (at / self.sectors_per_page, at % self.sectors_per_page);
-            let last = (end - page * self.sectors_per_page).min(self.sectors_per_page);
-            let bytes = self.look(page).bytes;
-            out.extend_from_slice(
-                &bytes[(first * SECTOR_BYTES) as usize..(last * SECTOR_BYTES) as usize],
-            );
-            at = page * self.sectors_per_page + last;
+    ///
+    /// # Errors
+    /// What the disk below cannot read; `out` is as it was.
+    pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let below = &self.engine.mover().below;
+        below.read(self.sectors_per_page, sector, sectors, out)
+    }
+
+    /// Why nothing that changes contents is taken now, if it is not: what has left the buffer before has to be written
+    /// first, which is tried again.
+    ///
+    /// # Errors
+    /// What the disk below cannot do.
+    pub fn settle(&mut self) -> Result<(), Fault> {
+        match &mut self.engine.mover_mut().below {
+            Below::Flash(_) => Ok(()),
+            Below::Disk(backed) => backed.settle(),
         }
     }
 
@@ -402,16 +520,8 @@ impl<'a> Live<'a> {
     #[must_use]
     pub fn holds(&self, sector: u64) -> (Holds, u64) {
         let page = sector / self.sectors_per_page;
-        let holds = match self.look(page).kind {
-            ImageKind::Fill => Holds::Nothing,
-            ImageKind::Zeros => Holds::Zeros,
-            ImageKind::Host | ImageKind::Copy => Holds::Data,
-        };
+        let holds = self.engine.mover().below.holds(Lpn(page));
         (holds, (page + 1) * self.sectors_per_page)
-    }
-
-    fn look(&self, page: u64) -> Newest<'_> {
-        self.engine.mover().payload.look(Lpn(page))
     }
 
     /// What a run that ended now would have for results.

@@ -11,9 +11,7 @@
 
 mod rows;
 
-pub(crate) use rows::{
-    BROWSER_CACHE, KERNEL_COMPILE, OFFICE_INSTALL, PCMARK, POSTMARK, POSTMARK_READS,
-};
+pub(crate) use rows::{BROWSER_CACHE, KERNEL_COMPILE, OFFICE_INSTALL, PCMARK, POSTMARK};
 
 use self::rows::{FileSystemKind, Parameters, SizeLaw};
 use super::parameters::FileSizes;

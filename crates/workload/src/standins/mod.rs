@@ -4,13 +4,16 @@
 //! workloads and is held by tests.
 
 pub(super) mod file_mix;
+mod financial1;
 pub(super) mod iometer_random;
 pub(super) mod iozone;
 pub(super) mod mp3_fat;
 pub(super) mod on_board_cache;
 pub(super) mod p2p;
 mod parameters;
+pub(super) mod postmark_reads;
 pub(super) mod recency;
+mod streams;
 pub(super) mod untar_ext3;
 
 use crate::Requests;

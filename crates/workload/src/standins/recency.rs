@@ -5,10 +5,14 @@
 //! among all, and how soon a page comes back. All other writes go on where the last of their kind ended, or start
 //! anywhere. Reads choose in the same way and leave no trace.
 //!
+//! Financial1 begins as the public first 10000 requests of its trace do, with a table of streams; the rest is as above.
+//!
 //! Draws, per request and in this order: the gap, the operation, whether it comes back, how many writes ago; and of
 //! one that does not, or is earlier than the first, whether it goes on, the size, the start. A draw that could come
 //! out only one way is not made.
 
+use super::financial1::FINANCIAL1_HEAD;
+use super::streams::{Step, Stream, Streams, no_room};
 use crate::WorkloadError;
 use crate::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, WRITE_PERCENT,
@@ -23,12 +27,18 @@ use destage_trace::Request;
 /// Requests are cut to this.
 const MOST_SECTORS: u64 = 1 << 14;
 
+/// The head's own: the sectors that it lies in, its share of writes, and the mean_interarrival_ms with which its gaps
+/// are those of the trace.
+const HEAD_SECTORS: u64 = 1_010_000;
+const HEAD_WRITE_PERCENT: f64 = 59.2;
+const HEAD_GAPS_MS: f64 = 8.0;
+
 const MEAN_REQUEST_SECTORS: Parameter = Parameter {
     name: "mean_request_sectors",
     kind: Kind::Number { min: 1.0, max: 1e4 },
     default: "8",
     unit: "sectors",
-    about: "Mean size of a request; sizes are geometrically distributed, from align_sectors on and in steps of them.",
+    about: "Mean size of a request; sizes are geometrically distributed, from step_sectors on and in steps of them.",
     source: "",
 };
 const ALIGN_SECTORS: Parameter = Parameter {
@@ -39,7 +49,18 @@ const ALIGN_SECTORS: Parameter = Parameter {
     },
     default: "1",
     unit: "sectors",
-    about: "Requests start at multiples of this, and are that long or a multiple.",
+    about: "Requests start at multiples of this.",
+    source: "",
+};
+const STEP_SECTORS: Parameter = Parameter {
+    name: "step_sectors",
+    kind: Kind::Integer {
+        min: 1,
+        max: 1 << 12,
+    },
+    default: "1",
+    unit: "sectors",
+    about: "Requests are that long, or a multiple.",
     source: "",
 };
 const REWRITE_PERCENT: Parameter = Parameter {
@@ -97,6 +118,7 @@ parameters! {
         mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
         mean_request_sectors: f64 as MEAN_REQUEST_SECTORS;
         align_sectors: u64 as ALIGN_SECTORS;
+        step_sectors: u64 as STEP_SECTORS;
         rewrite_percent: f64 as REWRITE_PERCENT;
         recent_requests: u64 as RECENT_REQUESTS;
         recency_skew: f64 as RECENCY_SKEW;
@@ -106,18 +128,18 @@ parameters! {
 
 /// A stand-in's row: where it differs from its fellows.
 macro_rules! row {
-    ($row:ident, $name:literal, $about:literal, $($parameter:ident = $default:literal, $source:literal;)*) => {
+    ($row:ident, $name:literal, $head:expr, $about:literal, $($parameter:ident = $default:literal, $source:literal;)*) => {
         pub(crate) const $row: Workload = Workload {
             name: $name,
             about: $about,
             parameters: &[PAGE_BYTES, $(Parameter { default: $default, source: $source, ..$parameter }),*],
-            make: |values, seed| make($name, values, seed),
+            make: |values, seed| make($name, $head, values, seed),
         };
     };
 }
 
 row! {
-    FINANCIAL1, "standin-financial1",
+    FINANCIAL1, "standin-financial1", &FINANCIAL1_HEAD,
     "Stand-in for the SPC trace Financial1: small unaligned writes that come back soon, some reads.",
     REQUESTS = "1300000", "about a million writes, as BPAC (MSST 2010) takes";
     FOOTPRINT_PAGES = "4194304", "";
@@ -125,13 +147,14 @@ row! {
     MEAN_INTERARRIVAL_MS = "8", "";
     MEAN_REQUEST_SECTORS = "8.44", "from BPAC (MSST 2010), Table II: 1.930 pages a write";
     ALIGN_SECTORS = "1", "";
+    STEP_SECTORS = "1", "";
     REWRITE_PERCENT = "98.55", "from BPAC (MSST 2010), Table II: 113561 different pages of 1930249";
     RECENT_REQUESTS = "1048576", "as many as there are";
     RECENCY_SKEW = "1.05", "from the trace's first 10000 requests: 3734 different pages of 12406, 71 % of rewrites within 200 page writes";
     SEQUENTIAL_PERCENT = "20", "";
 }
 row! {
-    FINANCIAL2, "standin-financial2",
+    FINANCIAL2, "standin-financial2", &[],
     "Stand-in for the SPC trace Financial2: mostly reads, and small unaligned writes that come back.",
     REQUESTS = "3700000", "about 650000 writes, as BPAC (MSST 2010) takes";
     FOOTPRINT_PAGES = "4194304", "";
@@ -139,13 +162,14 @@ row! {
     MEAN_INTERARRIVAL_MS = "11", "";
     MEAN_REQUEST_SECTORS = "5.68", "from BPAC (MSST 2010), Table II: 1.585 pages a write";
     ALIGN_SECTORS = "1", "";
+    STEP_SECTORS = "1", "";
     REWRITE_PERCENT = "96.3", "from BPAC (MSST 2010), Table II: 98239 different pages of 1029983";
     RECENT_REQUESTS = "1048576", "as many as there are";
     RECENCY_SKEW = "1.05", "as Financial1";
     SEQUENTIAL_PERCENT = "20", "";
 }
 row! {
-    CELLO_D3, "standin-cello-d3",
+    CELLO_D3, "standin-cello-d3", &[],
     "Stand-in for disk 3 of HP's Cello99: sequential runs, and metadata that comes back.",
     REQUESTS = "720000", "BPAC (MSST 2010), Table II";
     FOOTPRINT_PAGES = "2097152", "";
@@ -153,13 +177,14 @@ row! {
     MEAN_INTERARRIVAL_MS = "10", "";
     MEAN_REQUEST_SECTORS = "9.85", "from BPAC (MSST 2010), Table II: 2.106 pages a write";
     ALIGN_SECTORS = "1", "";
+    STEP_SECTORS = "1", "";
     REWRITE_PERCENT = "70.5", "from BPAC (MSST 2010), Table II: 267894 different pages of 1516588";
     RECENT_REQUESTS = "65536", "";
     RECENCY_SKEW = "1", "";
     SEQUENTIAL_PERCENT = "90", "";
 }
 row! {
-    CELLO_D8, "standin-cello-d8",
+    CELLO_D8, "standin-cello-d8", &[],
     "Stand-in for disk 8 of HP's Cello99: sequential runs, and metadata that comes back more often than on disk 3.",
     REQUESTS = "1000000", "BPAC (MSST 2010), Table II";
     FOOTPRINT_PAGES = "2097152", "";
@@ -167,27 +192,29 @@ row! {
     MEAN_INTERARRIVAL_MS = "10", "";
     MEAN_REQUEST_SECTORS = "11.52", "from BPAC (MSST 2010), Table II: 2.315 pages a write";
     ALIGN_SECTORS = "1", "";
+    STEP_SECTORS = "1", "";
     REWRITE_PERCENT = "83.1", "from BPAC (MSST 2010), Table II: 249387 different pages of 2315396";
     RECENT_REQUESTS = "65536", "";
     RECENCY_SKEW = "1", "";
     SEQUENTIAL_PERCENT = "90", "";
 }
 row! {
-    TPCC, "standin-tpcc",
+    TPCC, "standin-tpcc", &[],
     "Stand-in for the TPC-C trace of the EPO paper: random writes of database pages over a large space, hardly any of which come back.",
     REQUESTS = "2000000", "EPO (2011), section IV: 2 million writes";
     FOOTPRINT_PAGES = "56814798", "span of a public TPC-C trace (MQSim, traces/tpcc-small)";
     WRITE_PERCENT = "100", "EPO (2011), section IV: writes only";
-    MEAN_INTERARRIVAL_MS = "1", "";
-    MEAN_REQUEST_SECTORS = "21", "EPO (2011), section IV.A: mean write above 10 KB";
-    ALIGN_SECTORS = "16", "database pages of 8 KiB";
+    MEAN_INTERARRIVAL_MS = "0.0522", "the same trace: 2618 writes in 136.5 ms";
+    MEAN_REQUEST_SECTORS = "17", "the same trace: 8.7 KB, which take 12 KB of pages; EPO (2011), section IV.A, has a mean write above 10 KB";
+    ALIGN_SECTORS = "1", "the same trace: one write in eight begins on a page";
+    STEP_SECTORS = "16", "database pages of 8 KiB";
     REWRITE_PERCENT = "1.5", "the same trace: 7879 different pages of 7995";
     RECENT_REQUESTS = "1024", "";
     RECENCY_SKEW = "0.5", "";
     SEQUENTIAL_PERCENT = "0", "";
 }
 row! {
-    SOURCE_CONTROL, "standin-source-control",
+    SOURCE_CONTROL, "standin-source-control", &[],
     "Stand-in for the source control server of the on-board-cache paper: large writes, few of which come back.",
     REQUESTS = "1160000", "MSR Cambridge src2_2";
     FOOTPRINT_PAGES = "16777216", "";
@@ -195,6 +222,7 @@ row! {
     MEAN_INTERARRIVAL_MS = "500", "a week";
     MEAN_REQUEST_SECTORS = "112", "on-board cache paper, section II.A";
     ALIGN_SECTORS = "8", "";
+    STEP_SECTORS = "8", "";
     REWRITE_PERCENT = "10", "on-board cache paper, section II.C: a 256 MB buffer saves 10 % of the writes";
     RECENT_REQUESTS = "2048", "";
     RECENCY_SKEW = "0.5", "";
@@ -203,6 +231,13 @@ row! {
 
 struct Recency {
     random: Random,
+    /// What comes first.
+    head: Option<Streams>,
+    /// Which part of its reads, and of its writes, is kept.
+    kept_percent: [Chance; 2],
+    /// What its gaps are multiplied by, and the last.
+    pace: f64,
+    gap_ms: f64,
     arrivals: Arrivals,
     writes: Chance,
     comes_back: Chance,
@@ -224,7 +259,7 @@ struct Recency {
 /// Sizes in steps, geometrically distributed.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
-    align: u64,
+    step: u64,
     /// Of the exponential law of which the geometric one is the whole part.
     mean: f64,
     most: u64,
@@ -233,21 +268,26 @@ struct Steps {
 impl Steps {
     fn draw(&self, random: &mut Random) -> u64 {
         if self.mean == 0.0 {
-            return self.align;
+            return self.step;
         }
         let more = (-self.mean * libm::log(1.0 - random.unit())) as u64;
-        (1 + more).min(self.most) * self.align
+        (1 + more).min(self.most) * self.step
     }
 }
 
-fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
+fn make(
+    name: &'static str,
+    head: &[Stream],
+    values: &Values,
+    seed: u64,
+) -> Result<Requests, WorkloadError> {
     let own = Parameters::from_values(values);
     let page_sectors = page_sectors(name, own.page_bytes)?;
-    let (footprint_pages, align) = (own.footprint_pages, own.align_sectors);
-    let steps = footprint_pages.saturating_mul(page_sectors) / align;
-    let most = (MOST_SECTORS / align).max(1).min(steps);
-    if steps == 0 {
-        let expected = format!("room for a request of {align} sectors");
+    let (footprint_pages, align, step) = (own.footprint_pages, own.align_sectors, own.step_sectors);
+    let footprint = footprint_pages.saturating_mul(page_sectors);
+    let most = (MOST_SECTORS / step).max(1).min(footprint / step);
+    if most == 0 {
+        let expected = format!("room for a request of {step} sectors");
         return Err(contradiction(
             name,
             FOOTPRINT_PAGES.name,
@@ -255,15 +295,35 @@ fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, Work
             expected,
         ));
     }
-    let more = (own.mean_request_sectors / align as f64 - 1.0).max(0.0);
+    let more = (own.mean_request_sectors / step as f64 - 1.0).max(0.0);
     let mean = if more > 0.0 {
         1.0 / libm::log1p(1.0 / more)
     } else {
         0.0
     };
     let recent_requests = own.recent_requests;
+    let mut random = Random::new(seed);
+    let area = footprint.min(HEAD_SECTORS);
+    let head = match head {
+        [] => None,
+        head => Some(
+            Streams::new(head, area, seed, &mut random)
+                .map_err(|needed| no_room(name, footprint_pages, needed, page_sectors))?,
+        ),
+    };
+    // What the head has more of than is asked for is left out.
+    let (asked, has) = (own.write_percent, HEAD_WRITE_PERCENT);
+    let odds = if asked == has {
+        1.0
+    } else {
+        asked * (100.0 - has) / ((100.0 - asked) * has)
+    };
     Ok(Box::new(Recency {
-        random: Random::new(seed),
+        random,
+        head,
+        kept_percent: [100.0 / odds, 100.0 * odds].map(Chance::new),
+        pace: own.mean_interarrival_ms / HEAD_GAPS_MS,
+        gap_ms: 0.0,
         // Requests are counted in sectors here.
         arrivals: Arrivals::by_sectors(name, own.requests, own.mean_interarrival_ms, 1)?,
         writes: Chance::new(own.write_percent),
@@ -273,9 +333,9 @@ fn make(name: &'static str, values: &Values, seed: u64) -> Result<Requests, Work
         recent: Vec::new(),
         capacity: recent_requests as usize,
         oldest: 0,
-        sizes: Steps { align, mean, most },
+        sizes: Steps { step, mean, most },
         align,
-        starts: steps - most + 1,
+        starts: (footprint - most * step) / align + 1,
         end: u64::MAX,
     }))
 }
@@ -294,6 +354,20 @@ impl Recency {
         } else {
             self.recent[self.oldest] = place;
             self.oldest = (self.oldest + 1) % self.capacity;
+        }
+    }
+
+    /// What the head has next, as long as it lasts.
+    fn head_step(&mut self) -> Option<Step> {
+        let head = self.head.as_mut()?;
+        loop {
+            let Some(step) = head.next(&mut self.random) else {
+                self.head = None;
+                return None;
+            };
+            if self.kept_percent[usize::from(step.write)].draw(&mut self.random) {
+                return Some(step);
+            }
         }
     }
 
@@ -316,6 +390,16 @@ impl Iterator for Recency {
     type Item = Request;
 
     fn next(&mut self) -> Option<Request> {
+        if let Some(step) = self.head_step() {
+            self.arrivals.count()?;
+            self.arrivals.wait(self.gap_ms * self.pace);
+            self.gap_ms = step.gap_ms;
+            if step.write {
+                self.remember((step.sector, step.sectors));
+            }
+            let operation = write_or_read(step.write);
+            return Some(self.arrivals.request(step.sector, step.sectors, operation));
+        }
         self.arrivals.next(&mut self.random)?;
         let write = self.writes.draw(&mut self.random);
         let earlier = if self.comes_back.draw(&mut self.random) {

@@ -32,6 +32,16 @@ impl FreeBlocks {
         }
     }
 
+    /// Blocks `from` to `end`, without that one, are free.
+    pub fn set_all(&mut self, from: u32, end: u32) {
+        let mut block = from;
+        while block < end {
+            let bits = (end - block).min(64 - block % 64);
+            self.words[(block / 64) as usize] |= (u64::MAX >> (64 - bits)) << (block % 64);
+            block += bits;
+        }
+    }
+
     /// Whether `block` is free.
     pub fn contains(&self, block: u32) -> bool {
         self.words[(block / 64) as usize] >> (block % 64) & 1 == 1
@@ -76,6 +86,12 @@ mod tests {
             let (from, end) = (random.below(201) as u32, random.below(201) as u32);
             let expected = (from..end).find(|block| model[*block as usize]);
             assert_eq!(free.first_in(from, end), expected, "{from}..{end}");
+            if random.below(100) == 0 {
+                free.set_all(from, end);
+                let set = model.iter_mut().enumerate();
+                set.filter(|(block, _)| (from..end).contains(&(*block as u32)))
+                    .for_each(|(_, free)| *free = true);
+            }
         }
     }
 }

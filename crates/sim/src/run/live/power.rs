@@ -9,7 +9,9 @@ use destage_device::payload::Payload;
 use destage_device::power::Dump;
 use destage_flash::medium::{CutReport, Lost};
 use destage_flash::mount::MountReport;
+use destage_trace::request::SECTOR_BYTES;
 
+use super::below::Below;
 use super::{Broken, Config, Live};
 use crate::engine::Parts;
 use crate::error::SimError;
@@ -75,15 +77,25 @@ impl<'a> Live<'a> {
         let mut terms = self.config.terms(pages);
         terms.remembered = REMEMBERED;
         let mut ledger = Ledger::new(terms);
-        let payload = &self.engine.mover().payload;
+        let Below::Flash(payload) = &self.engine.mover().below else {
+            return;
+        };
         if payload.version() > 0 {
             // It was on flash before this device was made.
             let places = payload.medium().scan().newest();
             for place in places.iter().filter(|place| place.rank.version > 0) {
-                ledger.hold(place.page, payload.look(place.page).bytes);
+                ledger.hold(place.page, &payload.look(place.page).bytes);
             }
+            // Who reads a damaged page will hear of it.
+            payload.medium().forgive_damage();
         }
         self.engine.mover_mut().ledger = Some(Box::new(ledger));
+    }
+
+    /// Whether the bytes are on flash, whose power may fail; a disk behind the buffer has a power of its own.
+    #[must_use]
+    pub fn has_flash(&self) -> bool {
+        matches!(self.engine.mover().below, Below::Flash(_))
     }
 
     /// What was promised, if that is known.
@@ -126,7 +138,10 @@ impl<'a> Live<'a> {
         let now = self.engine.now();
         let bytes = self.engine.mover_mut();
         let trigger = bytes.trigger.as_mut()?;
-        trigger.fails_at(now, bytes.payload.medium())
+        let Below::Flash(payload) = &bytes.below else {
+            return None;
+        };
+        trigger.fails_at(now, payload.medium())
     }
 
     /// The time at which the power is to fail whatever happens, if it was armed so.
@@ -180,7 +195,9 @@ impl<'a> Live<'a> {
             .map_or(seed.unwrap_or(config.typed.sim.seed), |trigger| {
                 trigger.plan().seed
             });
-        let mut payload = mover.payload;
+        let Below::Flash(mut payload) = mover.below else {
+            panic!("a disk behind the buffer has a power of its own");
+        };
         let done = config.fail_power(device, &mut payload, &begins, at, seed);
         let (report, dump, error) = match done {
             Ok((report, dump)) => (report, dump, None),
@@ -209,9 +226,9 @@ impl<'a> Live<'a> {
     pub fn bad_sectors(&self) -> Result<Vec<u64>, Broken> {
         self.check()?;
         let mut bad = self.bad.clone();
-        if let Some(ledger) = self.ledger() {
+        if let (Some(ledger), Below::Flash(payload)) = (self.ledger(), &self.engine.mover().below) {
             for page in ledger.pages() {
-                let found = ledger.check(page, self.look(page.0).bytes, None);
+                let found = ledger.check(page, &payload.look(page).bytes, None);
                 let of_page = found.into_iter().filter(|(_, what)| *what == Finding::Bad);
                 bad.extend(of_page.map(|(sector, _)| sector));
             }
@@ -268,7 +285,7 @@ impl<'a> Off<'a> {
         self.bad.extend(bad);
         let payload = &self.payload;
         self.ledger
-            .restart(|page, bytes| bytes.extend_from_slice(payload.look(page).bytes));
+            .restart(|page, bytes| bytes.extend_from_slice(&payload.look(page).bytes));
         let Self {
             config,
             payload,
@@ -278,7 +295,9 @@ impl<'a> Off<'a> {
             bad,
             ..
         } = self;
-        let made = Live::over(config, ftl, payload, observer);
+        let pages = ftl.pages();
+        let sectors = pages * (config.geometry().page_bytes / SECTOR_BYTES);
+        let made = Live::over(config, ftl, Below::Flash(payload), sectors, observer);
         let mut live = made.unwrap_or_else(|error| panic!("it was made like this before: {error}"));
         live.engine.go_on_from(start, arrivals);
         live.engine.mover_mut().ledger = Some(ledger);
@@ -348,7 +367,7 @@ mod tests {
                     span: Span::default(),
                     fua: false,
                 };
-                ledger.accept(1000, &flush, 0, &[]);
+                ledger.accept(1000, &flush, 0, []);
                 ledger.answer(1000);
             }
             assert_eq!(live.bad_sectors().unwrap(), []);
@@ -382,7 +401,7 @@ mod tests {
             span: Span::whole(0, 1),
             fua: true,
         };
-        ledger.accept(1000, &write, 100, &[9; 4096]);
+        ledger.accept(1000, &write, 100, [&[9; 4096][..]]);
         ledger.answer(1000);
         assert_eq!(live.bad_sectors().unwrap(), (0..8).collect::<Vec<u64>>());
     }

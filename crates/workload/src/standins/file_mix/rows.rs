@@ -339,27 +339,3 @@ row! {
     MAX_REQUEST_PAGES = "16", "";
     MAX_READ_PAGES = "16", "";
 }
-row! {
-    POSTMARK_READS, "standin-postmark-reads", LogNormal,
-    "Stand-in for the PostMark trace that comes with the SSD extension of DiskSim: large files, four reads in five requests, hardly a rewrite.",
-    REQUESTS = "62257", "trace ssd-postmark-aligned2";
-    VOLUME_PAGES = "1760000", "from the trace's 1532457 different pages written: what the file table's zone leaves free";
-    GAP_MS = "7.9", "trace ssd-postmark-aligned2: 490 s";
-    FILE_SYSTEM = "ntfs", "trace ssd-postmark-aligned2, by its layout";
-    MEAN_FILE_BYTES = "1800kB", "";
-    MEDIAN_FILE_BYTES = "700kB", "";
-    MAX_FILE_BYTES = "32MB", "";
-    LIVE_FILES = "2300", "";
-    HOT_PERCENT = "0", "";
-    READ_PERCENT = "33", "from the trace's 83.2 % of reads";
-    APPEND_PERCENT = "0", "";
-    REMOVE_PERCENT = "10", "";
-    REMOVED = "random", "PostMark";
-    HOT_FILE_BYTES = "4MiB", "";
-    HOT_WRITE_BYTES = "4KiB", "";
-    APPEND_BYTES = "4KiB", "";
-    COMMIT_PAGES = "4096", "";
-    CHECKPOINT_COMMITS = "5", "";
-    MAX_REQUEST_PAGES = "1024", "trace ssd-postmark-aligned2: 4 MiB";
-    MAX_READ_PAGES = "25", "from the trace's mean read of 198 sectors";
-}

@@ -48,9 +48,8 @@ impl Die {
         let full = shape.full_blocks();
         let mut free = FreeBlocks::none(blocks);
         for plane in 0..shape.planes {
-            for index in shape.full_in(plane)..shape.blocks_per_plane {
-                free.set(plane * shape.blocks_per_plane + index, true);
-            }
+            let first = plane * shape.blocks_per_plane;
+            free.set_all(first + shape.full_in(plane), first + shape.blocks_per_plane);
         }
         let (pools, planes) = match layout.copy_back {
             true => (shape.planes, 1),

@@ -4,52 +4,45 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::archive::{Archive, Archived, Damaged};
-use destage_base::archived;
 
 /// Blocks per group: a group's keys fill two cache lines.
 const GROUP: usize = 64;
 
-/// What candidates are ordered by.
-pub trait Key: Copy + Ord {
-    /// Of a block that is no candidate: open, free or worn out.
-    const NO_CANDIDATE: Self;
-    /// The key of the same block with one valid page less.
-    fn lowered(self) -> Self;
+/// What candidates are ordered by. It is kept mirrored, as how soon a block is to go: so that of no candidate is 0, and the tables of
+/// blocks that nothing happened to are memory that was never touched.
+pub trait Key: Copy + Ord + Default {
+    /// The greatest key counted down by this one, and back.
+    fn mirrored(self) -> Self;
+    /// Of the same block with one valid page less.
+    fn sooner(self) -> Self;
 }
 
 /// The valid pages alone: half a cache line holds 16 blocks.
 impl Key for u16 {
-    const NO_CANDIDATE: Self = Self::MAX;
-    fn lowered(self) -> Self {
-        self - 1
+    fn mirrored(self) -> Self {
+        !self
+    }
+    fn sooner(self) -> Self {
+        self + 1
     }
 }
 
-/// Valid pages first, then when the block was closed, so that no two keys are equal.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Closed(u64);
+/// Valid pages first, then when the block was closed, so that no two keys are equal. See [`closed`].
+impl Key for u64 {
+    fn mirrored(self) -> Self {
+        !self
+    }
+    fn sooner(self) -> Self {
+        self + (1 << CLOSED_BITS)
+    }
+}
 
-/// Bits of a [`Closed`] that say when the block was closed.
+/// Bits of a key that say when the block was closed.
 const CLOSED_BITS: u32 = 48;
 
-impl Closed {
-    /// Of the block that was closed as number `closing` of its die, with `valid` valid pages.
-    pub fn new(valid: u16, closing: u64) -> Self {
-        Self(u64::from(valid) << CLOSED_BITS | closing)
-    }
-}
-
-impl Archived for Closed {
-    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
-        self.0.archive(archive)
-    }
-}
-
-impl Key for Closed {
-    const NO_CANDIDATE: Self = Self(u64::MAX);
-    fn lowered(self) -> Self {
-        Self(self.0 - (1 << CLOSED_BITS))
-    }
+/// The key of the block that was closed as number `closing` of its die, with `valid` valid pages.
+pub fn closed(valid: u16, closing: u64) -> u64 {
+    u64::from(valid) << CLOSED_BITS | closing
 }
 
 /// The keys of all candidate blocks of a die, with the smallest of each group of 64.
@@ -59,13 +52,32 @@ impl Key for Closed {
 /// comparison, and a plane of 32,768 blocks a scan of 512 + 64 adjacent numbers.
 #[derive(Clone)]
 pub struct Fewest<K> {
-    keys: Vec<K>,
-    minima: Vec<K>,
+    /// Mirrored keys; 0 of a block that is no candidate: open, free or worn out.
+    soon: Vec<K>,
+    /// The greatest of each group.
+    soonest: Vec<K>,
     blocks_per_plane: usize,
     groups_per_plane: usize,
 }
 
-archived!([K: Key + Archived] Fewest<K> { keys, minima } fixed { blocks_per_plane, groups_per_plane });
+/// As keys, of which the greatest is none.
+impl<K: Key + Archived> Archived for Fewest<K> {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        let Self {
+            soon,
+            soonest,
+            blocks_per_plane: _,
+            groups_per_plane: _,
+        } = self;
+        for table in [soon, soonest] {
+            let mirror = |key: &mut K| *key = key.mirrored();
+            table.iter_mut().for_each(mirror);
+            table.archive(archive)?;
+            table.iter_mut().for_each(mirror);
+        }
+        Ok(())
+    }
+}
 
 impl<K: Key> Fewest<K> {
     /// No candidates yet, in `planes` planes of `blocks_per_plane` blocks.
@@ -73,8 +85,8 @@ impl<K: Key> Fewest<K> {
         let blocks_per_plane = blocks_per_plane as usize;
         let groups_per_plane = blocks_per_plane.div_ceil(GROUP);
         Self {
-            keys: vec![K::NO_CANDIDATE; planes as usize * blocks_per_plane],
-            minima: vec![K::NO_CANDIDATE; planes as usize * groups_per_plane],
+            soon: vec![K::default(); planes as usize * blocks_per_plane],
+            soonest: vec![K::default(); planes as usize * groups_per_plane],
             blocks_per_plane,
             groups_per_plane,
         }
@@ -82,61 +94,59 @@ impl<K: Key> Fewest<K> {
 
     /// `block` became a candidate.
     pub fn insert(&mut self, block: u32, key: K) {
-        self.keys[block as usize] = key;
+        let soon = key.mirrored();
+        self.soon[block as usize] = soon;
         let group = self.group_of(block);
-        self.minima[group] = self.minima[group].min(key);
+        self.soonest[group] = self.soonest[group].max(soon);
     }
 
     /// The candidate `block`, if it is one, lost a valid page.
     #[inline]
     pub fn lower(&mut self, block: u32) {
-        let key = &mut self.keys[block as usize];
-        if *key == K::NO_CANDIDATE {
+        let soon = &mut self.soon[block as usize];
+        if *soon == K::default() {
             return;
         }
-        *key = key.lowered();
-        let key = *key;
+        *soon = soon.sooner();
+        let soon = *soon;
         let group = self.group_of(block);
-        let minimum = &mut self.minima[group];
-        if key < *minimum {
-            *minimum = key;
+        let soonest = &mut self.soonest[group];
+        if soon > *soonest {
+            *soonest = soon;
         }
     }
 
     /// `block` is no candidate any more; gives its key.
     pub fn remove(&mut self, block: u32) -> K {
-        let key = core::mem::replace(&mut self.keys[block as usize], K::NO_CANDIDATE);
+        let soon = core::mem::take(&mut self.soon[block as usize]);
         let group = self.group_of(block);
         let plane_end = (block as usize / self.blocks_per_plane + 1) * self.blocks_per_plane;
         let start = self.first_block_of(group);
         let end = (start + GROUP).min(plane_end);
-        self.minima[group] = self.keys[start..end]
-            .iter()
-            .copied()
-            .min()
-            .unwrap_or(K::NO_CANDIDATE);
-        key
+        let of_group = self.soon[start..end].iter().copied();
+        self.soonest[group] = of_group.max().unwrap_or_default();
+        soon.mirrored()
     }
 
     /// Whether `block` is a candidate.
     pub fn contains(&self, block: u32) -> bool {
-        self.keys[block as usize] != K::NO_CANDIDATE
+        self.soon[block as usize] != K::default()
     }
 
     /// The candidate of `plane` with the smallest key; of equals the highest block.
     pub fn first(&self, plane: u32) -> Option<u32> {
         let first = plane as usize * self.groups_per_plane;
-        let minima = &self.minima[first..first + self.groups_per_plane];
-        let fewest = *minima.iter().min()?;
-        if fewest == K::NO_CANDIDATE {
+        let of_plane = &self.soonest[first..first + self.groups_per_plane];
+        let soonest = *of_plane.iter().max()?;
+        if soonest == K::default() {
             return None;
         }
-        let group = first + minima.iter().rposition(|minimum| *minimum == fewest)?;
+        let group = first + of_plane.iter().rposition(|soon| *soon == soonest)?;
         let start = self.first_block_of(group);
         let end = (start + GROUP).min((plane as usize + 1) * self.blocks_per_plane);
-        let offset = self.keys[start..end]
+        let offset = self.soon[start..end]
             .iter()
-            .rposition(|key| *key == fewest)?;
+            .rposition(|soon| *soon == soonest)?;
         Some((start + offset) as u32)
     }
 
@@ -162,40 +172,40 @@ impl Fewest<u16> {
     /// The candidate of all planes with the fewest valid pages; of equals the lowest block number, which
     /// counts across planes first. With that count and number.
     pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
-        let fewest = *self.minima.iter().min()?;
-        if fewest == u16::NO_CANDIDATE {
+        let soonest = *self.soonest.iter().max()?;
+        if soonest == 0 {
             return None;
         }
-        let planes = self.keys.len() / self.blocks_per_plane;
+        let planes = self.soon.len() / self.blocks_per_plane;
         let first_of_plane = |plane: usize| {
             let groups = plane * self.groups_per_plane..(plane + 1) * self.groups_per_plane;
             let group = groups.start
-                + self.minima[groups]
+                + self.soonest[groups]
                     .iter()
-                    .position(|minimum| *minimum == fewest)?;
+                    .position(|soon| *soon == soonest)?;
             let start = self.first_block_of(group);
             let end = (start + GROUP).min((plane + 1) * self.blocks_per_plane);
-            let offset = self.keys[start..end]
+            let offset = self.soon[start..end]
                 .iter()
-                .position(|key| *key == fewest)?;
+                .position(|soon| *soon == soonest)?;
             let index = start + offset - plane * self.blocks_per_plane;
             Some(((index * planes + plane) as u32, (start + offset) as u32))
         };
         let (number, block) = (0..planes).filter_map(first_of_plane).min()?;
-        Some((fewest, number, block))
+        Some((soonest.mirrored(), number, block))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Closed, Fewest};
+    use super::{Fewest, closed as key_of};
 
     #[test]
     fn finds_what_a_scan_finds() {
         for blocks_per_plane in [1u32, 5, 64, 100, 128] {
             let mut random = destage_base::Random::new(u64::from(blocks_per_plane));
             let mut victims = Fewest::<u16>::none(3, blocks_per_plane);
-            let mut aged = Fewest::<Closed>::none(1, 3 * blocks_per_plane);
+            let mut aged = Fewest::<u64>::none(1, 3 * blocks_per_plane);
             let mut closings = alloc::vec![0; 3 * blocks_per_plane as usize];
             let mut closed = 0;
             let mut model: alloc::vec::Vec<Option<u16>> =
@@ -218,7 +228,7 @@ mod tests {
                         victims.insert(block, valid);
                         closed += 1;
                         closings[block as usize] = closed;
-                        aged.insert(block, Closed::new(valid, closed));
+                        aged.insert(block, key_of(valid, closed));
                         model[block as usize] = Some(valid);
                     }
                     _ => {}

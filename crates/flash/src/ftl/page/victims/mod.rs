@@ -12,8 +12,8 @@ use destage_base::archived;
 
 use self::aged::Aged;
 use self::drawn::Drawn;
-use self::fewest::Closed;
 pub use self::fewest::Fewest;
+use self::fewest::closed;
 use crate::list::List;
 
 /// How candidates are ordered.
@@ -39,7 +39,7 @@ pub enum Order {
 #[derive(Clone)]
 enum Table {
     FewestNumbered(Fewest<u16>),
-    FewestClosed(Fewest<Closed>),
+    FewestClosed(Fewest<u64>),
     /// A list per pool, of blocks counted from the pool's first.
     Closed(Vec<List>),
     Aged(Aged),
@@ -112,7 +112,7 @@ impl Victims {
         self.closings += 1;
         match &mut self.table {
             Table::FewestNumbered(table) => table.insert(block, valid),
-            Table::FewestClosed(table) => table.insert(block, Closed::new(valid, self.closings)),
+            Table::FewestClosed(table) => table.insert(block, closed(valid, self.closings)),
             Table::Closed(lists) => lists[(block / self.blocks_per_pool) as usize]
                 .push_back(block % self.blocks_per_pool),
             Table::Aged(table) => table.insert(block, valid),

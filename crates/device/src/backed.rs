@@ -1,0 +1,299 @@
+//! The bytes of a device whose buffer stands in front of a disk that is none of ours.
+//!
+//! In place of a [`Payload`](crate::payload::Payload): RAM holds what was accepted and has not left the buffer, the disk
+//! everything else, each page at its own place. What leaves goes to the disk when its record is emitted, run by run of
+//! consecutive pages, padding included. So effects on a page happen in the order of their emission, and what a flush
+//! covers is written before the model lets it be answered. That it lasts is for who owns the disk to see to.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use destage_base::Lpn;
+use destage_buffer::destage::{Destage, DestageCause};
+pub use destage_flash::medium::Fault;
+
+use crate::request::{Request, RequestKind, Span};
+
+/// A disk, as far as it is needed here. Offsets and lengths are in bytes; what lies behind its end reads as zeros, and is not
+/// written.
+pub trait Backing: Send {
+    /// Fills `out` with what is there from `offset` on.
+    ///
+    /// # Errors
+    /// What the disk cannot do.
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Fault>;
+
+    /// Writes `parts` one behind the other from `offset` on, in one step if that can be.
+    ///
+    /// # Errors
+    /// What the disk cannot do; some of it may be written.
+    fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<(), Fault>;
+
+    /// From now on `bytes` bytes from `offset` on read as zeros; they need no room any more.
+    ///
+    /// # Errors
+    /// What the disk cannot do; some of it may be done.
+    fn discard(&self, offset: u64, bytes: u64) -> Result<(), Fault>;
+}
+
+/// The request that is being submitted.
+#[derive(Default)]
+struct Accepted {
+    span: Span,
+    zeroes: bool,
+    /// Of a write, the bytes for each page of the span.
+    data: Vec<Arc<[u8]>>,
+    /// The pages that it covers whole, which are those that a trim changes.
+    whole: Range<u64>,
+    /// The page behind the last one that it changes.
+    end: u64,
+}
+
+/// Bytes in RAM and on a disk. See the [module](self).
+pub struct Backed {
+    disk: Box<dyn Backing>,
+    page_bytes: usize,
+    sector_bytes: usize,
+    accepted: Accepted,
+    /// Accepted, and in the buffer.
+    dirty: BTreeMap<Lpn, Arc<[u8]>>,
+    /// Emitted, and the disk has not taken them.
+    unsaved: BTreeMap<Lpn, Arc<[u8]>>,
+    /// Why it has not.
+    fault: Option<Fault>,
+    /// Pages of a write past the buffer that have come.
+    passing: Vec<(Lpn, Arc<[u8]>)>,
+    zeros: Arc<[u8]>,
+}
+
+impl Backed {
+    /// Over `disk`, in pages of `sectors` sectors and `page_bytes` bytes.
+    ///
+    /// # Panics
+    /// If a page is not whole sectors.
+    #[must_use]
+    pub fn new(disk: Box<dyn Backing>, page_bytes: usize, sectors: usize) -> Self {
+        assert!(
+            sectors > 0 && page_bytes.is_multiple_of(sectors),
+            "a page of {page_bytes} bytes has no {sectors} sectors"
+        );
+        Self {
+            disk,
+            page_bytes,
+            sector_bytes: page_bytes / sectors,
+            accepted: Accepted::default(),
+            dirty: BTreeMap::new(),
+            unsaved: BTreeMap::new(),
+            fault: None,
+            passing: Vec::new(),
+            zeros: vec![0; page_bytes].into(),
+        }
+    }
+
+    /// `request` is submitted next; `pieces` has the bytes of a write, [cut up](crate::payload::cut_up), and means nothing
+    /// afterwards.
+    pub fn accept(&mut self, request: &Request, pieces: &mut Vec<Arc<[u8]>>) {
+        core::mem::swap(&mut self.accepted.data, pieces);
+        let whole = request.span.whole_pages();
+        let first = request.span.first;
+        self.accepted.whole = first + u64::from(whole.start)..first + u64::from(whole.end);
+        self.accepted.span = match request.kind {
+            RequestKind::Trim => Span::whole(request.span.first, request.span.pages),
+            _ => request.span,
+        };
+        self.accepted.end = match request.kind {
+            RequestKind::Trim => self.accepted.whole.end,
+            _ => first + u64::from(request.span.pages),
+        };
+        self.accepted.zeroes = request.kind != RequestKind::Write;
+    }
+
+    /// Page `offset` of the accepted request as it is from now on: its sectors, and the others as they were.
+    fn written(&self, page: Lpn, offset: u32) -> Result<Arc<[u8]>, Fault> {
+        let Accepted {
+            span,
+            zeroes,
+            ref data,
+            ..
+        } = self.accepted;
+        let is_partial = span.is_partial(offset);
+        if zeroes && !is_partial {
+            return Ok(self.zeros.clone());
+        }
+        if !is_partial {
+            return Ok(data[offset as usize].clone());
+        }
+        let mut bytes = vec![0; self.page_bytes];
+        self.look(page, &mut bytes)?;
+        let from = match offset {
+            0 => span.head as usize * self.sector_bytes,
+            _ => 0,
+        };
+        let tail = match offset + 1 == span.pages {
+            true => span.tail as usize * self.sector_bytes,
+            false => 0,
+        };
+        let changed = from..self.page_bytes - tail;
+        match zeroes {
+            true => bytes[changed].fill(0),
+            false => bytes[changed].copy_from_slice(&data[offset as usize]),
+        }
+        Ok(bytes.into())
+    }
+
+    fn look(&self, page: Lpn, out: &mut [u8]) -> Result<(), Fault> {
+        match self.dirty.get(&page).or_else(|| self.unsaved.get(&page)) {
+            Some(bytes) => out.copy_from_slice(bytes),
+            None => self.disk.read(page.0 * self.page_bytes as u64, out)?,
+        }
+        Ok(())
+    }
+
+    /// Appends the newest `bytes` bytes from `offset` on to `out`.
+    ///
+    /// # Errors
+    /// What the disk cannot read; `out` is as it was.
+    pub fn read(&self, offset: u64, bytes: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
+        let size = self.page_bytes as u64;
+        let end = offset + bytes as u64;
+        let pages = || Lpn(offset / size)..Lpn(end.div_ceil(size));
+        let begin = out.len();
+        out.resize(begin + bytes, 0);
+        let count = pages().end.0 - pages().start.0;
+        if (self.dirty.range(pages()).count() as u64) < count
+            && let Err(fault) = self.disk.read(offset, &mut out[begin..])
+        {
+            out.truncate(begin);
+            return Err(fault);
+        }
+        for (page, held) in self.unsaved.range(pages()).chain(self.dirty.range(pages())) {
+            let start = page.0 * size;
+            let (from, to) = (start.max(offset), (start + size).min(end));
+            let at = begin + (from - offset) as usize;
+            let part = &held[(from - start) as usize..(to - start) as usize];
+            out[at..at + part.len()].copy_from_slice(part);
+        }
+        Ok(())
+    }
+
+    // ---- what the device tells ---------------------------------------------------------------------------
+
+    /// See [`Driver::taken_in`](crate::Driver::taken_in).
+    ///
+    /// # Errors
+    /// The rest of the page cannot be read: it stays as it was.
+    pub fn taken_in(&mut self, page: Lpn, offset: u32) -> Result<(), Fault> {
+        let written = self.written(page, offset)?;
+        self.dirty.insert(page, written);
+        Ok(())
+    }
+
+    /// See [`Driver::bypassed`](crate::Driver::bypassed).
+    ///
+    /// # Errors
+    /// The rest of the page cannot be read: it stays as it was.
+    pub fn bypassed(&mut self, page: Lpn, offset: u32) -> Result<(), Fault> {
+        let written = self.written(page, offset);
+        if let Ok(written) = &written {
+            self.dirty.remove(&page);
+            self.passing.push((page, written.clone()));
+        } else if let Some(kept) = self.dirty.remove(&page) {
+            self.passing.push((page, kept));
+        }
+        if page.0 + 1 == self.accepted.end {
+            let passing = core::mem::take(&mut self.passing);
+            self.save(passing);
+        }
+        written.map(|_| ())
+    }
+
+    /// See [`Driver::trimmed`](crate::Driver::trimmed).
+    pub fn trimmed(&mut self, page: Lpn) {
+        self.dirty.remove(&page);
+        self.unsaved.remove(&page);
+        let trims = self.accepted.whole.clone();
+        if page.0 + 1 != trims.end {
+            return;
+        }
+        let size = self.page_bytes as u64;
+        let bytes = (trims.end - trims.start) * size;
+        if let Err(fault) = self.disk.discard(trims.start * size, bytes) {
+            self.fault = Some(fault);
+            let zeros = trims.map(|page| (Lpn(page), self.zeros.clone()));
+            self.unsaved.extend(zeros);
+        }
+    }
+
+    /// See [`Driver::record`](crate::Driver::record).
+    pub fn record(&mut self, record: &Destage) {
+        if record.cause == DestageCause::Bypass {
+            return;
+        }
+        let mut leaving = Vec::with_capacity(record.pages.len() + record.pads.len());
+        for dirty in &record.pages {
+            // What was written back before, or could not be completed, is on the disk as it is.
+            if let Some(bytes) = self.dirty.remove(&dirty.page) {
+                leaving.push((dirty.page, bytes));
+            }
+        }
+        for pad in &record.pads {
+            let mut bytes = vec![0; self.page_bytes];
+            let at = pad.page.0 * self.page_bytes as u64;
+            match self.unsaved.get(&pad.page) {
+                Some(kept) => leaving.push((pad.page, kept.clone())),
+                None if self.disk.read(at, &mut bytes).is_ok() => {
+                    leaving.push((pad.page, bytes.into()));
+                }
+                // It stays as it is.
+                None => {}
+            }
+        }
+        self.save(leaving);
+    }
+
+    // ---- the disk ----------------------------------------------------------------------------------------
+
+    fn save(&mut self, mut pages: Vec<(Lpn, Arc<[u8]>)>) {
+        pages.sort_unstable_by_key(|(page, _)| *page);
+        for run in pages.chunk_by(|(one, _), (next, _)| one.0 + 1 == next.0) {
+            let parts: Vec<&[u8]> = run.iter().map(|(_, bytes)| &**bytes).collect();
+            match self.disk.write(run[0].0.0 * self.page_bytes as u64, &parts) {
+                Ok(()) => {
+                    for (page, _) in run {
+                        self.unsaved.remove(page);
+                    }
+                }
+                Err(fault) => {
+                    self.fault = Some(fault);
+                    self.unsaved.extend(run.iter().cloned());
+                }
+            }
+        }
+    }
+
+    /// Tries once more to write what the disk has refused.
+    ///
+    /// # Errors
+    /// It still refuses some of it. That stays here, and reads find it.
+    pub fn settle(&mut self) -> Result<(), Fault> {
+        if self.unsaved.is_empty() {
+            return Ok(());
+        }
+        let unsaved = core::mem::take(&mut self.unsaved);
+        self.save(unsaved.into_iter().collect());
+        if self.unsaved.is_empty() {
+            self.fault = None;
+        }
+        self.fault.map_or(Ok(()), Err)
+    }
+
+    /// Why something that has left the buffer is not on the disk, if something is not.
+    #[must_use]
+    pub fn fault(&self) -> Option<Fault> {
+        self.fault.filter(|_| !self.unsaved.is_empty())
+    }
+}

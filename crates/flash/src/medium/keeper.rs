@@ -1,0 +1,29 @@
+//! Where bytes are kept so that they last.
+
+use core::ops::Range;
+
+/// What a disk or a file could not do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// It has no room left.
+    Full,
+    /// Anything else.
+    Io,
+}
+
+/// A row of bytes that outlives the medium, zeros at first: a file. Writes take effect in their order. What fails is noted,
+/// and after the first write that has failed none takes effect any more, so that what is there is always a beginning of
+/// what was written.
+pub trait Store: Send + Sync {
+    /// Fills `out` with the bytes from `offset` on, or with zeros if they cannot be read.
+    fn read(&self, offset: u64, out: &mut [u8]);
+
+    /// Writes `bytes` from `offset` on.
+    fn write(&self, offset: u64, bytes: &[u8]);
+
+    /// The first bytes of `range` that may be other than zero, if there are any.
+    fn written(&self, range: Range<u64>) -> Option<Range<u64>>;
+
+    /// What has failed, if something has.
+    fn fault(&self) -> Option<Fault>;
+}

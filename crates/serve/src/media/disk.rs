@@ -1,0 +1,163 @@
+//! A file or block device of somebody else's behind the buffer.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, IoSlice, Seek, SeekFrom};
+use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::path::Path;
+
+use destage_device::backed::{Backing, Fault};
+use rustix::fs::FallocateFlags;
+
+use super::{MediaError, fault_of};
+use crate::device::Sync;
+
+/// Slices that the system takes at once, at least.
+const SLICES_MAX: usize = 1024;
+/// Zeros that are written at once where nothing can be discarded.
+const ZEROS: &[u8] = &[0; 1 << 16];
+
+/// An open file or block device. It is locked for as long.
+#[derive(Debug)]
+pub struct Disk {
+    file: File,
+    bytes: u64,
+}
+
+impl Disk {
+    /// Opens `path`. `capacity` is how many bytes it is to have: a file that is not there, or is shorter, gets them. It needs
+    /// whole sectors of 512 bytes; what is behind the last one stays as it is.
+    ///
+    /// # Errors
+    /// If it cannot be opened, is in use, or has another size.
+    pub fn open(path: &Path, capacity: Option<u64>, read_only: bool) -> Result<Self, MediaError> {
+        let failed = |cause| MediaError::File {
+            path: path.to_owned(),
+            cause,
+            expected: "a file or disk that can be read and written; --capacity makes a file",
+        };
+        let unfit = |why: String| MediaError::Unfit {
+            path: path.to_owned(),
+            why,
+        };
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(!read_only)
+            .create(capacity.is_some() && !read_only)
+            .truncate(false)
+            .open(path)
+            .map_err(failed)?;
+        let kind = file.metadata().map_err(failed)?.file_type();
+        if !(kind.is_file() || kind.is_block_device()) {
+            return Err(unfit(
+                "is neither; expected a file or a block device".to_owned(),
+            ));
+        }
+        lock(&file).map_err(failed)?;
+        let mut bytes = file.seek(SeekFrom::End(0)).map_err(failed)?;
+        if let Some(wanted) = capacity
+            && wanted != bytes
+        {
+            if bytes > wanted || !kind.is_file() || read_only {
+                return Err(unfit(format!(
+                    "has {bytes} bytes, and --capacity is {wanted}; expected to leave that out, or a file that is not longer"
+                )));
+            }
+            file.set_len(wanted).map_err(failed)?;
+            bytes = wanted;
+        }
+        let bytes = bytes / 512 * 512;
+        if bytes == 0 {
+            return Err(unfit(
+                "has no sector of 512 bytes; expected a file or disk that has, or --capacity"
+                    .to_owned(),
+            ));
+        }
+        Ok(Self { file, bytes })
+    }
+
+    /// Bytes that it offers.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// What makes written bytes last.
+    ///
+    /// # Errors
+    /// If the system has no room for it.
+    pub fn sync(&self) -> io::Result<Sync> {
+        let file = self.file.try_clone()?;
+        Ok(Box::new(move || file.sync_data()))
+    }
+
+    /// How many of `wanted` bytes from `offset` on are within it.
+    fn within(&self, offset: u64, wanted: u64) -> u64 {
+        wanted.min(self.bytes.saturating_sub(offset))
+    }
+
+    fn write_parts(&self, mut offset: u64, parts: &[&[u8]]) -> io::Result<()> {
+        let mut all: Vec<IoSlice<'_>> = Vec::with_capacity(parts.len());
+        let mut end = offset;
+        for part in parts {
+            let length = self.within(end, part.len() as u64);
+            end += length;
+            all.push(IoSlice::new(&part[..length as usize]));
+        }
+        let mut left = &mut all[..];
+        IoSlice::advance_slices(&mut left, 0);
+        while !left.is_empty() {
+            let count = left.len().min(SLICES_MAX);
+            let written = match rustix::io::pwritev(&self.file, &left[..count], offset) {
+                Err(rustix::io::Errno::INTR) => continue,
+                other => other?,
+            };
+            if written == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            offset += written as u64;
+            IoSlice::advance_slices(&mut left, written);
+        }
+        Ok(())
+    }
+}
+
+impl Backing for Disk {
+    fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Fault> {
+        let length = self.within(offset, out.len() as u64) as usize;
+        let (inside, behind) = out.split_at_mut(length);
+        behind.fill(0);
+        let read = self.file.read_exact_at(inside, offset);
+        read.map_err(|error| fault_of(&error))
+    }
+
+    fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<(), Fault> {
+        let written = self.write_parts(offset, parts);
+        written.map_err(|error| fault_of(&error))
+    }
+
+    fn discard(&self, offset: u64, bytes: u64) -> Result<(), Fault> {
+        let bytes = self.within(offset, bytes);
+        if bytes == 0 {
+            return Ok(());
+        }
+        let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        if rustix::fs::fallocate(&self.file, hole, offset, bytes).is_ok() {
+            return Ok(());
+        }
+        let (mut at, end) = (offset, offset + bytes);
+        while at < end {
+            let length = (end - at).min(ZEROS.len() as u64);
+            self.write(at, &[&ZEROS[..length as usize]])?;
+            at += length;
+        }
+        Ok(())
+    }
+}
+
+/// Keeps others out who ask as well.
+pub(super) fn lock(file: &File) -> io::Result<()> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => io::Error::other("somebody else uses it"),
+        TryLockError::Error(cause) => cause,
+    })
+}

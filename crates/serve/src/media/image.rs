@@ -1,0 +1,275 @@
+//! The flash of a device in a file that lasts.
+//!
+//! The first bytes say in words what device it is: parameter by parameter, then a sum. Behind them is what
+//! `destage_flash::medium::image` describes. The file is sparse: what was never programmed takes no room. It is opened again
+//! only as the same device, since another one would read other things out of it.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use destage_device::backed::Fault;
+use destage_flash::medium::{Store, digest};
+use destage_sim::settings::{Config, Origin, Settings};
+use rustix::fs::SeekFrom;
+
+use super::disk::lock;
+use super::{MediaError, fault_of};
+use crate::configuration;
+use crate::device::Sync;
+
+/// Bytes of the header.
+pub(super) const BASE: u64 = 4096;
+const MAGIC: &str = "destage image";
+const VERSION: &str = "1";
+/// The size that the device was made by, which its blocks decide.
+const CAPACITY: &str = "device.capacity_bytes";
+const BLOCKS: &str = "flash.blocks_per_plane";
+
+/// Parameters that decide what is where; so do all of the layer.
+const DECISIVE: [&str; 8] = [
+    "flash.dies",
+    "flash.planes_per_die",
+    BLOCKS,
+    "flash.pages_per_block",
+    "flash.page_bytes",
+    "flash.summary_page",
+    "flash.cell_mode",
+    "flash.bits_per_cell",
+];
+
+/// An open image. It is locked for as long.
+#[derive(Debug)]
+pub struct Image {
+    file: File,
+    fault: OnceLock<Fault>,
+}
+
+impl Image {
+    /// What makes written bytes last.
+    ///
+    /// # Errors
+    /// If the system has no room for it.
+    pub fn sync(&self) -> io::Result<Sync> {
+        let file = self.file.try_clone()?;
+        Ok(Box::new(move || file.sync_data()))
+    }
+}
+
+impl Store for Image {
+    fn read(&self, offset: u64, out: &mut [u8]) {
+        if self.file.read_exact_at(out, offset).is_err() {
+            out.fill(0);
+        }
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) {
+        if self.fault.get().is_none()
+            && let Err(error) = self.file.write_all_at(bytes, offset)
+        {
+            let _ = self.fault.set(fault_of(&error));
+        }
+    }
+
+    fn written(&self, range: Range<u64>) -> Option<Range<u64>> {
+        if range.is_empty() {
+            return None;
+        }
+        let start = match rustix::fs::seek(&self.file, SeekFrom::Data(range.start)) {
+            Ok(start) => start,
+            Err(rustix::io::Errno::NXIO) => return None,
+            // Holes cannot be told from data here.
+            Err(_) => return Some(range),
+        };
+        let end = rustix::fs::seek(&self.file, SeekFrom::Hole(start)).unwrap_or(range.end);
+        (start < range.end).then(|| start..end.min(range.end))
+    }
+
+    fn fault(&self) -> Option<Fault> {
+        self.fault.get().copied()
+    }
+}
+
+/// The image at `path`, or a new one if nothing is there, and the device of `settings` that it is: what they leave open is as it was
+/// when the image was made.
+///
+/// # Errors
+/// If the file cannot be used, is no image, or is that of another device.
+pub(super) fn open(
+    settings: &Settings,
+    path: &Path,
+) -> Result<(Config, Vec<String>, Image), MediaError> {
+    let failed = |cause| MediaError::File {
+        path: path.to_owned(),
+        cause,
+        expected: "a file that can be read and written, or none",
+    };
+    let file = match OpenOptions::new().read(true).write(true).open(path) {
+        Ok(file) => file,
+        Err(cause) if cause.kind() == ErrorKind::NotFound => {
+            let (config, notes) = configuration(settings)?;
+            check(&config)?;
+            let bytes = config.image_layout(BASE)?.bytes;
+            let file = make(path, &header(&config), bytes).map_err(failed)?;
+            return Ok((config, notes, image(file)));
+        }
+        Err(cause) => return Err(failed(cause)),
+    };
+    let unfit = |why: String| MediaError::Unfit {
+        path: path.to_owned(),
+        why,
+    };
+    lock(&file).map_err(failed)?;
+    let length = file.metadata().map_err(failed)?.len();
+    let mut bytes = vec![0; BASE as usize];
+    let read = file.read_exact_at(&mut bytes, 0);
+    let kept = match read {
+        Ok(()) => parse(&bytes).map_err(unfit)?,
+        Err(cause) if cause.kind() == ErrorKind::UnexpectedEof => {
+            return Err(unfit(format!(
+                "has {length} bytes, and the header of an image has {BASE}; expected an image, or no file"
+            )));
+        }
+        Err(cause) => return Err(failed(cause)),
+    };
+    let (config, notes) = configuration(&as_it_was(settings, &kept, path))?;
+    check(&config)?;
+    let asked = facts(&config);
+    // The number of blocks follows from the others, if the device was asked for by its size.
+    let rank = |key: &str| (key == BLOCKS, key != "ftl.kind");
+    let mut in_order: Vec<(&String, &String)> = kept.iter().collect();
+    in_order.sort_by_key(|(key, _)| rank(key));
+    for (key, of_file) in in_order {
+        let of_asked = asked.get(key).map_or("nothing", |text| text);
+        if of_file != of_asked {
+            return Err(unfit(format!(
+                "{key}: the image was made with {of_file}, and {of_asked} is asked for; expected {of_file}, or another file"
+            )));
+        }
+    }
+    if let Some((key, _)) = asked.iter().find(|(key, _)| !kept.contains_key(*key)) {
+        return Err(unfit(format!(
+            "{key}: the image was made without it; expected an image of this version"
+        )));
+    }
+    let expected = config.image_layout(BASE)?.bytes;
+    if length != expected {
+        return Err(unfit(format!(
+            "has {length} bytes, and the image of this device has {expected}; expected a file that nobody has cut off"
+        )));
+    }
+    Ok((config, notes, image(file)))
+}
+
+fn image(file: File) -> Image {
+    Image {
+        file,
+        fault: OnceLock::new(),
+    }
+}
+
+/// What an image cannot begin with.
+fn check(config: &Config) -> Result<(), MediaError> {
+    let precondition = &config.typed.sim.precondition;
+    if precondition != "none" {
+        let text = format!(
+            "sim.precondition = {precondition}: an image holds what was written to it; expected none"
+        );
+        return Err(destage_sim::error::SimError::Config(text).into());
+    }
+    Ok(())
+}
+
+/// The parameters that decide what is where, with their values.
+fn facts(config: &Config) -> BTreeMap<String, String> {
+    let all = config.parameters().into_iter();
+    let decisive = all.filter(|(key, _)| key.starts_with("ftl.") || DECISIVE.contains(&&**key));
+    decisive
+        .map(|(key, value)| (key, destage::csv::setting(&value)))
+        .collect()
+}
+
+/// `settings`, with what they leave open as it was when the image was made.
+fn as_it_was(settings: &Settings, kept: &BTreeMap<String, String>, path: &Path) -> Settings {
+    let mut all = settings.clone();
+    let layer = settings.text("ftl.kind");
+    let is_other_layer = layer.is_some_and(|layer| kept.get("ftl.kind") != Some(&layer));
+    for (key, value) in kept {
+        let is_open = settings.text(key).is_none()
+            && !(is_other_layer && key.starts_with("ftl."))
+            && !(key == BLOCKS && settings.text(CAPACITY).is_some());
+        if is_open {
+            all.set(key, value, Origin::Given(path.display().to_string()));
+        }
+    }
+    all
+}
+
+fn header(config: &Config) -> Vec<u8> {
+    let mut text = format!("{MAGIC} {VERSION}\n");
+    for (key, value) in facts(config) {
+        text += &format!("{key} = {value}\n");
+    }
+    let sum = digest(text.as_bytes());
+    text += &format!("sum = {sum:016x}\n");
+    let mut bytes = text.into_bytes();
+    bytes.resize(BASE as usize, 0);
+    bytes
+}
+
+/// The parameters in a header; or what is wrong with it.
+fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
+    let end = bytes.iter().position(|byte| *byte == 0);
+    let text = std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]).unwrap_or("");
+    let first = text.lines().next().unwrap_or("");
+    let Some(version) = first.strip_prefix(MAGIC) else {
+        return Err("is no image; expected one, or no file".to_owned());
+    };
+    if version.trim() != VERSION {
+        return Err(format!(
+            "is an image of version {:?}; expected {VERSION}",
+            version.trim()
+        ));
+    }
+    let damaged = || "the header is damaged; expected an image as it was written".to_owned();
+    let (words, sum) = text.rsplit_once("sum = ").ok_or_else(damaged)?;
+    if sum.trim_end() != format!("{:016x}", digest(words.as_bytes())) {
+        return Err(damaged());
+    }
+    let pairs = words.lines().skip(1).map(|line| line.split_once(" = "));
+    let pairs = pairs.map(|pair| pair.map(|(key, value)| (key.to_owned(), value.to_owned())));
+    pairs.collect::<Option<_>>().ok_or_else(damaged)
+}
+
+/// A new image, which is there as a whole or not at all.
+fn make(path: &Path, header: &[u8], bytes: u64) -> io::Result<File> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let beside = PathBuf::from(name);
+    let made = (|| {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&beside)?;
+        lock(&file)?;
+        file.set_len(bytes)?;
+        file.write_all_at(header, 0)?;
+        file.sync_all()?;
+        // Not in place of one that somebody else has made by now.
+        std::fs::hard_link(&beside, path)?;
+        Ok(file)
+    })();
+    let _ = std::fs::remove_file(&beside);
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    if made.is_ok()
+        && let Ok(folder) = File::open(folder.unwrap_or(Path::new(".")))
+    {
+        folder.sync_all()?;
+    }
+    made
+}

@@ -1,0 +1,130 @@
+//! What holds the bytes of a device that is used: flash, or a disk that is none of ours.
+
+use std::sync::Arc;
+
+use destage_base::Lpn;
+use destage_device::RequestKind;
+use destage_device::backed::{Backed, Backing, Fault};
+use destage_device::payload::Payload;
+use destage_flash::Ftl;
+use destage_flash::medium::{ImageKind, Medium, Store};
+use destage_trace::request::SECTOR_BYTES;
+
+use super::Holds;
+use crate::config::Config;
+use crate::error::SimError;
+
+/// Where bytes are.
+pub enum Media {
+    /// Flash of which RAM keeps the bytes.
+    Ram,
+    /// Flash that a file keeps, behind so many bytes that are its owner's. What is there is mounted.
+    Image(Arc<dyn Store>, u64),
+    /// A disk of so many bytes, to which what leaves the buffer goes. Times, and everything that is counted, are those of the
+    /// layer and its flash.
+    Disk(Box<dyn Backing>, u64),
+}
+
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one, and the way to its bytes is short"
+)]
+pub(super) enum Below {
+    Flash(Payload),
+    Disk(Backed),
+}
+
+impl Config {
+    /// The bytes of a device over `ftl`, and how many sectors it offers. For an image the layer is one without contents,
+    /// and is mounted.
+    pub(super) fn below(&self, media: Media, ftl: &mut dyn Ftl) -> Result<(Below, u64), SimError> {
+        let page_bytes = self.geometry().page_bytes;
+        let sectors_per_page = page_bytes / SECTOR_BYTES;
+        let sizes = (page_bytes as usize, sectors_per_page as usize);
+        let sectors = ftl.pages() * sectors_per_page;
+        match media {
+            Media::Ram => {
+                let payload = Payload::new(self.medium(ftl), sizes.0, sizes.1);
+                Ok((Below::Flash(payload), sectors))
+            }
+            Media::Image(store, base) => {
+                let mut medium = Medium::new(&self.geometry(), self.programs_in_order());
+                medium.keep_in(store, self.image_layout(base)?, ftl.pages());
+                let mut payload = Payload::new(medium, sizes.0, sizes.1);
+                let mounted = payload.mount(ftl, &self.timing(), &mut |_, _| {});
+                mounted.map_err(|error| self.no_mount(&error))?;
+                Ok((Below::Flash(payload), sectors))
+            }
+            Media::Disk(_, bytes) if sectors < bytes / SECTOR_BYTES => {
+                let offered = sectors * SECTOR_BYTES;
+                Err(SimError::Config(format!(
+                    "flash.blocks_per_plane: makes a device of {offered} bytes, and the disk behind the buffer has {bytes}; expected to leave it out"
+                )))
+            }
+            Media::Disk(disk, bytes) => {
+                let backed = Backed::new(disk, sizes.0, sizes.1);
+                Ok((Below::Disk(backed), bytes / SECTOR_BYTES))
+            }
+        }
+    }
+}
+
+impl Below {
+    /// Why a request of this `kind` that is complete has failed, if it has. What the disk has refused before is tried again
+    /// for a flush.
+    pub fn fault_of(&mut self, kind: RequestKind) -> Option<Fault> {
+        match (self, kind) {
+            (_, RequestKind::Read) => None,
+            (Self::Flash(payload), _) => payload.medium().fault(),
+            (Self::Disk(backed), RequestKind::Flush) => backed.settle().err(),
+            (Self::Disk(backed), _) => backed.fault(),
+        }
+    }
+
+    /// Appends `sectors` sectors from `sector` on, in pages of `sectors_per_page`, to `out`.
+    pub fn read(
+        &self,
+        sectors_per_page: u64,
+        sector: u64,
+        sectors: u32,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Fault> {
+        let payload = match self {
+            Self::Flash(payload) => payload,
+            Self::Disk(backed) => {
+                let bytes = sectors as usize * SECTOR_BYTES as usize;
+                return backed.read(sector * SECTOR_BYTES, bytes, out);
+            }
+        };
+        let begin = out.len();
+        let (mut at, end) = (sector, sector + u64::from(sectors));
+        while at < end {
+            let (page, first) = (at / sectors_per_page, at % sectors_per_page);
+            let last = (end - page * sectors_per_page).min(sectors_per_page);
+            let bytes = payload.look(Lpn(page)).bytes;
+            out.extend_from_slice(
+                &bytes[(first * SECTOR_BYTES) as usize..(last * SECTOR_BYTES) as usize],
+            );
+            at = page * sectors_per_page + last;
+        }
+        if payload.medium().is_damaged() {
+            payload.medium().forgive_damage();
+            out.truncate(begin);
+            return Err(Fault::Io);
+        }
+        Ok(())
+    }
+
+    /// What `page` holds.
+    pub fn holds(&self, page: Lpn) -> Holds {
+        match self {
+            Self::Flash(payload) => match payload.kind(page) {
+                ImageKind::Fill => Holds::Nothing,
+                ImageKind::Zeros => Holds::Zeros,
+                ImageKind::Host | ImageKind::Copy => Holds::Data,
+            },
+            // What of it is zeros the disk would have to be asked.
+            Self::Disk(_) => Holds::Data,
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! What several writers and readers do side by side: a table of streams, each a short list of facts.
+//!
+//! A stream makes so many requests in a part of the course of the workload, evenly but for chance, a few in a row at
+//! a time. It goes through runs of sectors. When all streams are through, the course begins again, and each goes on
+//! where it was.
+//!
+//! Draws: for each stream when its turn is and where its run; per request, of a run that ends where the next one is,
+//! the size, the place of one in any order, whether it is taken once more, and when the next turn is. Gaps have a
+//! generator of their own, so that they change nothing but time.
+
+use destage_base::Random;
+
+use crate::Requests;
+use crate::WorkloadError;
+use crate::shared::{
+    Arrivals, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, contradiction,
+    page_sectors, pick, write_or_read,
+};
+use destage_base::parameter::Values;
+use destage_base::parameters;
+use destage_trace::Request;
+
+/// A table of streams, a line each, as [`Stream`] and [`Walk`] have the numbers.
+macro_rules! streams {
+    ($($operation:ident $requests:literal, $from:literal to $until:literal, turn $turn:literal, times $times:literal,
+        run $least:literal to $most:literal align $align:literal passes $passes:literal step $step:literal,
+        gap $zero:literal $mean:literal $each:literal, sectors $($weight:literal of $size:literal),*;)*) => {
+        &[$($crate::standins::streams::Stream {
+            write: $crate::standins::streams::$operation,
+            during: ($from, $until),
+            requests: $requests,
+            turn: $turn,
+            sizes: &[$(($weight, $size)),*],
+            walk: $crate::standins::streams::Walk {
+                sectors: ($least, $most),
+                align: $align,
+                passes: $passes,
+                step: $step,
+            },
+            times: $times,
+            gap: ($zero, $mean, $each),
+        }),*]
+    };
+}
+pub(super) use streams;
+
+/// What a line of [`streams`] begins with.
+pub(super) const WRITE: bool = true;
+pub(super) const READ: bool = false;
+
+/// One stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stream {
+    /// Whether it writes or reads.
+    pub write: bool,
+    /// When, in percent of the course.
+    pub during: (f64, f64),
+    /// How many requests in the course.
+    pub requests: u32,
+    /// So many in a row.
+    pub turn: u32,
+    /// Sectors of a request, each with its weight.
+    pub sizes: &'static [(u32, u32)],
+    pub walk: Walk,
+    /// How often a place is asked for before the walk goes on, on average.
+    pub times: f64,
+    /// After a request: how many in a hundred are followed at once; and the mean of the other gaps in ms, plus so
+    /// much for each sector. They lie evenly from half the mean to one and a half.
+    pub gap: (f64, f64, f64),
+}
+
+/// Where a stream goes: through one run of sectors after another.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk {
+    /// Each run is of a length between these, short ones and long ones alike by their logarithm, anywhere.
+    pub sectors: (u32, u32),
+    /// It begins at a multiple of this.
+    pub align: u32,
+    /// Once through, it is gone through again, so often in all.
+    pub passes: u32,
+    /// 0: from end to end. Else as much of it, in any order, at multiples of this.
+    pub step: u32,
+}
+
+/// A stream and where it is.
+#[derive(Clone, Debug)]
+struct Walker {
+    stream: Stream,
+    /// When it is next, in percent of the course.
+    due: f64,
+    /// Its turns of this course that are through.
+    turns: u32,
+    start: u64,
+    length: u64,
+    offset: u64,
+    pass: u32,
+    /// The last request's offset and sectors, and how often it is to come yet.
+    last: (u64, u64),
+    more: u32,
+}
+
+parameters! {
+    /// What can be set of a workload that is streams and nothing else.
+    struct Parameters {
+        requests: u64 as REQUESTS;
+        footprint_pages: u64 as FOOTPRINT_PAGES;
+        page_bytes: u64 as PAGE_BYTES;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
+    }
+}
+
+/// A workload that is streams and nothing else.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Table {
+    pub name: &'static str,
+    pub streams: &'static [Stream],
+    /// All lies in so many pages at the end of the footprint, or in all of it if it is smaller.
+    pub area_pages: u64,
+    /// The mean gap that the table's gaps come to.
+    pub mean_ms: f64,
+}
+
+/// All of them.
+#[derive(Clone, Debug)]
+pub(super) struct Streams {
+    walkers: Vec<Walker>,
+    footprint: u64,
+    /// Who has the turn, and for how many requests yet.
+    turn: (usize, u32),
+    gaps: Random,
+}
+
+/// A request, and the gap after it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Step {
+    pub write: bool,
+    pub sector: u64,
+    pub sectors: u64,
+    pub gap_ms: f64,
+}
+
+impl Stream {
+    fn turns(&self) -> u32 {
+        self.requests.div_ceil(self.turn)
+    }
+
+    /// The time after a request of so many sectors.
+    fn gap_ms(&self, sectors: u64, random: &mut Random) -> f64 {
+        let (zero, least, each) = self.gap;
+        if random.unit() * 100.0 < zero {
+            return 0.0;
+        }
+        (least + each * sectors as f64) * (0.5 + random.unit())
+    }
+
+    /// When its turn of this number is.
+    fn due(&self, turn: u32, random: &mut Random) -> f64 {
+        let (from, until) = self.during;
+        from + (until - from) * (f64::from(turn) + random.unit()) / f64::from(self.turns())
+    }
+}
+
+impl Streams {
+    /// Streams over a space of so many sectors; or else how many they need.
+    pub fn new(
+        streams: &[Stream],
+        footprint: u64,
+        seed: u64,
+        random: &mut Random,
+    ) -> Result<Self, u64> {
+        let needed = streams
+            .iter()
+            .map(|stream| u64::from(stream.walk.sectors.1))
+            .max()
+            .unwrap_or(0);
+        if needed > footprint {
+            return Err(needed);
+        }
+        let walker = |stream: &Stream| {
+            let mut walker = Walker {
+                stream: *stream,
+                due: stream.due(0, random),
+                turns: 0,
+                start: 0,
+                length: 0,
+                offset: 0,
+                pass: 0,
+                last: (0, 0),
+                more: 0,
+            };
+            walker.settle(footprint, random);
+            walker
+        };
+        Ok(Self {
+            walkers: streams.iter().map(walker).collect(),
+            footprint,
+            turn: (0, 0),
+            gaps: Random::new(!seed),
+        })
+    }
+
+    /// The next request; none when the course is through, after which it begins again.
+    pub fn next(&mut self, random: &mut Random) -> Option<Step> {
+        if self.turn.1 == 0 {
+            let due = self
+                .walkers
+                .iter()
+                .enumerate()
+                .filter(|(_, walker)| walker.turns < walker.stream.turns());
+            let next = due
+                .min_by(|one, other| one.1.due.total_cmp(&other.1.due))
+                .map(|(index, _)| index);
+            let Some(next) = next else {
+                for walker in &mut self.walkers {
+                    walker.turns = 0;
+                    walker.due = walker.stream.due(0, random);
+                }
+                return None;
+            };
+            self.turn = (next, self.walkers[next].begin_turn(random));
+        }
+        self.turn.1 -= 1;
+        let walker = &mut self.walkers[self.turn.0];
+        walker.step(self.footprint, random);
+        let (sector, sectors) = (walker.start + walker.last.0, walker.last.1);
+        Some(Step {
+            write: walker.stream.write,
+            sector,
+            sectors,
+            gap_ms: walker.stream.gap_ms(sectors, &mut self.gaps),
+        })
+    }
+}
+
+impl Walker {
+    /// The requests of the turn that is due.
+    fn begin_turn(&mut self, random: &mut Random) -> u32 {
+        let stream = &self.stream;
+        let left = stream.requests - self.turns * stream.turn;
+        self.turns += 1;
+        self.due = stream.due(self.turns, random);
+        left.min(stream.turn)
+    }
+
+    /// Finds a place for the next run.
+    fn settle(&mut self, footprint: u64, random: &mut Random) {
+        let Walk {
+            sectors: (least, most),
+            align,
+            ..
+        } = self.stream.walk;
+        let factor = f64::from(most) / f64::from(least);
+        let drawn = f64::from(least) * libm::exp(libm::log(factor) * random.unit());
+        let length = (drawn as u64).clamp(1, u64::from(most));
+        let align = u64::from(align);
+        let places = (footprint - length) / align + 1;
+        self.start = pick(random, places) * align;
+        (self.length, self.offset, self.pass) = (length, 0, 0);
+    }
+
+    /// Takes the same place once more, or goes on.
+    fn step(&mut self, footprint: u64, random: &mut Random) {
+        if self.more == 0 {
+            self.go_on(footprint, random);
+            let times = self.stream.times;
+            let whole = times as u32;
+            self.more = whole + u32::from(random.unit() < times - f64::from(whole));
+        }
+        self.more = self.more.saturating_sub(1);
+    }
+
+    /// To the next place.
+    fn go_on(&mut self, footprint: u64, random: &mut Random) {
+        let Walk { passes, step, .. } = self.stream.walk;
+        if self.offset >= self.length {
+            self.pass += 1;
+            if self.pass < passes {
+                self.offset = 0;
+            } else {
+                self.settle(footprint, random);
+            }
+        }
+        let sizes = self.stream.sizes;
+        let mut drawn = pick(random, sizes.iter().map(|size| u64::from(size.0)).sum());
+        let mut sectors = 1;
+        for (weight, size) in sizes {
+            sectors = u64::from(*size);
+            if drawn < u64::from(*weight) {
+                break;
+            }
+            drawn -= u64::from(*weight);
+        }
+        if step == 0 {
+            sectors = sectors.min(self.length - self.offset);
+            self.last = (self.offset, sectors);
+        } else {
+            sectors = sectors.min(self.length);
+            let places = (self.length - sectors) / u64::from(step) + 1;
+            self.last = (pick(random, places) * u64::from(step), sectors);
+        }
+        self.offset += sectors;
+    }
+}
+
+struct StreamRequests {
+    random: Random,
+    arrivals: Arrivals,
+    streams: Streams,
+    first: u64,
+    /// What gaps are multiplied by.
+    pace: f64,
+    gap_ms: f64,
+}
+
+impl Iterator for StreamRequests {
+    type Item = Request;
+
+    fn next(&mut self) -> Option<Request> {
+        self.arrivals.count()?;
+        self.arrivals.wait(self.gap_ms * self.pace);
+        // Once through, streams begin again: a table has at least one request.
+        let step = self
+            .streams
+            .next(&mut self.random)
+            .or_else(|| self.streams.next(&mut self.random))?;
+        self.gap_ms = step.gap_ms;
+        Some(self.arrivals.request(
+            self.first + step.sector,
+            step.sectors,
+            write_or_read(step.write),
+        ))
+    }
+}
+
+/// The error that the footprint has no room for streams that need so many sectors.
+pub(super) fn no_room(
+    name: &'static str,
+    footprint_pages: u64,
+    needed: u64,
+    page_sectors: u64,
+) -> WorkloadError {
+    let expected = format!("at least {}", needed.div_ceil(page_sectors));
+    contradiction(name, FOOTPRINT_PAGES.name, footprint_pages, expected)
+}
+
+/// The requests of `table`.
+pub(super) fn make(table: &Table, values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
+    /// Pages that the area begins at a multiple of.
+    const ALIGN_PAGES: u64 = 64;
+    let own = Parameters::from_values(values);
+    let (name, footprint_pages) = (table.name, own.footprint_pages);
+    let page_sectors = page_sectors(name, own.page_bytes)?;
+    let area_pages = table.area_pages.min(footprint_pages);
+    let first_page = (footprint_pages - area_pages) / ALIGN_PAGES * ALIGN_PAGES;
+    let mut random = Random::new(seed);
+    let streams = Streams::new(table.streams, area_pages * page_sectors, seed, &mut random)
+        .map_err(|needed| no_room(name, footprint_pages, needed, page_sectors))?;
+    Ok(Box::new(StreamRequests {
+        random,
+        arrivals: Arrivals::by_sectors(name, own.requests, own.mean_interarrival_ms, 1)?,
+        streams,
+        first: first_page * page_sectors,
+        pace: own.mean_interarrival_ms / table.mean_ms,
+        gap_ms: 0.0,
+    }))
+}
