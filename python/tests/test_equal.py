@@ -86,9 +86,9 @@ def test_a_comparison() -> None:
 
 def test_a_table_has_the_columns_of_the_commands() -> None:
     work = "zipf:requests=500"
-    results = destage.compare(destage.Workload(work), buffers=["bpac", "nocache"], sizes="1MiB", ftls=["page", "last"])
+    results = destage.compare(destage.Workload(work), buffers=["bpac", "nocache"], sizes="1MiB", ftls=["page", "dftl"])
     typed = command(
-        "compare", "--workload", work, "--buffers", "bpac,nocache", "--sizes", "1MiB", "--ftls", "page,last", "--csv"
+        "compare", "--workload", work, "--buffers", "bpac,nocache", "--sizes", "1MiB", "--ftls", "page,dftl", "--csv"
     )
     assert ",".join(results.to_arrow().column_names) == typed.splitlines()[0]
 

@@ -110,7 +110,7 @@ def test_progress_is_shown_on_a_terminal_and_gone_at_the_end() -> None:
     while b"requests" not in text and time.perf_counter() - begin < 20:
         text += os.read(outer, 4096)
     assert time.perf_counter() - begin > 2.0
-    assert re.search(rb"\r(first pass: )?\d s \[ *\] [\d,]+ of 1,000,000,000 requests", text), text
+    assert re.search(rb"\r(first pass: )?\d s \[=* *\] [\d,]+ of 1,000,000,000 requests", text), text
     child.send_signal(signal.SIGINT)
     text = b""
     try:
