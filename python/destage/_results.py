@@ -122,14 +122,14 @@ def library(name: str, method: str) -> Any:
 
 
 def by_column(rows: Iterable[Mapping[str, Any]], order: Iterable[str] | None = None) -> dict[str, list[Any]]:
-    """A list for each column; what a row does not have is None. Columns in which no row has anything are left out."""
+    """A list for each column; what a row does not have is None. Columns that no row has are left out."""
     rows = list(rows)
     seen = {name: None for row in rows for name in row}
     columns = {}
     for name in dict.fromkeys([*(order or ()), *seen]):
         values = [row.get(name) for row in rows]
         kinds = {type(value) for value in values if value is not None}
-        if not kinds:
+        if name not in seen:
             continue
         if kinds == {int, float}:
             values = [None if value is None else float(value) for value in values]
@@ -217,7 +217,8 @@ class Results(Table, Sequence[Run]):
 
         def row(run: Run) -> dict[str, Any]:
             parameters = {f"parameter.{name}" if name in both else name: of for name, of in run.parameters.items()}
-            return {"trace": run.trace, **run.labels, **parameters, **run.metrics, "error": run.error}
+            failure = {} if run.error is None else {"error": run.error}
+            return {"trace": run.trace, **run.labels, **parameters, **run.metrics, **failure}
 
         rows = [row(run) for run in self.runs]
         order = None if self._columns is None else ["trace", *self._columns, "error"]
