@@ -2,7 +2,7 @@
 //!
 //! Equal to a run of each size, request by request, with flush, forced writes, trims and writes past the buffer. What a
 //! buffer of `n` pages holds, every larger one holds; so a page has one number, the smallest buffer that holds it, and
-//! each event counts for all sizes from a number on ([`stack`]).
+//! each event counts for all sizes from a number on (`stack.rs`).
 
 mod marks;
 mod peak;
