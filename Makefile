@@ -64,6 +64,10 @@ fmt: ## format everything
 no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
 
+.PHONY: fitted
+fitted: setup ## stand-ins against their recorded traces on three seeds; `make test` has the first
+	DESTAGE_SEEDS=3 $(CARGO) test --locked -p destage-tests --test fitted -- --include-ignored
+
 .PHONY: instructions instructions-renew
 instructions: build ## instructions of fixed runs against those that are kept: what got slower, on any machine
 	bash tests/instructions.sh $(DESTAGE)
