@@ -115,10 +115,9 @@ pub(crate) fn inputs(traces: &[PathBuf], arguments: &Common) -> Result<Vec<Input
 
 /// The one input: `trace`, or the workload in its place.
 pub(crate) fn input(trace: Option<&PathBuf>, arguments: &Common) -> Result<Input, Failure> {
-    let traces: Vec<_> = trace.into_iter().cloned().collect();
-    let all = inputs(&traces, arguments)?;
-    let missing = || Failure::input("expected a TRACE, or --workload");
-    all.into_iter().next().ok_or_else(missing)
+    let mut all = inputs(trace.map_or(&[], std::slice::from_ref), arguments)?;
+    let missing = || Failure::input("expected a TRACE or --workload");
+    all.pop().ok_or_else(missing)
 }
 
 /// The capacities of a list.

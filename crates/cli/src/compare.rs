@@ -1,20 +1,18 @@
 //! `destage compare`: a cross product, in parallel, each trace read once.
 
-use std::path::Path;
 use std::time::Instant;
 
 use clap::ArgMatches;
-use destage::{Effort, Facts, Grid, Record, compare};
+use destage::{Grid, Record, compare};
 
 use crate::args::CompareArguments;
 use crate::choices;
-use crate::errors::{Failure, command, warn};
+use crate::errors::{Failure, warn};
 use crate::output::chosen::Chosen;
 use crate::output::findings::findings;
-use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
-use crate::output::{self, html, summary};
-use crate::progress::Progress;
-use crate::run::note;
+use crate::output::report::Form;
+use crate::output::{html, summary};
+use crate::work::Work;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<(), Failure> {
@@ -24,8 +22,8 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     if let Some(text) = &arguments.buffers {
         grid = grid.buffers(split_items(text));
     }
-    if let Some(text) = &arguments.sizes {
-        grid = grid.sizes(text.split(',').map(str::trim));
+    if let Some(items) = choices::sizes(arguments.sizes.as_deref()) {
+        grid = grid.sizes(items);
     }
     if let Some(text) = &arguments.ftls {
         grid = grid.ftls(split_items(text));
@@ -44,42 +42,10 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
         arguments.sort.as_deref(),
         is_parameter,
     )?;
-    let outputs: Vec<_> = common
-        .results
-        .output
-        .iter()
-        .map(|path| ("-o", path))
-        .collect();
-    let config = common.device.settings.config.as_deref();
-    let read: Vec<&Path> = arguments
-        .traces
-        .iter()
-        .map(AsRef::as_ref)
-        .chain(config)
-        .collect();
-    check_distinct(&outputs, &read)?;
-    let file = common
-        .results
-        .output
-        .as_deref()
-        .map(ResultFile::create)
-        .transpose()?;
-
-    let progress = Progress::new(common.noise, None);
-    let effort = Effort {
-        threads: common.threads.map_or(0, usize::from),
-        progress: &progress,
-        ..Effort::default()
-    };
-    let results = compare(&inputs, &combinations, &effort);
-    drop(progress);
-    let mut results = results?;
-    results.manifest.command = command();
-    results.manifest.wall_time_s = started.elapsed().as_secs_f64();
-
-    note(&results.manifest.inputs, common.noise);
-    let facts = results.manifest.inputs.iter();
-    facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
+    let traces = arguments.traces.iter().map(AsRef::as_ref);
+    let work = Work::begin(started, common, traces)?;
+    let mut results = work.carry_out(|effort| compare(&inputs, &combinations, effort))?;
+    work.sign(&mut results.manifest);
     check_any(&results.runs)?;
     let records = &results.runs;
     let findings = findings(records);
@@ -95,26 +61,17 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
         )
         .into_bytes(),
     };
-    if let Some(file) = file {
-        file.fill_with(content)?.commit()?;
-    }
-    match machine_form(common.results.machine) {
-        Some(form) => output::print(&content(form))?,
-        None => {
-            let heading = summary::heading(records);
-            let remarks = summary::remarks(records);
-            let conclusion = match &findings[..] {
-                [] => String::new(),
-                sentences => format!("\n{}\n", sentences.join("\n")),
-            };
-            let table = chosen.table(records);
-            output::show(&format!("{heading}\n\n{table}{remarks}{conclusion}"))?;
-        }
-    }
-    match summary::failures(records) {
-        texts if texts.is_empty() => Ok(()),
-        texts => Err(Failure::Runs(texts)),
-    }
+    let text = || {
+        let heading = summary::heading(records);
+        let remarks = summary::remarks(records);
+        let conclusion = match &findings[..] {
+            [] => String::new(),
+            sentences => format!("\n{}\n", sentences.join("\n")),
+        };
+        let table = chosen.table(records);
+        format!("{heading}\n\n{table}{remarks}{conclusion}")
+    };
+    work.deliver(records, content, text)
 }
 
 /// An error if not one run gave a result: each cause once.

@@ -1,21 +1,19 @@
 //! `destage curve`: metrics over the size of the buffer.
 
-use std::path::Path;
 use std::time::Instant;
 
 use clap::ArgMatches;
 use destage::sim::metrics;
-use destage::{CurvePlan, Curves, Effort, Facts, Number, curve};
+use destage::{CurvePlan, Curves, Number, curve};
 
 use crate::args::CurveArguments;
 use crate::choices;
 use crate::compare::{check_any, split_items};
-use crate::errors::{Failure, command, warn};
-use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
+use crate::errors::Failure;
+use crate::output::report::Form;
 use crate::output::table::{Side, Table};
-use crate::output::{self, html, numbers, summary};
-use crate::progress::Progress;
-use crate::run::note;
+use crate::output::{html, numbers, summary};
+use crate::work::Work;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), Failure> {
@@ -30,38 +28,9 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
         return Err(Failure::input(format!("--metric: {error}")));
     }
     let input = choices::input(arguments.trace.as_ref(), common)?;
-    let output = common.results.output.as_deref();
-    let config = common.device.settings.config.as_deref();
-    let read: Vec<&Path> = arguments
-        .trace
-        .as_deref()
-        .into_iter()
-        .chain(config)
-        .collect();
-    let outputs: Vec<_> = common
-        .results
-        .output
-        .iter()
-        .map(|path| ("-o", path))
-        .collect();
-    check_distinct(&outputs, &read)?;
-    let file = output.map(ResultFile::create).transpose()?;
-
-    let progress = Progress::new(common.noise, None);
-    let effort = Effort {
-        threads: common.threads.map_or(0, usize::from),
-        progress: &progress,
-        ..Effort::default()
-    };
-    let curves = curve(&input, &plan, &effort);
-    drop(progress);
-    let mut curves = curves?;
-    curves.manifest.command = command();
-    curves.manifest.wall_time_s = started.elapsed().as_secs_f64();
-
-    note(&curves.manifest.inputs, common.noise);
-    let facts = curves.manifest.inputs.iter();
-    facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
+    let work = Work::begin(started, common, arguments.trace.as_deref().into_iter())?;
+    let mut curves = work.carry_out(|effort| curve(&input, &plan, effort))?;
+    work.sign(&mut curves.manifest);
     let records = curves.records();
     check_any(&records)?;
     let content = |form| match form {
@@ -74,22 +43,12 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
             html::runs("Curves of write buffers", &[], &curves.manifest, &records).into_bytes()
         }
     };
-    if let Some(file) = file {
-        file.fill_with(content)?.commit()?;
-    }
-    match machine_form(common.results.machine) {
-        Some(form) => output::print(&content(form))?,
-        None => {
-            let heading = summary::heading(&records);
-            let tables = tables(&curves, &arguments.metric);
-            let ways = ways(&curves);
-            output::show(&format!("{heading}\n\n{tables}\n{ways}"))?;
-        }
-    }
-    match summary::failures(&records) {
-        texts if texts.is_empty() => Ok(()),
-        texts => Err(Failure::Runs(texts)),
-    }
+    let text = || {
+        let heading = summary::heading(&records);
+        let tables = tables(&curves, &arguments.metric);
+        format!("{heading}\n\n{tables}\n{}", ways(&curves))
+    };
+    work.deliver(&records, content, text)
 }
 
 /// A line a size, a column a scheme; as many tables as a terminal wants.

@@ -58,6 +58,7 @@ mod size;
 mod study;
 mod trace_args;
 mod trace_file;
+mod work;
 
 use std::ffi::OsString;
 

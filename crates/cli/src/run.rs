@@ -23,10 +23,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     let common = &arguments.common;
     let combination = Combination::new(&choices::settings(common, typed)?)?;
     let trace = arguments.trace.as_deref();
-    let mut inputs = choices::inputs(arguments.trace.as_slice(), common)?;
-    let input = inputs
-        .pop()
-        .ok_or_else(|| Failure::input("expected a TRACE or --workload"))?;
+    let input = choices::input(arguments.trace.as_ref(), common)?;
 
     let wanted = [
         ("-o", &common.results.output),

@@ -1,21 +1,19 @@
 //! `destage size`: the smallest buffer that reaches a goal.
 
 use std::fmt::Write as _;
-use std::path::Path;
 use std::time::Instant;
 
 use clap::ArgMatches;
-use destage::{Answers, Effort, Facts, Goal, Record, SIZED_SCHEMES, SizePlan, size};
+use destage::{Answers, Goal, Record, SIZED_SCHEMES, SizePlan, size};
 
 use crate::args::SizeArguments;
 use crate::choices;
 use crate::compare::split_items;
-use crate::errors::{Failure, command, warn};
-use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
+use crate::errors::Failure;
+use crate::output::report::Form;
 use crate::output::table::{Side, Table};
-use crate::output::{self, html, numbers, summary};
-use crate::progress::Progress;
-use crate::run::note;
+use crate::output::{html, numbers, summary};
+use crate::work::Work;
 
 /// Runs the command.
 pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), Failure> {
@@ -34,38 +32,9 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
         settings,
     };
     let input = choices::input(arguments.trace.as_ref(), common)?;
-    let config = common.device.settings.config.as_deref();
-    let read: Vec<&Path> = arguments
-        .trace
-        .as_deref()
-        .into_iter()
-        .chain(config)
-        .collect();
-    let outputs: Vec<_> = common
-        .results
-        .output
-        .iter()
-        .map(|path| ("-o", path))
-        .collect();
-    check_distinct(&outputs, &read)?;
-    let output = common.results.output.as_deref();
-    let file = output.map(ResultFile::create).transpose()?;
-
-    let progress = Progress::new(common.noise, None);
-    let effort = Effort {
-        threads: common.threads.map_or(0, usize::from),
-        progress: &progress,
-        ..Effort::default()
-    };
-    let answers = size(&input, &plan, &effort);
-    drop(progress);
-    let mut answers = answers?;
-    answers.manifest.command = command();
-    answers.manifest.wall_time_s = started.elapsed().as_secs_f64();
-
-    note(&answers.manifest.inputs, common.noise);
-    let facts = answers.manifest.inputs.iter();
-    facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
+    let work = Work::begin(started, common, arguments.trace.as_deref().into_iter())?;
+    let mut answers = work.carry_out(|effort| size(&input, &plan, effort))?;
+    work.sign(&mut answers.manifest);
     let found = answers.answers.iter().map(|answer| answer.record.clone());
     let records: Vec<Record> = found.chain(answers.missed.iter().cloned()).collect();
     let conclusion = conclusion(&answers);
@@ -80,22 +49,12 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
         )
         .into_bytes(),
     };
-    if let Some(file) = file {
-        file.fill_with(content)?.commit()?;
-    }
-    match machine_form(common.results.machine) {
-        Some(form) => output::print(&content(form))?,
-        None => {
-            let heading = summary::heading(&records);
-            let table = table(&answers);
-            let words = conclusion.join("\n");
-            output::show(&format!("{heading}\n\n{words}\n\n{table}"))?;
-        }
-    }
-    match summary::failures(&records) {
-        texts if texts.is_empty() => Ok(()),
-        texts => Err(Failure::Runs(texts)),
-    }
+    let text = || {
+        let heading = summary::heading(&records);
+        let words = conclusion.join("\n");
+        format!("{heading}\n\n{words}\n\n{}", table(&answers))
+    };
+    work.deliver(&records, content, text)
 }
 
 /// The values of the goals' metrics in `record`.
