@@ -129,18 +129,10 @@ impl Backed {
         }
         let mut bytes = vec![0; self.page_bytes];
         self.look(page, &mut bytes)?;
-        let from = match offset {
-            0 => span.head as usize * self.sector_bytes,
-            _ => 0,
-        };
-        let tail = match offset + 1 == span.pages {
-            true => span.tail as usize * self.sector_bytes,
-            false => 0,
-        };
-        let changed = from..self.page_bytes - tail;
+        let changed = &mut bytes[span.covered(offset, self.sector_bytes, self.page_bytes)];
         match zeroes {
-            true => bytes[changed].fill(0),
-            false => bytes[changed].copy_from_slice(&data[offset as usize]),
+            true => changed.fill(0),
+            false => changed.copy_from_slice(&data[offset as usize]),
         }
         Ok(bytes.into())
     }

@@ -308,18 +308,10 @@ impl Payload {
             };
         }
         let mut bytes = self.look(page).bytes.to_vec();
-        let from = match offset {
-            0 => span.head as usize * self.sector_bytes,
-            _ => 0,
-        };
-        let tail = match offset + 1 == span.pages {
-            true => span.tail as usize * self.sector_bytes,
-            false => 0,
-        };
-        let changed = from..self.page_bytes - tail;
+        let changed = &mut bytes[span.covered(offset, self.sector_bytes, self.page_bytes)];
         match zeroes {
-            true => bytes[changed].fill(0),
-            false => bytes[changed].copy_from_slice(&data[offset as usize]),
+            true => changed.fill(0),
+            false => changed.copy_from_slice(&data[offset as usize]),
         }
         Contents {
             version,

@@ -1,5 +1,7 @@
 //! What a host asks of the device.
 
+use core::ops::Range;
+
 use destage_base::Lpn;
 
 /// The pages of one request: consecutive, and wrapped round at the end of the device.
@@ -34,6 +36,20 @@ impl Span {
         (offset == 0 && self.head > 0) || (offset + 1 == self.pages && self.tail > 0)
     }
 
+    /// The bytes of page `offset` that the span covers, of pages of `page_bytes` in sectors of `sector_bytes`.
+    #[must_use]
+    pub(crate) fn covered(
+        &self,
+        offset: u32,
+        sector_bytes: usize,
+        page_bytes: usize,
+    ) -> Range<usize> {
+        let head = if offset == 0 { self.head } else { 0 };
+        let is_last = offset + 1 == self.pages;
+        let tail = if is_last { self.tail } else { 0 };
+        head as usize * sector_bytes..page_bytes - tail as usize * sector_bytes
+    }
+
     /// Page `offset` of the span on a device of `device_pages`.
     #[must_use]
     #[inline]
@@ -48,7 +64,7 @@ impl Span {
 
     /// The pages that the span covers whole: the first of them as an offset, and the offset behind the last.
     #[must_use]
-    pub fn whole_pages(&self) -> core::ops::Range<u32> {
+    pub fn whole_pages(&self) -> Range<u32> {
         let first = u32::from(self.head > 0);
         let end = self.pages - u32::from(self.tail > 0);
         first..end.max(first)
