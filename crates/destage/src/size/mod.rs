@@ -133,26 +133,21 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     if let Some((best, scheme)) = best.zip(chosen) {
         let bytes = best.capacity().unwrap_or(0);
         hold_up = HoldUp::of(&scheme.config, bytes);
-        let sized = grid
-            .clone()
-            .buffers([scheme.buffer.clone()])
-            .sizes([bytes.max(1).to_string()]);
+        let again = |settings: &Settings, input: &Input| {
+            let grid = Grid::new(settings.clone()).buffers([scheme.buffer.clone()]);
+            let sized = grid.sizes([bytes.max(1).to_string()]);
+            one(input, &sized.combinations()?, effort)
+        };
         if scheme.config.follows_arrivals() {
             let mut settings = plan.settings.clone();
             let half = (scheme.config.typed.host.time_scale / 2.0).to_string();
-            settings.set(
-                "host.time_scale",
-                &half,
-                Origin::Given("twice the load".to_owned()),
-            );
-            let faster = Grid::new(settings)
-                .buffers([scheme.buffer.clone()])
-                .sizes([bytes.max(1).to_string()]);
-            twice_the_load = one(input, &faster.combinations()?, effort)?;
+            let origin = Origin::Given("twice the load".to_owned());
+            settings.set("host.time_scale", &half, origin);
+            twice_the_load = again(&settings, input)?;
         }
         let requests = best.metric("host.requests").unwrap_or(0.0) as u64;
         if let Some(half) = input.second_half(requests) {
-            second_half = one(&half, &sized.combinations()?, effort)?;
+            second_half = again(&plan.settings, &half)?;
         }
     }
     let grid_runs = candidates

@@ -152,33 +152,29 @@ impl Plan {
         let started = Instant::now();
         let origin = format!("the plan of {}", self.name);
         let study = Study::parse(&self.name, &self.text, &origin, PathBuf::new())?;
-        let (runs, missing) = self.missing_in(store);
-        if !missing.is_empty() {
+        let different: BTreeSet<&str> = self.runs.iter().map(|run| &*run.key).collect();
+        let runs = different.len();
+        let results = different.into_iter().filter_map(|key| {
+            let result = store.read_named(key)?;
+            Some((key, Arc::new(result)))
+        });
+        let results: BTreeMap<&str, Arc<serde_json::Value>> = results.collect();
+        if results.len() < runs {
             return Err(Error::Input(format!(
                 "{}: {} of {runs} results are missing; expected all (`destage study missing` names them)",
                 self.name,
-                missing.len()
+                runs - results.len()
             )));
         }
-        let mut results: BTreeMap<&str, Arc<serde_json::Value>> = BTreeMap::new();
-        let mut rows = Rows {
-            all: Vec::with_capacity(self.runs.len()),
+        let all = self.runs.iter().map(|run| Row {
+            labels: run.labels.clone(),
+            input: run.input.clone(),
+            result: Arc::clone(&results[&*run.key]),
+        });
+        let rows = Arc::new(Rows {
+            all: all.collect(),
             missing: self.missing.clone(),
-        };
-        for run in &self.runs {
-            if !results.contains_key(&*run.key) {
-                let result = store.read_named(&run.key).ok_or_else(|| {
-                    Error::Internal(format!("the result {} was there and is gone", run.key))
-                })?;
-                results.insert(&run.key, Arc::new(result));
-            }
-            rows.all.push(Row {
-                labels: run.labels.clone(),
-                input: run.input.clone(),
-                result: Arc::clone(&results[&*run.key]),
-            });
-        }
-        let rows = Arc::new(rows);
+        });
         Ok(StudyReport {
             manifest: Manifest::of_study(started),
             title: study.title().to_owned(),

@@ -68,28 +68,29 @@ impl Stack {
         let top = self.next;
         self.next += 1;
         let (position, held) = self.places.locate(page);
-        let old = held.map(|slot| self.places.stamp(slot));
-        let hit = old.map(|place| self.taken.from(place as usize));
+        let met = held.map(|slot| {
+            let place = self.places.stamp(slot);
+            (place, self.taken.from(place as usize))
+        });
         let hole = self.holes.peek().copied();
-        let room = match (old, hole) {
-            (old, Some(hole)) if old.is_none_or(|place| hole > place) => {
+        let room = match (met, hole) {
+            (met, Some(hole)) if met.is_none_or(|(place, _)| hole > place) => {
                 let depth = self.taken.from(hole as usize);
                 self.holes.pop();
                 self.taken.clear(hole as usize);
-                if let Some(place) = old {
+                if let Some((place, _)) = met {
                     self.owners[place as usize] = HOLE;
                     self.holes.push(place);
                 }
                 depth
             }
-            (Some(place), _) => {
+            // All buffers that held the page have its room.
+            (Some((place, depth)), _) => {
                 self.taken.clear(place as usize);
-                self.taken.total() + 1
+                depth
             }
             (None, _) => self.taken.total() + 1,
         };
-        // A page that fills the place it had is met by all buffers that held it.
-        let room = hit.map_or(room, |depth| depth.min(room));
         let slot = match held {
             Some(slot) => slot,
             None => {
@@ -103,6 +104,7 @@ impl Stack {
         }
         self.owners[top] = slot;
         self.taken.set(top);
+        let hit = met.map(|(_, depth)| depth);
         Written { hit, room }
     }
 
