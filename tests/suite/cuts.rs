@@ -317,41 +317,34 @@ fn a_cut_at_every_moment_keeps_what_was_promised() {
     assert!(cuts > 10_000, "only {cuts} cuts");
 }
 
-#[test]
-fn cuts_at_random_again_and_again_keep_what_was_promised() {
+/// A campaign over every pair, of so many requests that about as many cuts come of it as are asked for, or `otherwise`.
+fn campaigns(otherwise: u64, with: With) -> u64 {
     let pairs = (SCHEMES.len() * layers().len()) as u64;
     // A pair has at least one cut for ten requests, on average.
-    let requests = 10 * cuts_asked().unwrap_or(20_000).div_ceil(pairs) as usize + 100;
-    let cuts = every_pair(|scheme, layer, seed| {
+    let requests = 10 * cuts_asked().unwrap_or(otherwise).div_ceil(pairs) as usize + 100;
+    every_pair(|scheme, layer, seed| {
         let campaign = Campaign {
             scheme,
             layer,
             seed,
             requests,
             plant: Plant::Nothing,
-            with: With::Nothing,
+            with,
         };
         campaign.run().map(|cuts| cuts as u64)
-    });
+    })
+}
+
+#[test]
+fn cuts_at_random_again_and_again_keep_what_was_promised() {
+    let cuts = campaigns(20_000, With::Nothing);
     println!("{cuts} cuts at random");
     assert!(cuts >= cuts_asked().unwrap_or(10_000), "only {cuts} cuts");
 }
 
 #[test]
 fn capacitors_add_survivors_and_bad_drives_lose_by_name() {
-    let pairs = (SCHEMES.len() * layers().len()) as u64;
-    let requests = 10 * cuts_asked().unwrap_or(10_000).div_ceil(pairs) as usize + 100;
-    let cuts = every_pair(|scheme, layer, seed| {
-        let campaign = Campaign {
-            scheme,
-            layer,
-            seed,
-            requests,
-            plant: Plant::Nothing,
-            with: With::Extras,
-        };
-        campaign.run().map(|cuts| cuts as u64)
-    });
+    let cuts = campaigns(10_000, With::Extras);
     println!("{cuts} cuts with capacitors or in bad drives");
     assert!(cuts > 5_000, "only {cuts} cuts");
 }
