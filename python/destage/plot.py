@@ -11,10 +11,11 @@ files, byte for byte. docs/guides/figures.md shows them.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from destage import _registries, _results
 from destage._core import InputError
@@ -32,15 +33,20 @@ _INCH = 25.4
 _COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
 _MARKS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
 _DASHES = ["-", "--", "-.", ":"]
-#: Beyond so many lines the legend stands beside the axes.
-_INSIDE = 6
+#: With more lines the legend stands beside the axes, in columns of so many.
+_INSIDE, _COLUMN = 4, 14
+#: Room for a column of it, in mm.
+_COLUMN_MM = 27
 _STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8,
     "axes.labelsize": 8,
     "axes.titlesize": 8,
     "legend.fontsize": 7,
-    "legend.frameon": False,
+    "legend.framealpha": 0.85,
+    "legend.edgecolor": "none",
+    "legend.borderpad": 0.2,
+    "legend.handlelength": 2.4,
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
     "axes.spines.top": False,
@@ -67,18 +73,36 @@ _METADATA: dict[str, dict[str, Any]] = {
 }
 
 
+_Arguments = ParamSpec("_Arguments")
+_Given = TypeVar("_Given")
+
+
 @contextlib.contextmanager
 def style() -> Iterator[None]:
     """The style of these figures, for drawings of your own."""
-    _library()
+    _results.library("matplotlib", "destage.plot")
     import matplotlib
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_STYLE)
+        # Typed by the names that one version knows.
+        chosen: Any = matplotlib.rcParams
+        chosen.update(_STYLE)
         yield
 
 
+def _styled(draw: Callable[_Arguments, _Given]) -> Callable[_Arguments, _Given]:
+    """`draw` in the style of all figures."""
+
+    @functools.wraps(draw)
+    def drawing(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Given:
+        with style():
+            return draw(*arguments, **named)
+
+    return drawing
+
+
+@_styled
 def over_size(
     results: Results, *, metric: str = "response.mean_ms", ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
@@ -99,6 +123,7 @@ def over_size(
     return _over_size(means, unbuffered, metric, ax, width_mm)
 
 
+@_styled
 def curve(
     curves: Curves, *, metric: str = "buffer.write_hits", ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
@@ -125,6 +150,7 @@ def curve(
     return figure
 
 
+@_styled
 def latencies(
     results: Result | Mapping[str, Result], *, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
@@ -143,7 +169,7 @@ def latencies(
         times[name] = np.sort(known[~np.isnan(known)])
     if not any(len(known) for known in times.values()):
         raise InputError("results: no request was answered")
-    figure, axes = _axes(ax, width_mm)
+    figure, axes = _axes(ax, width_mm, len(times))
     for number, (name, known) in enumerate(times.items()):
         # Where several took equally long, the share falls once.
         values, first = np.unique(known, return_index=True)
@@ -154,11 +180,12 @@ def latencies(
     axes.set_yscale("log")
     axes.set_ylim(bottom=0.5 / max(len(known) for known in times.values()), top=1.2)
     axes.set_xlabel("response time (ms)")
-    axes.set_ylabel("share of requests that took at least that")
+    axes.set_ylabel("share this slow or slower")
     _legend(axes, len(times))
     return figure
 
 
+@_styled
 def series(
     result: Result, *, names: Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
@@ -171,13 +198,19 @@ def series(
     if unknown or not chosen:
         what = f"{unknown[0]!r} is not known" if unknown else f"{result.parameters['buffer.kind']} keeps none"
         raise InputError(f"series: {what}; expected one of {', '.join(of) or 'a scheme that learns, such as bpac'}")
-    figure, axes = _axes(ax, width_mm)
-    for number, name in enumerate(chosen):
+    if ax is not None and len(chosen) > 1:
+        raise InputError(f"ax: {len(chosen)} series have {len(chosen)} panels; expected names=[one of them]")
+    from matplotlib import ticker
+
+    figure, panels = _panels(ax, width_mm, len(chosen))
+    for axes, name in zip(panels, chosen, strict=True):
         ends = next((of[end] for end in of if end.endswith("period_end") and len(of[end]) == len(of[name])), None)
-        axes.plot(range(1, len(of[name]) + 1) if ends is None else ends, of[name], label=_words(name), **_look(number))
-    axes.set_xlabel("page writes" if any(name.endswith("period_end") for name in of) else "period")
-    axes.set_ylabel("value")
-    _legend(axes, len(chosen))
+        axes.plot(range(1, len(of[name]) + 1) if ends is None else ends, of[name], **_look(0, marks=len(of[name]) <= 32))
+        axes.set_ylabel(_words(name.removeprefix("scheme.")))
+        axes.set_ylim(min(0, 1.05 * min(of[name])), 1.05 * max(of[name]) or 1)
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(5, integer=True))
+        axes.set_xlabel("period" if ends is None else "page writes")
+        axes.label_outer()
     return figure
 
 
@@ -197,24 +230,30 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
             os.remove(unfinished)
 
 
-def _library() -> None:
-    _results.library("matplotlib", "destage.plot")
-
-
-def _axes(ax: Axes | None, width_mm: float) -> tuple[Figure, Axes]:
-    """The axes to draw into, and their figure."""
-    _library()
-    from matplotlib.figure import Figure
-
+def _axes(ax: Axes | None, width_mm: float, lines: int) -> tuple[Figure, Axes]:
+    """The axes to draw so many lines into, and their figure."""
     if ax is not None:
         figure = ax.get_figure(root=True)
         if figure is None:
             raise InputError("ax: axes of no figure; expected axes of a figure")
         return figure, ax
-    with style():
-        width = width_mm / _INCH
-        figure = Figure(figsize=(width, 0.68 * width), layout="constrained")
-        return figure, figure.add_subplot()
+    beside = 0 if lines <= _INSIDE else math.ceil(lines / _COLUMN) * _COLUMN_MM
+    return (figure := _figure(width_mm + beside, 0.68 * width_mm)), figure.add_subplot()
+
+
+def _panels(ax: Axes | None, width_mm: float, panels: int) -> tuple[Figure, list[Axes]]:
+    """Axes one above the other, with one axis along them all."""
+    if ax is not None:
+        figure, axes = _axes(ax, width_mm, 1)
+        return figure, [axes]
+    figure = _figure(width_mm, width_mm * (0.3 + 0.3 * panels))
+    return figure, list(figure.subplots(panels, sharex=True, squeeze=False)[:, 0])
+
+
+def _figure(width_mm: float, height_mm: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width_mm / _INCH, height_mm / _INCH), layout="constrained")
 
 
 def _look(number: int, *, marks: bool = True) -> dict[str, Any]:
@@ -227,18 +266,16 @@ def _look(number: int, *, marks: bool = True) -> dict[str, Any]:
 
 
 def _legend(axes: Axes, lines: int) -> None:
-    if lines < 2:
-        return
-    if lines <= _INSIDE:
+    if lines > _INSIDE:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), ncols=math.ceil(lines / _COLUMN))
+    elif lines > 1:
         axes.legend()
-    else:
-        axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), ncols=math.ceil(lines / 16))
 
 
 def _over_size(
     lines: Mapping[str, Mapping[int, float]], unbuffered: set[str], metric: str, ax: Axes | None, width_mm: float
 ) -> Figure:
-    figure, axes = _axes(ax, width_mm)
+    figure, axes = _axes(ax, width_mm, len(lines))
     for number, (name, points) in enumerate(lines.items()):
         if name in unbuffered:
             axes.axhline(next(iter(points.values())), label=name, **_look(number, marks=False))
@@ -247,17 +284,17 @@ def _over_size(
     sizes = sorted({size for name, points in lines.items() if name not in unbuffered for size in points})
     if sizes:
         axes.set_xscale("log", base=2)
-        step = math.ceil(len(sizes) / 8)
+        step = math.ceil(len(sizes) / 6)
         axes.set_xticks(sizes[::step], [_size(size) for size in sizes[::step]])
         axes.minorticks_off()
     axes.set_xlabel("buffer")
     axes.set_ylabel(_label(metric))
     values = [value for points in lines.values() for value in points.values()]
     # What spans more than two decades would else hide in a line at the bottom.
-    if min(values) > 0 and max(values) > 100 * min(values):
+    if 0 < min(values) and max(values) > 100 * min(values):
         axes.set_yscale("log")
     else:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.05 * max(values) or 1)
     _legend(axes, len(lines))
     return figure
 
@@ -288,7 +325,7 @@ def _names(runs: Sequence[Run]) -> list[str]:
 
 
 #: What does not tell runs apart: the axis, and seeds, over which a mean is taken.
-_NOT_TOLD = {"buffer.capacity_bytes", "sim.seed", "workload.seed"}
+_NOT_TOLD = {"buffer.capacity_bytes", "sim.seed"}
 
 
 def _size(size: int) -> str:
