@@ -115,6 +115,18 @@ $(VENV)/installed: python/requirements.txt
 		echo "make python: what python/requirements.txt names could not be installed; expected a way to a Python package index"; exit 1; }
 	@touch $@
 
+.PHONY: site
+SITE := $(TARGET)/site
+
+site: python ## the documentation as a site: target/site/index.html, which needs no network
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/site/requirements.txt || { \
+		echo "make site: what docs/site/requirements.txt names could not be installed; expected a way to a Python package index"; exit 1; }
+	PYTHONDONTWRITEBYTECODE=1 $(VENV)/bin/python docs/site/stage.py $(SITE)-pages
+	@rm -rf $(SITE)
+	$(VENV)/bin/python -m sphinx -q -W --keep-going -n -b html -d $(SITE)-doctrees $(SITE)-pages $(SITE)
+	$(VENV)/bin/python docs/site/check.py $(SITE)
+	@echo "$(SITE)/index.html"
+
 python-test: python ## the tests of the Python package
 	$(VENV)/bin/python -m pytest --quiet
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, WORDS, command, requests
 
 GUIDES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/guides").glob("*.md"))
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
@@ -33,6 +34,29 @@ def shell(name: str, folder: Path) -> None:
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
 
 
+def prepare(folder: Path) -> None:
+    """The files that the pages on traces speak of."""
+    lines = [
+        f"{time},{WORDS[op]},{offset},{size},{volume}"
+        for time, op, offset, size, volume in requests(2000)
+        if op != 2
+    ]
+    (folder / "my.trace").write_text("time,op,offset,bytes,volume\n" + "\n".join(lines) + "\n")
+    for name in ("my.blktrace", "a.compact", "b.compact", "my.trace.zst"):
+        # A format is found from the content, whatever the name.
+        kind = "csv.zst" if name.endswith(".zst") else "compact"
+        command("trace", "convert", folder / "my.trace", "-o", folder / f"made.{kind}")
+        (folder / f"made.{kind}").rename(folder / name)
+    for number in (0, 1):
+        shutil.copy(ROOT / "fuzz/corpus/blktrace-sound", folder / f"sda.blktrace.{number}")
+
+
+@pytest.mark.parametrize("name", ["docs/TRACES.md", "docs/workloads.md"])
+def test_tools_for_traces(name: str, tmp_path: Path) -> None:
+    prepare(tmp_path)
+    shell(name, tmp_path)
+
+
 @pytest.mark.parametrize("name", ["docs/PYTHON.md", "README.md", *GUIDES])
 def test_examples(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
@@ -47,7 +71,7 @@ def test_examples(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 
 def test_every_block_of_a_page_is_run() -> None:
-    run = {*GUIDES, *BY_THE_COMMAND_LINE}
+    run = {*GUIDES, *BY_THE_COMMAND_LINE, "docs/TRACES.md", "docs/workloads.md"}
     assert [name for name in PAGES if name not in run and blocks(name, "sh")] == []
     assert [name for name in PAGES if name not in {*GUIDES, "docs/PYTHON.md", "README.md"} and blocks(name)] == []
     assert len(GUIDES) > 10 and sum(len(blocks(name, "sh")) + len(blocks(name)) for name in GUIDES) > 30
