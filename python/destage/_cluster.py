@@ -64,7 +64,7 @@ def _hand_out(distributed: Any, client: Any, task: Task, prepared: _core.Study, 
     lacked: dict[int, int] = {}
     in_vain: dict[int, int] = {}
     done = 0
-    completed = distributed.as_completed(list(indices))
+    completed = distributed.as_completed(list(indices), loop=client.loop)
     try:
         for future in completed:
             index = indices.pop(future)

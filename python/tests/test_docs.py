@@ -37,7 +37,7 @@ def shell(name: str, folder: Path) -> None:
 def prepare(folder: Path) -> None:
     """The files that the pages on traces speak of."""
     lines = [
-        f"{time},{WORDS[op]},{offset},{size},{volume}"
+        f"{20 * time},{WORDS[op]},{offset},{size},{volume}"
         for time, op, offset, size, volume in requests(2000)
         if op != 2
     ]
