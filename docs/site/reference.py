@@ -165,6 +165,7 @@ def metrics(_: set[Path]) -> str:
     """The metrics, with their formulas."""
     titles = {
         "host": "What was asked for",
+        "response": "Response times",
         "throughput": "Throughput",
         "buffer": "The buffer",
         "device": "What is at risk",
@@ -172,6 +173,8 @@ def metrics(_: set[Path]) -> str:
         "ftl": "The translation layer",
         "waf": "Write amplification",
         "wear": "Wear",
+        "scheme": "Of a scheme",
+        "sim": "The run",
         "trace": "Of a trace",
     }
     known = formulas()
@@ -180,7 +183,9 @@ def metrics(_: set[Path]) -> str:
         unit = f" ({row.fields['unit']})" if row.fields["unit"] else ""
         of = formula(row.name, known)
         text = f"`{row.name}`{unit}\n: {plain(row.about)}\n" + (f": = {of}\n" if of else "")
-        groups.setdefault(row.name.split(".")[0].replace("destage_response", "response").replace("device_response", "response"), []).append(text)
+        # Responses of the device and of destages stand with those of the host.
+        group = row.name.split(".")[0].removeprefix("destage_").removeprefix("device_")
+        groups.setdefault(group, []).append(text)
     return (
         "# Metrics\n\nWhat `destage list metrics` says, with the formulas of the [glossary](../docs/GLOSSARY.md#metrics). "
         "A `*` stands for `mean`, `std`, `p50`, `p95`, `p99`, `p999` and `max`. A metric that has no meaning in a run is absent.\n\n"
