@@ -87,22 +87,26 @@ def test_what_was_sampled_has_its_interval() -> None:
 
 def test_latencies_are_shares_of_requests() -> None:
     result = destage.simulate(WORK, size="512KiB", responses=True)
-    figure = plot.latencies(result)
-    line = figure.axes[0].lines[0]
-    times = result.responses["response_ms"]
-    for time, share in zip(line.get_xdata(), line.get_ydata(), strict=True):
-        assert share == pytest.approx(np.mean(times >= time))
-    assert "ms" in figure.axes[0].get_xlabel()
+    for operation, number in ((None, None), ("write", 1)):
+        figure = plot.latencies(result, operation=operation)
+        line = figure.axes[0].lines[0]
+        times = result.responses["response_ms"]
+        if number is not None:
+            times = times[result.responses["op"] == number]
+        for time, share in zip(line.get_xdata(), line.get_ydata(), strict=True):
+            assert share == pytest.approx(np.mean(times >= time))
+        assert len(line.get_xdata()) == len(np.unique(times))
+    assert figure.axes[0].get_xlabel() == "response time (ms)"
 
 
 def test_what_a_scheme_learnt() -> None:
-    work = destage.Workload("mixed", requests=20_000)
-    result = destage.simulate(work, buffer="bpac", size="1MiB", series=True)
+    result = destage.simulate(destage.Workload("mixed", requests=20_000), buffer="bpac", size="1MiB", series=True)
     figure = plot.series(result)
     assert [axes.get_ylabel() for axes in figure.axes] == ["alpha", "bird threshold", "pird threshold"]
-    assert list(figure.axes[0].lines[0].get_ydata()) == result.series["scheme.alpha"]
-    one = plot.series(result, names=["scheme.alpha"])
-    assert len(one.axes) == 1
+    line = figure.axes[0].lines[0]
+    assert list(line.get_ydata()) == result.series["scheme.alpha"]
+    assert list(line.get_xdata()) == result.series["scheme.period_end"]
+    assert len(plot.series(result, names=["scheme.alpha"]).axes) == 1
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
@@ -165,7 +169,9 @@ def test_what_cannot_be_drawn_is_said(results: destage.Results, tmp_path: Path) 
         (lambda: plot.over_size(results, metric="waf.hots"), "metric: 'waf.hots' is in none of 7 runs"),
         (lambda: plot.latencies(plain), r"lru: no responses were kept; expected simulate\(..., responses=True\)"),
         (lambda: plot.series(plain), r"none was kept; expected simulate\(..., series=True\)"),
-        (lambda: plot.series(destage.simulate(WORK, series=True)), "lru keeps none"),
+        (lambda: plot.series(destage.simulate(WORK, series=True)), "lru learns nothing"),
+        (lambda: plot.latencies(destage.simulate(WORK, responses=True), operation="trim"), "lru: no trim was answered"),
+        (lambda: plot.latencies({}), "results: none; expected at least one"),
         (lambda: plot.save(Figure(), tmp_path / "a.jpg"), "ending '.jpg'; expected .png, .svg or .pdf"),
     ]:
         with pytest.raises(destage.InputError, match=said):
