@@ -105,16 +105,6 @@ VENV := .venv
 # Python 3.10 or newer, with venv.
 PYTHON ?= python3
 
-python: setup $(VENV)/installed ## the Python package, built as the tests are, in an environment of the project's own: .venv
-	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet
-
-$(VENV)/installed: python/requirements.txt
-	@sh python/tests/usable.sh $(PYTHON)
-	$(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement python/requirements.txt || { \
-		echo "make python: what python/requirements.txt names could not be installed; expected a way to a Python package index"; exit 1; }
-	@touch $@
-
 .PHONY: site python-rebuild
 SITE := $(TARGET)/site
 
@@ -132,6 +122,16 @@ site: python $(VENV)/site-installed ## the documentation as a site: target/site/
 
 python-rebuild: python ## whether a Rust file that is edited is in use the next time, in a copy of the project
 	DESTAGE_REBUILD=1 $(VENV)/bin/python -m pytest --quiet python/tests/test_rebuild.py
+
+python: setup $(VENV)/installed ## the Python package, built as the tests are, in an environment of the project's own: .venv
+	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet
+
+$(VENV)/installed: python/requirements.txt
+	@sh python/tests/usable.sh $(PYTHON)
+	$(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement python/requirements.txt || { \
+		echo "make python: what python/requirements.txt names could not be installed; expected a way to a Python package index"; exit 1; }
+	@touch $@
 
 python-test: python ## the tests of the Python package
 	$(VENV)/bin/python -m pytest --quiet -rs
