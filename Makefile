@@ -134,7 +134,7 @@ $(VENV)/installed: python/requirements.txt
 	@touch $@
 
 python-test: python ## the tests of the Python package
-	$(VENV)/bin/python -m pytest --quiet -rs
+	$(VENV)/bin/python -m pytest --quiet
 
 bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches
