@@ -127,7 +127,7 @@ fn parts(bucket: &Bucket) -> String {
             ),
             false => String::new(),
         };
-        format!("{} % of that {words}{gc}", percent(*share))
+        format!("{} % of it {words}{gc}", percent(*share))
     });
     told.collect::<Vec<_>>().join(", ")
 }
