@@ -63,6 +63,16 @@ fn curves() {
 }
 
 #[test]
+fn a_run_explained() {
+    let said = run("EXPLAIN.md", 1);
+    assert!(said.contains("waiting for a buffer slot"), "{said}");
+    assert!(
+        said.contains("A die was busy") && said.contains("while garbage collection held the die"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_prototype_by_hand() {
     run("PROTOTYPE.md", 1);
 }

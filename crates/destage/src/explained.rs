@@ -6,8 +6,7 @@ use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, to_ms};
 use destage_flash::Cause;
 use destage_sim::explain::{
-    Bucket, Explained, Interval, OPERATIONS, PART_NAMES, PARTS, Responses, Series, Slow, Spread,
-    Timed,
+    Bucket, Explained, Interval, OPERATIONS, PART_NAMES, Responses, Series, Slow, Spread, Timed,
 };
 use serde_json::{Map, Value, json};
 
@@ -133,9 +132,9 @@ fn histogram(responses: &Responses) -> Value {
     columns.insert("to_ms".to_owned(), times(|times| *times.end()));
     let requests = rows.iter().map(|(_, bucket)| bucket.requests);
     columns.insert("requests".to_owned(), requests.collect());
-    for part in 0..PARTS {
+    for (part, name) in PART_NAMES.iter().enumerate() {
         let sums = rows.iter().map(|(_, bucket)| sum_ms(bucket.sums[part]));
-        columns.insert(format!("{}_ms", PART_NAMES[part]), sums.collect());
+        columns.insert(format!("{name}_ms"), sums.collect());
     }
     Value::Object(columns)
 }
@@ -262,9 +261,10 @@ fn worst(worst: &[Slow]) -> Value {
     column("sectors", &|slow| json!(slow.sectors));
     column("arrival_ms", &|slow| json!(to_ms(slow.arrival)));
     column("response_ms", &|slow| json!(to_ms(slow.response())));
-    for part in 0..PARTS {
-        let name = format!("{}_ms", PART_NAMES[part]);
-        column(&name, &|slow| json!(to_ms(slow.split.0[part])));
+    for (part, name) in PART_NAMES.iter().enumerate() {
+        column(&format!("{name}_ms"), &|slow| {
+            json!(to_ms(slow.split.0[part]))
+        });
     }
     column("waited_for", &|slow| {
         json!(slow.awaited.map(|awaited| awaited.name()))

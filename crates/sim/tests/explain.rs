@@ -206,7 +206,7 @@ fn parts_add_up_in_every_kind_of_run() {
         &["sim.write_order=reference"],
         &["ftl.allocation_pool=plane", "flash.planes_per_die=2"],
         &["sim.window=last_arrival"],
-        &["buffer.kind=apu-lru", "buffer.honor_flush=false"],
+        &["buffer.kind=apu-lru", "sim.warmup_requests=0"],
     ];
     for kind in kinds {
         let common = [

@@ -91,7 +91,10 @@ fn slowest(responses: &Responses, what: &str) -> Option<String> {
     );
     let share = 100.0 * tail.requests as f64 / all.requests as f64;
     let begin = if share > 50.0 {
-        format!("Most {what} take about the same {}", time(of_tail))
+        format!(
+            "Most {what} take about the same, {} on average",
+            time(of_tail)
+        )
     } else {
         format!(
             "The slowest {} % of {what} take {} on average, all of them {}",
@@ -103,33 +106,69 @@ fn slowest(responses: &Responses, what: &str) -> Option<String> {
     Some(format!("{begin}: {}.", parts(&tail)))
 }
 
-/// The largest parts of the time of `bucket`.
+/// The largest parts of the time of `bucket`. A long queue is made of others' time in the device, so then that is told too.
 fn parts(bucket: &Bucket) -> String {
-    let total = bucket.total() as f64;
-    let mut shares: Vec<_> = WAITS
-        .iter()
-        .map(|(plain, gc, words)| {
-            let in_gc = gc.map_or(0, |gc| bucket.sums[gc]) as f64;
-            let all = bucket.sums[*plain] as f64 + in_gc;
-            (100.0 * all / total, 100.0 * in_gc / all, *words)
-        })
-        .collect();
-    shares.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let told = shares
-        .iter()
-        .enumerate()
-        .filter(|(place, (share, ..))| *place == 0 || *share >= WORTH);
-    let told = told.map(|(_, (share, in_gc, words))| {
-        let gc = match *in_gc >= 1.0 {
+    let mut shares = shares(bucket, &WAITS);
+    shares.sort_by(|one, other| other.share.total_cmp(&one.share));
+    let is_queue = |share: &Share| share.words == WAITS[0].2;
+    let told = |shares: &[Share]| {
+        let told = shares.iter().enumerate();
+        let told = told.filter(|(place, of)| *place == 0 || of.share >= WORTH);
+        told.map(|(_, of)| of.text()).collect::<Vec<_>>().join(", ")
+    };
+    if !shares.first().is_some_and(is_queue) {
+        return told(&shares);
+    }
+    let mut rest = self::shares(bucket, &WAITS[1..]);
+    rest.sort_by(|one, other| other.share.total_cmp(&one.share));
+    let queue = shares[0].text();
+    match rest.first() {
+        Some(first) if first.share > 0.0 => {
+            format!(
+                "{queue}; of the rest {}",
+                told(&rest).replace(" % of it ", " % ")
+            )
+        }
+        _ => queue,
+    }
+}
+
+/// What share of a time was spent with what, in percent.
+struct Share {
+    share: f64,
+    /// Of it, the share in which garbage collection was in the way.
+    in_gc: f64,
+    words: &'static str,
+}
+
+impl Share {
+    fn text(&self) -> String {
+        let gc = match self.in_gc >= 1.0 {
             true => format!(
                 " ({} % of that while garbage collection held the die)",
-                percent(*in_gc)
+                percent(self.in_gc)
             ),
             false => String::new(),
         };
-        format!("{} % of it {words}{gc}", percent(*share))
+        format!("{} % of it {}{gc}", percent(self.share), self.words)
+    }
+}
+
+/// The shares of `waits` in all of them together.
+fn shares(bucket: &Bucket, waits: &[(usize, Option<usize>, &'static str)]) -> Vec<Share> {
+    let times = waits.iter().map(|(plain, gc, words)| {
+        let in_gc = gc.map_or(0, |gc| bucket.sums[gc]);
+        (bucket.sums[*plain] + in_gc, in_gc, *words)
     });
-    told.collect::<Vec<_>>().join(", ")
+    let times: Vec<_> = times.collect();
+    let total: u128 = times.iter().map(|(time, ..)| time).sum();
+    let share = |part: u128, whole: u128| 100.0 * part as f64 / whole.max(1) as f64;
+    let shares = times.into_iter().map(|(time, in_gc, words)| Share {
+        share: share(time, total),
+        in_gc: share(in_gc, time),
+        words,
+    });
+    shares.collect()
 }
 
 /// Whether the slowest requests came together.
@@ -231,5 +270,50 @@ fn time(ms: f64) -> String {
         value if value >= 99.5 => format!("{value:.0} {unit}"),
         value if value >= 9.95 => format!("{value:.1} {unit}"),
         value => format!("{value:.2} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bucket(sums: [u128; PARTS]) -> Bucket {
+        Bucket { requests: 1, sums }
+    }
+
+    #[test]
+    fn the_largest_part_comes_first_and_small_ones_are_left_out() {
+        assert_eq!(
+            parts(&bucket([5, 10, 30, 50, 0, 0, 5])),
+            "80 % of it waiting for a buffer slot (62 % of that while garbage collection held the die), 10 % of it on the host bus"
+        );
+        assert_eq!(
+            parts(&bucket([0, 7, 0, 0, 0, 0, 0])),
+            "100 % of it on the host bus"
+        );
+    }
+
+    #[test]
+    fn behind_a_queue_stands_what_made_it() {
+        assert_eq!(
+            parts(&bucket([900, 0, 75, 0, 0, 0, 25])),
+            "90 % of it in the queue; of the rest 75 % waiting for a buffer slot, 25 % in flash of their own"
+        );
+        assert_eq!(
+            parts(&bucket([9, 0, 0, 0, 0, 0, 0])),
+            "100 % of it in the queue"
+        );
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_they_are_worth() {
+        assert_eq!(
+            [99.96, 9.94, 0.5, 0.04].map(percent),
+            ["100", "9.9", "0.5", "0.04"]
+        );
+        assert_eq!(
+            [2500.0, 12.34, 0.0019].map(time),
+            ["2.50 s", "12.3 ms", "1.90 us"]
+        );
     }
 }
