@@ -6,7 +6,8 @@ use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, to_ms};
 use destage_flash::Cause;
 use destage_sim::explain::{
-    Bucket, Explained, Interval, OPERATIONS, PART_NAMES, Responses, Series, Slow, Spread, Timed,
+    Bucket, Explained, Interval, OPERATIONS, PART_NAMES, PERCENTILES, Responses, Series, Slow,
+    Spread, Timed,
 };
 use serde_json::{Map, Value, json};
 
@@ -14,14 +15,6 @@ pub use self::words::{PartMeans, means, words};
 
 /// The percentile from which on a response is one of the slowest.
 pub const TAIL: (u64, u64) = (99, 100);
-/// The percentiles that are told, by name.
-const PERCENTILES: [(&str, (u64, u64)); 5] = [
-    ("50", (50, 100)),
-    ("90", (90, 100)),
-    ("99", (99, 100)),
-    ("99.9", (999, 1000)),
-    ("99.99", (9999, 10_000)),
-];
 /// Dies that have a column of their own, at most.
 const DIES_TOLD: usize = 64;
 
@@ -92,11 +85,10 @@ fn responses(timed: &Timed) -> Value {
 
 fn response(responses: &Responses) -> Value {
     let all = responses.spreading.all();
-    let percentiles = PERCENTILES.iter().map(|(name, percentile)| {
-        let value = responses.times.percentile(*percentile);
-        ((*name).to_owned(), json!(to_ms(value)))
-    });
-    let largest = ("max".to_owned(), json!(to_ms(responses.times.max())));
+    let percentiles = PERCENTILES.iter().zip(responses.percentiles);
+    let percentiles =
+        percentiles.map(|((name, _), value)| ((*name).to_owned(), json!(to_ms(value))));
+    let largest = ("max".to_owned(), json!(to_ms(responses.max)));
     let percentiles: Map<_, _> = percentiles.chain([largest]).collect();
     let tail = responses.spreading.from_percentile(TAIL);
     let split = |bucket: &Bucket| -> Value {
@@ -168,7 +160,7 @@ fn series(series: &Series) -> Value {
             Some(json!(to_ms(mean as Ticks)))
         });
         of_responses("p99_ms", &|spread| {
-            spread.percentile((99, 100)).map(|time| json!(to_ms(time)))
+            (spread.count > 0).then(|| json!(to_ms(spread.p99)))
         });
         of_responses("max_ms", &|spread| {
             (spread.count > 0).then(|| json!(to_ms(spread.max)))

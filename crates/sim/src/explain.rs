@@ -34,11 +34,22 @@ pub const OPERATIONS: [Operation; 4] = [
     Operation::Trim,
 ];
 
+/// The percentiles that are told, by name.
+pub const PERCENTILES: [(&str, (u64, u64)); 5] = [
+    ("50", (50, 100)),
+    ("90", (90, 100)),
+    ("99", (99, 100)),
+    ("99.9", (999, 1000)),
+    ("99.99", (9999, 10_000)),
+];
+
 /// The responses of one operation.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Responses {
-    /// Their percentiles.
-    pub times: Counted,
+    /// Those of [`PERCENTILES`], in ticks, up to a thousandth too large.
+    pub percentiles: [Ticks; PERCENTILES.len()],
+    /// The largest, in ticks.
+    pub max: Ticks,
     /// By their size, and what they are made of.
     pub spreading: Spreading,
 }
@@ -91,7 +102,7 @@ pub struct Explaining {
     paths: Paths,
     /// By the number of the request.
     ways: Vec<Way>,
-    responses: [Responses; 4],
+    responses: [(Counted, Spreading); 4],
     recording: Option<Recording>,
     worst: Worst,
     destages: Destages,
@@ -120,7 +131,11 @@ impl Explaining {
     #[must_use]
     pub(crate) fn finish(self) -> Explained {
         let timed = Timed {
-            responses: self.responses,
+            responses: self.responses.map(|(times, spreading)| Responses {
+                percentiles: PERCENTILES.map(|(_, percentile)| times.percentile(percentile)),
+                max: times.max(),
+                spreading,
+            }),
             series: self
                 .recording
                 .map(Recording::into_series)
@@ -267,9 +282,9 @@ impl Witness for Explaining {
             interval.responses[usize::from(write)].push(response);
         }
         if counts {
-            let responses = &mut self.responses[place_of(identity.operation)];
-            responses.times.push(response);
-            responses.spreading.push(response, &split);
+            let (times, spreading) = &mut self.responses[place_of(identity.operation)];
+            times.push(response);
+            spreading.push(response, &split);
             self.worst.push(slow);
         }
     }

@@ -557,6 +557,6 @@ fn operations_are_told_apart() {
             .iter()
             .filter(|request| request.operation == *operation);
         assert_eq!(of.spreading.all().requests, count.count() as u64);
-        assert_eq!(u64::from(of.times.max() > 0), 1, "{operation:?}");
+        assert_eq!(u64::from(of.max > 0), 1, "{operation:?}");
     }
 }

@@ -211,7 +211,9 @@ impl Recording {
     }
 
     /// What was recorded.
-    pub fn into_series(self) -> Series {
+    pub fn into_series(mut self) -> Series {
+        let intervals = self.series.intervals.iter_mut();
+        intervals.for_each(|interval| interval.responses.iter_mut().for_each(Spread::settle));
         self.series
     }
 }

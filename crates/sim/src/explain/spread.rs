@@ -37,7 +37,7 @@ pub(super) fn rank(total: u64, (part, whole): (u64, u64)) -> u64 {
     (rank as u64).max(1)
 }
 
-/// Times of which few are kept apart: count, sum, largest, and the buckets that are not empty.
+/// The responses of an interval: count, sum, largest, and while the run goes on the buckets that are not empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Spread {
     /// How many.
@@ -46,6 +46,8 @@ pub struct Spread {
     pub sum: u128,
     /// The largest.
     pub max: Ticks,
+    /// Once the run has ended: the 99th percentile, up to 1/32 too large.
+    pub p99: Ticks,
     buckets: Vec<(u16, u32)>,
 }
 
@@ -73,9 +75,13 @@ impl Spread {
         }
     }
 
-    /// The percentile `(part, whole)` in ticks, up to 1/32 too large; none of nothing.
-    #[must_use]
-    pub fn percentile(&self, percentile: (u64, u64)) -> Option<Ticks> {
+    /// No more times come: the percentile is all that the buckets are for.
+    pub(super) fn settle(&mut self) {
+        self.p99 = self.percentile((99, 100)).unwrap_or(0);
+        self.buckets = Vec::new();
+    }
+
+    fn percentile(&self, percentile: (u64, u64)) -> Option<Ticks> {
         let rank = rank(self.count, percentile);
         let mut below = 0;
         let (bucket, _) = self.buckets.iter().find(|(_, count)| {
