@@ -382,6 +382,34 @@ fn a_read_behind_a_garbage_collection_waits_for_the_rest_of_it() {
     assert_eq!(read.dies_collecting, 1);
 }
 
+/// A layer that programs the pages of a block in order moves those before the written one, in the service of the write itself.
+#[test]
+fn what_a_write_moves_is_garbage_collection() {
+    let requests = [
+        request(0, Operation::Write, 3, 1),
+        // It comes while the one before is served, and waits for both of its parts.
+        request(100 * MICROSECOND, Operation::Read, 9, 1),
+    ];
+    let pairs = [
+        "flash.dies=1",
+        "flash.blocks_per_plane=64",
+        "buffer.kind=nocache",
+        "ftl.kind=block",
+        "flash.summary_page=false",
+    ];
+    let all = all(&requests, &pairs);
+    let moves = 3 * (READ + PROGRAM);
+    let write = [("bus", BUS), ("die_gc", moves), ("flash", PROGRAM)];
+    assert_eq!(parts(&all[0]), write);
+    let read = [
+        ("bus", BUS),
+        ("die", PROGRAM),
+        ("die_gc", moves - (100 * MICROSECOND - BUS)),
+        ("flash", READ),
+    ];
+    assert_eq!(parts(&all[1]), read);
+}
+
 /// The page is read first, and the program waits for that.
 #[test]
 fn what_a_write_through_reads_and_programs_is_its_own() {
