@@ -360,7 +360,7 @@ fn a_read_behind_a_garbage_collection_waits_for_the_rest_of_it() {
     let many: Vec<_> = writes(4 * pages).collect();
     let (whole, _) = explained(&many, &no_buffer);
     let last = timed(&whole).worst.iter().max_by_key(|slow| slow.index);
-    let last = last.expect("slow ones").clone();
+    let last = *last.expect("slow ones");
     let expected = [("bus", BUS), ("die_gc", ERASE), ("flash", PROGRAM)];
     assert_eq!(parts(&last), expected);
     // A read that comes 100 us into that collection.
