@@ -65,7 +65,6 @@ fn media(keys: &Named<'_>) -> MediaConfig {
         },
         bus: is_on("bus").then(|| BusTimes {
             command: ticks(keys, "cmd_ns"),
-            data: ticks(keys, "data_ns"),
             status: ticks(keys, "status_ns"),
         }),
         suspend: is_on("suspend").then(|| ticks(keys, "tsusp_ns")),
@@ -121,6 +120,7 @@ fn answer(media: &mut Media, keys: &Named<'_>, line: &Named<'_>) -> [u64; 3] {
                 targets: &targets,
                 page_type,
                 age_s,
+                data: Some(ticks(keys, "data_ns")),
             },
         )
     };

@@ -34,6 +34,11 @@ impl Config {
                 self.typed.sim.write_order
             ));
         }
+        if self.flash().shared.is_some() {
+            return refuse(
+                "flash.channels, flash.command_ns, flash.status_ns: bytes are moved only where each die has a channel of its own; expected auto, 0 and 0".to_owned(),
+            );
+        }
         if !self.is_timed() {
             return refuse("sim.costing = op_count: has no clock; expected event".to_owned());
         }

@@ -124,7 +124,13 @@ parameters! {
         pslc_read_us: f64 = "25" in MICROSECONDS, "us", "orders of magnitude";
         /// Page register to cells with one bit a cell.
         pslc_program_us: f64 = "200" in MICROSECONDS, "us", "orders of magnitude";
-        /// Channel of a die, per byte.
+        /// Channels, each shared by as many dies; auto: each die has its own. Dies take channels in turn.
+        channels: CountOrAuto = "auto" in Kind::CountOrAuto { min: 1, max: u32::MAX }, "", "auto: DiskSim 4.0 SSD extension";
+        /// Command and address of a flash command on a channel that dies share.
+        command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer: 1000 in its examples, off by default";
+        /// Status of a read or an erase on a channel that dies share.
+        status_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer, off by default";
+        /// A channel, per byte.
         transfer_ns_per_byte: f64 = "25" in Kind::Number { min: 0.0, max: 1e6 }, "ns", DISKSIM;
         /// Erases a block survives.
         endurance: u32 = "100000" in COUNT, "erases", "SLC, BPLRU (FAST 2008)";

@@ -34,13 +34,12 @@ pub enum Gate {
     Both,
 }
 
-/// Lengths of the phases on a channel, in ticks. A phase of length 0 takes no part.
+/// Lengths of the phases on a channel whose length does not depend on the command, in ticks. A phase of length 0 takes no
+/// part.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct BusTimes {
     /// Command and address.
     pub command: Ticks,
-    /// One page of data.
-    pub data: Ticks,
     /// Status.
     pub status: Ticks,
 }
@@ -102,6 +101,9 @@ pub struct Command<'a> {
     pub page_type: u32,
     /// Seconds since the page was written, for reads.
     pub age_s: u64,
+    /// Ticks for which the data of one plane are on the channel; none if the command is half of a copy inside its die,
+    /// of which nothing is on the channel.
+    pub data: Option<Ticks>,
 }
 
 /// Copyback: a page goes from one place to another of a channel, and does not cross it.
@@ -205,7 +207,7 @@ impl Media {
             .config
             .cells
             .read(command.page_type, target.erases, command.age_s);
-        let bus = self.config.bus.unwrap_or_default();
+        let (bus, data) = self.on_bus(command);
         let ready = self.hold(die, now, now, bus.command);
         let busy = self.busy_until(die, plane);
         let interrupts = self
@@ -230,7 +232,7 @@ impl Media {
         if caches {
             leaves = leaves.max(self.register_free[die as usize]);
         }
-        let left = self.book(die, now, leaves, bus.data);
+        let left = self.book(die, now, leaves, data);
         if caches {
             self.register_free[die as usize] = left;
         }
@@ -243,7 +245,7 @@ impl Media {
     /// A program or an erase of one plane.
     fn change(&mut self, now: Ticks, command: &Command<'_>, target: Target) -> Answer {
         let (die, plane) = (command.die, target.plane);
-        let bus = self.config.bus.unwrap_or_default();
+        let (bus, data) = self.on_bus(command);
         let mut ready = self.hold(die, now, now, bus.command);
         let cells = &self.config.cells;
         let time = match command.kind {
@@ -251,7 +253,7 @@ impl Media {
             Kind::Read | Kind::Erase => cells.erase,
         };
         if command.kind == Kind::Program {
-            ready = self.hold(die, now, ready, bus.data);
+            ready = self.hold(die, now, ready, data);
         }
         let end = ready.max(self.busy_until(die, plane)) + time;
         self.occupy(die, plane, end);
@@ -270,7 +272,7 @@ impl Media {
     /// A command on several planes: one array phase for all.
     fn on_planes(&mut self, now: Ticks, command: &Command<'_>) -> Answer {
         let die = command.die;
-        let bus = self.config.bus.unwrap_or_default();
+        let (bus, data) = self.on_bus(command);
         let gaps = &self.config.gaps;
         let gap = match command.kind {
             Kind::Read => gaps.read,
@@ -284,7 +286,7 @@ impl Media {
             }
             ready = self.hold(die, now, ready, bus.command);
             if command.kind == Kind::Program {
-                ready = self.hold(die, now, ready, bus.data);
+                ready = self.hold(die, now, ready, data);
             }
         }
         let cells = &self.config.cells;
@@ -305,7 +307,7 @@ impl Media {
         if command.kind == Kind::Read {
             for _ in command.targets {
                 done = self.book(die, now, done, bus.command);
-                done = self.book(die, now, done, bus.data);
+                done = self.book(die, now, done, data);
             }
         }
         let first = command.targets.first().map_or(0, |target| target.plane);
@@ -339,6 +341,11 @@ impl Media {
             }
         }
         start
+    }
+
+    /// The phases of `command` on the channel; of length 0 if it is not modelled.
+    fn on_bus(&self, command: &Command<'_>) -> (BusTimes, Ticks) {
+        self.config.bus.zip(command.data).unwrap_or_default()
     }
 
     fn channel_of(&self, die: u32) -> usize {

@@ -8,6 +8,7 @@ use destage_device::{BatchStep, Driver, PageOperation, Progress};
 use destage_flash::Operations;
 use destage_trace::{Operation, Request};
 
+use super::channels::Channels;
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
 use super::mover::Mover;
 use crate::events::EventList;
@@ -32,6 +33,7 @@ pub(super) struct Link<'a, B> {
     pub events: EventList<Event>,
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
+    channels: Option<Channels>,
     pub active: Slab<Active>,
     pub channel_busy: bool,
     /// Sent to the device, and not yet taken in.
@@ -51,6 +53,7 @@ impl<'a, B> Link<'a, B> {
         mover: B,
         events: EventList<Event>,
         meter: FlashMeter,
+        channels: Option<Channels>,
         destage_response: Latencies,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
@@ -58,6 +61,7 @@ impl<'a, B> Link<'a, B> {
             mover,
             events,
             meter,
+            channels,
             active: Slab::default(),
             channel_busy: false,
             dispatched: VecDeque::new(),
@@ -86,6 +90,51 @@ impl<'a, B> Link<'a, B> {
     }
 }
 
+impl<B> Link<'_, B> {
+    /// The command in service at `die` has ended: whether the step goes on with another, where dies share channels.
+    #[inline]
+    pub fn goes_on(&mut self, die: u32) -> bool {
+        self.channels.is_some() && self.issue(die)
+    }
+
+    /// Begins the step of `die` that `operations` are, where dies share channels; whether they do.
+    #[inline]
+    fn begin_shared(
+        &mut self,
+        die: u32,
+        operations: &Operations,
+        map: Ticks,
+        collects: bool,
+    ) -> bool {
+        let now = self.events.now();
+        let Some(channels) = &mut self.channels else {
+            return false;
+        };
+        channels.begin(die, operations, now, map, collects);
+        if !self.issue(die) {
+            self.meter.begin(die, now, 0);
+            self.events.soon(Event::DieDone(die));
+        }
+        true
+    }
+
+    #[cold]
+    fn issue(&mut self, die: u32) -> bool {
+        let now = self.events.now();
+        let Some(channels) = &mut self.channels else {
+            return false;
+        };
+        let Some(time) = channels.issue(die, now) else {
+            let collected = channels.collected(die, now);
+            self.meter.add_gc_time(collected);
+            return false;
+        };
+        self.meter.begin(die, now, time);
+        self.events.after_usual(time, Event::DieDone(die));
+        true
+    }
+}
+
 impl<B: Mover> Driver for Link<'_, B> {
     #[inline]
     fn serve(
@@ -97,6 +146,9 @@ impl<B: Mover> Driver for Link<'_, B> {
     ) -> Progress {
         self.mover.serve(die, operation, operations);
         let time = self.meter.serve(operations, map);
+        if self.begin_shared(die, operations, map, false) {
+            return Progress::Running;
+        }
         self.meter.begin(die, self.events.now(), time);
         self.events.after_usual(time, Event::DieDone(die));
         Progress::Running
@@ -104,7 +156,12 @@ impl<B: Mover> Driver for Link<'_, B> {
 
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
         self.mover.collect_garbage(die, operations);
-        let time = self.meter.collect_garbage(operations);
+        self.meter.count_garbage(operations);
+        if self.begin_shared(die, operations, 0, true) {
+            return Progress::Running;
+        }
+        let time = self.meter.timing.parallel(operations);
+        self.meter.add_gc_time(time);
         self.meter.begin(die, self.events.now(), time);
         self.events.after(time, Event::DieDone(die));
         Progress::Running

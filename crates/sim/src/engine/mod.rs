@@ -6,6 +6,7 @@
 //! no time but passes through the event list a fixed number of times, so that what is already due at that
 //! instant goes first. The numbers of passes are those of the reference simulator.
 
+mod channels;
 mod config;
 mod cut;
 mod event;
@@ -16,10 +17,12 @@ mod mover;
 
 use destage_base::Ticks;
 use destage_device::Device;
-use destage_flash::Timing;
+use destage_flash::media::MediaConfig;
+use destage_flash::{Geometry, Timing};
 use destage_flash::ftl::NoSpace;
 use destage_trace::{Operation, Request};
 
+use self::channels::Channels;
 pub use self::config::{EngineConfig, Replay, Window};
 pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
@@ -38,6 +41,16 @@ type Outcome = Result<(), Box<SimError>>;
 
 /// Requests that are known, and not yet the next to arrive.
 type Coming<'r> = std::slice::Iter<'r, Request>;
+
+/// The flash below a device: what it consists of, and how fast it is.
+pub struct Flash {
+    /// Counts.
+    pub geometry: Geometry,
+    /// Times of operations.
+    pub timing: Timing,
+    /// The channels that dies share; none if each die has its own.
+    pub shared: Option<MediaConfig>,
+}
 
 /// One run. See the [module](self).
 pub struct Engine<'a, B = ()> {
@@ -65,13 +78,13 @@ pub struct Engine<'a, B = ()> {
 }
 
 impl<'a, B: Mover> Engine<'a, B> {
-    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors; `mover` moves
-    /// its bytes.
+    /// A run that has not begun on `device` over `flash`, of what is called `origin` in errors; `mover` moves its bytes.
+    /// Where dies share channels, the commands of `device` name every page.
     pub fn new(
         config: EngineConfig,
         origin: &str,
         device: Device,
-        (timing, dies): (Timing, u32),
+        flash: Flash,
         mover: B,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
@@ -85,7 +98,10 @@ impl<'a, B: Mover> Engine<'a, B> {
             link: Link::new(
                 mover,
                 EventList::new(config.clock),
-                FlashMeter::new(timing, dies),
+                FlashMeter::new(flash.timing, flash.geometry.dies),
+                flash
+                    .shared
+                    .map(|media| Channels::new(media, &flash.geometry, flash.timing)),
                 latencies(),
                 observer,
             ),
@@ -246,6 +262,9 @@ impl<'a, B: Mover> Engine<'a, B> {
         match event {
             Event::DieDone(die) => {
                 self.link.meter.end(now);
+                if self.link.goes_on(die) {
+                    return Ok(());
+                }
                 self.link.mover.end(die);
                 let done = self.device.complete(die, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))

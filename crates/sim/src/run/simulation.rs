@@ -98,14 +98,13 @@ impl<'a> Simulation<'a> {
         let timed = config.is_timed();
         let scope = config.scope(timed, &*ftl);
         let device = config.device(timed, false, config.buffer(timed, prepass)?, ftl);
-        let (timing, dies) = (config.timing(), config.geometry().dies);
         let kind = if timed {
             let engine = config.engine(prepass.span_pages);
-            let engine = Engine::new(engine, origin, device, (timing, dies), (), observer);
+            let engine = Engine::new(engine, origin, device, config.flash(), (), observer);
             Kind::Timed(Box::new(engine))
         } else {
             let addressing = config.addressing(prepass.span_pages);
-            let meter = FlashMeter::new(timing, dies);
+            let meter = FlashMeter::new(config.timing(), config.geometry().dies);
             let (warmup, ages) = (config.warmup(), config.typed.sim.dirty_ages);
             let count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
             Kind::Counted(Box::new(count))
