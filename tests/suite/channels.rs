@@ -39,7 +39,11 @@ fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
         "host.queue_depth=64",
         "sim.clock=exact",
     ];
-    let pairs: Vec<String> = device.iter().chain(pairs).map(|pair| (*pair).to_owned()).collect();
+    let pairs: Vec<String> = device
+        .iter()
+        .chain(pairs)
+        .map(|pair| (*pair).to_owned())
+        .collect();
     let mut seen = Responses::default();
     run_reference(&pairs, requests, &mut seen);
     let ticks = seen.by_index.into_iter();
@@ -94,6 +98,27 @@ fn status_and_command_belong_to_a_read_and_not_to_a_program() {
 }
 
 #[test]
+fn programs_and_reads_take_what_the_type_of_their_page_takes() {
+    let of_three = "flash.program_factors=0.5/1/2";
+    // One die, so that page after page of a block is written; each waits for the one before.
+    let writes: Vec<_> = (0..14)
+        .map(|page| (page * TICKS_PER_MS, page, Operation::Write))
+        .collect();
+    let mut all = requests(&writes);
+    let types = [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2];
+    let times = types.map(|page_type| 10_000 + [100_000, 200_000, 400_000][page_type]);
+    assert_eq!(responses(&["flash.dies=1", of_three], &all), times);
+    // Of two types, pages take turns; reads have factors of their own.
+    all.truncate(2);
+    all.extend(requests(&[
+        (20 * TICKS_PER_MS, 0, Operation::Read),
+        (21 * TICKS_PER_MS, 1, Operation::Read),
+    ]));
+    let two = ["flash.dies=1", "flash.read_factors=1/1.5"];
+    assert_eq!(responses(&two, &all), [210_000, 210_000, 50_000, 70_000]);
+}
+
+#[test]
 fn a_channel_for_each_die_is_the_default() {
     let uniform = find("uniform").expect("the uniform workload");
     let mut values = destage_base::parameter::Values::defaults(uniform.parameters);
@@ -133,7 +158,11 @@ fn a_channel_for_each_die_is_the_default() {
             let after = run_reference(&pairs, &requests, &mut shared);
             assert_eq!(alone.by_index, shared.by_index, "{buffer} over {layer}");
             let (before, after) = (before.metrics, after.metrics);
-            assert_eq!(format!("{before:?}"), format!("{after:?}"), "{buffer} over {layer}");
+            assert_eq!(
+                format!("{before:?}"),
+                format!("{after:?}"),
+                "{buffer} over {layer}"
+            );
         }
     }
 }

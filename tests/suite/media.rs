@@ -137,7 +137,10 @@ fn compare(text: &str) -> (usize, usize, Vec<String>) {
     let mut stream = None;
     for line in lines {
         if let Some(head) = line.strip_prefix("# ") {
-            keys = head.split(' ').filter_map(|key| key.split_once('=')).collect();
+            keys = head
+                .split(' ')
+                .filter_map(|key| key.split_once('='))
+                .collect();
             stream = Some(Media::new(media(&keys)));
             continue;
         }
@@ -157,13 +160,13 @@ fn compare(text: &str) -> (usize, usize, Vec<String>) {
 #[test]
 fn published_examples() {
     let bus = "# stream=example channels=2 luns=2 planes=1 gate=lun read_ns=40000 program_ns=200000 erase_ns=2000000 bus=1 cmd_ns=1000 data_ns=10000";
-    let columns = "i,t_ns,op,ch,lun,planes,page_type,pe_cycles,age_s,done_ns,array_free_ns,bus_free_ns";
+    let columns =
+        "i,t_ns,op,ch,lun,planes,page_type,pe_cycles,age_s,done_ns,array_free_ns,bus_free_ns";
     let without = "0,0,P,0,0,0,0,0,0,211000,211000,11000\n\
         1,0,R,0,1,0,0,0,0,62000,52000,12000\n\
         2,0,R,0,0,0,0,0,0,261000,251000,13000\n\
         3,0,R,1,0,0,0,0,0,51000,41000,1000";
-    let with = without
-        .replace("261000,251000", "72000,256000");
+    let with = without.replace("261000,251000", "72000,256000");
     let one = "# stream=one channels=1 luns=1 planes=1 gate=lun read_ns=40000 program_ns=200000 erase_ns=2000000 suspend=1 tsusp_ns=5000\n\
         0,0,P,0,0,0,0,0,0,200000,200000,0\n\
         1,50000,R,0,0,0,0,0,0,95000,245000,0\n\
@@ -186,5 +189,9 @@ fn every_operation_of_the_streams() {
     let text = String::from_utf8(text).expect("text");
     let (all, equal, wrong) = compare(&text);
     println!("{equal} of {all} operations are equal in all three answers");
-    assert!(all > 0 && equal == all, "{equal} of {all}\n{}", wrong.join("\n"));
+    assert!(
+        all > 0 && equal == all,
+        "{equal} of {all}\n{}",
+        wrong.join("\n")
+    );
 }

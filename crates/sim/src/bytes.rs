@@ -34,9 +34,9 @@ impl Config {
                 self.typed.sim.write_order
             ));
         }
-        if self.flash().shared.is_some() {
+        if self.media().is_some() {
             return refuse(
-                "flash.channels, flash.command_ns, flash.status_ns: bytes are moved only where each die has a channel of its own; expected auto, 0 and 0".to_owned(),
+                "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors: bytes are not moved command by command; expected their defaults".to_owned(),
             );
         }
         if !self.is_timed() {

@@ -11,11 +11,10 @@ use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig, SchemeRow};
 use destage_device::{Device, DeviceConfig};
 use destage_flash::ftl::{FtlConfig, FtlRow};
-use destage_flash::media::{BusTimes, Cells, Gate, MediaConfig, PlaneGaps, Tiers};
 use destage_flash::{Ftl, Geometry, Timing};
 use destage_trace::{ReadOptions, TraceError};
 
-use crate::engine::{EngineConfig, Flash, Replay};
+use crate::engine::{EngineConfig, Replay};
 use crate::error::SimError;
 use crate::host::Scheduler;
 use crate::metrics::MergeCost;
@@ -159,7 +158,7 @@ impl Config {
                 precondition::EXPECTED
             )));
         }
-        self.check_channels()?;
+        self.check_media()?;
         check_capacitor(&self.typed.device.plp)?;
         self.common.check().map_err(SimError::Buffer)?;
         let capacity = self.typed.buffer.capacity_bytes;
@@ -350,65 +349,6 @@ impl Config {
         Ok(Buffer::new(config, scheme))
     }
 
-    /// What a device consists of.
-    pub(crate) fn flash(&self) -> Flash {
-        Flash {
-            geometry: self.geometry(),
-            timing: self.timing(),
-            shared: self.shared_channels(),
-        }
-    }
-
-    /// The channels that dies share, if there are fewer of them than dies or commands take time on them.
-    fn shared_channels(&self) -> Option<MediaConfig> {
-        let (flash, timing) = (&self.typed.flash, self.timing());
-        let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
-        let bus = BusTimes {
-            command: phase(flash.command_ns),
-            status: phase(flash.status_ns),
-        };
-        let channels = match flash.channels {
-            CountOrAuto::Count(channels) => channels,
-            CountOrAuto::Auto if bus == BusTimes::default() => return None,
-            CountOrAuto::Auto => flash.dies,
-        };
-        Some(MediaConfig {
-            channels,
-            dies_per_channel: flash.dies / channels,
-            planes: flash.planes_per_die,
-            gate: Gate::Die,
-            cells: Cells {
-                read: vec![timing.read],
-                program: vec![timing.program],
-                erase: timing.erase,
-                tiers: Tiers::default(),
-            },
-            bus: Some(bus),
-            suspend: None,
-            gaps: PlaneGaps::default(),
-            cache_read: None,
-        })
-    }
-
-    fn check_channels(&self) -> Result<(), SimError> {
-        let flash = &self.typed.flash;
-        if let CountOrAuto::Count(channels) = flash.channels
-            && !flash.dies.is_multiple_of(channels)
-        {
-            return Err(SimError::Config(format!(
-                "flash.channels = {channels}: expected a number that divides flash.dies = {}",
-                flash.dies
-            )));
-        }
-        if flash.parallel_units > 1 && self.shared_channels().is_some() {
-            return Err(SimError::Config(format!(
-                "flash.parallel_units = {}: its units share no channel with other dies; expected 1, or flash.channels=auto without flash.command_ns and flash.status_ns",
-                flash.parallel_units
-            )));
-        }
-        Ok(())
-    }
-
     /// The device, with `buffer` over `ftl`; `with_bytes` if its commands are to name every page for that.
     pub(crate) fn device(
         &self,
@@ -423,7 +363,7 @@ impl Config {
             ordering: self.typed.sim.write_order,
             volatile_cache: self.has_volatile_cache(),
             strict_trim: self.has_strict_trim(),
-            detailed: with_bytes || (timed && self.shared_channels().is_some()),
+            detailed: with_bytes || (timed && self.media().is_some()),
             batches: timed,
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };

@@ -28,6 +28,7 @@ pub mod events;
 pub mod host;
 pub mod latencies;
 pub mod measured;
+mod media;
 pub mod merging;
 pub mod meter;
 pub mod metrics;

@@ -38,7 +38,8 @@ impl Driver for Counter<'_> {
 
     fn collect_garbage(&mut self, _: u32, operations: &Operations) -> Progress {
         self.meter.count_garbage(operations);
-        self.meter.add_gc_time(self.meter.timing.parallel(operations));
+        self.meter
+            .add_gc_time(self.meter.timing.parallel(operations));
         Progress::Ended
     }
 

@@ -32,7 +32,10 @@ pub struct Cells {
 
 fn by_type(times: &[Ticks], page_type: u32) -> Ticks {
     let last = times.len().saturating_sub(1);
-    times.get(last.min(page_type as usize)).copied().unwrap_or(0)
+    times
+        .get(last.min(page_type as usize))
+        .copied()
+        .unwrap_or(0)
 }
 
 impl Cells {

@@ -318,14 +318,7 @@ impl Media {
     }
 
     /// Puts a read of `time`, ready at `ready`, before the end of the program or erase of this place; its start.
-    fn interrupt(
-        &mut self,
-        die: u32,
-        plane: u32,
-        ready: Ticks,
-        time: Ticks,
-        cost: Ticks,
-    ) -> Ticks {
+    fn interrupt(&mut self, die: u32, plane: u32, ready: Ticks, time: Ticks, cost: Ticks) -> Ticks {
         let watched = self.watched_mut(die, plane);
         let (start, shift) = if watched.read_ends > ready {
             // It joins the reads of a suspension under way.

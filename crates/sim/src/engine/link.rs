@@ -8,7 +8,7 @@ use destage_device::{BatchStep, Driver, PageOperation, Progress};
 use destage_flash::Operations;
 use destage_trace::{Operation, Request};
 
-use super::channels::Channels;
+use super::commands::Commands;
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
 use super::mover::Mover;
 use crate::events::EventList;
@@ -33,7 +33,8 @@ pub(super) struct Link<'a, B> {
     pub events: EventList<Event>,
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
-    channels: Option<Channels>,
+    /// Where commands are timed one by one.
+    commands: Option<Commands>,
     pub active: Slab<Active>,
     pub channel_busy: bool,
     /// Sent to the device, and not yet taken in.
@@ -53,7 +54,7 @@ impl<'a, B> Link<'a, B> {
         mover: B,
         events: EventList<Event>,
         meter: FlashMeter,
-        channels: Option<Channels>,
+        commands: Option<Commands>,
         destage_response: Latencies,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
@@ -61,7 +62,7 @@ impl<'a, B> Link<'a, B> {
             mover,
             events,
             meter,
-            channels,
+            commands,
             active: Slab::default(),
             channel_busy: false,
             dispatched: VecDeque::new(),
@@ -91,15 +92,15 @@ impl<'a, B> Link<'a, B> {
 }
 
 impl<B> Link<'_, B> {
-    /// The command in service at `die` has ended: whether the step goes on with another, where dies share channels.
+    /// The command in service at `die` has ended: whether the step goes on with another.
     #[inline]
     pub fn goes_on(&mut self, die: u32) -> bool {
-        self.channels.is_some() && self.issue(die)
+        self.commands.is_some() && self.issue(die)
     }
 
-    /// Begins the step of `die` that `operations` are, where dies share channels; whether they do.
+    /// Begins the step of `die` that `operations` are, where commands are timed one by one; whether they are.
     #[inline]
-    fn begin_shared(
+    fn begin_commands(
         &mut self,
         die: u32,
         operations: &Operations,
@@ -107,10 +108,10 @@ impl<B> Link<'_, B> {
         collects: bool,
     ) -> bool {
         let now = self.events.now();
-        let Some(channels) = &mut self.channels else {
+        let Some(commands) = &mut self.commands else {
             return false;
         };
-        channels.begin(die, operations, now, map, collects);
+        commands.begin(die, operations, now, map, collects);
         if !self.issue(die) {
             self.meter.begin(die, now, 0);
             self.events.soon(Event::DieDone(die));
@@ -121,11 +122,11 @@ impl<B> Link<'_, B> {
     #[cold]
     fn issue(&mut self, die: u32) -> bool {
         let now = self.events.now();
-        let Some(channels) = &mut self.channels else {
+        let Some(commands) = &mut self.commands else {
             return false;
         };
-        let Some(time) = channels.issue(die, now) else {
-            let collected = channels.collected(die, now);
+        let Some(time) = commands.issue(die, now) else {
+            let collected = commands.collected(die, now);
             self.meter.add_gc_time(collected);
             return false;
         };
@@ -146,7 +147,7 @@ impl<B: Mover> Driver for Link<'_, B> {
     ) -> Progress {
         self.mover.serve(die, operation, operations);
         let time = self.meter.serve(operations, map);
-        if self.begin_shared(die, operations, map, false) {
+        if self.begin_commands(die, operations, map, false) {
             return Progress::Running;
         }
         self.meter.begin(die, self.events.now(), time);
@@ -157,7 +158,7 @@ impl<B: Mover> Driver for Link<'_, B> {
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
         self.mover.collect_garbage(die, operations);
         self.meter.count_garbage(operations);
-        if self.begin_shared(die, operations, 0, true) {
+        if self.begin_commands(die, operations, 0, true) {
             return Progress::Running;
         }
         let time = self.meter.timing.parallel(operations);

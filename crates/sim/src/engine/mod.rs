@@ -6,7 +6,7 @@
 //! no time but passes through the event list a fixed number of times, so that what is already due at that
 //! instant goes first. The numbers of passes are those of the reference simulator.
 
-mod channels;
+mod commands;
 mod config;
 mod cut;
 mod event;
@@ -17,12 +17,12 @@ mod mover;
 
 use destage_base::Ticks;
 use destage_device::Device;
+use destage_flash::ftl::NoSpace;
 use destage_flash::media::MediaConfig;
 use destage_flash::{Geometry, Timing};
-use destage_flash::ftl::NoSpace;
 use destage_trace::{Operation, Request};
 
-use self::channels::Channels;
+use self::commands::Commands;
 pub use self::config::{EngineConfig, Replay, Window};
 pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
@@ -48,8 +48,8 @@ pub struct Flash {
     pub geometry: Geometry,
     /// Times of operations.
     pub timing: Timing,
-    /// The channels that dies share; none if each die has its own.
-    pub shared: Option<MediaConfig>,
+    /// The media, where commands are timed one by one; the commands of the device then name every page.
+    pub media: Option<MediaConfig>,
 }
 
 /// One run. See the [module](self).
@@ -79,7 +79,6 @@ pub struct Engine<'a, B = ()> {
 
 impl<'a, B: Mover> Engine<'a, B> {
     /// A run that has not begun on `device` over `flash`, of what is called `origin` in errors; `mover` moves its bytes.
-    /// Where dies share channels, the commands of `device` name every page.
     pub fn new(
         config: EngineConfig,
         origin: &str,
@@ -100,8 +99,8 @@ impl<'a, B: Mover> Engine<'a, B> {
                 EventList::new(config.clock),
                 FlashMeter::new(flash.timing, flash.geometry.dies),
                 flash
-                    .shared
-                    .map(|media| Channels::new(media, &flash.geometry, flash.timing)),
+                    .media
+                    .map(|media| Commands::new(media, &flash.geometry, flash.timing)),
                 latencies(),
                 observer,
             ),

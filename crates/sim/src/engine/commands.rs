@@ -1,6 +1,6 @@
-//! Dies that share channels: a step of a die is carried out command by command, each placed on its channel when it begins.
+//! A step of a die, command by command: each is placed on die and channel when it begins.
 //!
-//! Without it a die has a channel of its own, and the time of a step is a sum that is known when it begins.
+//! Only where dies share channels or pages have types: else the time of a step is a sum that is known when it begins.
 
 use std::collections::VecDeque;
 
@@ -24,25 +24,28 @@ struct Phase {
     kind: Kind,
     transfer: Transfer,
     plane: u32,
+    page_type: u32,
 }
 
-/// The channels, and what is to come on each die.
-pub(super) struct Channels {
+/// The media, and what is to come on each die.
+pub(super) struct Commands {
     media: Media,
     channels: u32,
     dies_per_channel: u32,
     timing: Timing,
+    page_types: u32,
     page_bits: u32,
     blocks_per_plane: u32,
     steps: Vec<Step>,
 }
 
-impl Channels {
-    /// Idle channels of `media` under a device of `geometry`.
+impl Commands {
+    /// Idle `media` under a device of `geometry`.
     pub fn new(media: MediaConfig, geometry: &Geometry, timing: Timing) -> Self {
         Self {
             channels: media.channels,
             dies_per_channel: media.dies_per_channel,
+            page_types: media.cells.read.len().max(media.cells.program.len()) as u32,
             media: Media::new(media),
             timing,
             page_bits: geometry.page_bits(),
@@ -65,11 +68,13 @@ impl Channels {
         step.began = now;
         step.not_before = now.saturating_add(map_time);
         step.collects = collects;
-        let blocks_per_plane = self.blocks_per_plane;
+        let (page_bits, blocks_per_plane) = (self.page_bits, self.blocks_per_plane);
+        let page_types = self.page_types;
         let commands = operations.all().iter().map(|operation| Phase {
             kind: operation.kind,
             transfer: operation.transfer,
-            plane: (operation.at.0 >> self.page_bits) / blocks_per_plane,
+            plane: (operation.at.0 >> page_bits) / blocks_per_plane,
+            page_type: page_type(operation.at.0 & ((1 << page_bits) - 1), page_types),
         });
         step.commands.extend(commands);
     }
@@ -99,7 +104,7 @@ impl Channels {
                 kind: phase.kind,
                 die: channel * self.dies_per_channel + way,
                 targets: &[target],
-                page_type: 0,
+                page_type: phase.page_type,
                 age_s: 0,
                 data,
             },
@@ -111,5 +116,16 @@ impl Channels {
     pub fn collected(&self, die: u32, now: Ticks) -> Ticks {
         let step = &self.steps[die as usize];
         if step.collects { now - step.began } else { 0 }
+    }
+}
+
+/// The type of page `page` of a block whose cells hold pages of `types` types: that of three, which begin with pages of
+/// the first and the second type, is the one which MQSim and FEMU have.
+fn page_type(page: u32, types: u32) -> u32 {
+    match (types, page) {
+        (3, 0..=5) => 0,
+        (3, 6..=7) => 1,
+        (3, _) => (page - 8) / 2 % 3,
+        _ => page % types,
     }
 }
