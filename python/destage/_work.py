@@ -27,13 +27,16 @@ def simulate(
 
     Names are those of the command line: `buffer="bplru:pad=false"`, `settings={"flash.dies": 4}`. What is None is as the
     profile has it. `settings` win over everything else; a path is a file of them, which the other arguments win over.
+    `responses` asks for `Result.responses`, `series` for `Result.series` and `Result.explained`.
     """
     given, of_trace = _inputs.of(trace)
     chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
+    if series:
+        chosen.explain()
     with Progress() as progress:
         text, warnings, columns = _core.simulate(given, chosen, responses, progress.tell)
     _results.warn(warnings)
-    return Result(text, _structured(columns), series)
+    return Result(text, _structured(columns))
 
 
 def compare(

@@ -17,6 +17,7 @@
 //! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
+//! | [`explained`] | where the time of a run went, as JSON and in words |
 //! | [`trace_metrics`], [`Inspection`] | what an input is like |
 //! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
 //! | [`registries`] | the registries as values: `destage list` and `destage show` |
@@ -32,6 +33,7 @@ mod curve;
 mod cut;
 mod devices;
 mod error;
+pub mod explained;
 mod facts;
 mod fit;
 mod grid;

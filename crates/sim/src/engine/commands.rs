@@ -8,6 +8,8 @@ use destage_base::Ticks;
 use destage_flash::media::{Command, Media, MediaConfig, Target};
 use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
 
+use crate::explain::moves;
+
 /// What a die is doing.
 #[derive(Clone, Default)]
 struct Step {
@@ -25,6 +27,16 @@ struct Phase {
     transfer: Transfer,
     plane: u32,
     page_type: u32,
+    /// It moves or erases what was there.
+    moves: bool,
+}
+
+/// A command that was issued.
+pub(super) struct Issued {
+    /// How long it takes.
+    pub time: Ticks,
+    /// It moves or erases what was there, and serves no request.
+    pub moves: bool,
 }
 
 /// The media, and what is to come on each die.
@@ -74,17 +86,21 @@ impl Commands {
             kind: operation.kind,
             transfer: operation.transfer,
             plane: (operation.at.0 >> page_bits) / blocks_per_plane,
+            moves: collects || moves(operation),
             page_type: page_type(operation.at.0 & ((1 << page_bits) - 1), page_types),
         });
         step.commands.extend(commands);
     }
 
-    /// Issues the next command of the step of `die`; how long it takes. None if the step has ended.
-    pub fn issue(&mut self, die: u32, now: Ticks) -> Option<Ticks> {
+    /// Issues the next command of the step of `die`, or waits for the map. None if the step has ended.
+    pub fn issue(&mut self, die: u32, now: Ticks) -> Option<Issued> {
         let step = &mut self.steps[die as usize];
         let Some(phase) = step.commands.pop_front() else {
             let left = step.not_before.saturating_sub(now);
-            return (left > 0).then_some(left);
+            return (left > 0).then_some(Issued {
+                time: left,
+                moves: false,
+            });
         };
         let data = match phase.transfer {
             Transfer::None => (phase.kind == Kind::Erase).then_some(0),
@@ -109,7 +125,10 @@ impl Commands {
                 data,
             },
         );
-        Some(answer.done - now)
+        Some(Issued {
+            time: answer.done - now,
+            moves: phase.moves,
+        })
     }
 
     /// How long the step of `die`, which ends `now`, collected garbage.

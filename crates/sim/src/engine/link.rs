@@ -11,6 +11,7 @@ use destage_trace::{Operation, Request};
 use super::commands::Commands;
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
 use super::mover::Mover;
+use super::witness::{Command, Witness};
 use crate::events::EventList;
 use crate::host::Identity;
 use crate::latencies::Latencies;
@@ -28,8 +29,9 @@ pub(super) struct Active {
 }
 
 /// What the device drives its commands and answers through.
-pub(super) struct Link<'a, B> {
+pub(super) struct Link<'a, B, W> {
     pub mover: B,
+    pub witness: W,
     pub events: EventList<Event>,
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
@@ -49,9 +51,9 @@ pub(super) struct Link<'a, B> {
     wants_records: bool,
 }
 
-impl<'a, B> Link<'a, B> {
+impl<'a, B, W> Link<'a, B, W> {
     pub fn new(
-        mover: B,
+        (mover, witness): (B, W),
         events: EventList<Event>,
         meter: FlashMeter,
         commands: Option<Commands>,
@@ -60,6 +62,7 @@ impl<'a, B> Link<'a, B> {
     ) -> Self {
         Self {
             mover,
+            witness,
             events,
             meter,
             commands,
@@ -91,7 +94,18 @@ impl<'a, B> Link<'a, B> {
     }
 }
 
-impl<B> Link<'_, B> {
+impl<B, W: Witness> Link<'_, B, W> {
+    #[inline]
+    fn begins(&mut self, die: u32, collects: bool, operations: &Operations, time: Ticks) {
+        self.witness.begins(&Command {
+            die,
+            collects,
+            operations,
+            timing: &self.meter.timing,
+            time,
+        });
+    }
+
     /// The command in service at `die` has ended: whether the step goes on with another.
     #[inline]
     pub fn goes_on(&mut self, die: u32) -> bool {
@@ -112,6 +126,7 @@ impl<B> Link<'_, B> {
             return false;
         };
         commands.begin(die, operations, now, map, collects);
+        self.begins(die, collects, operations, 0);
         if !self.issue(die) {
             self.meter.begin(die, now, 0);
             self.events.soon(Event::DieDone(die));
@@ -125,18 +140,19 @@ impl<B> Link<'_, B> {
         let Some(commands) = &mut self.commands else {
             return false;
         };
-        let Some(time) = commands.issue(die, now) else {
+        let Some(issued) = commands.issue(die, now) else {
             let collected = commands.collected(die, now);
             self.meter.add_gc_time(collected);
             return false;
         };
-        self.meter.begin(die, now, time);
-        self.events.after_usual(time, Event::DieDone(die));
+        self.witness.goes_on(die, issued.time, issued.moves);
+        self.meter.begin(die, now, issued.time);
+        self.events.after_usual(issued.time, Event::DieDone(die));
         true
     }
 }
 
-impl<B: Mover> Driver for Link<'_, B> {
+impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     #[inline]
     fn serve(
         &mut self,
@@ -150,6 +166,7 @@ impl<B: Mover> Driver for Link<'_, B> {
         if self.begin_commands(die, operations, map, false) {
             return Progress::Running;
         }
+        self.begins(die, false, operations, time);
         self.meter.begin(die, self.events.now(), time);
         self.events.after_usual(time, Event::DieDone(die));
         Progress::Running
@@ -163,6 +180,7 @@ impl<B: Mover> Driver for Link<'_, B> {
         }
         let time = self.meter.timing.parallel(operations);
         self.meter.add_gc_time(time);
+        self.begins(die, true, operations, time);
         self.meter.begin(die, self.events.now(), time);
         self.events.after(time, Event::DieDone(die));
         Progress::Running
@@ -180,6 +198,7 @@ impl<B: Mover> Driver for Link<'_, B> {
                 .after(time, Event::BatchedDone { position, die });
             latest = latest.max(time);
         }
+        self.begins(die, false, step.operations, latest);
         let parts = step.taken.len() as u32;
         self.meter
             .begin_batch(die, self.events.now(), latest, parts);
@@ -187,6 +206,7 @@ impl<B: Mover> Driver for Link<'_, B> {
 
     #[inline]
     fn answer(&mut self, id: u32) {
+        self.witness.answered(id);
         self.done.push_back(id);
         if !self.channel_busy {
             self.give_channel_to_done();
@@ -205,6 +225,7 @@ impl<B: Mover> Driver for Link<'_, B> {
     #[inline]
     fn record(&mut self, record: &Destage, now: Ticks) {
         self.mover.record(record);
+        self.witness.emitted(record);
         if self.wants_records {
             self.observer.destage(now, record);
         }
@@ -233,7 +254,18 @@ impl<B: Mover> Driver for Link<'_, B> {
     }
 
     #[inline]
+    fn queued(&mut self, operation: PageOperation, die: u32) {
+        self.witness.queued(operation, die);
+    }
+
+    #[inline]
+    fn slot_given(&mut self) {
+        self.witness.slot_given();
+    }
+
+    #[inline]
     fn ended(&mut self, operation: PageOperation) {
+        self.witness.ended(operation);
         self.mover.ended(operation);
     }
 }
