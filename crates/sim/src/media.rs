@@ -110,3 +110,36 @@ impl Config {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Settings;
+
+    #[test]
+    fn the_times_of_femus_profile_are_femus() {
+        let mut settings = Settings::new();
+        settings.load_profile("femu-tlc").unwrap();
+        let media = settings.resolve().unwrap().media().unwrap();
+        let ns = |times: &[u64]| times.iter().map(|ticks| ticks / 10).collect::<Vec<_>>();
+        assert_eq!(ns(&media.cells.read), [56_500, 77_500, 106_000]);
+        assert_eq!(ns(&media.cells.program), [820_500, 2_225_000, 5_734_000]);
+        assert_eq!((media.channels, media.dies_per_channel), (8, 8));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        for (pair, says) in [
+            ("flash.channels=3", "divides flash.dies = 8"),
+            ("flash.read_factors=1//2", "one to 4 numbers"),
+            ("flash.program_factors=0", "one to 4 numbers"),
+            ("flash.program_factors=1/2/3/4/5", "one to 4 numbers"),
+            ("flash.program_factors=nan", "one to 4 numbers"),
+        ] {
+            let mut settings = Settings::new();
+            settings.set_pair(pair).unwrap();
+            let error = settings.resolve().err().expect(pair).to_string();
+            assert!(error.contains(says), "{pair}: {error}");
+        }
+    }
+}
