@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use destage_base::{Lpn, Ticks};
+use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
 use destage_device::{BatchStep, Driver, PageOperation, Progress};
 use destage_flash::Operations;
@@ -98,6 +99,7 @@ impl<B: Mover> Driver for Link<'_, B> {
         self.mover.serve(die, operation, operations);
         let time = self.meter.serve(operations, map);
         self.meter.begin(die, self.events.now(), time);
+        self.mover.busy(die, time);
         self.events.after_usual(time, Event::DieDone(die));
         Progress::Running
     }
@@ -106,6 +108,7 @@ impl<B: Mover> Driver for Link<'_, B> {
         self.mover.collect_garbage(die, operations);
         let time = self.meter.collect_garbage(operations);
         self.meter.begin(die, self.events.now(), time);
+        self.mover.busy(die, time);
         self.events.after(time, Event::DieDone(die));
         Progress::Running
     }
@@ -125,6 +128,7 @@ impl<B: Mover> Driver for Link<'_, B> {
         let parts = step.taken.len() as u32;
         self.meter
             .begin_batch(die, self.events.now(), latest, parts);
+        self.mover.busy(die, latest);
     }
 
     #[inline]
@@ -172,6 +176,16 @@ impl<B: Mover> Driver for Link<'_, B> {
     #[inline]
     fn trimmed(&mut self, page: Lpn) {
         self.mover.trimmed(page);
+    }
+
+    #[inline]
+    fn read(&mut self, page: Lpn, offset: u32, from_ram: bool) {
+        self.mover.read(page, offset, from_ram);
+    }
+
+    #[inline]
+    fn look(&mut self, buffer: &Buffer) {
+        self.mover.look(buffer);
     }
 
     #[inline]

@@ -243,6 +243,7 @@ impl<'a, B: Mover> Engine<'a, B> {
     #[inline]
     fn handle(&mut self, event: Event, coming: &mut Coming<'_>) -> Outcome {
         let now = self.link.events.now();
+        self.link.mover.time(now);
         match event {
             Event::DieDone(die) => {
                 self.link.meter.end(now);
