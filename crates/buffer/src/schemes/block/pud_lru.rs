@@ -21,6 +21,7 @@
 
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use destage_base::parameter::Kind;
