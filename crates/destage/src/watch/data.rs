@@ -152,6 +152,7 @@ fn interval(interval: &Interval, begin: Ticks) -> Value {
         interval.die,
         begin,
         interval.time,
+        interval.event,
         interval.work,
         interval
             .pages

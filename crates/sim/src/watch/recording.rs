@@ -141,6 +141,8 @@ pub struct Interval {
     pub begin: Ticks,
     /// How long it took.
     pub time: Ticks,
+    /// The event with which it began.
+    pub event: u32,
     /// What it was for, in a word.
     pub work: &'static str,
     /// The pages it read or wrote for others; none of garbage collection.

@@ -37,6 +37,8 @@ pub struct Watcher<'r> {
     submitted: Option<u32>,
     /// What is about to be seen.
     coming: Option<What>,
+    /// A read that waits for room; seen after what makes it.
+    read: Option<What>,
     /// What the buffer showed last.
     tokens: Vec<Token>,
     /// Tokens that changes hold.
@@ -60,6 +62,7 @@ impl<'r> Watcher<'r> {
             requests: BTreeMap::new(),
             submitted: None,
             coming: None,
+            read: None,
             tokens: Vec::new(),
             kept: 0,
             resident: 0,
@@ -135,6 +138,11 @@ impl<'r> Watcher<'r> {
             die,
             begin: self.now,
             time: 0,
+            // A read is seen only after it has begun.
+            event: match self.coming {
+                None => self.next_event().saturating_sub(1),
+                Some(_) => self.next_event(),
+            },
             work,
             pages: Vec::new(),
             record: None,
@@ -302,6 +310,7 @@ impl Mover for Watcher<'_> {
             event,
             programs: (pages.len() + record.pads.len()) as u32,
         });
+        self.read = self.coming.take();
         self.coming = Some(What::Destage(WatchedRecord {
             cause: record.cause,
             grouping: record.grouping,
@@ -345,7 +354,7 @@ impl Mover for Watcher<'_> {
     }
 
     fn look(&mut self, buffer: &Buffer) {
-        let coming = self.coming.take();
+        let coming = self.coming.take().or_else(|| self.read.take());
         if self.has_stopped() {
             return;
         }
