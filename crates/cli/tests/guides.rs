@@ -63,6 +63,12 @@ fn curves() {
 }
 
 #[test]
+fn watching() {
+    let said = run("WATCH.md", 2);
+    assert!(said.contains("bplru.html"), "{said}");
+}
+
+#[test]
 fn the_prototype_by_hand() {
     run("PROTOTYPE.md", 1);
 }

@@ -22,7 +22,7 @@ const dies = {
   // Length of the window in ticks: some steps of the usual length.
   length: (() => {
     const times = intervals.map((step) => step.end - step.begin).sort((one, other) => one - other);
-    return Math.max(24 * (times[times.length >> 1] ?? 0), 1e6);
+    return Math.max(14 * (times[times.length >> 1] ?? 0), 1e6);
   })(),
   bars: [],
 };
