@@ -175,8 +175,8 @@ fn a_page_to_watch_does_not_change_results_and_is_written_whole_or_not_at_all() 
             "x.html",
         ];
         let outcome = place.run(&[&workload[..], more].concat());
-        assert_eq!(outcome.code, 2, "{more:?}");
-        assert!(outcome.stderr.contains(expected), "{}", outcome.stderr);
+        assert_eq!(outcome.status, 2, "{more:?}");
+        assert!(outcome.errors.contains(expected), "{}", outcome.errors);
         assert!(
             !place.files().iter().any(|name| name.starts_with("x.html")),
             "{:?}",

@@ -163,7 +163,10 @@ fn a_page_is_equal_for_equal_inputs_and_holds_nothing_from_elsewhere() {
     let one = page();
     assert_eq!(one, page());
     for name in ["title", "style", "data", "scripts"] {
-        assert!(!one.contains(&format!("{{{{{name}}}}}")), "{name} is not filled in");
+        assert!(
+            !one.contains(&format!("{{{{{name}}}}}")),
+            "{name} is not filled in"
+        );
     }
     for outside in ["http://", "https://", "src=", "@import"] {
         assert!(!one.contains(outside), "{outside}");

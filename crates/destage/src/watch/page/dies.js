@@ -83,12 +83,21 @@ function drawDies(index) {
   pen.beginPath();
   pen.rect(LABEL, 0, width - LABEL, height);
   pen.clip();
+  // The request of now, from its arrival to its answer.
+  const request = requestAt(index);
+  if (request) {
+    pen.fillStyle = colour("about");
+    pen.globalAlpha = 0.12;
+    const end = request.response === null ? to : request.arrival + request.response;
+    pen.fillRect(x(request.arrival), 0, x(end) - x(request.arrival), height - AXIS);
+    pen.globalAlpha = 1;
+  }
   for (const step of stepsWithin(from, to)) {
     const top = step.die * row + 3;
     const left = x(step.begin);
     const right = Math.max(x(step.end), left + 1);
     // What has not begun yet is only hinted at.
-    pen.globalAlpha = step.event <= index ? 1 : 0.22;
+    pen.globalAlpha = step.event <= index ? 1 : 0.3;
     const sum = step.parts.reduce((sum, part) => sum + part.time, 0) || 1;
     let at = left;
     for (const part of step.parts) {
@@ -110,15 +119,6 @@ function drawDies(index) {
   }
   pen.globalAlpha = 1;
 
-  // The request of now, from its arrival to its answer.
-  const request = requestAt(index);
-  if (request) {
-    pen.fillStyle = colour("about");
-    pen.globalAlpha = 0.12;
-    const end = request.response === null ? to : request.arrival + request.response;
-    pen.fillRect(x(request.arrival), 0, x(end) - x(request.arrival), height - AXIS);
-    pen.globalAlpha = 1;
-  }
   const ticks = [1, 2, 5].flatMap((digit) => [-3, -2, -1, 0, 1, 2, 3, 4, 5].map((power) => digit * 10 ** power)).sort((one, other) => one - other);
   const step = (ticks.find((tick) => (tick * TICKS_PER_MS) / dies.length > 0.14 * Math.min(1, 700 / width)) ?? 1e5) * TICKS_PER_MS;
   pen.fillStyle = pen.strokeStyle = colour("faint");

@@ -59,11 +59,21 @@ function eventWords(event) {
 
 // What a die begins that is worth a sentence.
 function stepWords(step) {
-  const merges = step.merges.map((merge) => `${merge.kind} merge of block ${merge.block}, ${several(merge.copies, "copy").replace("copys", "copies")}, ${several(merge.erases, "erase")}`);
+  const merges = step.merges.map((merge) => `${merge.kind} merge of block ${merge.block}, ${several(merge.copies, "page")} copied, ${several(merge.erases, "block")} erased`);
   if (merges.length) return `Die ${step.die}: ${merges.join("; ")}.`;
   if (step.work === "garbage collection") return `Die ${step.die} collects garbage: ${partWords(step)}.`;
   return "";
 }
 
-const CAUSE_WORDS = { host: "", pad: "padding ", copy: "copy ", map: "map ", wear: "wear-levelling ", mount: "mount " };
-const partWords = (step) => step.parts.map((part) => several(part.count, `${CAUSE_WORDS[part.cause]}${part.kind}`)).join(", ");
+// What flash did in a step: pages read, programmed and copied, blocks erased.
+function partWords(step) {
+  const words = { host: "page", pad: "padding page", copy: "page", map: "page of the map", wear: "page", mount: "page" };
+  return step.parts.map(({ kind, cause, count }) => {
+    const moves = cause === "copy" || cause === "wear";
+    if (kind === "erase") return `${several(count, "block")} erased`;
+    // A copy is a read and a program.
+    if (moves && kind === "read") return "";
+    const pages = words[cause].replace("page", count === 1 ? "page" : "pages");
+    return `${count} ${pages} ${kind === "read" ? "read" : moves ? "copied" : "programmed"}`;
+  }).filter(Boolean).join(", ");
+}
