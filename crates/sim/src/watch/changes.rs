@@ -1,8 +1,10 @@
 //! What has changed between two sequences of tokens, in few splices.
 //!
-//! Almost every token stands once in its sequence. So the tokens that stand once in both are matched, as many as keep their
-//! order (the longest increasing run of places), and what lies between two of them is replaced. That is O(n log n) whatever
-//! changed, and a page that moves to the front of a list takes two splices however long the list is.
+//! Most events insert a little and take out a little: both sequences are followed side by side, and where they part, the nearest
+//! places from which they agree again are looked for. If there are none nearby, the rest is matched as a whole. Almost every
+//! token stands once in its sequence, so those that stand once in both are kept, as many as keep their order (the longest
+//! increasing run of places), and what lies between two of them is replaced. That is O(n log n) whatever changed, and a page
+//! that moves to the front of a list takes two splices however long the list is.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -20,30 +22,72 @@ pub struct Splice<T = Token> {
     pub inserted: Vec<T>,
 }
 
+/// Tokens that are looked ahead, of both sequences together: more than a block has, mostly.
+const AHEAD: usize = 160;
+/// Tokens that have to be equal for two places to agree.
+const ALIKE: usize = 3;
+
 /// The splices that make `new` of `old`, to be applied in their order.
 #[must_use]
 pub fn changes<T: Clone + Eq + Hash>(old: &[T], new: &[T]) -> Vec<Splice<T>> {
-    let alike = |one: &mut dyn Iterator<Item = (&T, &T)>| one.take_while(|(a, b)| a == b).count();
-    let head = alike(&mut old.iter().zip(new));
-    let (old, new) = (&old[head..], &new[head..]);
-    let tail = alike(&mut old.iter().rev().zip(new.iter().rev()));
-    let (old, new) = (&old[..old.len() - tail], &new[..new.len() - tail]);
-
     let mut splices = Vec::new();
+    let (mut from_old, mut from_new) = (0, 0);
+    loop {
+        let (rest_old, rest_new) = (&old[from_old..], &new[from_new..]);
+        let pairs = rest_old.iter().zip(rest_new);
+        let alike = pairs.take_while(|(one, other)| one == other).count();
+        (from_old, from_new) = (from_old + alike, from_new + alike);
+        let (rest_old, rest_new) = (&rest_old[alike..], &rest_new[alike..]);
+        if rest_old.is_empty() && rest_new.is_empty() {
+            return splices;
+        }
+        let Some((removed, inserted)) = agreement(rest_old, rest_new) else {
+            match_all(rest_old, rest_new, from_new, &mut splices);
+            return splices;
+        };
+        splices.push(Splice {
+            // What stands before is new already.
+            at: from_new as u32,
+            removed: removed as u32,
+            inserted: rest_new[..inserted].to_vec(),
+        });
+        (from_old, from_new) = (from_old + removed, from_new + inserted);
+    }
+}
+
+/// The nearest places from which `old` and `new`, which differ at once, agree.
+fn agreement<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
+    let agree = |(from_old, from_new): &(usize, usize)| match (
+        old.get(*from_old..),
+        new.get(*from_new..),
+    ) {
+        (Some(old), Some(new)) => old.iter().take(ALIKE).eq(new.iter().take(ALIKE)),
+        _ => false,
+    };
+    (1..=AHEAD)
+        .flat_map(|both| (0..=both).map(move |removed| (removed, both - removed)))
+        .find(agree)
+}
+
+/// Adds the splices that make `new` of `old`, which stand behind `start` tokens.
+fn match_all<T: Clone + Eq + Hash>(
+    old: &[T],
+    new: &[T],
+    start: usize,
+    splices: &mut Vec<Splice<T>>,
+) {
     let (mut from_old, mut from_new) = (0, 0);
     let end = (old.len(), new.len());
     for (until_old, until_new) in anchors(old, new).into_iter().chain([end]) {
         if until_old > from_old || until_new > from_new {
             splices.push(Splice {
-                // What stands before is new already.
-                at: (head + from_new) as u32,
+                at: (start + from_new) as u32,
                 removed: (until_old - from_old) as u32,
                 inserted: new[from_new..until_new].to_vec(),
             });
         }
         (from_old, from_new) = (until_old + 1, until_new + 1);
     }
-    splices
 }
 
 /// Places of equal tokens in `old` and `new`, ascending in both.
@@ -110,6 +154,9 @@ mod tests {
             };
             let (old, new) = (sequence(9), sequence(9));
             assert_eq!(apply(&old, &changes(&old, &new)), new, "{old:?}");
+            let mut matched = Vec::new();
+            match_all(&old, &new, 0, &mut matched);
+            assert_eq!(apply(&old, &matched), new, "{old:?}");
         }
     }
 
@@ -123,5 +170,16 @@ mod tests {
         let sizes = splices.iter().map(|one| (one.removed, one.inserted.len()));
         assert_eq!(sizes.collect::<Vec<_>>(), [(0, 1), (1, 0)]);
         assert_eq!(apply(&old, &splices), new);
+    }
+
+    #[test]
+    fn what_moves_as_a_whole_is_kept_where_it_is_cheaper() {
+        let old: Vec<u64> = (0..1000).collect();
+        let mut new = old.clone();
+        new.rotate_left(400);
+        let splices = changes(&old, &new);
+        assert_eq!(apply(&old, &splices), new);
+        let inserted: usize = splices.iter().map(|one| one.inserted.len()).sum();
+        assert_eq!(inserted, 400);
     }
 }
