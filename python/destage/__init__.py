@@ -31,7 +31,7 @@ from destage._registries import (
     profiles,
     workloads,
 )
-from destage._results import Answers, Curves, DestageWarning, Reproduction, Result, Results, Run
+from destage._results import Answers, Curves, DestageWarning, Reproduction, Result, Results, Run, Series
 from destage._scheme import Scheme
 from destage._work import compare, curve, reproduce, simulate, size, study
 
@@ -51,6 +51,7 @@ __all__ = [
     "Results",
     "Row",
     "Run",
+    "Series",
     "Scheme",
     "Trace",
     "TraceError",

@@ -28,16 +28,19 @@ def simulate(
 
     Names are those of the command line: `buffer="bplru:pad=false"`, `settings={"flash.dies": 4}`. What is None is as the
     profile has it. `settings` win over everything else; a path is a file of them, which the other arguments win over.
-    `watch="FILE.html"` writes a page that shows the device work.
+    `responses` asks for `Result.responses`, `series` for `Result.series` and `Result.explained`. `watch="FILE.html"` writes a
+    page that shows the device work.
     """
     given, of_trace = _inputs.of(trace)
     chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
+    if series:
+        chosen.explain()
     with Progress() as progress:
         text, warnings, columns, page = _core.simulate(given, chosen, responses, watch is not None, progress.tell)
     _results.warn(warnings)
     if watch is not None and page is not None:
         _write(watch, page)
-    return Result(text, _structured(columns), series)
+    return Result(text, _structured(columns))
 
 
 def _write(path: str | os.PathLike[str], text: str) -> None:

@@ -480,6 +480,12 @@ impl Buffer {
         self.resident.close_dirty_periods(now);
     }
 
+    /// When the page that has been dirty longest became so, those being programmed included. Takes a look at every page.
+    #[must_use]
+    pub fn oldest_dirty_since(&self) -> Option<Ticks> {
+        self.resident.oldest_dirty_since()
+    }
+
     /// How long pages were dirty whose dirty period has ended since the last call; none unless
     /// [`BufferConfig::notes_dirty_ages`].
     pub fn take_dirty_ages(&mut self) -> impl Iterator<Item = Ticks> + '_ {

@@ -418,6 +418,19 @@ impl Resident {
         }
     }
 
+    /// When the page that has been dirty longest became so, those being programmed included. Looks at every slot.
+    #[must_use]
+    pub fn oldest_dirty_since(&self) -> Option<Ticks> {
+        let slots = self.status.iter().enumerate();
+        slots
+            .filter_map(|(index, status)| match status {
+                _ if status.in_flight > 0 => Some(self.programming_since(index)),
+                _ if status.state == State::Dirty => Some(self.map.stamp(index as u32)),
+                _ => None,
+            })
+            .min()
+    }
+
     #[inline]
     fn end_dirty_period(&mut self, now: Ticks, since: Ticks) {
         let age = now.saturating_sub(since);

@@ -10,6 +10,7 @@ use destage_sim::metrics::{self, Metrics};
 use crate::args::{Noise, RunArguments};
 use crate::choices;
 use crate::errors::{Failure, command, report_line, warn};
+use crate::explain;
 use crate::logs::Logs;
 use crate::output::files::PendingFile;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
@@ -22,7 +23,11 @@ use crate::progress::Progress;
 pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Failure> {
     let started = Instant::now();
     let common = &arguments.common;
-    let combination = Combination::new(&choices::settings(common, typed)?)?;
+    let mut settings = choices::settings(common, typed)?;
+    if arguments.explain {
+        settings.explain();
+    }
+    let combination = Combination::new(&settings)?;
     let trace = arguments.trace.as_deref();
     let input = choices::input(arguments.trace.as_ref(), common)?;
 
@@ -171,10 +176,11 @@ fn for_people(manifest: &Manifest, record: &Record) -> String {
     let table = metrics_table(&record.metrics);
     let wall = manifest.wall_time_s;
     format!(
-        "{}\n{}{}\nwall time {wall:.2} s\n",
+        "{}\n{}{}{}\nwall time {wall:.2} s\n",
         describe(record),
         table.text(),
-        summary::remarks(std::slice::from_ref(record))
+        summary::remarks(std::slice::from_ref(record)),
+        explain::of_run(record)
     )
 }
 

@@ -18,6 +18,7 @@
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
 //! | [`watch`](watch()), [`Watched`] | a run whose beginning is recorded, as a page that shows the device work |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
+//! | [`explained`] | where the time of a run went, as JSON and in words |
 //! | [`trace_metrics`], [`Inspection`] | what an input is like |
 //! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
 //! | [`registries`] | the registries as values: `destage list` and `destage show` |
@@ -33,6 +34,7 @@ mod curve;
 mod cut;
 mod devices;
 mod error;
+pub mod explained;
 mod facts;
 mod fit;
 mod grid;

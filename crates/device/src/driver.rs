@@ -117,6 +117,16 @@ pub trait Driver {
         let _ = buffer;
     }
 
+    /// `operation` has joined the queue of `die`.
+    #[inline]
+    fn queued(&mut self, operation: PageOperation, die: u32) {
+        let _ = (operation, die);
+    }
+
+    /// A page of a request that waited for a slot has one. If the request waited for nothing else, its answer follows.
+    #[inline]
+    fn slot_given(&mut self) {}
+
     /// `operation` has ended.
     #[inline]
     fn ended(&mut self, operation: PageOperation) {

@@ -46,6 +46,8 @@ pub struct Config {
     pub capacity_bytes: Option<u64>,
     /// The state the device begins in, if a file keeps it.
     pub(crate) state: Option<Arc<State>>,
+    /// Runs are explained. It changes no result, and so is no parameter.
+    pub explain: bool,
 }
 
 impl Config {
@@ -66,6 +68,7 @@ impl Config {
             ftl_row,
             capacity_bytes: None,
             state: None,
+            explain: false,
         }
     }
 

@@ -8,6 +8,7 @@
 //! | [`run`] | from a configuration and requests to results, all at once or as requests come |
 //! | [`engine`] | the event-driven run, with [`host`], [`events`] |
 //! | [`op_count`] | the run without a clock |
+//! | [`explain`] | where the time of a run goes |
 //! | [`curve`] | every size of a page-level LRU buffer in one pass |
 //! | [`power`] | the run with bytes, whose power fails |
 //! | [`paging`], [`source`] | requests become pages |
@@ -26,6 +27,7 @@ pub mod curve;
 pub mod engine;
 pub mod error;
 pub mod events;
+pub mod explain;
 pub mod host;
 pub mod latencies;
 pub mod measured;

@@ -104,7 +104,7 @@ impl Device {
             }
             if self.dies.places_writes() {
                 // All have a die before anything begins.
-                self.dies.push_and_stir(*operation);
+                self.dies.push_and_stir(*operation, driver);
             } else {
                 self.enqueue(*operation, now, driver)?;
             }

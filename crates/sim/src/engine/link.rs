@@ -11,6 +11,7 @@ use destage_trace::{Operation, Request};
 
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
 use super::mover::Mover;
+use super::witness::{Command, Witness};
 use crate::events::EventList;
 use crate::host::Identity;
 use crate::latencies::Latencies;
@@ -28,8 +29,9 @@ pub(super) struct Active {
 }
 
 /// What the device drives its commands and answers through.
-pub(super) struct Link<'a, B> {
+pub(super) struct Link<'a, B, W> {
     pub mover: B,
+    pub witness: W,
     pub events: EventList<Event>,
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
@@ -47,9 +49,9 @@ pub(super) struct Link<'a, B> {
     wants_records: bool,
 }
 
-impl<'a, B> Link<'a, B> {
+impl<'a, B, W> Link<'a, B, W> {
     pub fn new(
-        mover: B,
+        (mover, witness): (B, W),
         events: EventList<Event>,
         meter: FlashMeter,
         destage_response: Latencies,
@@ -57,6 +59,7 @@ impl<'a, B> Link<'a, B> {
     ) -> Self {
         Self {
             mover,
+            witness,
             events,
             meter,
             active: Slab::default(),
@@ -87,7 +90,20 @@ impl<'a, B> Link<'a, B> {
     }
 }
 
-impl<B: Mover> Driver for Link<'_, B> {
+impl<B, W: Witness> Link<'_, B, W> {
+    #[inline]
+    fn begins(&mut self, die: u32, collects: bool, operations: &Operations, time: Ticks) {
+        self.witness.begins(&Command {
+            die,
+            collects,
+            operations,
+            timing: &self.meter.timing,
+            time,
+        });
+    }
+}
+
+impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     #[inline]
     fn serve(
         &mut self,
@@ -98,6 +114,7 @@ impl<B: Mover> Driver for Link<'_, B> {
     ) -> Progress {
         self.mover.serve(die, operation, operations);
         let time = self.meter.serve(operations, map);
+        self.begins(die, false, operations, time);
         self.meter.begin(die, self.events.now(), time);
         self.mover.busy(die, time);
         self.events.after_usual(time, Event::DieDone(die));
@@ -107,6 +124,7 @@ impl<B: Mover> Driver for Link<'_, B> {
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
         self.mover.collect_garbage(die, operations);
         let time = self.meter.collect_garbage(operations);
+        self.begins(die, true, operations, time);
         self.meter.begin(die, self.events.now(), time);
         self.mover.busy(die, time);
         self.events.after(time, Event::DieDone(die));
@@ -125,6 +143,7 @@ impl<B: Mover> Driver for Link<'_, B> {
                 .after(time, Event::BatchedDone { position, die });
             latest = latest.max(time);
         }
+        self.begins(die, false, step.operations, latest);
         let parts = step.taken.len() as u32;
         self.meter
             .begin_batch(die, self.events.now(), latest, parts);
@@ -133,6 +152,7 @@ impl<B: Mover> Driver for Link<'_, B> {
 
     #[inline]
     fn answer(&mut self, id: u32) {
+        self.witness.answered(id);
         self.done.push_back(id);
         if !self.channel_busy {
             self.give_channel_to_done();
@@ -151,6 +171,7 @@ impl<B: Mover> Driver for Link<'_, B> {
     #[inline]
     fn record(&mut self, record: &Destage, now: Ticks) {
         self.mover.record(record);
+        self.witness.emitted(record);
         if self.wants_records {
             self.observer.destage(now, record);
         }
@@ -189,7 +210,18 @@ impl<B: Mover> Driver for Link<'_, B> {
     }
 
     #[inline]
+    fn queued(&mut self, operation: PageOperation, die: u32) {
+        self.witness.queued(operation, die);
+    }
+
+    #[inline]
+    fn slot_given(&mut self) {
+        self.witness.slot_given();
+    }
+
+    #[inline]
     fn ended(&mut self, operation: PageOperation) {
+        self.witness.ended(operation);
         self.mover.ended(operation);
     }
 }

@@ -6,8 +6,9 @@ use destage_trace::Request;
 use super::{Config, RunResult};
 use crate::engine::{Engine, Mover};
 use crate::error::SimError;
+use crate::explain::{Explained, Explaining};
 use crate::meter::FlashMeter;
-use crate::metrics::{Scope, collect, series};
+use crate::metrics::{Scope, collect, learnt};
 use crate::observer::Observer;
 use crate::op_count::Count;
 use crate::parameters::Wearout;
@@ -79,6 +80,7 @@ pub struct Simulation<'a, B = ()> {
 
 enum Kind<'a, B> {
     Timed(Box<Engine<'a, B>>),
+    Explained(Box<Engine<'a, B, Explaining>>),
     Counted(Box<Count<'a>>),
 }
 
@@ -118,13 +120,23 @@ impl<'a, B: Mover> Simulation<'a, B> {
         let (timing, dies) = (config.timing(), config.geometry().dies);
         let kind = if timed {
             let engine = config.engine(prepass.span_pages);
-            let engine = Engine::new(engine, origin, device, (timing, dies), mover, observer);
-            Kind::Timed(Box::new(engine))
+            let clocked = (timing, dies);
+            if config.explain {
+                let witness = (mover, Explaining::new(dies));
+                let engine = Engine::witnessed(engine, origin, device, clocked, witness, observer);
+                Kind::Explained(Box::new(engine))
+            } else {
+                let engine = Engine::new(engine, origin, device, clocked, mover, observer);
+                Kind::Timed(Box::new(engine))
+            }
         } else {
             let addressing = config.addressing(prepass.span_pages);
             let meter = FlashMeter::new(timing, dies);
             let (warmup, ages) = (config.warmup(), config.typed.sim.dirty_ages);
-            let count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
+            let mut count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
+            if config.explain {
+                count.explain();
+            }
             Kind::Counted(Box::new(count))
         };
         Ok(Self {
@@ -141,6 +153,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         match &mut self.kind {
             Kind::Timed(engine) => engine.feed(requests),
+            Kind::Explained(engine) => engine.feed(requests),
             Kind::Counted(count) => count.feed(requests),
         }
     }
@@ -150,14 +163,23 @@ impl<'a, B: Mover> Simulation<'a, B> {
     /// # Errors
     /// As of [`Simulation::feed`].
     pub fn finish(self) -> Result<RunResult, SimError> {
-        let measured = match self.kind {
-            Kind::Timed(engine) => engine.finish()?,
+        let (measured, explained) = match self.kind {
+            Kind::Timed(engine) => (engine.finish()?.0, None),
+            Kind::Explained(engine) => {
+                let (measured, witness) = engine.finish()?;
+                (measured, Some(witness.finish()))
+            }
             Kind::Counted(count) => count.finish(self.config.typed.sim.drain)?,
         };
         Ok(RunResult {
             parameters: self.config.parameters(),
             metrics: collect(&measured, &self.scope),
-            series: series(measured.scheme_series),
+            explained: explained.map(|explained| {
+                Box::new(Explained {
+                    scheme: learnt(measured.scheme_series),
+                    ..explained
+                })
+            }),
         })
     }
 }
