@@ -19,13 +19,14 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which 
 
 SETTINGS = {"flash.pages_per_block": 16, "flash.summary_page": False}
 MIXED = {"requests": 500, "footprint_pages": 2048, "random_pages": 256, "max_pages": 4}
+BURSTS = {"requests": 400, "footprint_pages": 256, "burst_requests": 40, "mean_pause_ms": 30, "mean_interarrival_ms": 0.3}
 # Scheme, layer, dies, workload, and the button that leads to what is worth a picture.
 SCENES: dict[str, tuple[str, str, int, str, dict[str, Any], str]] = {
     "lru": ("lru", "page", 4, "mixed", MIXED, "worst"),
     "bplru": ("bplru", "bast", 2, "mixed", MIXED, "merge"),
     "bpac": ("bpac:bpac_period=200", "bast", 2, "mixed", MIXED, "eviction"),
     "epo": ("epo", "page", 8, "mixed", MIXED, "eviction"),
-    "apu-lru": ("apu-lru:ways=4", "page", 4, "bursts", {"requests": 400, "footprint_pages": 512}, "worst"),
+    "apu-lru": ("apu-lru:ways=4", "page", 4, "bursts", BURSTS, "idle"),
     "lar": ("lar", "page", 2, "mixed", MIXED, "eviction"),
 }
 

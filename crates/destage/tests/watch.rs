@@ -162,7 +162,7 @@ fn a_page_is_equal_for_equal_inputs_and_holds_nothing_from_elsewhere() {
     };
     let one = page();
     assert_eq!(one, page());
-    for name in ["title", "style", "data", "scripts"] {
+    for name in ["title", "heading", "style", "data", "scripts"] {
         assert!(
             !one.contains(&format!("{{{{{name}}}}}")),
             "{name} is not filled in"

@@ -44,8 +44,8 @@ impl Watched {
     pub fn to_html(&self) -> String {
         // Within a script element only this could end it.
         let data = data::of(self).to_string().replace('<', "\\u003c");
-        let [name, ..] = self.scheme;
-        let title = format!("{name} at work on {}", self.outcome.record.trace);
+        let heading = format!("{} at work", self.scheme[0]);
+        let title = format!("{heading} on {}", self.outcome.record.trace);
         let mut page = String::with_capacity(data.len() + (1 << 16));
         let mut rest = PAGE;
         while let Some((before, after)) = rest.split_once("{{") {
@@ -53,6 +53,7 @@ impl Watched {
             let (name, after) = after.split_once("}}").unwrap_or((after, ""));
             match name {
                 "title" => page.push_str(&escaped(&title)),
+                "heading" => page.push_str(&escaped(&heading)),
                 "style" => page.push_str(STYLE),
                 "data" => page.push_str(&data),
                 _ => SCRIPTS.iter().for_each(|script| page.push_str(script)),

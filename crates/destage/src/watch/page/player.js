@@ -99,6 +99,7 @@ const actions = {
   "request-back": () => go(arrivals.findLast((index) => index < player.index) ?? 0),
   worst: () => worst && go(arrivals[worst.index]),
   eviction: () => jump((event) => event.kind === "destage" && event.of.cause === "evict", "eviction"),
+  idle: () => jump((event) => event.kind === "destage" && event.of.cause === "idle", "write-back in idle time"),
   merge: () => jump((event) => begunWith[event.index].some((step) => step.merges.length), "merge"),
   collection: () => jump((event) => begunWith[event.index].some((step) => step.work === "garbage collection"), "garbage collection"),
   "zoom-in": () => { zoom(0.5); drawDies(player.index); },
@@ -110,7 +111,7 @@ byId("slider").addEventListener("input", () => go(Number(byId("slider").value)))
 
 const KEYS = {
   " ": "play", ArrowRight: "event-on", ArrowLeft: "event-back", "Shift+ArrowRight": "request-on", "Shift+ArrowLeft": "request-back",
-  w: "worst", e: "eviction", m: "merge", g: "collection", "+": "zoom-in", "=": "zoom-in", "-": "zoom-out",
+  w: "worst", e: "eviction", i: "idle", m: "merge", g: "collection", "+": "zoom-in", "=": "zoom-in", "-": "zoom-out",
 };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "SELECT") return;
