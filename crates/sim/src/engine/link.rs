@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use destage_base::{Lpn, Ticks};
+use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
 use destage_device::{BatchStep, Driver, PageOperation, Progress};
 use destage_flash::Operations;
@@ -168,6 +169,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         }
         self.begins(die, false, operations, time);
         self.meter.begin(die, self.events.now(), time);
+        self.mover.busy(die, time);
         self.events.after_usual(time, Event::DieDone(die));
         Progress::Running
     }
@@ -182,6 +184,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         self.meter.add_gc_time(time);
         self.begins(die, true, operations, time);
         self.meter.begin(die, self.events.now(), time);
+        self.mover.busy(die, time);
         self.events.after(time, Event::DieDone(die));
         Progress::Running
     }
@@ -202,6 +205,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         let parts = step.taken.len() as u32;
         self.meter
             .begin_batch(die, self.events.now(), latest, parts);
+        self.mover.busy(die, latest);
     }
 
     #[inline]
@@ -251,6 +255,16 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     #[inline]
     fn trimmed(&mut self, page: Lpn) {
         self.mover.trimmed(page);
+    }
+
+    #[inline]
+    fn read(&mut self, page: Lpn, offset: u32, from_ram: bool) {
+        self.mover.read(page, offset, from_ram);
+    }
+
+    #[inline]
+    fn look(&mut self, buffer: &Buffer) {
+        self.mover.look(buffer);
     }
 
     #[inline]

@@ -274,6 +274,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     #[inline]
     fn handle(&mut self, event: Event, coming: &mut Coming<'_>) -> Outcome {
         let now = self.link.events.now();
+        self.link.mover.time(now);
         self.link.witness.moment(now, &self.device);
         match event {
             Event::DieDone(die) => {
