@@ -34,11 +34,7 @@ impl Config {
                 self.typed.sim.write_order
             ));
         }
-        if self.media().is_some() {
-            return refuse(
-                "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors: bytes are not moved command by command; expected their defaults".to_owned(),
-            );
-        }
+        self.check_whole_steps("bytes are moved")?;
         if !self.is_timed() {
             return refuse("sim.costing = op_count: has no clock; expected event".to_owned());
         }

@@ -71,6 +71,16 @@ impl Config {
         })
     }
 
+    /// Why something is not possible that is only `done` where a step of a die is known as a whole, if it is not.
+    pub(crate) fn check_whole_steps(&self, done: &str) -> Result<(), SimError> {
+        match self.media() {
+            None => Ok(()),
+            Some(_) => Err(SimError::Config(format!(
+                "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors: {done} only where commands are not timed one by one; expected their defaults"
+            ))),
+        }
+    }
+
     /// What does not fit together.
     pub(crate) fn check_media(&self) -> Result<(), SimError> {
         let flash = &self.typed.flash;
