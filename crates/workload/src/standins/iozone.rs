@@ -2,8 +2,8 @@
 //!
 //! As IOzone does it: files from 64 KiB to 512 MiB, each with records from 4 KiB (64 KiB for files above 16 MiB) to
 //! 16 MiB; for each of these the tests write, rewrite, random write, record rewrite, fwrite and frewrite, with a flush
-//! at the end of each. Those that read take time and no more. A result is a line in a file, which grows by a cluster
-//! now and then: files behind it no longer begin where a record does in its block.
+//! at the end of each. Those that read take time and no more. Results go to a file on the same volume, which grows by a
+//! cluster now and then; files behind that begin a page further on in a block, which leaves slivers of blocks to FAB.
 //!
 //! Windows writes records of up to 256 KiB from its cache at the flush, in pieces of up to 4 MiB. Of longer ones each
 //! 256 KiB is written as soon as the next begins, and the last of each record at the flush or by the lazy writer. The
@@ -11,6 +11,8 @@
 //!
 //! Draws: one for each record of a random write.
 
+#[cfg(test)]
+mod tests;
 mod volume;
 
 use crate::shared::{
@@ -59,8 +61,8 @@ const FILES: (u64, u64) = (64 * KIB, 512 * MIB);
 const RECORDS: (u64, u64) = (4 * KIB, 16 * MIB);
 const CROSSOVER: u64 = 16 * MIB;
 const LARGE_RECORD: u64 = 64 * KIB;
-/// After so many lines the file of results is a cluster longer.
-const LINES_OF_CLUSTER: u64 = 20;
+/// After so many results their file is a cluster longer: 273 bytes for each.
+const RESULTS_OF_CLUSTER: u64 = 15;
 /// What the cache of Windows maps at a time, and writes at once when a record goes on behind it.
 const VIEW: u64 = 256 * KIB;
 /// Of a range so long the cache writes 1 MiB first, then pieces of 4 MiB.
@@ -119,7 +121,7 @@ struct Iozone {
     volume: Volume,
     file: u64,
     record: u64,
-    lines: u64,
+    results: u64,
 }
 
 impl Test {
@@ -152,7 +154,7 @@ impl Iozone {
             volume: Volume::new(0.0),
             file: FILES.0,
             record: RECORDS.0,
-            lines: 0,
+            results: 0,
         }
     }
 
@@ -177,8 +179,8 @@ impl Iozone {
             self.wait(test.pause_ms(self.file, self.record));
         }
         self.volume.remove();
-        self.lines += 1;
-        if self.lines.is_multiple_of(LINES_OF_CLUSTER) {
+        self.results += 1;
+        if self.results.is_multiple_of(RESULTS_OF_CLUSTER) {
             self.volume.grow_another();
         }
         self.record *= 2;
