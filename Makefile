@@ -64,6 +64,10 @@ fmt: ## format everything
 no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
 
+.PHONY: oracle
+oracle: setup ## reference results of other simulators' flash, operation by operation; ROWS=FILE is another file of the same columns
+	$(if $(ROWS),DESTAGE_ROWS=$(abspath $(ROWS))) $(CARGO) test --locked -p destage-tests --test media -- --include-ignored --nocapture
+
 .PHONY: fitted
 fitted: setup ## stand-ins against their recorded traces on three seeds; `make test` has the first
 	DESTAGE_SEEDS=3 $(CARGO) test --locked -p destage-tests --test fitted -- --include-ignored

@@ -123,8 +123,8 @@ class Study:
 
 def main(arguments: Sequence[str]) -> int: ...
 def simulate(
-    input: Input, settings: Settings, responses: bool, tell: _Tell
-) -> tuple[str, list[str], tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8]] | None]: ...
+    input: Input, settings: Settings, responses: bool, watch: bool, tell: _Tell
+) -> tuple[str, list[str], tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.uint8]] | None, str | None]: ...
 def compare(
     inputs: Sequence[Input],
     settings: Settings,

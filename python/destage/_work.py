@@ -25,21 +25,38 @@ def simulate(
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     responses: bool = False,
     series: bool = False,
+    watch: str | os.PathLike[str] | None = None,
 ) -> Result:
     """One run: `trace` (a path, a `Trace` or a `Workload`) on one buffer over one translation layer.
 
     Names are those of the command line: `buffer="bplru:pad=false"`, `settings={"flash.dies": 4}`. What is None is as the
     profile has it. `settings` win over everything else; a path is a file of them, which the other arguments win over.
-    `responses` asks for `Result.responses`, `series` for `Result.series` and `Result.explained`.
+    `responses` asks for `Result.responses`, `series` for `Result.series` and `Result.explained`. `watch="FILE.html"` writes a
+    page that shows the device work.
     """
     given, of_trace = _inputs.of(trace)
     chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
     if series:
         chosen.explain()
     with Progress() as progress:
-        text, warnings, columns = _core.simulate(given, chosen, responses, progress.tell)
+        text, warnings, columns, page = _core.simulate(given, chosen, responses, watch is not None, progress.tell)
     _results.warn(warnings)
+    if watch is not None and page is not None:
+        _write(watch, page)
     return Result(text, _structured(columns))
+
+
+def _write(path: str | os.PathLike[str], text: str) -> None:
+    """Writes `text` beside `path`, and then puts it there: nothing is ever half-written."""
+    beside = f"{os.fspath(path)}.{os.getpid()}"
+    try:
+        with open(beside, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(beside, path)
+    except OSError as error:
+        if os.path.exists(beside):
+            os.remove(beside)
+        raise _core.InputError(f"watch: {os.fspath(path)} cannot be written: {error.strerror}") from error
 
 
 def compare(

@@ -33,6 +33,7 @@
 //! ```
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
@@ -45,6 +46,7 @@ use crate::page_map::Position;
 use crate::pending_victims::PendingVictims;
 use crate::resident::{Resident, State};
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Series, Victim};
+use crate::shown::Shown;
 use crate::step::{ReadStep, Step};
 use crate::view::View;
 
@@ -288,6 +290,32 @@ impl Buffer {
     /// Figures that this scheme had again and again; see [`Scheme::series`].
     pub fn series(&self, emit: &mut dyn FnMut(Series)) {
         self.scheme.series(emit);
+    }
+
+    /// What the scheme shows of itself. Pages that it does not show come last, as a list in the order of their slots.
+    #[must_use]
+    pub fn show(&self) -> Shown {
+        let mut shown = Shown::default();
+        if self.properties.keeps_pages {
+            self.scheme.show(&mut shown);
+        }
+        if shown.pages().count() < self.resident.len() as usize {
+            let known: BTreeSet<Slot> = shown.pages().map(|page| page.entry.slot).collect();
+            let others = self.resident.entries();
+            let others: Vec<Entry> = others
+                .filter(|entry| !known.contains(&entry.slot))
+                .collect();
+            shown
+                .list("Pages the scheme does not show", "", "")
+                .row(others);
+        }
+        shown
+    }
+
+    /// How the copy in `slot` relates to the flash.
+    #[must_use]
+    pub fn state(&self, slot: Slot) -> State {
+        self.resident.state(slot)
     }
 
     /// The latest record; its memory is reused by the next.

@@ -63,6 +63,12 @@ fn curves() {
 }
 
 #[test]
+fn watching() {
+    let said = run("WATCH.md", 2);
+    assert!(said.contains("bplru.html"), "{said}");
+}
+
+#[test]
 fn a_run_explained() {
     let said = run("EXPLAIN.md", 1);
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/EXPLAIN.md");

@@ -1,6 +1,7 @@
 //! Who drives a device: gives it time and requests, and carries out its flash commands.
 
 use destage_base::{Lpn, Ticks};
+use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
 use destage_flash::Operations;
 use destage_flash::batch::Batch;
@@ -107,6 +108,13 @@ pub trait Driver {
     #[inline]
     fn read(&mut self, page: Lpn, offset: u32, from_ram: bool) {
         let _ = (page, offset, from_ram);
+    }
+
+    /// `buffer` is not what it was: a page was taken in, read, trimmed or written past it, a record was emitted, or a
+    /// page of one was programmed. For drivers that watch it.
+    #[inline]
+    fn look(&mut self, buffer: &Buffer) {
+        let _ = buffer;
     }
 
     /// `operation` has joined the queue of `die`.

@@ -17,6 +17,7 @@
 //! | [`latencies`], [`metrics`] | `Summary`: one set of times; `Metrics`: the named results |
 //! | [`precondition`], [`state`] | what the device holds before the first request; files that keep it |
 //! | [`observer`] | logs, progress, interruption |
+//! | [`watch`] | the beginning of a run recorded, to be watched |
 //! | [`error`] | what can be wrong with a user's input |
 
 mod bytes;
@@ -30,6 +31,7 @@ pub mod explain;
 pub mod host;
 pub mod latencies;
 pub mod measured;
+mod media;
 pub mod merging;
 pub mod meter;
 pub mod metrics;
@@ -47,4 +49,5 @@ pub mod settings;
 pub mod size;
 pub mod source;
 pub mod state;
+pub mod watch;
 mod words;

@@ -69,6 +69,7 @@ impl Device {
                 };
                 let retain = self.records[record].retain;
                 self.buffer.programmed(page, retain, now);
+                driver.look(&self.buffer);
                 self.program_done(record, now, driver)?;
                 self.hand_out_place(slot, driver);
                 self.hand_out_slots(driver);

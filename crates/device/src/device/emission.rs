@@ -23,6 +23,7 @@ impl Device {
     ) -> Outcome {
         let destage = self.buffer.record();
         driver.record(destage, now);
+        driver.look(&self.buffer);
         self.leaving += destage.pages.len() as u64;
         let id = self
             .records

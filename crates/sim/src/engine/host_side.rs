@@ -146,14 +146,16 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             self.measured.response.push(response, write);
             self.measured.device_response.push(now - active.sent, write);
         }
-        self.link.observer.response(&Response {
+        let response = Response {
             index: identity.index,
             arrival: identity.arrival,
             response: Some(response),
             sector: request.sector,
             sectors: request.sectors,
             operation: request.operation,
-        });
+        };
+        self.link.observer.response(&response);
+        self.link.mover.answered(&response);
         self.link.mover.completed(id, now);
         self.device.retire(&active.asked.span, &mut self.link);
         self.in_device -= 1;

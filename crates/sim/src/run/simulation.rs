@@ -4,7 +4,7 @@ use destage_flash::Ftl;
 use destage_trace::Request;
 
 use super::{Config, RunResult};
-use crate::engine::Engine;
+use crate::engine::{Engine, Mover};
 use crate::error::SimError;
 use crate::explain::{Explained, Explaining};
 use crate::meter::FlashMeter;
@@ -72,15 +72,15 @@ impl Config {
 }
 
 /// One run that is fed batches of requests, stands still between them, and then finishes.
-pub struct Simulation<'a> {
-    kind: Kind<'a>,
+pub struct Simulation<'a, B = ()> {
+    kind: Kind<'a, B>,
     scope: Scope,
     config: Config,
 }
 
-enum Kind<'a> {
-    Timed(Box<Engine<'a>>),
-    Explained(Box<Engine<'a, (), Explaining>>),
+enum Kind<'a, B> {
+    Timed(Box<Engine<'a, B>>),
+    Explained(Box<Engine<'a, B, Explaining>>),
     Counted(Box<Count<'a>>),
 }
 
@@ -97,24 +97,41 @@ impl<'a> Simulation<'a> {
         prepass: &Prepass,
         observer: Box<dyn Observer + 'a>,
     ) -> Result<Self, SimError> {
+        Self::with_mover(config, origin, ftl, prepass, (), observer)
+    }
+}
+
+impl<'a, B: Mover> Simulation<'a, B> {
+    /// As [`Simulation::new`]; where time passes, `mover` hears what becomes of requests, pages and flash commands.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn with_mover(
+        config: &Config,
+        origin: &str,
+        ftl: Box<dyn Ftl>,
+        prepass: &Prepass,
+        mover: B,
+        observer: Box<dyn Observer + 'a>,
+    ) -> Result<Self, SimError> {
         let timed = config.is_timed();
         let scope = config.scope(timed, &*ftl);
-        let device = config.device(timed, false, config.buffer(timed, prepass)?, ftl);
-        let (timing, dies) = (config.timing(), config.geometry().dies);
+        let device = config.device(timed, B::WANTS_PAGES, config.buffer(timed, prepass)?, ftl);
         let kind = if timed {
             let engine = config.engine(prepass.span_pages);
-            let clocked = (timing, dies);
+            let flash = config.flash();
+            let dies = flash.geometry.dies;
             if config.explain {
-                let witness = ((), Explaining::new(dies));
-                let engine = Engine::witnessed(engine, origin, device, clocked, witness, observer);
+                let witness = (mover, Explaining::new(dies));
+                let engine = Engine::witnessed(engine, origin, device, flash, witness, observer);
                 Kind::Explained(Box::new(engine))
             } else {
-                let engine = Engine::new(engine, origin, device, clocked, (), observer);
+                let engine = Engine::new(engine, origin, device, flash, mover, observer);
                 Kind::Timed(Box::new(engine))
             }
         } else {
             let addressing = config.addressing(prepass.span_pages);
-            let meter = FlashMeter::new(timing, dies);
+            let meter = FlashMeter::new(config.timing(), config.geometry().dies);
             let (warmup, ages) = (config.warmup(), config.typed.sim.dirty_ages);
             let mut count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
             if config.explain {
