@@ -46,6 +46,8 @@ pub struct Config {
     pub capacity_bytes: Option<u64>,
     /// The state the device begins in, if a file keeps it.
     pub(crate) state: Option<Arc<State>>,
+    /// The power may fail.
+    power_may_fail: bool,
 }
 
 impl Config {
@@ -66,7 +68,16 @@ impl Config {
             ftl_row,
             capacity_bytes: None,
             state: None,
+            power_may_fail: false,
         }
+    }
+
+    /// The same of a device whose power may fail: what it keeps free suffices for programs that are cut off, too. That is one block
+    /// more only where a die has few.
+    #[must_use]
+    pub fn with_failing_power(mut self) -> Self {
+        self.power_may_fail = true;
+        self
     }
 
     /// Gives the device, host or run parameter `name` another value, without a check.
@@ -281,6 +292,7 @@ impl Config {
             parallel_units: flash.parallel_units,
             endurance: flash.endurance,
             retire: flash.wearout == Wearout::Retire,
+            power_may_fail: self.power_may_fail,
             filled,
             seed: self.typed.sim.seed,
             values: &self.ftl,
