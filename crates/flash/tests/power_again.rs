@@ -3,7 +3,7 @@
 
 mod kit;
 
-use destage_base::parameter::Value;
+use destage_base::parameter::{Kind, Value};
 use destage_base::{Lpn, Random, Ticks};
 use destage_flash::ftl::{FTLS, PageWrite};
 use destage_flash::medium::{BadDrive, Image, ImageKind, Medium};
@@ -160,12 +160,17 @@ impl<'a> Victim<'a> {
             let mut ftl = fresh.build().expect("it was built before");
             // The medium as it is at a step of the mount, each equally probable.
             let (mut steps, mut at, mut random) = (0, None, self.random.clone());
-            let mounted = mount(&mut *ftl, &mut self.medium.clone(), &TIMING, &mut |medium, die| {
-                steps += 1;
-                if random.below(steps) == 0 {
-                    at = Some((medium.clone(), die));
-                }
-            });
+            let mounted = mount(
+                &mut *ftl,
+                &mut self.medium.clone(),
+                &TIMING,
+                &mut |medium, die| {
+                    steps += 1;
+                    if random.below(steps) == 0 {
+                        at = Some((medium.clone(), die));
+                    }
+                },
+            );
             mounted.unwrap_or_else(|error| panic!("a mount to be cut off: {error:?}"));
             self.random = random;
             let Some((medium, die)) = at else { break };
@@ -256,10 +261,8 @@ fn smallest(name: &str) -> Vec<Setup> {
             _ => {
                 let row = setup.row();
                 let logs = row.parameters.iter().find(|row| row.name == "log_blocks");
-                if logs.is_some() {
-                    let built = |logs: &u32| setup.clone().with("log_blocks", &logs.to_string()).build().is_ok();
-                    let least = (1..8).find(built).expect("so many log blocks are enough");
-                    setup = setup.with("log_blocks", &least.to_string());
+                if let Some(Kind::Integer { min, .. }) = logs.map(|row| row.kind) {
+                    setup = setup.with("log_blocks", &min.to_string());
                 }
             }
         }
@@ -272,13 +275,20 @@ fn try_all(name: &str, cuts: u64) -> usize {
     let mut failed = 0;
     for base in smallest(name) {
         for setup in variants(&base) {
-            if setup.build().is_err() { continue; }
+            if setup.build().is_err() {
+                continue;
+            }
             for seed in 1..=3 {
                 for kind in [Cuts::Anywhere, Cuts::FirstProgram, Cuts::LastOperation] {
                     for trims in [false, true] {
-                        let setup = Setup { seed, ..setup.clone() };
+                        let setup = Setup {
+                            seed,
+                            ..setup.clone()
+                        };
                         let run = || Victim::new(&setup, kind).run(cuts, trims);
-                        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| about(format!("{setup:?} {kind:?} trims {trims}"), run)));
+                        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                            about(format!("{setup:?} {kind:?} trims {trims}"), run)
+                        }));
                         failed += usize::from(done.is_err());
                     }
                 }
@@ -292,7 +302,9 @@ fn try_all(name: &str, cuts: u64) -> usize {
 fn no_layer_runs_out() {
     let only = std::env::var("LAYER").ok();
     for row in FTLS.iter().filter(|row| row.has_flash) {
-        if only.as_ref().is_some_and(|only| only != row.name) { continue; }
+        if only.as_ref().is_some_and(|only| only != row.name) {
+            continue;
+        }
         let failed = try_all(row.name, 300);
         eprintln!("RESULT {}: {failed}", row.name);
     }

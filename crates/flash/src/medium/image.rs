@@ -9,10 +9,15 @@
 //! | data | the bytes of the page, unless they are a map or a summary | those of a page |
 //!
 //! A program writes the data first, then the entry of the page. An entry is of one life of its block, from an erase to the
-//! next: to erase a block is to raise its count, which makes nothing of all its entries in one write. So what is there after
-//! any number of writes, and a part of the next, is what a loss of power could have left at some moment; an entry that was
+//! next: to erase a block is to raise its count, which makes nothing of all its entries in one write. That waits until a page of
+//! the block is programmed again: what was copied out of it, or took the place of something in it, is made to last before. So
+//! what is there after any number of writes, and a part of the next, is what a loss of power could have left; an entry that was
 //! written in part has a wrong sum and is an unreadable page.
+//!
+//! If the machine crashes, of the writes that do not last yet any may be missing. An entry says up to which program all
+//! lasted when it was written; of pages programmed later than the latest of these the data are held against their sum.
 
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -112,6 +117,8 @@ pub(super) struct Kept {
     layout: Layout,
     /// A page did not hold what was programmed there.
     damage: Arc<AtomicBool>,
+    /// Blocks that are erased, and not in the store: how often, and the programs before.
+    unwritten: BTreeMap<(u32, u32), (u32, u64)>,
 }
 
 impl Kept {
@@ -135,16 +142,36 @@ impl Kept {
     }
 
     /// `stored` is programmed at `spot`, in the life of the block behind `erases` erases. Its bytes are here from now on.
-    pub fn program(&self, spot: Spot, stored: &mut Stored, erases: u32) {
+    pub fn program(&mut self, spot: Spot, stored: &mut Stored, erases: u32) {
+        if self.unwritten.contains_key(&(spot.die, spot.block)) {
+            self.write_erases();
+        }
         if let Data::Here(bytes) = &stored.data {
             self.write(self.layout.data_of(spot), bytes);
             stored.data = Data::Filed(cells::digest(bytes));
         }
-        self.record(spot, &entry_of(stored, erases));
+        self.record(spot, &entry_of(stored, erases, self.store.synced()));
+        self.store.mark(stored.spare.program);
     }
 
-    /// The block has been erased so often.
-    pub fn erase(&self, die: u32, block: u32, erases: u32) {
+    /// The block has been erased so often, after so many programs. The store hears of it when it is used again.
+    pub fn erase(&mut self, die: u32, block: u32, erases: u32, programs: u64) {
+        self.unwritten.insert((die, block), (erases, programs));
+    }
+
+    /// Writes which blocks are erased, behind everything that has replaced their pages and before anything new is in them.
+    fn write_erases(&mut self) {
+        let last = self.unwritten.values().map(|(_, programs)| *programs).max();
+        if last > Some(self.store.synced()) {
+            self.store.sync();
+        }
+        for ((die, block), (erases, _)) in core::mem::take(&mut self.unwritten) {
+            self.count(die, block, erases);
+        }
+        self.store.sync();
+    }
+
+    fn count(&self, die: u32, block: u32, erases: u32) {
         let mut entry = [0; BLOCK_BYTES as usize];
         entry[..4].copy_from_slice(&erases.to_le_bytes());
         seal(&mut entry);
@@ -188,7 +215,8 @@ fn is_sealed(entry: &[u8]) -> bool {
     sum == (cells::digest(words) | 1).to_le_bytes()
 }
 
-fn entry_of(stored: &Stored, erases: u32) -> [u8; PAGE_BYTES as usize] {
+/// `synced` is the program up to which all lasts.
+fn entry_of(stored: &Stored, erases: u32, synced: u64) -> [u8; PAGE_BYTES as usize] {
     let Spare {
         kind,
         page,
@@ -221,8 +249,9 @@ fn entry_of(stored: &Stored, erases: u32) -> [u8; PAGE_BYTES as usize] {
         version,
         program,
         sum.unwrap_or(0),
+        synced,
     ];
-    for (at, word) in entry[16..48].chunks_mut(8).zip(words) {
+    for (at, word) in entry[16..56].chunks_mut(8).zip(words) {
         at.copy_from_slice(&word.to_le_bytes());
     }
     seal(&mut entry);
@@ -245,8 +274,8 @@ enum Entry {
     Broken,
     /// The page cannot be read, in the life behind so many erases.
     Unreadable(u32),
-    /// The page, in the life behind so many erases.
-    Page(u32, Stored),
+    /// The page, in the life behind so many erases, and up to which program all lasted then.
+    Page(u32, Stored, u64),
 }
 
 impl Entry {
@@ -293,6 +322,7 @@ impl Entry {
                 },
                 is_torn: flags & IS_TORN != 0,
             },
+            word(48),
         )
     }
 }
@@ -305,7 +335,9 @@ impl Medium {
             store,
             layout,
             damage: Arc::default(),
+            unwritten: BTreeMap::new(),
         };
+        let mut synced = 0;
         let per_block = layout.pages_per_block * PAGE_BYTES;
         let tables = [
             (layout.blocks_at..layout.pages_at, BLOCK_BYTES),
@@ -318,15 +350,44 @@ impl Medium {
                 let first = (range.start - table.start) / per_block;
                 let end = (range.end - table.start).div_ceil(per_block);
                 for block in first..end.min(all) {
-                    self.load(&kept, block, pages);
+                    synced = synced.max(self.load(&kept, block, pages));
                 }
                 from = (table.start + end * per_block).min(table.end);
             }
         }
+        self.spoil_unwritten(&kept, synced);
+        kept.store.mark(self.programs);
         self.kept = Some(kept);
     }
 
-    fn load(&mut self, kept: &Kept, number: u64, pages: u64) {
+    /// Of pages programmed after the first `synced` ones the data may be missing: these are unreadable.
+    fn spoil_unwritten(&mut self, kept: &Kept, synced: u64) {
+        let mut bytes = vec![0; self.zeros.len()];
+        for die in 0..self.dies.len() as u32 {
+            let mut spoilt = Vec::new();
+            for (block, of_block) in self.dies[die as usize].blocks.made() {
+                for (page, stored) in of_block.all() {
+                    let Data::Filed(sum) = stored.data else {
+                        continue;
+                    };
+                    if stored.spare.program <= synced || stored.is_torn {
+                        continue;
+                    }
+                    let spot = Spot { die, block, page };
+                    kept.store.read(kept.layout.data_of(spot), &mut bytes);
+                    if cells::digest(&bytes) != sum {
+                        spoilt.push((block, page));
+                    }
+                }
+            }
+            for (block, page) in spoilt {
+                self.dies[die as usize].blocks[block].spoil(page, self.pages_per_block);
+            }
+        }
+    }
+
+    /// Gives up to which program all lasted, as far as one of its pages says.
+    fn load(&mut self, kept: &Kept, number: u64, pages: u64) -> u64 {
         let layout = &kept.layout;
         let mut entry = [0; BLOCK_BYTES as usize];
         kept.store
@@ -342,7 +403,7 @@ impl Medium {
             .collect();
         // The count of a block is written before anything of its next life.
         let of_entries = entries.iter().filter_map(|entry| match entry {
-            Entry::Page(erases, _) | Entry::Unreadable(erases) => Some(*erases),
+            Entry::Page(erases, ..) | Entry::Unreadable(erases) => Some(*erases),
             Entry::Nothing | Entry::Broken => None,
         });
         let erases = if is_sealed(&entry) { erases } else { 0 };
@@ -350,9 +411,13 @@ impl Medium {
         let mut block = Block::new();
         block.erases = erases;
         let mut found: Vec<(u32, Stored)> = Vec::new();
+        let mut lasts = 0;
         for (page, entry) in (0..).zip(entries) {
+            if let Entry::Page(_, _, synced) = entry {
+                lasts = lasts.max(synced);
+            }
             match entry {
-                Entry::Page(life, stored) if life == erases => found.push((page, stored)),
+                Entry::Page(life, stored, _) if life == erases => found.push((page, stored)),
                 Entry::Unreadable(life) if life == erases => {
                     block.spoil(page, self.pages_per_block);
                 }
@@ -367,26 +432,33 @@ impl Medium {
         }
         let die = (number / layout.blocks_per_die) as usize;
         self.dies[die].blocks[(number % layout.blocks_per_die) as u32] = block;
+        lasts
     }
 
-    /// Writes everything about a block again, after something in it never was.
-    pub(super) fn record_again(&mut self, die: u32, number: u32) {
-        let Some(kept) = &self.kept else { return };
-        let block = &mut self.dies[die as usize].blocks[number];
-        let spot = |page| Spot {
-            die,
-            block: number,
-            page,
+    /// Writes everything about `blocks`, each with its die, again, after something in them never was.
+    pub(super) fn record_again(&mut self, blocks: &[(u32, u32)]) {
+        let Some(kept) = self.kept.as_mut().filter(|_| !blocks.is_empty()) else {
+            return;
         };
-        block.file_all(|page, bytes| kept.write(kept.layout.data_of(spot(page)), bytes));
-        kept.erase(die, number, block.erases);
-        for page in 0..self.pages_per_block {
-            let entry = match block.cell(page) {
-                Cell::Erased | Cell::Unknown => [0; PAGE_BYTES as usize],
-                Cell::Unreadable => unreadable(block.erases),
-                Cell::Stored(stored) => entry_of(stored, block.erases),
+        kept.unwritten.retain(|block, _| !blocks.contains(block));
+        kept.write_erases();
+        for (die, number) in blocks.iter().copied() {
+            let block = &mut self.dies[die as usize].blocks[number];
+            let spot = |page| Spot {
+                die,
+                block: number,
+                page,
             };
-            kept.record(spot(page), &entry);
+            block.file_all(|page, bytes| kept.write(kept.layout.data_of(spot(page)), bytes));
+            kept.count(die, number, block.erases);
+            for page in 0..self.pages_per_block {
+                let entry = match block.cell(page) {
+                    Cell::Erased | Cell::Unknown => [0; PAGE_BYTES as usize],
+                    Cell::Unreadable => unreadable(block.erases),
+                    Cell::Stored(stored) => entry_of(stored, block.erases, kept.store.synced()),
+                };
+                kept.record(spot(page), &entry);
+            }
         }
     }
 

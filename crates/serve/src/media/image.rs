@@ -10,7 +10,8 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use destage_device::backed::Fault;
 use destage_flash::medium::{Store, digest};
@@ -46,7 +47,31 @@ const DECISIVE: [&str; 8] = [
 #[derive(Debug)]
 pub struct Image {
     file: File,
+    state: Arc<State>,
+}
+
+/// What whoever syncs the file shares.
+#[derive(Debug, Default)]
+struct State {
+    /// What could not be written or synced: nothing is written any more.
     fault: OnceLock<Fault>,
+    /// See [`Store::mark`].
+    marked: AtomicU64,
+    /// See [`Store::synced`].
+    synced: AtomicU64,
+}
+
+impl State {
+    fn sync(&self, file: &File) -> io::Result<()> {
+        let marked = self.marked.load(Ordering::Acquire);
+        if let Err(error) = file.sync_data() {
+            // The system may have dropped what it could not write.
+            let _ = self.fault.set(fault_of(&error));
+            return Err(error);
+        }
+        self.synced.fetch_max(marked, Ordering::AcqRel);
+        Ok(())
+    }
 }
 
 impl Image {
@@ -56,7 +81,8 @@ impl Image {
     /// If the system has no room for it.
     pub fn sync(&self) -> io::Result<Sync> {
         let file = self.file.try_clone()?;
-        Ok(Box::new(move || file.sync_data()))
+        let state = Arc::clone(&self.state);
+        Ok(Box::new(move || state.sync(&file)))
     }
 }
 
@@ -68,11 +94,26 @@ impl Store for Image {
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) {
-        if self.fault.get().is_none()
+        if self.state.fault.get().is_none()
             && let Err(error) = self.file.write_all_at(bytes, offset)
         {
-            let _ = self.fault.set(fault_of(&error));
+            let _ = self.state.fault.set(fault_of(&error));
         }
+    }
+
+    fn sync(&self) {
+        if self.state.fault.get().is_none() {
+            // It is noted.
+            let _ = self.state.sync(&self.file);
+        }
+    }
+
+    fn mark(&self, program: u64) {
+        self.state.marked.store(program, Ordering::Release);
+    }
+
+    fn synced(&self) -> u64 {
+        self.state.synced.load(Ordering::Acquire)
     }
 
     fn written(&self, range: Range<u64>) -> Option<Range<u64>> {
@@ -90,7 +131,7 @@ impl Store for Image {
     }
 
     fn fault(&self) -> Option<Fault> {
-        self.fault.get().copied()
+        self.state.fault.get().copied()
     }
 }
 
@@ -168,7 +209,7 @@ pub(super) fn open(
 fn image(file: File) -> Image {
     Image {
         file,
-        fault: OnceLock::new(),
+        state: Arc::default(),
     }
 }
 

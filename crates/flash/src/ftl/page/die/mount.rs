@@ -248,7 +248,8 @@ impl Die {
         let blocks = self.pools.iter().map(|pool| pool.blocks).sum();
         let dead = (0..blocks).find(is_dead).map(|dead| (dead, 0));
         let mut needy = (0..self.pools.len()).filter(|pool| self.asides[*pool].needs_gc);
-        let Some((block, pool)) = dead.or_else(|| needy.find_map(|pool| self.at_mount(pool))) else {
+        let Some((block, pool)) = dead.or_else(|| needy.find_map(|pool| self.at_mount(pool)))
+        else {
             return false;
         };
         let sealed = &mut Vec::new();
