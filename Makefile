@@ -48,6 +48,7 @@ matrix: setup ## a million operations through every scheme over every FTL, with 
 cuts: setup ## power that fails at every moment of short streams through every pair, and a hundred thousand times at random
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test cuts -- --nocapture
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test cut
+	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-flash --test power_again
 
 kills: setup ## a thousand times `kill -9` of a server with an image, and as often with a file behind the buffer
 	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test kills -- --nocapture
