@@ -377,7 +377,7 @@ fn block_status_is_that_of_the_file_with_what_the_buffer_holds() {
     let disk = Disk::open(&path, Some(BYTES), false).unwrap();
     let knows_holes = disk.hole(0).0;
     drop(disk);
-    for scheme in ["buffer.kind=lru", "buffer.kind=bplru", "buffer.kind=none"] {
+    for scheme in ["buffer.kind=lru", "buffer.kind=bplru", "buffer.kind=fab"] {
         std::fs::remove_file(&path).unwrap();
         let running = Rig::with(&[scheme]).start_at(Place::Backing(&path));
         let mut client = running.client();

@@ -9,15 +9,12 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use destage::flash::ftl::FTLS;
 use destage_base::Random;
-use destage_device::RequestKind;
 use destage_device::backed::Fault;
 use destage_serve::configuration;
 use destage_serve::device::Pace;
 use destage_serve::media::{Place, open};
 use destage_serve::protocol::{ErrorCode, wire};
-use destage_sim::observer::Silent;
 use destage_sim::run::live::{Ask, Live, Media};
 use destage_sim::settings::{Config, Settings};
 
