@@ -15,8 +15,8 @@ use destage_serve::configuration;
 use destage_serve::device::Pace;
 use destage_serve::media::{Place, open};
 use destage_serve::protocol::{ErrorCode, wire};
-use destage_sim::run::live::{Ask, Live, Media};
-use destage_sim::settings::{Config, Settings};
+use destage_sim::run::live::Media;
+use destage_sim::settings::Settings;
 
 use kit::{Asks, FUA, Rig};
 use tape::{Tape, live, settings};

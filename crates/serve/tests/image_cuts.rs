@@ -5,7 +5,6 @@
 
 mod tape;
 
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use destage::flash::ftl::FTLS;
@@ -78,6 +77,7 @@ impl Used {
         let tape = Arc::new(Tape {
             bytes: Mutex::new(vec![0; size]),
             lies,
+            synced_at: Some(config.image_layout(0).unwrap().synced_at),
             ..Tape::default()
         });
         let mut device = live(&config, &tape);
@@ -87,10 +87,7 @@ impl Used {
             promised: Vec::new(),
         };
         let lasts = || {
-            // As a server does before it answers.
-            tape.syncs.lock().unwrap().push(tape.writes());
-            let marked = tape.marked.load(Ordering::Relaxed);
-            tape.synced.store(marked, Ordering::Relaxed);
+            tape.make_last();
             tape.writes()
         };
         let mut random = Random::new(7);
@@ -132,7 +129,7 @@ impl Used {
         // Nothing is lost that the device knows itself.
         let newest = promises.accepted.iter().map(|all| all[all.len() - 1].0);
         assert!(
-            sectors(&device) == newest.collect::<Vec<u64>>(),
+            sectors(&device)? == newest.collect::<Vec<u64>>(),
             "{pairs:?}"
         );
         drop(device);
@@ -155,7 +152,7 @@ impl Used {
     ) -> Result<(), String> {
         let tape = Tape::of(bytes);
         let mut device = live(&self.config, &tape);
-        let mut found = sectors(&device);
+        let mut found = sectors(&device)?;
         self.promises.check(&found, writes)?;
         if !lives {
             return Ok(());
@@ -168,7 +165,7 @@ impl Used {
         }
         ask(&mut device, RequestKind::Flush, 0..0, false, 0)?;
         drop(device);
-        match sectors(&live(&self.config, &tape)) == found {
+        match sectors(&live(&self.config, &tape))? == found {
             true => Ok(()),
             false => Err(format!("it is another after {writes} writes")),
         }

@@ -14,8 +14,8 @@
 //! what is there after any number of writes, and a part of the next, is what a loss of power could have left; an entry that was
 //! written in part has a wrong sum and is an unreadable page.
 //!
-//! If the machine crashes, of the writes that do not last yet any may be missing. An entry says up to which program all
-//! lasted when it was written; of pages programmed later than the latest of these the data are held against their sum.
+//! If the machine crashes, of the writes that do not last yet any may be missing. Behind the table of blocks its owner [says](synced)
+//! after each sync up to which program all lasts; of pages programmed later the data are held against their sum.
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -68,6 +68,8 @@ pub struct Layout {
     pages_per_block: u64,
     page_bytes: u64,
     blocks_at: u64,
+    /// Where it says what lasts: see [`synced`].
+    pub synced_at: u64,
     pages_at: u64,
     data_at: u64,
     /// Bytes of the whole store.
@@ -82,7 +84,8 @@ impl Layout {
         let blocks = blocks_per_die * u64::from(geometry.dies);
         let pages_per_block = u64::from(geometry.pages_per_block);
         let pages = blocks.checked_mul(pages_per_block)?;
-        let pages_at = (base + blocks * BLOCK_BYTES).next_multiple_of(ALIGNMENT);
+        let synced_at = base + blocks * BLOCK_BYTES;
+        let pages_at = (synced_at + BLOCK_BYTES).next_multiple_of(ALIGNMENT);
         let data_at = pages.checked_mul(PAGE_BYTES)?.checked_add(pages_at)?;
         let data_at = data_at.checked_next_multiple_of(ALIGNMENT)?;
         let data = pages.checked_mul(geometry.page_bytes)?;
@@ -91,6 +94,7 @@ impl Layout {
             pages_per_block,
             page_bytes: geometry.page_bytes,
             blocks_at: base,
+            synced_at,
             pages_at,
             data_at,
             bytes: data.checked_add(data_at)?,
@@ -119,6 +123,8 @@ pub(super) struct Kept {
     damage: Arc<AtomicBool>,
     /// Blocks that are erased, and not in the store: how often, and the programs before.
     unwritten: BTreeMap<(u32, u32), (u32, u64)>,
+    /// By die, blocks that are erased in the store as well.
+    erased: Vec<u32>,
 }
 
 impl Kept {
@@ -142,15 +148,24 @@ impl Kept {
     }
 
     /// `stored` is programmed at `spot`, in the life of the block behind `erases` erases. Its bytes are here from now on.
-    pub fn program(&mut self, spot: Spot, stored: &mut Stored, erases: u32) {
-        if self.unwritten.contains_key(&(spot.die, spot.block)) {
+    /// `begins`: it is the first page in that life.
+    pub fn program(&mut self, spot: Spot, stored: &mut Stored, erases: u32, begins: bool) {
+        let waits = self.unwritten.contains_key(&(spot.die, spot.block));
+        let of_die = (spot.die, 0)..=(spot.die, u32::MAX);
+        // A mount needs an erased block, and what waits is none yet.
+        let is_last = begins && self.erased[spot.die as usize] <= 1;
+        if waits || (is_last && self.unwritten.range(of_die).next().is_some()) {
             self.write_erases();
+        }
+        if begins {
+            let erased = &mut self.erased[spot.die as usize];
+            *erased = erased.saturating_sub(1);
         }
         if let Data::Here(bytes) = &stored.data {
             self.write(self.layout.data_of(spot), bytes);
             stored.data = Data::Filed(cells::digest(bytes));
         }
-        self.record(spot, &entry_of(stored, erases, self.store.synced()));
+        self.record(spot, &entry_of(stored, erases));
         self.store.mark(stored.spare.program);
     }
 
@@ -167,6 +182,7 @@ impl Kept {
         }
         for ((die, block), (erases, _)) in core::mem::take(&mut self.unwritten) {
             self.count(die, block, erases);
+            self.erased[die as usize] += 1;
         }
         self.store.sync();
     }
@@ -204,6 +220,15 @@ impl Kept {
     }
 }
 
+/// What says that all up to `program` lasts.
+#[must_use]
+pub fn synced(program: u64) -> [u8; 16] {
+    let mut entry = [0; BLOCK_BYTES as usize];
+    entry[..8].copy_from_slice(&program.to_le_bytes());
+    seal(&mut entry);
+    entry
+}
+
 /// The sum over all words but the last becomes the last; it is never 0.
 fn seal(entry: &mut [u8]) {
     let (words, sum) = entry.split_at_mut(entry.len() - 8);
@@ -215,8 +240,7 @@ fn is_sealed(entry: &[u8]) -> bool {
     sum == (cells::digest(words) | 1).to_le_bytes()
 }
 
-/// `synced` is the program up to which all lasts.
-fn entry_of(stored: &Stored, erases: u32, synced: u64) -> [u8; PAGE_BYTES as usize] {
+fn entry_of(stored: &Stored, erases: u32) -> [u8; PAGE_BYTES as usize] {
     let Spare {
         kind,
         page,
@@ -249,9 +273,8 @@ fn entry_of(stored: &Stored, erases: u32, synced: u64) -> [u8; PAGE_BYTES as usi
         version,
         program,
         sum.unwrap_or(0),
-        synced,
     ];
-    for (at, word) in entry[16..56].chunks_mut(8).zip(words) {
+    for (at, word) in entry[16..48].chunks_mut(8).zip(words) {
         at.copy_from_slice(&word.to_le_bytes());
     }
     seal(&mut entry);
@@ -274,8 +297,8 @@ enum Entry {
     Broken,
     /// The page cannot be read, in the life behind so many erases.
     Unreadable(u32),
-    /// The page, in the life behind so many erases, and up to which program all lasted then.
-    Page(u32, Stored, u64),
+    /// The page, in the life behind so many erases.
+    Page(u32, Stored),
 }
 
 impl Entry {
@@ -322,7 +345,6 @@ impl Entry {
                 },
                 is_torn: flags & IS_TORN != 0,
             },
-            word(48),
         )
     }
 }
@@ -336,11 +358,11 @@ impl Medium {
             layout,
             damage: Arc::default(),
             unwritten: BTreeMap::new(),
+            erased: Vec::new(),
         };
-        let mut synced = 0;
         let per_block = layout.pages_per_block * PAGE_BYTES;
         let tables = [
-            (layout.blocks_at..layout.pages_at, BLOCK_BYTES),
+            (layout.blocks_at..layout.synced_at, BLOCK_BYTES),
             (layout.pages_at..layout.data_at, per_block),
         ];
         let all = self.dies.len() as u64 * layout.blocks_per_die;
@@ -350,18 +372,40 @@ impl Medium {
                 let first = (range.start - table.start) / per_block;
                 let end = (range.end - table.start).div_ceil(per_block);
                 for block in first..end.min(all) {
-                    synced = synced.max(self.load(&kept, block, pages));
+                    self.load(&kept, block, pages);
                 }
                 from = (table.start + end * per_block).min(table.end);
             }
         }
-        self.spoil_unwritten(&kept, synced);
+        let mut entry = [0; BLOCK_BYTES as usize];
+        kept.store.read(layout.synced_at, &mut entry);
+        if is_sealed(&entry) {
+            let synced = u64::from_le_bytes(entry[..8].try_into().unwrap_or_default());
+            self.lose_unwritten(&kept, synced);
+            // What is programmed from now on does not last yet.
+            self.programs = self.programs.max(synced);
+        } else {
+            self.lose_unwritten(&kept, 0);
+        }
         kept.store.mark(self.programs);
         self.kept = Some(kept);
+        self.count_erased();
+    }
+
+    /// Counts what is erased in the store.
+    fn count_erased(&mut self) {
+        let Some(kept) = &mut self.kept else { return };
+        let all = kept.layout.blocks_per_die as u32;
+        let of_die = |(die, state): (u32, &super::Die)| {
+            let used = state.blocks.made().filter(|(_, block)| !block.is_erased());
+            let waiting = kept.unwritten.range((die, 0)..=(die, u32::MAX)).count() as u32;
+            all - used.count() as u32 - waiting
+        };
+        kept.erased = (0..).zip(&self.dies).map(of_die).collect();
     }
 
     /// Of pages programmed after the first `synced` ones the data may be missing: these are unreadable.
-    fn spoil_unwritten(&mut self, kept: &Kept, synced: u64) {
+    fn lose_unwritten(&mut self, kept: &Kept, synced: u64) {
         let mut bytes = vec![0; self.zeros.len()];
         for die in 0..self.dies.len() as u32 {
             let mut spoilt = Vec::new();
@@ -381,13 +425,12 @@ impl Medium {
                 }
             }
             for (block, page) in spoilt {
-                self.dies[die as usize].blocks[block].spoil(page, self.pages_per_block);
+                self.dies[die as usize].blocks[block].lose(page);
             }
         }
     }
 
-    /// Gives up to which program all lasted, as far as one of its pages says.
-    fn load(&mut self, kept: &Kept, number: u64, pages: u64) -> u64 {
+    fn load(&mut self, kept: &Kept, number: u64, pages: u64) {
         let layout = &kept.layout;
         let mut entry = [0; BLOCK_BYTES as usize];
         kept.store
@@ -403,7 +446,7 @@ impl Medium {
             .collect();
         // The count of a block is written before anything of its next life.
         let of_entries = entries.iter().filter_map(|entry| match entry {
-            Entry::Page(erases, ..) | Entry::Unreadable(erases) => Some(*erases),
+            Entry::Page(erases, _) | Entry::Unreadable(erases) => Some(*erases),
             Entry::Nothing | Entry::Broken => None,
         });
         let erases = if is_sealed(&entry) { erases } else { 0 };
@@ -411,13 +454,9 @@ impl Medium {
         let mut block = Block::new();
         block.erases = erases;
         let mut found: Vec<(u32, Stored)> = Vec::new();
-        let mut lasts = 0;
         for (page, entry) in (0..).zip(entries) {
-            if let Entry::Page(_, _, synced) = entry {
-                lasts = lasts.max(synced);
-            }
             match entry {
-                Entry::Page(life, stored, _) if life == erases => found.push((page, stored)),
+                Entry::Page(life, stored) if life == erases => found.push((page, stored)),
                 Entry::Unreadable(life) if life == erases => {
                     block.spoil(page, self.pages_per_block);
                 }
@@ -432,7 +471,6 @@ impl Medium {
         }
         let die = (number / layout.blocks_per_die) as usize;
         self.dies[die].blocks[(number % layout.blocks_per_die) as u32] = block;
-        lasts
     }
 
     /// Writes everything about `blocks`, each with its die, again, after something in them never was.
@@ -455,11 +493,12 @@ impl Medium {
                 let entry = match block.cell(page) {
                     Cell::Erased | Cell::Unknown => [0; PAGE_BYTES as usize],
                     Cell::Unreadable => unreadable(block.erases),
-                    Cell::Stored(stored) => entry_of(stored, block.erases, kept.store.synced()),
+                    Cell::Stored(stored) => entry_of(stored, block.erases),
                 };
                 kept.record(spot(page), &entry);
             }
         }
+        self.count_erased();
     }
 
     /// What the store could not do, if this has one.

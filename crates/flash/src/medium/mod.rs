@@ -384,7 +384,8 @@ impl Medium {
         let state = &mut self.dies[die as usize];
         if let Some(kept) = &mut self.kept {
             kept.hold_overwritten(&mut state.done, here, self.page_bits, self.zeros.len());
-            kept.program(here, &mut stored, state.blocks[block].erases);
+            let of_block = &state.blocks[block];
+            kept.program(here, &mut stored, of_block.erases, of_block.is_erased());
         }
         let state = &mut state.blocks[block];
         let before = state.put(page, self.pages_per_block, stored);

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use destage_device::backed::Fault;
+use destage_flash::medium::image::{Layout, synced};
 use destage_flash::medium::{Store, digest};
 use destage_sim::settings::{Config, Origin, Settings};
 use rustix::fs::SeekFrom;
@@ -51,8 +52,10 @@ pub struct Image {
 }
 
 /// What whoever syncs the file shares.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
+    /// Where the file says what lasts.
+    synced_at: u64,
     /// What could not be written or synced: nothing is written any more.
     fault: OnceLock<Fault>,
     /// See [`Store::mark`].
@@ -69,7 +72,13 @@ impl State {
             let _ = self.fault.set(fault_of(&error));
             return Err(error);
         }
+        if self.fault.get().is_some() {
+            // Something before has not been written.
+            return Ok(());
+        }
         self.synced.fetch_max(marked, Ordering::AcqRel);
+        // If it does not get there, more is looked at when the image is opened again.
+        let _ = file.write_all_at(&synced(marked), self.synced_at);
         Ok(())
     }
 }
@@ -154,9 +163,9 @@ pub(super) fn open(
         Err(cause) if cause.kind() == ErrorKind::NotFound => {
             let (config, notes) = configuration(settings)?;
             check(&config)?;
-            let bytes = config.image_layout(BASE)?.bytes;
-            let file = make(path, &header(&config), bytes).map_err(failed)?;
-            return Ok((config, notes, image(file)));
+            let layout = config.image_layout(BASE)?;
+            let file = make(path, &header(&config), layout.bytes).map_err(failed)?;
+            return Ok((config, notes, image(file, &layout)));
         }
         Err(cause) => return Err(failed(cause)),
     };
@@ -197,19 +206,25 @@ pub(super) fn open(
             "{key}: the image was made without it; expected an image of this version"
         )));
     }
-    let expected = config.image_layout(BASE)?.bytes;
+    let layout = config.image_layout(BASE)?;
+    let expected = layout.bytes;
     if length != expected {
         return Err(unfit(format!(
             "has {length} bytes, and the image of this device has {expected}; expected a file that nobody has cut off"
         )));
     }
-    Ok((config, notes, image(file)))
+    Ok((config, notes, image(file, &layout)))
 }
 
-fn image(file: File) -> Image {
+fn image(file: File, layout: &Layout) -> Image {
     Image {
         file,
-        state: Arc::default(),
+        state: Arc::new(State {
+            synced_at: layout.synced_at,
+            fault: OnceLock::new(),
+            marked: AtomicU64::new(0),
+            synced: AtomicU64::new(0),
+        }),
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use destage_device::RequestKind;
 use destage_device::backed::Fault;
-use destage_flash::medium::Store;
+use destage_flash::medium::{Store, image};
 use destage_sim::observer::Silent;
 use destage_sim::run::live::{Ask, Live, Media};
 use destage_sim::settings::{Config, Settings};
@@ -32,6 +32,8 @@ pub struct Tape {
     pub marked: AtomicU64,
     pub synced: AtomicU64,
     /// It only says that it has synced.
+    /// Where it says what lasts, if it does.
+    pub synced_at: Option<u64>,
     pub lies: bool,
 }
 
@@ -41,6 +43,16 @@ impl Tape {
             bytes: Mutex::new(bytes),
             ..Self::default()
         })
+    }
+
+    /// As a server does before it answers a flush.
+    pub fn make_last(&self) {
+        self.syncs.lock().unwrap().push(self.writes());
+        let marked = self.marked.load(Ordering::Relaxed);
+        self.synced.store(marked, Ordering::Relaxed);
+        if let Some(at) = self.synced_at {
+            self.write(at, &image::synced(marked));
+        }
     }
 
     pub fn writes(&self) -> usize {
@@ -67,10 +79,8 @@ impl Store for Tape {
 
     fn sync(&self) {
         if !self.lies {
-            self.syncs.lock().unwrap().push(self.writes());
+            self.make_last();
         }
-        let marked = self.marked.load(Ordering::Relaxed);
-        self.synced.store(marked, Ordering::Relaxed);
     }
 
     fn mark(&self, program: u64) {
@@ -128,10 +138,12 @@ pub fn ask(
     Ok(())
 }
 
-pub fn sectors(live: &Live<'_>) -> Vec<u64> {
+/// What each sector holds.
+pub fn sectors(live: &Live<'_>) -> Result<Vec<u64>, String> {
     let mut bytes = Vec::new();
-    live.read(0, live.sectors() as u32, &mut bytes).unwrap();
-    bytes
+    let read = live.read(0, live.sectors() as u32, &mut bytes);
+    read.map_err(|fault| format!("it cannot be read: {fault:?}"))?;
+    let values = bytes
         .chunks(512)
         .map(|sector| {
             let value = u64::from_le_bytes(sector[..8].try_into().unwrap());
@@ -141,5 +153,6 @@ pub fn sectors(live: &Live<'_>) -> Vec<u64> {
             );
             value
         })
-        .collect()
+        .collect();
+    Ok(values)
 }
