@@ -1,21 +1,21 @@
 //! A medium whose pages outlive it, in a [`Store`].
 //!
-//! Behind what its owner keeps in the first bytes there are three tables, by physical block or page, dies one after the other:
+//! Behind what its owner keeps in the first bytes there are four tables, by physical block or page, dies one after the other:
 //!
 //! | table | entry | bytes |
 //! | --- | --- | --- |
 //! | blocks | how often it was erased, sum | 16 |
+//! | synced | the program up to which all lasts, sum; one entry | 16 |
 //! | pages | the spare area, the sum over the data, sum | 64 |
 //! | data | the bytes of the page, unless they are a map or a summary | those of a page |
 //!
 //! A program writes the data first, then the entry of the page. An entry is of one life of its block, from an erase to the
 //! next: to erase a block is to raise its count, which makes nothing of all its entries in one write. That waits until a page of
-//! the block is programmed again: what was copied out of it, or took the place of something in it, is made to last before. So
+//! the block is programmed again, or the last block of the die that does not wait is used: what was copied out of it, or took the place of something in it, is made to last before. So
 //! what is there after any number of writes, and a part of the next, is what a loss of power could have left; an entry that was
 //! written in part has a wrong sum and is an unreadable page.
 //!
-//! If the machine crashes, of the writes that do not last yet any may be missing. Behind the table of blocks its owner [says](synced)
-//! after each sync up to which program all lasts; of pages programmed later the data are held against their sum.
+//! If the machine crashes, of the writes that do not last yet any may be missing. Its owner [says](synced) after each sync up to which program all lasts; of pages programmed later the data are held against their sum.
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
