@@ -123,7 +123,6 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::settings::Settings;
 
     #[test]
