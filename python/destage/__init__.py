@@ -8,6 +8,8 @@
 Names are those of the command line everywhere: `destage list buffers`, `destage show`. docs/PYTHON.md begins at the beginning.
 """
 
+from typing import Any
+
 from destage._core import (
     Access,
     ConfigError,
@@ -65,6 +67,7 @@ __all__ = [
     "ftls",
     "metrics",
     "parameters",
+    "plot",
     "profiles",
     "reproduce",
     "simulate",
@@ -72,3 +75,12 @@ __all__ = [
     "study",
     "workloads",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Figures are imported when they are asked for: `destage.plot` without an import of its own.
+    if name == "plot":
+        import destage.plot
+
+        return destage.plot
+    raise AttributeError(f"module 'destage' has no attribute {name!r}")

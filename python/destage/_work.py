@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from destage import _core, _inputs, _results, _text
 from destage._progress import Progress
 from destage._results import Answers, Curves, Reproduction, Result, Results
 from destage._scheme import Scheme
+
+if TYPE_CHECKING:
+    import distributed
 
 
 def simulate(
@@ -138,18 +141,21 @@ def study(
     path: str | os.PathLike[str],
     *,
     results: str | os.PathLike[str],
-    client: None = None,
+    client: distributed.Client | None = None,
     traces: Mapping[str, str | os.PathLike[str]] | str | os.PathLike[str] | None = None,
     scale: Literal["reduced", "full"] = "reduced",
     threads: int = 0,
 ) -> Results:
     """The runs of a study file (docs/STUDIES.md). Those whose results are in the folder `results` are not made again.
 
-    `traces` says where traces of the papers are: files by their names, or a folder in which they are looked for. `client` is
-    kept for clusters, of which nothing is done yet.
+    `traces` says where traces of the papers are: files by their names, or a folder in which they are looked for. With a
+    `client` of Dask its workers make the runs; they have to see study, traces and folder under the same names. `threads` is
+    then that of one part of the study, 1 if it is 0.
     """
     if client is not None:
-        raise _core.InputError("client: expected None; on several machines, `destage study --shard I/N` runs a part on each")
+        from destage import _cluster
+
+        return Results(_cluster.study(client, path, results, _kept(traces, scale), threads))
     with Progress() as progress:
         text = _core.study(path, results, *_kept(traces, scale), threads, progress.tell)
     return Results(text)

@@ -28,7 +28,11 @@ pub(crate) fn of_run(record: &Record) -> String {
     for sentence in words(explained) {
         text.push_str(&format!("\n{sentence}"));
     }
-    format!("{text}\n")
+    // A run without a clock has no responses to tell of.
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
 }
 
 fn cells(row: &PartMeans) -> Vec<String> {

@@ -119,7 +119,7 @@ pub(crate) fn simulate<'py>(
 }
 
 /// With `threads`, or as many as there are cores for 0.
-fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
+pub(crate) fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
     Effort {
         threads,
         progress: watch,
@@ -224,7 +224,11 @@ pub(crate) fn size(
 }
 
 /// Where the papers' traces are: in `folder`, and `NAME=FILE`.
-fn traces(mut known: Traces, pairs: &[String], folder: Option<PathBuf>) -> Result<Traces, Error> {
+pub(crate) fn traces(
+    mut known: Traces,
+    pairs: &[String],
+    folder: Option<PathBuf>,
+) -> Result<Traces, Error> {
     for pair in pairs {
         known.add_pair(pair)?;
     }
@@ -234,7 +238,8 @@ fn traces(mut known: Traces, pairs: &[String], folder: Option<PathBuf>) -> Resul
     Ok(known)
 }
 
-fn scale(is_full: bool) -> Scale {
+/// How much is run.
+pub(crate) fn scale(is_full: bool) -> Scale {
     match is_full {
         false => Scale::Reduced,
         true => Scale::Full,

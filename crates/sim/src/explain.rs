@@ -164,12 +164,12 @@ impl Explaining {
 }
 
 /// Whether `operation` moves or erases what was there, and serves no request.
-fn collects(operation: &FlashOperation) -> bool {
+pub(crate) fn moves(operation: &FlashOperation) -> bool {
     operation.kind == Kind::Erase || matches!(operation.cause, Cause::Copy | Cause::Wear)
 }
 
 fn gc_of(operations: &[FlashOperation], timing: &Timing) -> Ticks {
-    let moves = operations.iter().filter(|operation| collects(operation));
+    let moves = operations.iter().filter(|operation| moves(operation));
     moves.fold(0, |sum, operation| {
         sum.saturating_add(timing.of(*operation))
     })
@@ -301,6 +301,11 @@ impl Witness for Explaining {
             interval.tally.add(operations);
             interval.gc_runs += operations.merges().len() as u64 + u64::from(command.collects);
         }
+    }
+
+    fn goes_on(&mut self, die: u32, time: Ticks, moves: bool) {
+        let gc = if moves { time } else { 0 };
+        self.paths.dies[die as usize].go_on(self.now, time, gc);
     }
 
     fn ending(&mut self, die: u32) {

@@ -31,6 +31,7 @@ pub mod explain;
 pub mod host;
 pub mod latencies;
 pub mod measured;
+mod media;
 pub mod merging;
 pub mod meter;
 pub mod metrics;

@@ -40,7 +40,9 @@ impl Driver for Counter<'_> {
     }
 
     fn collect_garbage(&mut self, _: u32, operations: &Operations) -> Progress {
-        self.meter.collect_garbage(operations);
+        self.meter.count_garbage(operations);
+        self.meter
+            .add_gc_time(self.meter.timing.parallel(operations));
         Progress::Ended
     }
 

@@ -195,7 +195,16 @@ fn parts_add_up_for_every_scheme_and_layer() {
 #[test]
 fn parts_add_up_in_every_kind_of_run() {
     let requests = stream(11, 1500, 600);
-    let kinds: [&[&str]; 11] = [
+    let shared = [
+        "flash.channels=1",
+        "flash.transfer_ns_per_byte=3.7",
+        "flash.command_ns=300",
+        "flash.program_factors=0.5/1/2",
+    ];
+    let in_merges = [&shared[..], &["buffer.kind=bplru", "ftl.kind=fast"]].concat();
+    let kinds: [&[&str]; 13] = [
+        &shared,
+        &in_merges,
         &["buffer.kind=nocache"],
         &["buffer.kind=bplru", "ftl.kind=bast"],
         &["host.replay=closed", "host.queue_depth=4"],

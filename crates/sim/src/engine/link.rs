@@ -9,6 +9,7 @@ use destage_device::{BatchStep, Driver, PageOperation, Progress};
 use destage_flash::Operations;
 use destage_trace::{Operation, Request};
 
+use super::commands::Commands;
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
 use super::mover::Mover;
 use super::witness::{Command, Witness};
@@ -35,6 +36,8 @@ pub(super) struct Link<'a, B, W> {
     pub events: EventList<Event>,
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
+    /// Where commands are timed one by one.
+    commands: Option<Commands>,
     pub active: Slab<Active>,
     pub channel_busy: bool,
     /// Sent to the device, and not yet taken in.
@@ -54,6 +57,7 @@ impl<'a, B, W> Link<'a, B, W> {
         (mover, witness): (B, W),
         events: EventList<Event>,
         meter: FlashMeter,
+        commands: Option<Commands>,
         destage_response: Latencies,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
@@ -62,6 +66,7 @@ impl<'a, B, W> Link<'a, B, W> {
             witness,
             events,
             meter,
+            commands,
             active: Slab::default(),
             channel_busy: false,
             dispatched: VecDeque::new(),
@@ -101,6 +106,51 @@ impl<B, W: Witness> Link<'_, B, W> {
             time,
         });
     }
+
+    /// The command in service at `die` has ended: whether the step goes on with another.
+    #[inline]
+    pub fn goes_on(&mut self, die: u32) -> bool {
+        self.commands.is_some() && self.issue(die)
+    }
+
+    /// Begins the step of `die` that `operations` are, where commands are timed one by one; whether they are.
+    #[inline]
+    fn begin_commands(
+        &mut self,
+        die: u32,
+        operations: &Operations,
+        map: Ticks,
+        collects: bool,
+    ) -> bool {
+        let now = self.events.now();
+        let Some(commands) = &mut self.commands else {
+            return false;
+        };
+        commands.begin(die, operations, now, map, collects);
+        self.begins(die, collects, operations, 0);
+        if !self.issue(die) {
+            self.meter.begin(die, now, 0);
+            self.events.soon(Event::DieDone(die));
+        }
+        true
+    }
+
+    #[cold]
+    fn issue(&mut self, die: u32) -> bool {
+        let now = self.events.now();
+        let Some(commands) = &mut self.commands else {
+            return false;
+        };
+        let Some(issued) = commands.issue(die, now) else {
+            let collected = commands.collected(die, now);
+            self.meter.add_gc_time(collected);
+            return false;
+        };
+        self.witness.goes_on(die, issued.time, issued.moves);
+        self.meter.begin(die, now, issued.time);
+        self.events.after_usual(issued.time, Event::DieDone(die));
+        true
+    }
 }
 
 impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
@@ -114,6 +164,9 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     ) -> Progress {
         self.mover.serve(die, operation, operations);
         let time = self.meter.serve(operations, map);
+        if self.begin_commands(die, operations, map, false) {
+            return Progress::Running;
+        }
         self.begins(die, false, operations, time);
         self.meter.begin(die, self.events.now(), time);
         self.mover.busy(die, time);
@@ -123,7 +176,12 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
 
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
         self.mover.collect_garbage(die, operations);
-        let time = self.meter.collect_garbage(operations);
+        self.meter.count_garbage(operations);
+        if self.begin_commands(die, operations, 0, true) {
+            return Progress::Running;
+        }
+        let time = self.meter.timing.parallel(operations);
+        self.meter.add_gc_time(time);
         self.begins(die, true, operations, time);
         self.meter.begin(die, self.events.now(), time);
         self.mover.busy(die, time);

@@ -6,6 +6,7 @@
 //! no time but passes through the event list a fixed number of times, so that what is already due at that
 //! instant goes first. The numbers of passes are those of the reference simulator.
 
+mod commands;
 mod config;
 mod cut;
 mod event;
@@ -17,10 +18,12 @@ mod witness;
 
 use destage_base::Ticks;
 use destage_device::Device;
-use destage_flash::Timing;
 use destage_flash::ftl::NoSpace;
+use destage_flash::media::MediaConfig;
+use destage_flash::{Geometry, Timing};
 use destage_trace::{Operation, Request};
 
+use self::commands::Commands;
 pub use self::config::{EngineConfig, Replay, Window};
 pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
@@ -40,6 +43,16 @@ type Outcome = Result<(), Box<SimError>>;
 
 /// Requests that are known, and not yet the next to arrive.
 type Coming<'r> = std::slice::Iter<'r, Request>;
+
+/// The flash below a device: what it consists of, and how fast it is.
+pub struct Flash {
+    /// Counts.
+    pub geometry: Geometry,
+    /// Times of operations.
+    pub timing: Timing,
+    /// The media, where commands are timed one by one; the commands of the device then name every page.
+    pub media: Option<MediaConfig>,
+}
 
 /// One run. See the [module](self).
 pub struct Engine<'a, B = (), W = ()> {
@@ -67,17 +80,16 @@ pub struct Engine<'a, B = (), W = ()> {
 }
 
 impl<'a, B: Mover> Engine<'a, B> {
-    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors; `mover` moves
-    /// its bytes.
+    /// A run that has not begun on `device` over `flash`, of what is called `origin` in errors; `mover` moves its bytes.
     pub fn new(
         config: EngineConfig,
         origin: &str,
         device: Device,
-        dies: (Timing, u32),
+        flash: Flash,
         mover: B,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
-        Self::witnessed(config, origin, device, dies, (mover, ()), observer)
+        Self::witnessed(config, origin, device, flash, (mover, ()), observer)
     }
 }
 
@@ -87,7 +99,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         config: EngineConfig,
         origin: &str,
         device: Device,
-        (timing, dies): (Timing, u32),
+        flash: Flash,
         (mover, witness): (B, W),
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
@@ -101,7 +113,10 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             link: Link::new(
                 (mover, witness),
                 EventList::new(config.clock),
-                FlashMeter::new(timing, dies),
+                FlashMeter::new(flash.timing, flash.geometry.dies),
+                flash
+                    .media
+                    .map(|media| Commands::new(media, &flash.geometry, flash.timing)),
                 latencies(),
                 observer,
             ),
@@ -264,6 +279,9 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         match event {
             Event::DieDone(die) => {
                 self.link.meter.end(now);
+                if self.link.goes_on(die) {
+                    return Ok(());
+                }
                 self.link.mover.end(die);
                 self.link.witness.ending(die);
                 let done = self.device.complete(die, now, &mut self.link);

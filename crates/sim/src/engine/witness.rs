@@ -87,6 +87,12 @@ pub trait Witness: Send {
     fn begins(&mut self, command: &Command<'_>) {
         let _ = command;
     }
+    /// What began at `die` goes on for `time`, where its commands are timed one by one; `moves` if that moves or erases what
+    /// was there, and serves no request. [`Command::time`] is 0 there.
+    #[inline]
+    fn goes_on(&mut self, die: u32, time: Ticks, moves: bool) {
+        let _ = (die, time, moves);
+    }
     /// The command at `die`, or a part of it, is about to end.
     #[inline]
     fn ending(&mut self, die: u32) {

@@ -78,6 +78,15 @@ impl Die {
         self.gc_until = now.saturating_add(gc);
     }
 
+    /// The command goes on `now` for `time`, of which `gc` is garbage collection.
+    pub fn go_on(&mut self, now: Ticks, time: Ticks, gc: Ticks) {
+        self.busy = self.busy(now).saturating_add(time);
+        self.busy_until = now.saturating_add(time);
+        self.gc = self.gc(now).saturating_add(gc);
+        self.gc_until = now.saturating_add(gc);
+        self.gc_of_command += gc;
+    }
+
     /// Time of garbage collection up to `now`, which is not before the latest command.
     pub fn gc(&self, now: Ticks) -> Ticks {
         self.gc - self.gc_until.saturating_sub(now)

@@ -117,21 +117,21 @@ impl<'a, B: Mover> Simulation<'a, B> {
         let timed = config.is_timed();
         let scope = config.scope(timed, &*ftl);
         let device = config.device(timed, B::WANTS_PAGES, config.buffer(timed, prepass)?, ftl);
-        let (timing, dies) = (config.timing(), config.geometry().dies);
         let kind = if timed {
             let engine = config.engine(prepass.span_pages);
-            let clocked = (timing, dies);
+            let flash = config.flash();
+            let dies = flash.geometry.dies;
             if config.explain {
                 let witness = (mover, Explaining::new(dies));
-                let engine = Engine::witnessed(engine, origin, device, clocked, witness, observer);
+                let engine = Engine::witnessed(engine, origin, device, flash, witness, observer);
                 Kind::Explained(Box::new(engine))
             } else {
-                let engine = Engine::new(engine, origin, device, clocked, mover, observer);
+                let engine = Engine::new(engine, origin, device, flash, mover, observer);
                 Kind::Timed(Box::new(engine))
             }
         } else {
             let addressing = config.addressing(prepass.span_pages);
-            let meter = FlashMeter::new(timing, dies);
+            let meter = FlashMeter::new(config.timing(), config.geometry().dies);
             let (warmup, ages) = (config.warmup(), config.typed.sim.dirty_ages);
             let mut count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
             if config.explain {

@@ -46,6 +46,7 @@ pub fn watched_run<'a>(
     prepass: &Prepass,
     observer: &mut dyn Observer,
 ) -> Result<((RunResult, Recording), Source<'a>), SimError> {
+    config.check_whole_steps("a run is watched")?;
     let ftl = config.prepared_ftl(observer)?;
     let mut recording = Recording::new(config.geometry().dies);
     let watcher = Watcher::new(&mut recording, config.timing());
