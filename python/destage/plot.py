@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["curve", "latencies", "over_size", "save", "series", "style"]
+__all__ = ["curve", "destages", "latencies", "learnt", "over_size", "save", "series", "split", "style"]
 
 #: Millimetres in an inch.
 _INCH = 25.4
@@ -35,6 +35,18 @@ _MARKS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
 _DASHES = ["-", "--", "-.", ":"]
 #: By their numbers in `Result.responses`.
 _OPERATIONS = ["read", "write", "flush", "trim"]
+#: Parts of a response: waiting in blue and grey, garbage collection hatched, work in orange and green.
+_PARTS = {
+    "queue": ("#999999", ""),
+    "bus": ("#e69f00", ""),
+    "slot": ("#56b4e9", ""),
+    "slot_gc": ("#56b4e9", "/////"),
+    "die": ("#0072b2", ""),
+    "die_gc": ("#0072b2", "/////"),
+    "flash": ("#009e73", ""),
+}
+#: What is shown of the course of a run if nothing else is asked for.
+_COURSE = ["write.p99_ms", "queue.mean", "buffer.dirty_pages", "gc.time_ms", "utilization.mean"]
 #: With more lines the legend stands beside the axes, in columns of so many.
 _INSIDE, _COLUMN = 4, 14
 #: Room for a column of it, in mm.
@@ -162,8 +174,8 @@ def latencies(
 ) -> Figure:
     """Which share of requests took how long or longer, both on logarithmic axes, so that p99 and p99.9 can be read off.
 
-    Results, one or several by name, are of `simulate(..., responses=True)`. `operation` is read, write, flush or trim; None is
-    all. What was never answered is left out.
+    Results, one or several by name, are of `simulate(..., responses=True)`, each response by itself, or of `series=True`, in the
+    buckets of a histogram. `operation` is read, write, flush or trim; None is all. What was never answered is left out.
     """
     curves = {name: _shares(name, result, operation) for name, result in _several(results).items()}
     figure, axes = _axes(ax, width_mm, len(curves))
@@ -189,8 +201,14 @@ def _shares(name: str, result: Result, operation: str | None) -> tuple[list[floa
             known = known[result.responses["op"] == _OPERATIONS.index(operation)]
         for time in known[known == known].tolist():
             counts[time] = counts.get(time, 0) + 1
+    elif "response" in (result.explained or {}):
+        for word, of in _explained(name, result)["response"].items():
+            if operation in (None, word):
+                # Of the times of a bucket the largest is known.
+                for time, requests in zip(of["histogram"]["to_ms"], of["histogram"]["requests"], strict=True):
+                    counts[time] = counts.get(time, 0) + requests
     else:
-        raise InputError(f"{name}: no responses were kept; expected simulate(..., responses=True)")
+        raise InputError(f"{name}: no responses were kept; expected simulate(..., responses=True) or series=True")
     if not counts:
         raise InputError(f"{name}: no {operation or 'request'} was answered")
     times, count = sorted(counts), sum(counts.values())
@@ -202,17 +220,91 @@ def _shares(name: str, result: Result, operation: str | None) -> tuple[list[floa
 
 
 @_styled
+def split(
+    results: Result | Mapping[str, Result],
+    *,
+    operation: str = "write",
+    tail: bool = False,
+    ax: Axes | None = None,
+    width_mm: float = 85,
+) -> Figure:
+    """What responses are made of, a bar for each result of `simulate(..., series=True)`: waiting, bus, flash (docs/EXPLAIN.md).
+
+    `tail=True` takes the slowest requests, from the 99th percentile on, in place of all.
+    """
+    bars: dict[str, Mapping[str, float]] = {}
+    for name, result in _several(results).items():
+        responses = _explained(name, result).get("response", {})
+        if operation not in responses:
+            raise InputError(f"operation: {operation!r} is in no response of {name}; expected one of {', '.join(responses)}")
+        of = responses[operation]
+        bars[name] = of["tail"]["split_ms"] if tail else of["split_ms"]
+    parts = [part for part in next(iter(bars.values())) if any(bar[part] for bar in bars.values())]
+    # The bars stand apart from the legend above them.
+    figure, axes = _axes(ax, width_mm, 1, (16 + 6 * len(bars)) / 58)
+    left = [0.0] * len(bars)
+    for part in parts:
+        widths = [bar[part] for bar in bars.values()]
+        colour, hatch = _PARTS.get(part, ("#bbbbbb", ""))
+        axes.barh(list(bars), widths, left=left, label=_words(part), color=colour, hatch=hatch, height=0.7, edgecolor="white", linewidth=0.3)
+        left = [begin + width for begin, width in zip(left, widths, strict=True)]
+    axes.invert_yaxis()
+    axes.grid(visible=False, axis="y")
+    slowest = "slowest " if tail else ""
+    axes.set_xlabel(f"mean response of {slowest}{operation}s (ms)")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    return figure
+
+
+@_styled
+def destages(
+    results: Result | Mapping[str, Result], *, ax: Axes | None = None, width_mm: float = 85
+) -> Figure:
+    """How many of the destaged pages left in records of so many pages or more, of `simulate(..., series=True)`."""
+    curves: dict[str, tuple[list[int], list[float]]] = {}
+    for name, result in _several(results).items():
+        of = _explained(name, result)["destages"]
+        weights = [pages * records for pages, records in zip(of["pages"], of["records"], strict=True)]
+        if not sum(weights):
+            raise InputError(f"{name}: nothing was destaged")
+        curves[name] = of["pages"], [sum(weights[number:]) / sum(weights) for number in range(len(weights))]
+    figure, axes = _axes(ax, width_mm, len(curves))
+    for number, (name, (pages, shares)) in enumerate(curves.items()):
+        axes.plot([1, *pages], [1.0, *shares], drawstyle="steps-pre", label=name, **_look(number, marks=False))
+        # A curve ends where no record is larger.
+        axes.plot([pages[-1]] * 2, [shares[-1], 0], **_look(number, marks=False))
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.set_ylim(0, 1.05)
+    axes.set_xlabel("pages of a destage")
+    axes.set_ylabel("share of pages in such or larger")
+    _legend(axes, len(curves))
+    return figure
+
+
+@_styled
 def series(
+    result: Result, *, columns: Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
+) -> Figure:
+    """The course of a run, of `simulate(..., series=True)`: a panel for each of `columns` (docs/EXPLAIN.md), over time."""
+    course = result.series
+    if course is None:
+        raise InputError("series: none was kept; expected simulate(..., series=True) of a run with a clock")
+    chosen = [name for name in _COURSE if name in course] if columns is None else list(columns)
+    times = [(time - course.start_ms) / 1e3 for time in course["time_ms"]]
+    return _stacked("columns", course, chosen, times, "time (s)", ax, width_mm)
+
+
+@_styled
+def learnt(
     result: Result, *, names: Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
     """What the scheme learnt, at the ends of its own periods, of `simulate(..., series=True)`: a panel for each of `names`."""
-    of = result.series
-    if of is None:
-        raise InputError("series: none was kept; expected simulate(..., series=True)")
+    of = _explained(str(result.parameters["buffer.kind"]), result).get("scheme", {})
     ends = next((values for name, values in of.items() if name.endswith(".period_end")), None)
+    chosen = [name for name in of if not name.endswith(".period_end")] if names is None else list(names)
     if ends is None:
         raise InputError(f"series: {result.parameters['buffer.kind']} learns nothing; expected a scheme that does, such as bpac")
-    chosen = [name for name in of if not name.endswith(".period_end")] if names is None else list(names)
     return _stacked("names", of, chosen, ends, "page writes", ax, width_mm)
 
 
@@ -241,11 +333,19 @@ def _stacked(
         axes.set_ylim(min(0, 1.05 * min(known)), 1.05 * max(known) or 1)
         axes.xaxis.set_major_locator(ticker.MaxNLocator(5))
         axes.yaxis.set_major_locator(ticker.MaxNLocator(4))
-        axes.set_ylabel(_label(name.removeprefix("scheme.")).replace(" (", "\n("))
+        axes.set_ylabel(_folded(_label(name.removeprefix("scheme."))))
         axes.set_xlabel(along)
         axes.label_outer()
     figure.align_ylabels()
     return figure
+
+
+def _folded(label: str) -> str:
+    """A label on two lines, since a panel is low."""
+    words, _, unit = label.partition(" (")
+    if unit:
+        return f"{words}\n({unit}"
+    return words if len(words) <= 15 else words.replace(" ", "\n", 1)
 
 
 def _several(results: Result | Mapping[str, Result]) -> Mapping[str, Result]:
@@ -254,6 +354,12 @@ def _several(results: Result | Mapping[str, Result]) -> Mapping[str, Result]:
     if not named:
         raise InputError("results: none; expected at least one")
     return named
+
+
+def _explained(name: str, result: Result) -> Mapping[str, Any]:
+    if result.explained is None:
+        raise InputError(f"{name}: the run was not explained; expected simulate(..., series=True)")
+    return result.explained
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
@@ -272,15 +378,15 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
             os.remove(unfinished)
 
 
-def _axes(ax: Axes | None, width_mm: float, lines: int) -> tuple[Figure, Axes]:
-    """The axes to draw so many lines into, and their figure."""
+def _axes(ax: Axes | None, width_mm: float, lines: int, height: float = 1) -> tuple[Figure, Axes]:
+    """The axes to draw so many lines into, and their figure, of `height` times the usual."""
     if ax is not None:
         figure = ax.get_figure(root=True)
         if figure is None:
             raise InputError("ax: axes of no figure; expected axes of a figure")
         return figure, ax
     beside = 0 if lines <= _INSIDE else math.ceil(lines / _COLUMN) * _COLUMN_MM
-    return (figure := _figure(width_mm + beside, 0.68 * width_mm)), figure.add_subplot()
+    return (figure := _figure(width_mm + beside, 0.68 * height * width_mm)), figure.add_subplot()
 
 
 def _panels(ax: Axes | None, width_mm: float, panels: int) -> tuple[Figure, list[Axes]]:

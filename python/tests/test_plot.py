@@ -99,14 +99,58 @@ def test_latencies_are_shares_of_requests() -> None:
     assert figure.axes[0].get_xlabel() == "response time (ms)"
 
 
-def test_what_a_scheme_learnt() -> None:
-    result = destage.simulate(destage.Workload("mixed", requests=20_000), buffer="bpac", size="1MiB", series=True)
-    figure = plot.series(result)
+@pytest.fixture(scope="module")
+def explained() -> dict[str, destage.Result]:
+    work = destage.Workload("mixed", requests=20_000)
+    return {name: destage.simulate(work, buffer=name, size="1MiB", series=True) for name in ("lru", "fab", "bpac")}
+
+
+def test_latencies_of_a_histogram_are_near_those_of_requests(explained: dict[str, destage.Result]) -> None:
+    exact = destage.simulate(destage.Workload("mixed", requests=20_000), buffer="lru", size="1MiB", responses=True)
+    line = plot.latencies(explained["lru"], operation="write").axes[0].lines[0]
+    times = exact.responses["response_ms"][exact.responses["op"] == 1]
+    for time, share in zip(line.get_xdata(), line.get_ydata(), strict=True):
+        # A bucket is at most 1/32 of its values wide, and drawn at its largest.
+        assert np.mean(times >= time) <= share <= np.mean(times >= time * (1 - 1 / 31))
+
+
+def test_parts_add_up_to_the_mean(explained: dict[str, destage.Result]) -> None:
+    for tail in (False, True):
+        figure = plot.split(explained, tail=tail)
+        ends = {}
+        for bar in figure.axes[0].patches:
+            ends[bar.get_y()] = max(ends.get(bar.get_y(), 0), bar.get_x() + bar.get_width())
+        of = [result.explained["response"]["write"] for result in explained.values()]
+        assert [ends[y] for y in sorted(ends)] == pytest.approx([one["tail"]["mean_ms"] if tail else one["mean_ms"] for one in of])
+    assert figure.axes[0].get_xlabel() == "mean response of slowest writes (ms)"
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["lru", "fab", "bpac"]
+
+
+def test_sizes_of_destages(explained: dict[str, destage.Result]) -> None:
+    figure = plot.destages(explained)
+    line = figure.axes[0].lines[2]
+    of = explained["fab"].explained["destages"]
+    pages = np.repeat(of["pages"], np.array(of["records"]) * np.array(of["pages"]))
+    for size, share in zip(line.get_xdata(), line.get_ydata(), strict=True):
+        assert share == pytest.approx(np.mean(pages >= size))
+
+
+def test_the_course_of_a_run(explained: dict[str, destage.Result]) -> None:
+    course = explained["lru"].series
+    figure = plot.series(explained["lru"], columns=["write.p99_ms", "buffer.dirty_pages"])
+    assert [axes.get_ylabel() for axes in figure.axes] == ["write p99\n(ms)", "buffer\ndirty pages"]
+    line = figure.axes[1].lines[0]
+    assert list(line.get_ydata()) == course["buffer.dirty_pages"]
+    assert line.get_xdata()[1] == pytest.approx(course.interval_ms / 1e3)
+    assert len(plot.series(explained["lru"]).axes) == 5
+
+
+def test_what_a_scheme_learnt(explained: dict[str, destage.Result]) -> None:
+    figure = plot.learnt(explained["bpac"])
     assert [axes.get_ylabel() for axes in figure.axes] == ["alpha", "bird threshold", "pird threshold"]
-    line = figure.axes[0].lines[0]
-    assert list(line.get_ydata()) == result.series["scheme.alpha"]
-    assert list(line.get_xdata()) == result.series["scheme.period_end"]
-    assert len(plot.series(result, names=["scheme.alpha"]).axes) == 1
+    of, line = explained["bpac"].explained["scheme"], figure.axes[0].lines[0]
+    assert list(line.get_ydata()) == of["scheme.alpha"] and list(line.get_xdata()) == of["scheme.period_end"]
+    assert len(plot.learnt(explained["bpac"], names=["scheme.alpha"]).axes) == 1
 
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
@@ -167,9 +211,12 @@ def test_what_cannot_be_drawn_is_said(results: destage.Results, tmp_path: Path) 
     plain = destage.simulate(WORK)
     for draw, said in [
         (lambda: plot.over_size(results, metric="waf.hots"), "metric: 'waf.hots' is in none of 7 runs"),
-        (lambda: plot.latencies(plain), r"lru: no responses were kept; expected simulate\(..., responses=True\)"),
+        (lambda: plot.latencies(plain), r"lru: no responses were kept; expected simulate\(..., responses=True\) or series=True"),
         (lambda: plot.series(plain), r"none was kept; expected simulate\(..., series=True\)"),
-        (lambda: plot.series(destage.simulate(WORK, series=True)), "lru learns nothing"),
+        (lambda: plot.split(plain), r"lru: the run was not explained; expected simulate\(..., series=True\)"),
+        (lambda: plot.learnt(destage.simulate(WORK, series=True)), "lru learns nothing"),
+        (lambda: plot.split(destage.simulate(WORK, series=True), operation="trim"), "'trim' is in no response of lru"),
+        (lambda: plot.series(destage.simulate(WORK, series=True), columns=["x"]), "columns: 'x': expected some of time_ms"),
         (lambda: plot.latencies(destage.simulate(WORK, responses=True), operation="trim"), "lru: no trim was answered"),
         (lambda: plot.latencies({}), "results: none; expected at least one"),
         (lambda: plot.save(Figure(), tmp_path / "a.jpg"), "ending '.jpg'; expected .png, .svg or .pdf"),
