@@ -5,7 +5,8 @@ use destage::study::{Extra, Store, Traces};
 
 use crate::args::ReproduceArguments;
 use crate::errors::{Failure, command, warn};
-use crate::output::{self, experiments, verdicts};
+use crate::output::report::page;
+use crate::output::{self, experiments};
 use crate::progress::Progress;
 use crate::study::{effort, scale, traces, write, write_figures};
 
@@ -49,11 +50,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         }
     }
     write(&kept.results, "README.md", &report.to_markdown())?;
-    write(
-        &kept.results,
-        "report.html",
-        &verdicts::reproduction(&report),
-    )?;
+    write(&kept.results, "report.html", page(&report.to_json(), None))?;
     write(&kept.results, "verdicts.json", &report.to_json())?;
     match kept.json {
         true => output::print(&report.to_json()),

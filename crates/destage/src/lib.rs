@@ -21,6 +21,7 @@
 //! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
 //! | [`registries`] | the registries as values: `destage list` and `destage show` |
 //! | [`state`] | a prepared device in a file for later runs |
+//! | [`report`], [`words`], [`numbers`] | results as a page, in sentences, and numbers as people read them |
 //! | [`Error`] | why nothing comes of it |
 //! | [`base`], [`buffer`], [`flash`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
 //!
@@ -36,13 +37,16 @@ mod facts;
 mod fit;
 mod grid;
 mod input;
+mod inspection;
 pub mod json;
 mod manifest;
+pub mod numbers;
 mod passes;
 mod pool;
 mod progress;
 mod record;
 pub mod registries;
+pub mod report;
 pub mod reproduce;
 mod results;
 mod run;
@@ -51,6 +55,7 @@ pub mod state;
 pub mod study;
 mod survey;
 mod trace_metrics;
+pub mod words;
 
 pub use destage_base as base;
 pub use destage_buffer as buffer;
