@@ -41,7 +41,7 @@ pub(super) fn text(content: &Content) -> String {
             "title" => text.push_str(&escape(&content.title)),
             "origin" => text.push_str(&escape(&content.origin)),
             "conclusions" => text.push_str(&paragraphs("conclusion", &content.conclusions)),
-            "notes" => text.push_str(&paragraphs("note", &content.notes)),
+            "notes" => text.push_str(&notes(&content.notes)),
             "styles" => text.extend(STYLES),
             "library" => text.push_str(LIBRARY),
             "data" => text.push_str(&embedded(&content.data)),
@@ -51,6 +51,19 @@ pub(super) fn text(content: &Content) -> String {
         text.push_str(rest);
     }
     text
+}
+
+/// More notes than this stand behind a line that says how many there are.
+const NOTES: usize = 3;
+
+fn notes(sentences: &[String]) -> String {
+    let all = paragraphs("note", sentences);
+    match sentences.len() {
+        0..=NOTES => all,
+        count => {
+            format!("<details><summary>{count} notes on these runs</summary>\n{all}</details>\n")
+        }
+    }
 }
 
 fn paragraphs(class: &str, sentences: &[String]) -> String {
@@ -92,10 +105,24 @@ mod tests {
         // The library, the data and the scripts.
         assert_eq!(page.matches("</script>").count(), 3);
         assert_eq!(page.matches("Licensed to the Apache").count(), 1);
-        let data = page.split("type=\"application/json\">").nth(1);
+        let data = page.split("id=\"data\">").nth(1);
         let data = data.and_then(|rest| rest.split("</script>").next());
         let data: Value = serde_json::from_str(data.expect("data")).expect("JSON");
         assert_eq!(data["name"], name);
+    }
+
+    #[test]
+    fn the_library_is_the_file_that_was_given_away() {
+        use std::fmt::Write as _;
+
+        use sha2::{Digest, Sha256};
+
+        let mut sum = String::new();
+        for byte in Sha256::digest(LIBRARY) {
+            let _ = write!(sum, "{byte:02x}");
+        }
+        let said = include_str!("vendored/README.md");
+        assert!(said.contains(&format!("`{sum}`")), "{sum}");
     }
 
     #[test]

@@ -54,7 +54,7 @@ class Chart {
     const keys = (series || []).map((each) => {
       const { name } = each;
       const key = make("button", {
-        type: "button", "aria-pressed": String(!this.hidden.has(name)), title: "Shows or hides it; with Shift, shows it alone", "data-series": name,
+        type: "button", class: "key", "aria-pressed": String(!this.hidden.has(name)), title: "Shows or hides it; with Shift, shows it alone", "data-series": name,
         onclick: (event) => this.toggle(name, event.shiftKey),
         onmouseenter: () => this.point(name), onmouseleave: () => this.point(null),
         onfocus: () => this.point(name), onblur: () => this.point(null),
@@ -160,9 +160,14 @@ function redraw() {
   }
 }
 
+/** Opens what is closed for as long as it prints. */
+let opened = [];
+
 function print(isBegun) {
   if (isPrinting === isBegun) return;
   isPrinting = isBegun;
+  if (isBegun) opened = [...document.querySelectorAll("details:not([open]):not(.chooser)")];
+  opened.forEach((details) => { details.open = isBegun; });
   redraw();
 }
 
@@ -214,13 +219,16 @@ function place(spec, { unit, factor }, colours, width) {
     name: titled(x.title || "", x.names || x.log ? "" : unit),
     nameLocation: flat ? "end" : "middle", nameGap: flat ? 8 : 26, nameTextStyle: { color: colours.quiet },
     axisLine: { lineStyle: { color: colours.quiet } }, axisTick: { show: !x.names }, splitLine: { show: false },
-    axisLabel: { color: colours.ink, hideOverlap: true, fontSize: 12 },
+    axisLabel: { color: colours.ink, hideOverlap: true, fontSize: 12, margin: 10 },
   };
   if (x.names) {
     const label = { ...axis.axisLabel, ...(flat ? { interval: 0, width: Math.min(220, width * 0.4), overflow: "truncate" } : { rotate: isLong ? 35 : 0, interval: x.names.length > 40 ? "auto" : 0, width: 150, overflow: "truncate", hideOverlap: x.names.length > 40 }) };
     return { ...axis, name: isLong ? "" : axis.name, type: "category", data: x.names, inverse: flat, axisLabel: label };
   }
-  const scaled = { ...axis, type: x.log ? "log" : "value", logBase: x.unit === "bytes" ? 2 : 10, min: "dataMin", max: "dataMax" };
+  // Ends that are no round numbers are not written.
+  const fromZero = ({ min, max }) => (min >= 0 && min < max / 20 ? 0 : min);
+  const scaled = { ...axis, type: x.log ? "log" : "value", logBase: x.unit === "bytes" ? 2 : 10, min: x.log || x.ticks ? "dataMin" : fromZero, max: "dataMax" };
+  if (!x.ticks) Object.assign(scaled.axisLabel, { showMinLabel: x.log ? false : null, showMaxLabel: false });
   scaled.axisLabel.formatter = (number) => (x.log ? withUnit(number, SCALES[x.unit] ? x.unit : "") : brief(number));
   if (x.log && SCALES[x.unit] && x.unit !== "bytes") scaled.axisLabel.formatter = (number) => { const { unit: name, factor: size } = scaleOf(x.unit, number * 1.0001); return `${brief(number / size)} ${name}`; };
   if (x.ticks) {
@@ -250,7 +258,7 @@ function drawn(each, spec, count, { along, upward, colours }) {
   const pair = ([x, y]) => (spec.flat ? [number(y), x] : [at(x), number(y)]);
   const fits = ([x]) => spec.x.names || !spec.x.log || x > 0;
   const line = { color: colour, width: each.kind === "level" ? 1.5 : 2, type: dash };
-  const common = { name: each.name, data: each.values.filter(fits).map(pair), itemStyle: { color: colour }, z: 3, emphasis: { focus: count > 1 ? "series" : "none" }, blur: { itemStyle: { opacity: 0.15 }, lineStyle: { opacity: 0.12 }, areaStyle: { opacity: 0.08 } } };
+  const common = { name: each.name, data: each.values.filter(fits).map(pair), itemStyle: { color: colour }, z: 3 + Math.max(0, 9 - each.look), emphasis: { focus: count > 1 ? "series" : "none" }, blur: { itemStyle: { opacity: 0.15 }, lineStyle: { opacity: 0.12 }, areaStyle: { opacity: 0.08 } } };
   if (each.kind === "bar") {
     const label = { show: Boolean(spec.flat) && count === 1, position: "right", color: colours.ink, formatter: ({ value: shown }) => (isNumber(shown[0]) ? brief(Number(shown[0].toPrecision(4))) : "") };
     return [{ ...common, type: "bar", stack: each.stack, label, barMaxWidth: 28, large: false }, ...ranges(each, spec, at, number, colours)];

@@ -7,7 +7,7 @@ const ABOUT_PARTS = {
 /** Where a band of percentiles ends. */
 const BANDS = [50, 90, 99, 99.9];
 
-/** The middle of rows that stand as columns. */
+/** Rows of what stands as columns. */
 const rowsOf = (columns) => {
   const names = Object.keys(columns);
   return columns[names[0]].map((_, index) => Object.fromEntries(names.map((name) => [name, columns[name][index]])));
@@ -16,7 +16,7 @@ const rowsOf = (columns) => {
 /** Mean of each part over the requests between two percentiles. */
 function bands({ requests, histogram }, parts) {
   const ends = [...BANDS, 100];
-  const all = ends.map((end, index) => ({ name: index ? `${ends[index - 1]} to ${end} %` : `fastest ${end} %`, requests: 0, parts: parts.map(() => 0) }));
+  const all = ends.map((end, index) => ({ name: `to ${end} %`, requests: 0, parts: parts.map(() => 0) }));
   let before = 0;
   for (const row of rowsOf(histogram)) {
     // A bucket belongs to the band of its middle.
@@ -34,12 +34,12 @@ function split(parent, response, parts) {
     const rows = [];
     if (of.histogram && of.histogram[`${parts[0]}_ms`]) rows.push(...bands(of, parts));
     rows.unshift({ name: "all", parts: parts.map((part) => of.split_ms[part]) });
-    if (of.tail) rows.push({ name: `the ${of.tail.requests.toLocaleString("en-US")} slowest`, parts: parts.map((part) => of.tail.split_ms[part]) });
+    if (of.tail && rows.length === 1) rows.push({ name: `the ${of.tail.requests.toLocaleString("en-US")} slowest`, parts: parts.map((part) => of.tail.split_ms[part]) });
     const used = parts.map((part, index) => [part, index]).filter(([, index]) => rows.some((row) => row.parts[index] > 0));
     new Chart(parent, {
       title: `What a ${operation} waits for, by percentile`, small: true, stacked: true, keepLegend: true,
       about: used.map(([part]) => `${part}: ${ABOUT_PARTS[part] || part}`).join("; ") + ".",
-      x: { title: "requests by response", names: rows.map((row) => row.name) }, y: { title: "mean response", unit: "ms" },
+      x: { title: "requests, the fastest first", names: rows.map((row) => row.name) }, y: { title: "mean response", unit: "ms" },
       series: used.map(([part, index]) => ({ name: part, look: index, kind: "bar", stack: "parts", values: rows.map((row, place) => [place, row.parts[index]]) })),
     });
   }

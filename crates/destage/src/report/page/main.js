@@ -6,7 +6,9 @@ function showOrigin(content, { manifest, table }) {
   if (same.length) {
     const part = section(table.rows.length > 1 ? "Parameters of all runs" : "Parameters", "parameters");
     const columns = [{ name: "parameter" }, { name: "value" }];
-    new Table(part, { name: "parameters", columns, rows: same });
+    const holder = make("details", {}, make("summary", {}, `${same.length} parameters`));
+    part.append(holder);
+    new Table(holder, { name: "parameters", columns, rows: same });
     content.append(part);
   }
   const part = section("Provenance", "provenance");

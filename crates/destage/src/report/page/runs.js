@@ -4,6 +4,8 @@
 const TELLING = ["response.mean_ms", "response.p99_ms", "write_hits_percent", "buffer.evictions", "buffer.destaged_pages", "buffer.mean_destage_pages", "flash.erases", "waf.host"];
 /** Above so many series at first, only one of the traces or layers is shown. */
 const SERIES_AT_FIRST = 40;
+/** Values that are so many times larger than the smallest are shown with it on a logarithmic axis. */
+const FAR_APART = 40;
 /** Parameters that a name says already. */
 const SAID = new Set(["buffer.kind", "buffer.capacity_bytes", "ftl.kind"]);
 const NICE = { write_hits_percent: "write hits" };
@@ -79,7 +81,8 @@ class Explorer {
     this.y = preferred !== undefined && runs.metrics.includes(preferred) ? preferred : runs.metric();
     this.x = runs.axis();
     this.logX = true;
-    this.logY = false;
+    /** What the reader chose; else it follows from the values. */
+    this.logY = null;
     this.kept = new Map();
     if (this.y === undefined) return;
     // Of several traces one is shown at first, where all would be too much to look at.
@@ -124,8 +127,15 @@ class Explorer {
       choice("over", along, this.x, (index) => { this.kept.delete(Number(index)); this.change({ x: Number(index) }); }),
       ...filters,
       ...(this.isNumeric() ? [tick("log x", this.logX, (logX) => this.change({ logX }))] : []),
-      tick("log y", this.logY, (logY) => this.change({ logY })),
+      tick("log y", this.isLog(), (logY) => this.change({ logY })),
     );
+  }
+
+  /** Whether values lie so far apart that only a logarithm shows them all. */
+  isLog() {
+    if (this.logY !== null) return this.logY;
+    const numbers = this.runs.values[this.y].filter(isNumber);
+    return numbers.length > 1 && Math.min(...numbers) > 0 && Math.max(...numbers) > FAR_APART * Math.min(...numbers);
   }
 
   isNumeric() {
@@ -180,7 +190,7 @@ class Explorer {
     });
     const bars = isFlat ? series.map((each) => ({ ...each, values: each.values.sort((a, b) => a[0] - b[0]) })) : series;
     const lacking = rows.filter((row) => !isNumber(row[y])).length;
-    const zeros = this.logY ? rows.filter((row) => isNumber(row[y]) && row[y] <= 0).length : 0;
+    const zeros = this.isLog() ? rows.filter((row) => isNumber(row[y]) && row[y] <= 0).length : 0;
     const notes = [up.about, repeats > 1 ? `Means of ${repeats} runs.` : "", lacking ? `${lacking} of ${rows.length} runs have no such value.` : "", zeros ? `${zeros} values that are 0 have no place on a logarithmic axis.` : ""];
     if (series.some((each) => each.kind === "level")) notes.push("A line without marks is a run without a buffer.");
     const ticks = isNumeric && !isMetric && different(used).length <= 12 ? different(used) : undefined;
@@ -188,7 +198,7 @@ class Explorer {
       title: `${titled(runs.label(y), up.unit === "bytes" ? "" : up.unit)} over ${runs.label(x)}`,
       about: notes.filter(Boolean).join(" "),
       x: { title: runs.label(x), unit: along.unit, names: isNumeric ? undefined : places.map((place) => shown(place, along.unit)), log: logX, ticks },
-      y: { title: runs.label(y), unit: up.unit, log: this.logY },
+      y: { title: runs.label(y), unit: up.unit, log: this.isLog() },
       flat: isFlat, series: bars, apart: isMetric, keepLegend: !isFlat,
       height: isFlat ? Math.max(200, 70 + 24 * places.length) : undefined,
     };

@@ -4,6 +4,8 @@
 
 /** So many rows are shown at first. */
 const FIRST_ROWS = 400;
+/** Words of more columns than this may have to be broken on paper. */
+const FITS_ON_PAPER = 14;
 
 class Table {
   constructor(parent, spec) {
@@ -23,8 +25,8 @@ class Table {
     this.head = make("thead");
     this.body = make("tbody");
     this.more = make("p", { class: "controls" });
-    const table = make("table", { class: spec.cards ? "cards claims" : "", "aria-label": spec.name }, this.head, this.body);
-    this.element = make("div", { class: "table" }, controls, spec.choose ? this.chooser() : null, make("div", { class: "wide" }, table), this.more);
+    this.table = make("table", { class: spec.cards ? "cards claims" : "", "aria-label": spec.name }, this.head, this.body);
+    this.element = make("div", { class: "table" }, controls, spec.choose ? this.chooser() : null, make("div", { class: "wide" }, this.table), this.more);
     parent.append(this.element);
     this.fill();
     addEventListener("beforeprint", () => this.fill(Infinity));
@@ -42,7 +44,7 @@ class Table {
     const filter = make("input", { type: "search", placeholder: "filter columns", "aria-label": "Filter columns", oninput: () => {
       boxes.forEach((label) => { label.hidden = !label.textContent.toLowerCase().includes(filter.value.toLowerCase()); });
     } });
-    return make("details", {}, make("summary", { class: "chooser" }, `Columns (${this.columns.length})`), filter, make("div", { class: "columns" }, boxes));
+    return make("details", { class: "chooser" }, make("summary", {}, `Columns (${this.columns.length})`), filter, make("div", { class: "columns" }, boxes));
   }
 
   /** Another choice of rows than the words of the filter. */
@@ -85,9 +87,10 @@ class Table {
       const isSorted = this.sort && this.sort.column === index;
       const order = isSorted ? (this.sort.sign > 0 ? "ascending" : "descending") : "none";
       const press = make("button", { type: "button", title: about || null, "data-column": index, onclick: () => this.by(index) }, label || breakable(name));
-      return make("th", { scope: "col", class: isText(index) ? "text" : null, "aria-sort": order }, press, unit && unit !== "bytes" ? make("span", { class: "unit" }, unit) : null);
+      return make("th", { scope: "col", class: isText(index) ? "text" : null, "aria-sort": order }, press, make("span", { class: "paper" }, label || name), unit && unit !== "bytes" ? make("span", { class: "unit" }, unit) : null);
     });
     this.head.replaceChildren(make("tr", {}, head));
+    this.table.classList.toggle("many", this.chosen.length > FITS_ON_PAPER);
     const cell = (row) => (index) => {
       const column = this.columns[index];
       const content = this.cell && this.cell(row[index], column, row);
