@@ -2,7 +2,7 @@
 //
 // A chart is told what it shows: {
 //   title, about, small, height, group
-//   x: { title, unit, names | log, ticks }   names: places by name; else numbers
+//   x: { title, unit, names, every | log, ticks }   names: places by name, of which each `every`th is written; else numbers
 //   y: { title, unit, log, most, least }
 //   flat: bars lie along
 //   series: [{ name, look, kind: line|level|plain|area|bar|points, values: [[x, y]], ranges: [[x, low, high]], stack, note }]
@@ -166,6 +166,8 @@ let opened = [];
 function print(isBegun) {
   if (isPrinting === isBegun) return;
   isPrinting = isBegun;
+  // Colours are asked for before the style of paper applies.
+  document.documentElement.classList.toggle("dark", !isBegun && theme === "dark");
   if (isBegun) opened = [...document.querySelectorAll("details:not([open]):not(.chooser)")];
   opened.forEach((details) => { details.open = isBegun; });
   redraw();
@@ -214,7 +216,7 @@ function options(spec, hidden, width) {
 /** The axis of places, by name or number. */
 function place(spec, { unit, factor }, colours, width) {
   const { x, flat } = spec;
-  const isLong = x.names && x.names.join("").length * 7 > width * 0.8;
+  const isLong = x.names && !x.every && x.names.join("").length * 7 > width * 0.8;
   const axis = {
     name: titled(x.title || "", x.names || x.log ? "" : unit),
     nameLocation: flat ? "end" : "middle", nameGap: flat ? 8 : 26, nameTextStyle: { color: colours.quiet },
@@ -222,7 +224,7 @@ function place(spec, { unit, factor }, colours, width) {
     axisLabel: { color: colours.ink, hideOverlap: true, fontSize: 12, margin: 10 },
   };
   if (x.names) {
-    const label = { ...axis.axisLabel, ...(flat ? { interval: 0, width: Math.min(220, width * 0.4), overflow: "truncate" } : { rotate: isLong ? 35 : 0, interval: x.names.length > 40 ? "auto" : 0, width: 150, overflow: "truncate", hideOverlap: x.names.length > 40 }) };
+    const label = { ...axis.axisLabel, ...(flat ? { interval: 0, width: Math.min(220, width * 0.4), overflow: "truncate" } : { rotate: isLong ? 35 : 0, interval: x.every ? x.every - 1 : x.names.length > 40 ? "auto" : 0, width: 150, overflow: "truncate", hideOverlap: x.names.length > 40 }) };
     return { ...axis, name: isLong ? "" : axis.name, type: "category", data: x.names, inverse: flat, axisLabel: label };
   }
   // Ends that are no round numbers are not written.

@@ -87,7 +87,7 @@ class Table {
       const isSorted = this.sort && this.sort.column === index;
       const order = isSorted ? (this.sort.sign > 0 ? "ascending" : "descending") : "none";
       const press = make("button", { type: "button", title: about || null, "data-column": index, onclick: () => this.by(index) }, label || breakable(name));
-      return make("th", { scope: "col", class: isText(index) ? "text" : null, "aria-sort": order }, press, make("span", { class: "paper" }, label || name), unit && unit !== "bytes" ? make("span", { class: "unit" }, unit) : null);
+      return make("th", { scope: "col", class: isText(index) ? "text" : null, "aria-sort": order }, press, make("span", { class: "paper" }, label || breakable(name)), unit && unit !== "bytes" ? make("span", { class: "unit" }, unit) : null);
     });
     this.head.replaceChildren(make("tr", {}, head));
     this.table.classList.toggle("many", this.chosen.length > FITS_ON_PAPER);

@@ -19,7 +19,7 @@ function distribution(parent, title, about, x, unit, series, why) {
   // 0 has no place on a logarithmic axis: what is shown is what lies below the next value.
   const above = (pairs) => shares(pairs).map(([value, share]) => [value + 1, share]);
   new Chart(parent, {
-    title, about, small: true, keepLegend: used.length > 1, x: { title: x, unit, log: true }, y: { title: "share", unit: "%", least: 0, most: 100 },
+    title, about, small: true, keepLegend: used.length > 1, x: { title: x, unit, log: true, ticks: unit === "bytes" ? different(used.flatMap(([, , pairs]) => pairs.map(([value]) => value + 1))) : undefined }, y: { title: "share", unit: "%", least: 0, most: 100 },
     series: used.map(([name, index, pairs]) => ({ name, look: index, kind: "line", values: above(pairs) })),
   });
 }
@@ -44,7 +44,7 @@ function alignment(parent, starts) {
   if (!total) return lacking(parent, title, "no reads or writes");
   const names = starts.map((_, sector) => `${brief((sector * SECTOR) / 1024)}`);
   new Chart(parent, {
-    title, small: true, about: "How far past a multiple of 16 KiB; 0, 4, 8 and 12 KiB are aligned to pages of 4 KiB.", x: { title: "KiB past a multiple of 16 KiB", names }, y: { title: "share", unit: "%" },
+    title, small: true, about: "How far past a multiple of 16 KiB; 0, 4, 8 and 12 KiB are aligned to pages of 4 KiB.", x: { title: "KiB past a multiple of 16 KiB", names, every: 8 }, y: { title: "share", unit: "%" },
     series: [{ name: "reads and writes", look: 2, kind: "bar", values: starts.map((count, sector) => [sector, (100 * count) / total]) }],
   });
 }
