@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     }
     for paper in &report.papers {
         let folder = kept.results.join(&paper.name);
-        write(&folder, "README.md", &paper.to_markdown())?;
+        write(&folder, "README.md", paper.to_markdown())?;
         for experiment in &paper.experiments {
             write_figures(
                 &folder,
@@ -49,9 +49,9 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
             )?;
         }
     }
-    write(&kept.results, "README.md", &report.to_markdown())?;
+    write(&kept.results, "README.md", report.to_markdown())?;
     write(&kept.results, "report.html", page(&report.to_json(), None))?;
-    write(&kept.results, "verdicts.json", &report.to_json())?;
+    write(&kept.results, "verdicts.json", report.to_json())?;
     match kept.json {
         true => output::print(&report.to_json()),
         false => output::show(&experiments::reproduction(&report, &kept.results)),

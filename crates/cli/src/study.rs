@@ -60,9 +60,9 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
 fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<(), Failure> {
     report.manifest.command = command();
     write_figures(folder, "", &report.figures)?;
-    write(folder, "results.json", &report.to_json())?;
+    write(folder, "results.json", report.to_json())?;
     write(folder, "report.html", page(&report.to_json(), None))?;
-    write(folder, "results.csv", &csv::rows(&report.rows))?;
+    write(folder, "results.csv", csv::rows(&report.rows))?;
     match as_json {
         true => output::print(&report.to_json()),
         false => output::show(&experiments::study(&report, folder)),
@@ -164,7 +164,7 @@ pub(crate) fn write_figures(
         write(
             folder,
             &format!("{prefix}{}.csv", figure.id),
-            &figure.to_csv(),
+            figure.to_csv(),
         )?;
     }
     Ok(())

@@ -16,7 +16,7 @@ class Table {
     this.shownRows = FIRST_ROWS;
     this.count = make("span", { class: "quiet", role: "status" });
     const filter = make("input", { type: "search", placeholder: "filter rows", "aria-label": `Filter rows of ${spec.name}`, oninput: () => {
-      this.words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+      this.words = [...filter.value.toLowerCase().matchAll(/"([^"]*)"?|\S+/g)].map(([all, quoted]) => quoted ?? all).filter(Boolean);
       this.fill();
     } });
     const controls = make("div", { class: "controls" }, filter, this.count, make("span", { class: "end" }),
@@ -55,7 +55,7 @@ class Table {
 
   /** The rows that are shown, in their order. */
   wanted() {
-    const said = (row) => this.columns.map((column, index) => `${shown(row[index], column.unit)} ${row[index]}`).join(" ").toLowerCase();
+    const said = (row) => this.chosen.map((index) => `${shown(row[index], this.columns[index].unit)} ${row[index]}`).join(" ").toLowerCase();
     let rows = this.rows.filter((row) => !this.isKept || this.isKept(row));
     if (this.words.length) rows = rows.filter((row) => { const text = said(row); return this.words.every((word) => text.includes(word)); });
     if (this.sort) {
