@@ -305,6 +305,18 @@ def test_data_and_pictures_can_be_taken_away(tmp_path: Path, results: destage.Re
 
 
 @needs_browser
+def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Results, opened: Open) -> None:
+    path = tmp_path / "all.html"
+    crossed.report(path)
+    page = opened(path, "all")
+    assert page.page.locator("#explore .legend button[data-series]").count() > 30
+    assert page.page.locator("#runs tbody tr").count() == len(crossed)
+    # How long it takes is a figure to read, of a machine that does other things as well.
+    seconds = page.page.evaluate("performance.getEntriesByName('ready')[0].startTime") / 1000
+    (PICTURES / "opening.txt").write_text(f"{len(crossed)} runs: {path.stat().st_size / 1e6:.2f} MB, open after {seconds:.2f} s\n")
+
+
+@needs_browser
 def test_light_and_dark(tmp_path: Path, results: destage.Results, opened: Open) -> None:
     path = tmp_path / "r.html"
     results.report(path)
@@ -364,6 +376,24 @@ def test_a_run_is_explained(tmp_path: Path, opened: Open) -> None:
     assert all(width > 300 and count > 2 for width, _, count in page.charts())
     assert page.page.locator("#metrics tbody tr").count() > 60
     opened(path, "run-dark", color_scheme="dark")
+
+
+@needs_browser
+def test_each_run_of_a_comparison_is_explained(tmp_path: Path, results: destage.Results, opened: Open) -> None:
+    one = json.loads(explained(destage.simulate(MIXED, size="1MiB", settings=SMALL).to_json()))["explained"]
+    document = json.loads(results.to_json())
+    for index, run in enumerate(document["runs"]):
+        # One that failed has none.
+        if index != 1:
+            run["explained"] = json.loads(json.dumps(one))
+    page = opened(written(json.dumps(document), tmp_path / "explained.html"), "explained")
+    titles = page.page.locator("#explained figcaption")
+    assert titles.all_inner_texts()[:2] == ["What a read waits for, by percentile", "What a write waits for, by percentile"]
+    choose = page.page.locator("#explained select")
+    assert choose.locator("option").all_inner_texts()[:3] == ["nocache, -", "fifo, 4 MiB", "fifo, 16 MiB"]
+    choose.select_option(label="bplru, 16 MiB")
+    page.see_all()
+    assert titles.count() == 4 and all(width > 300 and count > 2 for width, _, count in page.charts())
 
 
 @needs_browser

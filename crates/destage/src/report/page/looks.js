@@ -43,7 +43,7 @@ function swatch({ look: index, kind }) {
   if (kind !== "points") add("line", { x1: 0, x2: 30, y1: 6, y2: 6, stroke: colour, "stroke-width": 2, "stroke-dasharray": Array.isArray(dash) ? dash.join(" ") : "none" });
   if (kind === "level" || kind === "plain") return svg;
   const isEmpty = mark.startsWith("empty");
-  const paint = { fill: isEmpty ? ink("paper") : colour, stroke: colour, "stroke-width": 1.5 };
+  const paint = { fill: isEmpty ? "#ffffff" : colour, stroke: colour, "stroke-width": 1.5 };
   const shape = mark.replace("empty", "").toLowerCase();
   if (shape === "circle") add("circle", { cx: 15, cy: 6, r: 3.6, ...paint });
   if (shape === "rect") add("rect", { x: 11.6, y: 2.6, width: 6.8, height: 6.8, ...paint });

@@ -33,3 +33,4 @@ SHOWN[data.kind](content, data);
 if (data.kind === "compare" && data.explained) showExplained(content, data);
 showOrigin(content, data);
 document.documentElement.dataset.ready = "true";
+performance.mark("ready");
