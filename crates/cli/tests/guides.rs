@@ -63,6 +63,12 @@ fn curves() {
 }
 
 #[test]
+fn the_report() {
+    let said = run("REPORT.md", 1);
+    assert!(said.contains("With 16 MiB of buffer"), "{said}");
+}
+
+#[test]
 fn the_prototype_by_hand() {
     run("PROTOTYPE.md", 1);
 }

@@ -194,9 +194,12 @@ function options(spec, hidden, width) {
   if (spec.heat) return { ...common, ...heat(spec, colours) };
   const series = spec.series.filter((each) => !hidden.has(each.name));
   const numbers = (of) => series.flatMap(of).filter(isNumber);
-  const most = Math.max(0, ...numbers((each) => each.values.map((pair) => pair[1])), ...numbers((each) => (each.ranges || []).map((range) => range[2])));
-  const upward = scaleOf(spec.y.unit, most);
-  const far = spec.x.names ? 0 : Math.max(0, ...numbers((each) => each.values.map((pair) => pair[0])), ...(spec.x.ticks || []));
+  const heights = [...numbers((each) => each.values.map((pair) => pair[1])), ...numbers((each) => (each.ranges || []).map((range) => range[2]))].filter((height) => height > 0);
+  const [least, most] = heights.reduce(([low, high], height) => [Math.min(low, height), Math.max(high, height)], [Infinity, 0]);
+  // On a logarithmic axis the unit fits its middle.
+  const upward = scaleOf(spec.y.unit, spec.y.log && most > 0 ? Math.sqrt(least * most) : most);
+  const places = spec.x.names ? [] : [...numbers((each) => each.values.map((pair) => pair[0])), ...(spec.x.ticks || [])];
+  const far = places.reduce((end, each) => Math.max(end, each), 0);
   const along = spec.x.names || spec.x.log ? { unit: spec.x.unit, factor: 1 } : scaleOf(spec.x.unit, far);
   const axes = [place(spec, along, colours, width), value(spec, upward, colours)];
   if (spec.flat) axes.reverse();
@@ -225,7 +228,7 @@ function place(spec, { unit, factor }, colours, width) {
   };
   if (x.names) {
     const label = { ...axis.axisLabel, ...(flat ? { interval: 0, width: Math.min(220, width * 0.4), overflow: "truncate" } : { rotate: isLong ? 35 : 0, interval: x.every ? x.every - 1 : x.names.length > 40 ? "auto" : 0, width: 150, overflow: "truncate", hideOverlap: x.names.length > 40 }) };
-    return { ...axis, name: isLong ? "" : axis.name, type: "category", data: x.names, inverse: flat, axisLabel: label };
+    return { ...axis, name: isLong || flat ? "" : axis.name, type: "category", data: x.names, inverse: flat, axisLabel: label };
   }
   // Ends that are no round numbers are not written.
   const fromZero = ({ min, max }) => (min >= 0 && min < max / 20 ? 0 : min);
@@ -276,7 +279,9 @@ function drawn(each, spec, count, { along, upward, colours }) {
 
 /** From the smallest to the largest, of what was tried several times. */
 function ranges(each, spec, at, number, colours) {
-  const spread = (each.ranges || []).filter(([, low, high]) => high > low);
+  // Bars that stand side by side have no place of their own on the axis; their table has the ranges.
+  const isBeside = each.kind === "bar" && spec.series.length > 1;
+  const spread = isBeside ? [] : (each.ranges || []).filter(([, low, high]) => high > low);
   if (!spread.length) return [];
   const renderItem = (_, api) => {
     const [top, bottom] = [1, 2].map((index) => api.coord([api.value(0), api.value(index)]));

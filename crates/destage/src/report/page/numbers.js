@@ -31,6 +31,13 @@ function scaleOf(unit, most) {
   return { unit: name, factor };
 }
 
+/** Powers of two between two sizes, at most eight, for an axis. */
+function powers(least, most) {
+  const [first, last] = [Math.ceil(Math.log2(least)), Math.floor(Math.log2(most))];
+  const step = Math.max(1, Math.ceil((last - first + 1) / 8));
+  return Array.from({ length: Math.max(0, Math.floor((last - first) / step) + 1) }, (_, index) => 2 ** (first + index * step));
+}
+
 /** A value with its unit. */
 function withUnit(value, unit) {
   if (!isNumber(value)) return "-";

@@ -6,6 +6,8 @@ const TELLING = ["response.mean_ms", "response.p99_ms", "write_hits_percent", "b
 const SERIES_AT_FIRST = 40;
 /** Values that are so many times larger than the smallest are shown with it on a logarithmic axis. */
 const FAR_APART = 40;
+/** What runs are averaged over. */
+const SEEDS = new Set(["seed", "sim.seed"]);
 /** Parameters that a name says already. */
 const SAID = new Set(["buffer.kind", "buffer.capacity_bytes", "ftl.kind"]);
 const NICE = { write_hits_percent: "write hits" };
@@ -100,7 +102,7 @@ class Explorer {
   /** What tells series apart: what varies, and is on no axis. A seed is averaged over. */
   apart() {
     const { runs } = this;
-    return runs.axes.filter((index) => index !== this.x && runs.columns[index].name !== "seed");
+    return runs.axes.filter((index) => index !== this.x && !SEEDS.has(runs.columns[index].name));
   }
 
   change(settings) {
@@ -134,6 +136,8 @@ class Explorer {
   /** Whether values lie so far apart that only a logarithm shows them all. */
   isLog() {
     if (this.logY !== null) return this.logY;
+    // Shares have an end that is known.
+    if (this.runs.columns[this.y].unit === "%") return false;
     const numbers = this.runs.values[this.y].filter(isNumber);
     return numbers.length > 1 && Math.min(...numbers) > 0 && Math.max(...numbers) > FAR_APART * Math.min(...numbers);
   }
@@ -193,7 +197,8 @@ class Explorer {
     const zeros = this.isLog() ? rows.filter((row) => isNumber(row[y]) && row[y] <= 0).length : 0;
     const notes = [up.about, repeats > 1 ? `Means of ${repeats} runs.` : "", lacking ? `${lacking} of ${rows.length} runs have no such value.` : "", zeros ? `${zeros} values that are 0 have no place on a logarithmic axis.` : ""];
     if (series.some((each) => each.kind === "level")) notes.push("A line without marks is a run without a buffer.");
-    const ticks = isNumeric && !isMetric && different(used).length <= 12 ? different(used) : undefined;
+    const few = different(used).length <= 12 ? different(used) : undefined;
+    const ticks = !isNumeric || isMetric ? undefined : few || (logX && along.unit === "bytes" ? powers(...ends) : undefined);
     return {
       title: `${titled(runs.label(y), up.unit === "bytes" ? "" : up.unit)} over ${runs.label(x)}`,
       about: notes.filter(Boolean).join(" "),

@@ -96,11 +96,11 @@ class Table {
       const content = this.cell && this.cell(row[index], column, row);
       const text = content || shown(row[index], column.unit);
       const empty = text === "-" ? "empty" : "";
-      const kind = [column.wide ? "sentence" : isText(index) ? "text" : "", empty].join(" ").trim();
+      const kind = [column.wide || column.kind === "error" ? "sentence" : isText(index) ? "text" : "", empty].join(" ").trim();
       return make("td", { class: kind || null, "data-name": this.cards ? column.name : null }, this.cards && text === "-" ? "" : text);
     };
     this.body.replaceChildren(...rows.slice(0, most).map((row) => make("tr", {}, this.chosen.map(cell(row)))));
-    this.count.textContent = rows.length === this.rows.length ? `${rows.length} rows` : `${rows.length} of ${this.rows.length} rows`;
+    this.count.textContent = rows.length === this.rows.length ? `${rows.length} ${rows.length === 1 ? "row" : "rows"}` : `${rows.length} of ${this.rows.length} rows`;
     this.more.replaceChildren(...(rows.length > most ? [button(`Show all ${rows.length} rows`, () => { this.shownRows = Infinity; this.fill(); })] : []));
   }
 
