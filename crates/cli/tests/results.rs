@@ -293,7 +293,10 @@ fn the_demo_says_what_it_found() {
         "{text}"
     );
     let page = place.path("report.html").canonicalize().unwrap();
-    assert_eq!(text.lines().last().and_then(|line| line.split(": ").nth(1)), page.to_str());
+    assert_eq!(
+        text.lines().last().and_then(|line| line.split(": ").nth(1)),
+        page.to_str()
+    );
     assert_eq!(place.files(), ["report.html"]);
 }
 
