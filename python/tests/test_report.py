@@ -242,6 +242,10 @@ def test_zoom_and_logarithm(tmp_path: Path, results: destage.Results, opened: Op
     back.click()
     assert page.drawn() == whole and not back.is_visible()
     box = page.page.locator("#explore .plot").bounding_box()
+    page.page.mouse.move(box["x"] + 600, box["y"] + 150)
+    page.page.wait_for_timeout(200)
+    told = page.page.locator(".tip").first.inner_text()
+    assert told.startswith("size: 4 MiB") and "bplru" in told and " ms" in told
     page.page.mouse.move(box["x"] + 300, box["y"] + 100)
     page.page.mouse.down()
     page.page.mouse.move(box["x"] + 700, box["y"] + 300, steps=5)

@@ -3,7 +3,7 @@
 // A chart is told what it shows: {
 //   title, about, small, height, group
 //   x: { title, unit, names, every | log, ticks }   names: places by name, of which each `every`th is written; else numbers
-//   y: { title, unit, log, most, least }
+//   y: { title, unit, exact, log, most, least }   exact: no other unit than that
 //   flat: bars lie along
 //   series: [{ name, look, kind: line|level|plain|area|bar|points, values: [[x, y]], ranges: [[x, low, high]], stack, note }]
 //   heat: { cells: [[x, y, count]], columns, rows, xName(i), yName(i) }
@@ -197,7 +197,7 @@ function options(spec, hidden, width) {
   const heights = [...numbers((each) => each.values.map((pair) => pair[1])), ...numbers((each) => (each.ranges || []).map((range) => range[2]))].filter((height) => height > 0);
   const [least, most] = heights.reduce(([low, high], height) => [Math.min(low, height), Math.max(high, height)], [Infinity, 0]);
   // On a logarithmic axis the unit fits its middle.
-  const upward = scaleOf(spec.y.unit, spec.y.log && most > 0 ? Math.sqrt(least * most) : most);
+  const upward = spec.y.exact ? { unit: spec.y.unit, factor: 1 } : scaleOf(spec.y.unit, spec.y.log && most > 0 ? Math.sqrt(least * most) : most);
   const places = spec.x.names ? [] : [...numbers((each) => each.values.map((pair) => pair[0])), ...(spec.x.ticks || [])];
   const far = places.reduce((end, each) => Math.max(end, each), 0);
   const along = spec.x.names || spec.x.log ? { unit: spec.x.unit, factor: 1 } : scaleOf(spec.x.unit, far);

@@ -203,7 +203,7 @@ class Explorer {
       title: `${titled(runs.label(y), up.unit === "bytes" ? "" : up.unit)} over ${runs.label(x)}`,
       about: notes.filter(Boolean).join(" "),
       x: { title: runs.label(x), unit: along.unit, names: isNumeric ? undefined : places.map((place) => shown(place, along.unit)), log: logX, ticks },
-      y: { title: runs.label(y), unit: up.unit, log: this.isLog() },
+      y: { title: runs.label(y), unit: up.unit, exact: up.unit !== "bytes", log: this.isLog() },
       flat: isFlat, series: bars, apart: isMetric, keepLegend: !isFlat,
       height: isFlat ? Math.max(200, 70 + 24 * places.length) : undefined,
     };
