@@ -64,6 +64,10 @@ fmt: ## format everything
 no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
 
+.PHONY: oracle
+oracle: setup ## reference results of other simulators' flash, operation by operation; ROWS=FILE is another file of the same columns
+	$(if $(ROWS),DESTAGE_ROWS=$(abspath $(ROWS))) $(CARGO) test --locked -p destage-tests --test media -- --include-ignored --nocapture
+
 .PHONY: fitted
 fitted: setup ## stand-ins against their recorded traces on three seeds; `make test` has the first
 	DESTAGE_SEEDS=3 $(CARGO) test --locked -p destage-tests --test fitted -- --include-ignored
@@ -115,6 +119,24 @@ endif
 VENV := .venv
 # Python 3.10 or newer, with venv.
 PYTHON ?= python3
+
+.PHONY: site python-rebuild
+SITE := $(TARGET)/site
+
+$(VENV)/site-installed: docs/site/requirements.txt $(VENV)/installed
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --requirement docs/site/requirements.txt || { \
+		echo "make site: what docs/site/requirements.txt names could not be installed; expected a way to a Python package index"; exit 1; }
+	@touch $@
+
+site: python $(VENV)/site-installed ## the documentation as a site: target/site/index.html, which needs no network
+	@PYTHONDONTWRITEBYTECODE=1 $(VENV)/bin/python docs/site/stage.py $(SITE)-pages
+	@rm -rf $(SITE)
+	@$(VENV)/bin/python -m sphinx -q -W --keep-going -n -b html -d $(SITE)-doctrees $(SITE)-pages $(SITE)
+	@$(VENV)/bin/python docs/site/check.py $(SITE)
+	@echo "$(SITE)/index.html"
+
+python-rebuild: python ## whether a Rust file that is edited is in use the next time, in a copy of the project
+	DESTAGE_REBUILD=1 $(VENV)/bin/python -m pytest --quiet python/tests/test_rebuild.py
 
 python: setup $(VENV)/installed ## the Python package, built as the tests are, in an environment of the project's own: .venv
 	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet

@@ -8,6 +8,8 @@
 Names are those of the command line everywhere: `destage list buffers`, `destage show`. docs/PYTHON.md begins at the beginning.
 """
 
+from typing import Any
+
 from destage._core import (
     Access,
     ConfigError,
@@ -31,7 +33,7 @@ from destage._registries import (
     profiles,
     workloads,
 )
-from destage._results import Answers, Curves, DestageWarning, Reproduction, Result, Results, Run
+from destage._results import Answers, Curves, DestageWarning, Reproduction, Result, Results, Run, Series
 from destage._scheme import Scheme
 from destage._work import compare, curve, reproduce, simulate, size, study
 
@@ -51,6 +53,7 @@ __all__ = [
     "Results",
     "Row",
     "Run",
+    "Series",
     "Scheme",
     "Trace",
     "TraceError",
@@ -64,6 +67,7 @@ __all__ = [
     "ftls",
     "metrics",
     "parameters",
+    "plot",
     "profiles",
     "reproduce",
     "simulate",
@@ -71,3 +75,12 @@ __all__ = [
     "study",
     "workloads",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Figures are imported when they are asked for: `destage.plot` without an import of its own.
+    if name == "plot":
+        import destage.plot
+
+        return destage.plot
+    raise AttributeError(f"module 'destage' has no attribute {name!r}")

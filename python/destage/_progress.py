@@ -22,7 +22,7 @@ class Progress:
         self._shown = ""
         errors = sys.stderr
         is_terminal = errors is not None and hasattr(errors, "isatty") and errors.isatty()
-        self.tell = self._tell if is_terminal or "ipykernel" in sys.modules else None
+        self.tell = self._tell if is_terminal or _in_notebook() else None
 
     def __enter__(self) -> Progress:
         return self
@@ -45,6 +45,12 @@ class Progress:
         before, self._shown = self._shown, text or self._shown
         sys.stderr.write("\r" + text.ljust(len(before)) + ("" if text else "\r"))
         sys.stderr.flush()
+
+
+def _in_notebook() -> bool:
+    # Who starts kernels has the module, too, and is none.
+    kernel = sys.modules.get("ipykernel.kernelapp")
+    return kernel is not None and bool(kernel.IPKernelApp.initialized())
 
 
 def line(stage: str, done: int, expected: int | None, seconds: float) -> str:

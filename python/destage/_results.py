@@ -6,7 +6,7 @@ import importlib
 import json
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -73,10 +73,9 @@ class Document:
 class Result(Document):
     """What came of one run."""
 
-    def __init__(self, text: str, responses: np.ndarray | None, series: bool) -> None:
+    def __init__(self, text: str, responses: np.ndarray | None) -> None:
         super().__init__(text)
         self._responses = responses
-        self._has_series = series
 
     @property
     def metrics(self) -> Mapping[str, int | float]:
@@ -97,11 +96,19 @@ class Result(Document):
         return self._responses
 
     @property
-    def series(self) -> Mapping[str, Any] | None:
-        """What the scheme learnt in the course of time, by dotted name. None if not asked for."""
-        if not self._has_series:
-            return None
-        return MappingProxyType(self._document.get("series", {}))
+    def explained(self) -> Mapping[str, Any] | None:
+        """Where the time went: `words`, `response`, `series`, `destages`, `wear`, `worst`, `scheme`, as docs/EXPLAIN.md says.
+
+        None if not asked for (`series=True`).
+        """
+        explained = self._document.get("explained")
+        return None if explained is None else MappingProxyType(explained)
+
+    @cached_property
+    def series(self) -> Series | None:
+        """The course of the run, a row an interval. None if not asked for, and of a run without a clock."""
+        explained = self._document.get("explained", {})
+        return Series(explained["series"]) if "series" in explained else None
 
     def __repr__(self) -> str:
         chosen = self.parameters
@@ -111,14 +118,14 @@ class Result(Document):
         )
 
 
-class Table(Document):
-    """A document that is also a table. A library for tables is imported when it is asked for, and not before."""
+class Columns:
+    """A table. A library for tables is imported when it is asked for, and not before."""
 
     def _table(self) -> dict[str, list[Any]]:
         raise NotImplementedError
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table of pandas, a row a run (a point, a claim). Counts with gaps are `Int64`."""
+        """A table of pandas, a row a run (a point, a claim, an interval). Counts with gaps are `Int64`."""
         pandas = library("pandas", "to_pandas")
 
         def column(values: list[Any]) -> Any:
@@ -128,12 +135,48 @@ class Table(Document):
         return pandas.DataFrame({name: column(values) for name, values in self._table().items()})
 
     def to_polars(self) -> polars.DataFrame:
-        """A table of polars, a row a run (a point, a claim)."""
+        """A table of polars, a row a run (a point, a claim, an interval)."""
         return library("polars", "to_polars").DataFrame(self._table())
 
     def to_arrow(self) -> pyarrow.Table:
-        """A table of pyarrow, a row a run (a point, a claim)."""
+        """A table of pyarrow, a row a run (a point, a claim, an interval)."""
         return library("pyarrow", "to_arrow").table(self._table())
+
+
+class Table(Document, Columns):
+    """A document that is also a table."""
+
+
+class Series(Columns, Mapping[str, list[Any]]):
+    """The course of a run: a list for each column of docs/EXPLAIN.md, with a value an interval."""
+
+    def __init__(self, series: dict[str, Any]) -> None:
+        self._series = series
+
+    @property
+    def start_ms(self) -> float:
+        """When the first interval begins, in simulated time."""
+        return self._series["start_ms"]
+
+    @property
+    def interval_ms(self) -> float:
+        """How long an interval is. The run may have ended before the last one was over."""
+        return self._series["interval_ms"]
+
+    def _table(self) -> dict[str, list[Any]]:
+        return self._series["columns"]
+
+    def __getitem__(self, name: str) -> list[Any]:
+        return self._series["columns"][name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._series["columns"])
+
+    def __len__(self) -> int:
+        return len(self._series["columns"])
+
+    def __repr__(self) -> str:
+        return f"<destage.Series {len(self['time_ms'])} intervals of {self.interval_ms:g} ms, {len(self)} columns>"
 
 
 def library(name: str, method: str) -> Any:

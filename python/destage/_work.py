@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from destage import _core, _inputs, _results, _text
 from destage._progress import Progress
 from destage._results import Answers, Curves, Reproduction, Result, Results
 from destage._scheme import Scheme
+
+if TYPE_CHECKING:
+    import distributed
 
 
 def simulate(
@@ -22,18 +25,38 @@ def simulate(
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     responses: bool = False,
     series: bool = False,
+    watch: str | os.PathLike[str] | None = None,
 ) -> Result:
     """One run: `trace` (a path, a `Trace` or a `Workload`) on one buffer over one translation layer.
 
     Names are those of the command line: `buffer="bplru:pad=false"`, `settings={"flash.dies": 4}`. What is None is as the
     profile has it. `settings` win over everything else; a path is a file of them, which the other arguments win over.
+    `responses` asks for `Result.responses`, `series` for `Result.series` and `Result.explained`. `watch="FILE.html"` writes a
+    page that shows the device work.
     """
     given, of_trace = _inputs.of(trace)
     chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
+    if series:
+        chosen.explain()
     with Progress() as progress:
-        text, warnings, columns = _core.simulate(given, chosen, responses, progress.tell)
+        text, warnings, columns, page = _core.simulate(given, chosen, responses, watch is not None, progress.tell)
     _results.warn(warnings)
-    return Result(text, _structured(columns), series)
+    if watch is not None and page is not None:
+        _write(watch, page)
+    return Result(text, _structured(columns))
+
+
+def _write(path: str | os.PathLike[str], text: str) -> None:
+    """Writes `text` beside `path`, and then puts it there: nothing is ever half-written."""
+    beside = f"{os.fspath(path)}.{os.getpid()}"
+    try:
+        with open(beside, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(beside, path)
+    except OSError as error:
+        if os.path.exists(beside):
+            os.remove(beside)
+        raise _core.InputError(f"watch: {os.fspath(path)} cannot be written: {error.strerror}") from error
 
 
 def compare(
@@ -118,18 +141,21 @@ def study(
     path: str | os.PathLike[str],
     *,
     results: str | os.PathLike[str],
-    client: None = None,
+    client: distributed.Client | None = None,
     traces: Mapping[str, str | os.PathLike[str]] | str | os.PathLike[str] | None = None,
     scale: Literal["reduced", "full"] = "reduced",
     threads: int = 0,
 ) -> Results:
     """The runs of a study file (docs/STUDIES.md). Those whose results are in the folder `results` are not made again.
 
-    `traces` says where traces of the papers are: files by their names, or a folder in which they are looked for. `client` is
-    kept for clusters, of which nothing is done yet.
+    `traces` says where traces of the papers are: files by their names, or a folder in which they are looked for. With a
+    `client` of Dask its workers make the runs; they have to see study, traces and folder under the same names. `threads` is
+    then that of one part of the study, 1 if it is 0.
     """
     if client is not None:
-        raise _core.InputError("client: expected None; on several machines, `destage study --shard I/N` runs a part on each")
+        from destage import _cluster
+
+        return Results(_cluster.study(client, path, results, _kept(traces, scale), threads))
     with Progress() as progress:
         text = _core.study(path, results, *_kept(traces, scale), threads, progress.tell)
     return Results(text)

@@ -174,8 +174,34 @@ def test_responses_are_those_of_the_log(tmp_path: Path) -> None:
     assert destage.simulate(destage.Workload(work)).responses is None
 
 
-def test_a_series_is_there_if_asked_for() -> None:
-    work = destage.Workload("zipf", requests=5000)
-    assert destage.simulate(work).series is None
-    result = destage.simulate(work, buffer="bpac", size="256KiB", series=True)
-    assert result.series == json.loads(result.to_json()).get("series", {})
+def test_a_run_is_explained_if_asked_for() -> None:
+    work = "mixed:requests=5000"
+    plain = destage.simulate(destage.Workload(work), size="256KiB")
+    assert plain.series is None and plain.explained is None
+    result = destage.simulate(destage.Workload(work), size="256KiB", series=True)
+    assert result.metrics == plain.metrics
+    said = json.loads(command("run", "--workload", work, "--buffer", "lru", "--size", "256KiB", "--explain", "--json"))
+    assert dict(result.explained) == said["explained"]
+    assert any("slowest" in sentence for sentence in result.explained["words"])
+
+    series = result.series
+    assert dict(series) == said["explained"]["series"]["columns"]
+    assert sum(series["requests"]) == 5000
+    assert series.interval_ms * (len(series["time_ms"]) - 1) < 1e3 * 5000
+    assert "interval" in repr(series)
+    write = result.explained["response"]["write"]
+    assert write["mean_ms"] == pytest.approx(sum(write["split_ms"].values()))
+    assert write["percentiles_ms"]["max"] == result.metrics["response.write.max_ms"]
+
+    learnt = destage.simulate(destage.Workload(work), buffer="bpac:bpac_period=500", size="256KiB", series=True)
+    assert learnt.explained["scheme"]["scheme.period_end"][0] == 500
+    counted = destage.simulate(destage.Workload(work), ftl="none", series=True)
+    assert counted.series is None and set(counted.explained) == {"words", "destages"}
+
+
+def test_the_course_of_a_run_is_a_table() -> None:
+    pandas = pytest.importorskip("pandas")
+    series = destage.simulate(destage.Workload("mixed", requests=2000), size="256KiB", series=True).series
+    table = series.to_pandas()
+    assert list(table.columns) == list(series) and len(table) == len(series["time_ms"])
+    assert pandas.api.types.is_integer_dtype(table["requests"])

@@ -16,7 +16,7 @@ import destage
 import pytest
 from conftest import ROOT, command
 
-HEAVY = ["numpy", "pandas", "polars", "pyarrow", "matplotlib", "importlib.metadata"]
+HEAVY = ["numpy", "pandas", "polars", "pyarrow", "matplotlib", "distributed", "dask", "asyncio", "importlib.metadata"]
 
 
 def test_import_is_quick_and_takes_nothing_heavy_along() -> None:
@@ -48,13 +48,18 @@ LONG = "destage.Workload('zipf', requests=10**9)"
         f"destage.simulate({LONG}, settings={{'sim.costing': 'op_count'}})",
         f"destage.compare({LONG}, buffers=['lru', 'fab'], sizes=['1MiB', '2MiB'])",
         f"destage.curve({LONG}, buffers='lru')",
+        f"destage.size({LONG}, goals='waf.host<1', buffers='lru')",
+        "destage.study('long.toml', results='kept')",
         "destage.simulate('-', settings={})",
     ],
 )
-def test_ctrl_c_is_heard_within_a_second(work: str) -> None:
+def test_ctrl_c_is_heard_within_a_second(work: str, tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(
+        'title = "long"\n[[input]]\nname = "a"\nworkload = "zipf:requests=1000000000"\n[[grid]]\nbuffers = ["lru"]\n'
+    )
     program = f"import destage\nprint('ready', flush=True)\ntry:\n    {work}\nexcept KeyboardInterrupt:\n    print('heard', flush=True)"
     child = subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path
     )
     assert child.stdout is not None and child.stdout.readline() == "ready\n"
     time.sleep(0.5)

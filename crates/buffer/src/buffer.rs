@@ -33,6 +33,7 @@
 //! ```
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
@@ -45,6 +46,7 @@ use crate::page_map::Position;
 use crate::pending_victims::PendingVictims;
 use crate::resident::{Resident, State};
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Series, Victim};
+use crate::shown::Shown;
 use crate::step::{ReadStep, Step};
 use crate::view::View;
 
@@ -290,6 +292,32 @@ impl Buffer {
         self.scheme.series(emit);
     }
 
+    /// What the scheme shows of itself. Pages that it does not show come last, as a list in the order of their slots.
+    #[must_use]
+    pub fn show(&self) -> Shown {
+        let mut shown = Shown::default();
+        if self.properties.keeps_pages {
+            self.scheme.show(&mut shown);
+        }
+        if shown.pages().count() < self.resident.len() as usize {
+            let known: BTreeSet<Slot> = shown.pages().map(|page| page.entry.slot).collect();
+            let others = self.resident.entries();
+            let others: Vec<Entry> = others
+                .filter(|entry| !known.contains(&entry.slot))
+                .collect();
+            shown
+                .list("Pages the scheme does not show", "", "")
+                .row(others);
+        }
+        shown
+    }
+
+    /// How the copy in `slot` relates to the flash.
+    #[must_use]
+    pub fn state(&self, slot: Slot) -> State {
+        self.resident.state(slot)
+    }
+
     /// The latest record; its memory is reused by the next.
     #[must_use]
     pub fn record(&self) -> &Destage {
@@ -450,6 +478,12 @@ impl Buffer {
     /// The run ends `now`: pages that never became durable count into `oldest_dirty_max` up to here.
     pub fn close_dirty_periods(&mut self, now: Ticks) {
         self.resident.close_dirty_periods(now);
+    }
+
+    /// When the page that has been dirty longest became so, those being programmed included. Takes a look at every page.
+    #[must_use]
+    pub fn oldest_dirty_since(&self) -> Option<Ticks> {
+        self.resident.oldest_dirty_since()
     }
 
     /// How long pages were dirty whose dirty period has ended since the last call; none unless

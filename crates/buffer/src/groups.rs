@@ -133,6 +133,15 @@ impl Groups {
         (ClusterId(group), self.groups[group as usize].pages)
     }
 
+    /// The pages of `group`, in the order they joined.
+    pub fn iter(&self, group: ClusterId) -> impl Iterator<Item = Entry> + '_ {
+        let first = self.groups[group.index()].first;
+        self.members.ring(first).map(|(slot, member)| Entry {
+            page: member.page,
+            slot: Slot(slot),
+        })
+    }
+
     /// Appends the pages of `group` to `entries`, ascending, and forgets it.
     pub fn take(&mut self, group: ClusterId, entries: &mut Vec<Entry>) {
         let start = entries.len();

@@ -88,6 +88,15 @@ impl<K: Copy + Ord> SlotHeaps<K> {
         self.heaps[heap as usize][self.position(slot)].key
     }
 
+    /// What is in `heap`, in order, with its keys.
+    #[must_use]
+    pub fn sorted(&self, heap: u32) -> Vec<(K, Slot)> {
+        let nodes = self.heaps[heap as usize].iter();
+        let mut sorted: Vec<_> = nodes.map(|node| (node.key, Slot(node.slot))).collect();
+        sorted.sort_unstable();
+        sorted
+    }
+
     /// Takes out what comes first in `heap`.
     pub fn pop(&mut self, heap: u32) -> Option<Slot> {
         let slot = Slot(self.heaps[heap as usize].first()?.slot);

@@ -22,6 +22,7 @@ use destage_base::{Lpn, Ticks, table};
 
 use crate::destage::Slot;
 use crate::page_map::{PageMap, Position};
+use crate::scheme::Entry;
 
 /// How a slot's copy relates to the flash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -194,6 +195,19 @@ impl Resident {
         self.status
             .get(slot.0 as usize)
             .map_or(State::Free, |status| status.state)
+    }
+
+    /// The resident pages, in the order of their slots.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        let slots = (0..self.status.len() as u32).map(Slot);
+        slots
+            .filter(|slot| !matches!(self.state(*slot), State::Free | State::Leaving))
+            .filter_map(|slot| {
+                Some(Entry {
+                    page: self.page_of(slot)?,
+                    slot,
+                })
+            })
     }
 
     /// `page`, not resident, enters a free slot. `position` is where the map has or would have it.
@@ -402,6 +416,19 @@ impl Resident {
         } else {
             self.map.stamp(index as u32)
         }
+    }
+
+    /// When the page that has been dirty longest became so, those being programmed included. Looks at every slot.
+    #[must_use]
+    pub fn oldest_dirty_since(&self) -> Option<Ticks> {
+        let slots = self.status.iter().enumerate();
+        slots
+            .filter_map(|(index, status)| match status {
+                _ if status.in_flight > 0 => Some(self.programming_since(index)),
+                _ if status.state == State::Dirty => Some(self.map.stamp(index as u32)),
+                _ => None,
+            })
+            .min()
     }
 
     #[inline]

@@ -9,6 +9,7 @@ use core::ops::Range;
 use destage_base::{Lpn, Ticks};
 
 use crate::destage::{Grouping, Slot};
+use crate::shown::Shown;
 use crate::view::View;
 
 /// A resident page: its number and its place in RAM.
@@ -188,6 +189,22 @@ pub trait Scheme: Send {
     /// takes its victims as they come.
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         let _ = visit;
+    }
+
+    /// Shows its lists and regions as its paper draws them, each page it keeps once.
+    ///
+    /// Labels say what changes with the group itself, such as when it was last used, and not how long ago that is. Default: what
+    /// [`candidates`](Self::candidates) shows, as one list.
+    fn show(&self, shown: &mut Shown) {
+        let mut pages = Vec::new();
+        self.candidates(&mut |entry| {
+            pages.push(entry);
+            true
+        });
+        if !pages.is_empty() {
+            let list = shown.list("Pages", "leaves last", "leaves next");
+            list.row(pages.into_iter().rev());
+        }
     }
 
     /// Whether `page` cannot enter although `free` slots are free; set-associative caches differ here.

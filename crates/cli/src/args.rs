@@ -230,6 +230,12 @@ pub(crate) struct RunArguments {
     /// One line per block of the device: die, block in it, erases
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) erase_log: Option<PathBuf>,
+    /// A page that shows the device work: the buffer's lists, what leaves them, what the dies do; of the first 5000 requests or 20000 events
+    #[arg(long, value_name = "FILE.html", conflicts_with = "cut")]
+    pub(crate) watch: Option<PathBuf>,
+    /// Where the time went: course of the run, histograms, and what each response is made of; see docs/EXPLAIN.md
+    #[arg(long, conflicts_with = "payload")]
+    pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) power: PowerArguments,
 }
@@ -282,6 +288,9 @@ pub(crate) struct CompareArguments {
     /// Order of the rows of the table: by a metric or parameter, the smallest first; with a `-` before it the largest
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) sort: Option<String>,
+    /// Where the time of each run went: course, histograms, and what each response is made of; see docs/EXPLAIN.md
+    #[arg(long)]
+    pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) common: Common,
 }

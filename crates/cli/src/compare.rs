@@ -9,6 +9,7 @@ use destage::{Grid, Record, compare};
 use crate::args::CompareArguments;
 use crate::choices;
 use crate::errors::{Failure, warn};
+use crate::explain;
 use crate::output::chosen::Chosen;
 use crate::output::report::{Form, page};
 use crate::output::summary;
@@ -18,7 +19,11 @@ use crate::work::Work;
 pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<(), Failure> {
     let started = Instant::now();
     let common = &arguments.common;
-    let mut grid = Grid::new(choices::settings(common, typed)?);
+    let mut settings = choices::settings(common, typed)?;
+    if arguments.explain {
+        settings.explain();
+    }
+    let mut grid = Grid::new(settings);
     if let Some(text) = &arguments.buffers {
         grid = grid.buffers(split_items(text));
     }
@@ -63,7 +68,8 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
             sentences => format!("\n{}\n", sentences.join("\n")),
         };
         let table = chosen.table(records);
-        format!("{heading}\n\n{table}{remarks}{conclusion}")
+        let explained = explain::of_runs(records);
+        format!("{heading}\n\n{table}{remarks}{explained}{conclusion}")
     };
     work.deliver(records, content, text)
 }

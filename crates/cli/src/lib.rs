@@ -33,6 +33,7 @@ mod crash;
 mod curve;
 mod demo;
 mod errors;
+mod explain;
 mod fit;
 mod info;
 mod interrupt;

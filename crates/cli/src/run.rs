@@ -10,8 +10,10 @@ use destage_sim::metrics::{self, Metrics};
 use crate::args::{Noise, RunArguments};
 use crate::choices;
 use crate::errors::{Failure, command, report_line, warn};
+use crate::explain;
 use crate::logs::Logs;
-use crate::output::report::{Form, ResultFile, check_distinct, machine_form, page};
+use crate::output::files::PendingFile;
+use crate::output::report::{self, Form, ResultFile, check_distinct, machine_form};
 use crate::output::table::{Side, Table};
 use crate::output::{self, numbers, summary};
 use crate::power;
@@ -21,7 +23,11 @@ use crate::progress::Progress;
 pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Failure> {
     let started = Instant::now();
     let common = &arguments.common;
-    let combination = Combination::new(&choices::settings(common, typed)?)?;
+    let mut settings = choices::settings(common, typed)?;
+    if arguments.explain {
+        settings.explain();
+    }
+    let combination = Combination::new(&settings)?;
     let trace = arguments.trace.as_deref();
     let input = choices::input(arguments.trace.as_ref(), common)?;
 
@@ -30,6 +36,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         ("--response-log", &arguments.response_log),
         ("--destage-log", &arguments.destage_log),
         ("--erase-log", &arguments.erase_log),
+        ("--watch", &arguments.watch),
     ];
     let outputs: Vec<_> = wanted
         .iter()
@@ -55,6 +62,13 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
             "blocks",
             "an FTL other than none",
         ),
+        (
+            "--watch",
+            &arguments.watch,
+            combination.config.is_timed(),
+            "moments to watch",
+            "sim.costing=event and an FTL other than none",
+        ),
     ] {
         if let (Some(path), false) = (wanted, has_it) {
             return Err(Failure::input(format!(
@@ -75,6 +89,12 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         arguments.erase_log.as_ref(),
     )?;
 
+    let page = arguments
+        .watch
+        .as_deref()
+        .map(PendingFile::create)
+        .transpose()?;
+
     if let Some(plan) = arguments.power.plan(combination.config.typed.sim.seed)? {
         let json = common.results.machine.json;
         power::cut(&input, &combination, &plan, common.noise, json, &mut logs)?;
@@ -84,11 +104,21 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         return Ok(());
     }
     let progress = Progress::new(common.noise, input.expected_requests());
-    let outcome = destage::run(&input, &combination, &progress, &mut logs);
+    let done = match &page {
+        None => destage::run(&input, &combination, &progress, &mut logs).map(|done| (done, None)),
+        Some(_) => destage::watch(&input, &combination, &progress, &mut logs).map(|watched| {
+            let page = watched.to_html();
+            (watched.outcome, Some(page))
+        }),
+    };
     drop(progress);
     // A run that its own log stopped was not interrupted: the log knows why.
-    let logs = logs.finish()?;
-    let mut outcome = outcome?;
+    let mut files = logs.finish()?;
+    let (mut outcome, html) = done?;
+    if let (Some(mut page), Some(html)) = (page, html) {
+        page.put(html)?;
+        files.push(page);
+    }
     outcome.manifest.command = command();
     outcome.manifest.wall_time_s = started.elapsed().as_secs_f64();
 
@@ -103,10 +133,10 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     let content = |form| match form {
         Form::Json => outcome.to_json().into_bytes(),
         Form::Table(table) => table.of(std::slice::from_ref(record)),
-        Form::Html => page(&outcome.to_json(), None),
+        Form::Html => report::page(&outcome.to_json(), None),
     };
     let file = file.map(|file| file.fill_with(content)).transpose()?;
-    for file in logs.into_iter().chain(file) {
+    for file in files.into_iter().chain(file) {
         file.commit()?;
     }
     match machine_form(common.results.machine) {
@@ -146,9 +176,10 @@ fn for_people(manifest: &Manifest, record: &Record) -> String {
     let table = metrics_table(&record.metrics);
     let wall = manifest.wall_time_s;
     format!(
-        "{}\n{}{}\nwall time {wall:.2} s\n",
+        "{}\n{}{}{}\nwall time {wall:.2} s\n",
         words::describe(record),
         table.text(),
-        summary::remarks(std::slice::from_ref(record))
+        summary::remarks(std::slice::from_ref(record)),
+        explain::of_run(record)
     )
 }

@@ -69,6 +69,23 @@ fn the_report() {
 }
 
 #[test]
+fn watching() {
+    let said = run("WATCH.md", 2);
+    assert!(said.contains("bplru.html"), "{said}");
+}
+
+#[test]
+fn a_run_explained() {
+    let said = run("EXPLAIN.md", 1);
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/EXPLAIN.md");
+    let guide = std::fs::read_to_string(guide).expect("the guide");
+    let shown = guide.split("```text\n").nth(1).expect("what it says");
+    let shown = shown.split("```").next().expect("its end");
+    assert!(shown.contains("waiting for a buffer slot"));
+    assert!(said.contains(shown), "{said}");
+}
+
+#[test]
 fn the_prototype_by_hand() {
     run("PROTOTYPE.md", 1);
 }

@@ -133,6 +133,59 @@ fn the_mean_of_the_log_is_the_metric() {
 }
 
 #[test]
+fn a_page_to_watch_does_not_change_results_and_is_written_whole_or_not_at_all() {
+    let place = Place::new();
+    let options = [
+        "run",
+        "--workload",
+        "mixed:requests=300",
+        "--size",
+        "256KiB",
+    ];
+    let without = place.json(&[&options[..], &["--json"]].concat());
+    let watched = place.json(&[&options[..], &["--json", "--watch", "w.html"]].concat());
+    assert_eq!(without["metrics"], watched["metrics"]);
+    let page = place.read("w.html");
+    assert!(page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"));
+    assert!(
+        page.contains("<title>lru at work on mixed:requests=300</title>"),
+        "{}",
+        &page[..400]
+    );
+    for (more, expected) in [
+        (
+            &["--size", "32MiB"][..],
+            "a buffer of 8192 pages is too large to be drawn; expected one of at most 4096 pages",
+        ),
+        (
+            &["--set", "sim.costing=op_count"],
+            "--watch x.html: this run has no moments to watch; expected sim.costing=event",
+        ),
+        (
+            &["--payload", "--cut-at-program", "5"],
+            "cannot be used with",
+        ),
+        (&["-o", "x.html"], "x.html"),
+    ] {
+        let workload = [
+            "run",
+            "--workload",
+            "mixed:requests=300",
+            "--watch",
+            "x.html",
+        ];
+        let outcome = place.run(&[&workload[..], more].concat());
+        assert_eq!(outcome.status, 2, "{more:?}");
+        assert!(outcome.errors.contains(expected), "{}", outcome.errors);
+        assert!(
+            !place.files().iter().any(|name| name.starts_with("x.html")),
+            "{:?}",
+            place.files()
+        );
+    }
+}
+
+#[test]
 fn logs_do_not_change_results() {
     let place = Place::new();
     let options = ["run", "--workload", "mixed:requests=2000", "--json"];

@@ -6,22 +6,117 @@ use common::{Place, TINY, json, page_writes};
 
 const WORKLOAD: [&str; 3] = ["--workload", "mixed:requests=3000", "--json"];
 
-/// What a scheme learns in the course of time stands beside the metrics, of one run as of many.
+/// Where the time went stands beside the metrics, of one run as of many, and what the scheme learnt with it.
 #[test]
-fn the_json_of_a_scheme_that_learns_has_series() {
+fn the_json_of_an_explained_run_has_a_fourth_part() {
     let place = Place::new();
     let bpac = "bpac:bpac_period=500";
-    let run = place.json(&[&["run", "--buffer", bpac], &WORKLOAD[..]].concat());
-    let ends = run["series"]["scheme.period_end"].as_array().unwrap();
+    let plain = place.json(&[&["run", "--buffer", bpac], &WORKLOAD[..]].concat());
+    let run = place.json(&[&["run", "--buffer", bpac, "--explain"], &WORKLOAD[..]].concat());
+    assert_eq!(
+        (&run["metrics"], &run["parameters"]),
+        (&plain["metrics"], &plain["parameters"])
+    );
+    let explained = &run["explained"];
+    let keys: Vec<_> = explained.as_object().unwrap().keys().cloned().collect();
+    let expected = [
+        "words", "parts", "response", "series", "destages", "wear", "worst", "scheme",
+    ];
+    assert_eq!(keys, expected);
+    let learnt = &explained["scheme"];
+    let ends = learnt["scheme.period_end"].as_array().unwrap();
     assert_eq!(ends[0].as_f64(), Some(500.0));
     for name in ["pird_threshold", "bird_threshold", "alpha"] {
-        let values = run["series"][format!("scheme.{name}")].as_array().unwrap();
+        let values = learnt[format!("scheme.{name}")].as_array().unwrap();
         assert_eq!(values.len(), ends.len(), "{name}");
     }
     let buffers = format!("lru,{bpac}");
+    let many = ["compare", "--explain", "--buffers", &buffers];
+    let many = place.json(&[&many, &WORKLOAD[..]].concat());
+    assert!(many["runs"][0]["explained"].get("scheme").is_none());
+    assert_eq!(many["runs"][1]["explained"], run["explained"]);
     let many = place.json(&[&["compare", "--buffers", &buffers], &WORKLOAD[..]].concat());
-    assert!(many["runs"][0].get("series").is_none());
-    assert_eq!(many["runs"][1]["series"], run["series"]);
+    assert!(many["runs"][0].get("explained").is_none());
+}
+
+/// Columns of a table are of one length, sums are those of the metrics, and the text says why.
+#[test]
+fn an_explained_run_is_whole() {
+    let place = Place::new();
+    let common = [
+        "--buffer",
+        "lru",
+        "--size",
+        "256KiB",
+        "--workload",
+        "mixed:requests=3000",
+    ];
+    let run = place.json(&[&["run", "--explain", "--json"], &common[..]].concat());
+    let (explained, metrics) = (&run["explained"], &run["metrics"]);
+    let response = &explained["response"];
+    for table in [
+        &explained["series"]["columns"],
+        &explained["destages"],
+        &explained["wear"],
+        &explained["worst"],
+        &response["write"]["histogram"],
+        &response["read"]["histogram"],
+    ] {
+        let lengths = table.as_object().unwrap().values();
+        let mut lengths = lengths.map(|column| column.as_array().unwrap().len());
+        let first = lengths.next().unwrap();
+        assert!(
+            first > 0 && lengths.all(|length| length == first),
+            "{table}"
+        );
+    }
+    let sum = |column: &serde_json::Value| -> f64 {
+        let values = column.as_array().unwrap().iter();
+        values.map(|value| value.as_f64().unwrap()).sum()
+    };
+    for operation in ["read", "write"] {
+        let of = &response[operation];
+        let mean = metrics[format!("response.{operation}.mean_ms")]
+            .as_f64()
+            .unwrap();
+        assert!((of["mean_ms"].as_f64().unwrap() / mean - 1.0).abs() < 1e-9);
+        let parts = explained["parts"].as_array().unwrap().iter();
+        let parts = parts.map(|part| part.as_str().unwrap());
+        let split: f64 = parts
+            .clone()
+            .map(|part| of["split_ms"][part].as_f64().unwrap())
+            .sum();
+        assert!((split / mean - 1.0).abs() < 1e-9, "{operation}");
+        let histogram = &of["histogram"];
+        let total: f64 = parts
+            .map(|part| sum(&histogram[format!("{part}_ms")]))
+            .sum();
+        let requests = of["requests"].as_f64().unwrap();
+        assert!((total / requests / mean - 1.0).abs() < 1e-9, "{operation}");
+        assert_eq!(sum(&histogram["requests"]), requests);
+        let max = &metrics[format!("response.{operation}.max_ms")];
+        assert_eq!(&of["percentiles_ms"]["max"], max);
+        let p99 = metrics[format!("response.{operation}.p99_ms")]
+            .as_f64()
+            .unwrap();
+        let of_histogram = of["percentiles_ms"]["99"].as_f64().unwrap();
+        assert!(
+            (p99..=p99 * 1.001).contains(&of_histogram),
+            "{p99} {of_histogram}"
+        );
+        let columns = &explained["series"]["columns"];
+        assert_eq!(sum(&columns[format!("{operation}.requests")]), requests);
+    }
+    let text = place.succeed(&[&["run", "--explain"], &common[..]].concat());
+    for sentence in explained["words"].as_array().unwrap() {
+        assert!(text.contains(sentence.as_str().unwrap()), "{text}");
+    }
+    let many = place.succeed(&[&["compare", "--explain", "--quiet"], &common[..]].concat());
+    let first = explained["words"][0].as_str().unwrap();
+    assert!(
+        many.contains(&format!("lru, 256 KiB, FTL page: {first}")),
+        "{many}"
+    );
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use destage_base::parameter::Value;
 use destage_sim::curve::{Curve as EverySize, OnePass};
-use destage_sim::run::{RunResult, Series};
+use destage_sim::run::RunResult;
 use destage_sim::settings::Settings;
 use destage_trace::{Operation, Request};
 use serde_core::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -183,7 +183,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
                 let none = RunResult {
                     parameters: scheme.config.parameters(),
                     metrics: Default::default(),
-                    series: Series::new(),
+                    explained: None,
                 };
                 let of = Record::new(input, &scheme, &scheme.config, Ok(none));
                 Points::OnePass(pass.finish().into(), Box::new(of), asked.clone())

@@ -16,7 +16,9 @@
 //! | [`size`](size()), [`SizePlan`], [`Goal`], [`Answers`] | the smallest buffer that reaches a goal |
 //! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
+//! | [`watch`](watch()), [`Watched`] | a run whose beginning is recorded, as a page that shows the device work |
 //! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
+//! | [`explained`] | where the time of a run went, as JSON and in words |
 //! | [`trace_metrics`], [`Inspection`] | what an input is like |
 //! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
 //! | [`registries`] | the registries as values: `destage list` and `destage show` |
@@ -33,6 +35,7 @@ mod curve;
 mod cut;
 mod devices;
 mod error;
+pub mod explained;
 mod facts;
 mod fit;
 mod grid;
@@ -55,6 +58,7 @@ pub mod state;
 pub mod study;
 mod survey;
 mod trace_metrics;
+mod watch;
 pub mod words;
 
 pub use destage_base as base;
@@ -86,3 +90,4 @@ pub use run::run;
 pub use size::{Answer, Answers, Goal, HoldUp, SIZED_SCHEMES, SizePlan, size};
 pub use survey::Sizing;
 pub use trace_metrics::{Inspection, trace_metrics};
+pub use watch::{Watched, watch};

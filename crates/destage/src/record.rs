@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use destage_base::parameter::Value;
+use destage_sim::explain::Explained;
 use destage_sim::metrics::{Metrics, Number};
-use destage_sim::run::{RunResult, Series};
+use destage_sim::run::RunResult;
 use destage_sim::settings::Config;
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::error::Error;
 use crate::grid::Combination;
 use crate::input::Input;
-use crate::json;
+use crate::{explained, json};
 
 /// One run's results with the names it goes by.
 #[derive(Clone, Debug)]
@@ -28,8 +29,8 @@ pub struct Record {
     pub parameters: BTreeMap<String, Value>,
     /// Every metric that has a meaning; none if the run failed.
     pub metrics: Metrics,
-    /// What the buffer's scheme learnt in the course of time, by dotted name.
-    pub series: Series,
+    /// Where its time went, if that was [asked](crate::Settings::explain).
+    pub explained: Option<Arc<Explained>>,
     /// Why the run failed, if it did.
     pub error: Option<Arc<Error>>,
 }
@@ -42,12 +43,15 @@ impl Record {
         config: &Config,
         result: Result<RunResult, Error>,
     ) -> Self {
-        let (mut parameters, metrics, series, error) = match result {
-            Ok(result) => (result.parameters, result.metrics, result.series, None),
+        let (mut parameters, metrics, explained, error) = match result {
+            Ok(result) => {
+                let explained = result.explained.map(Arc::from);
+                (result.parameters, result.metrics, explained, None)
+            }
             Err(error) => {
                 let error = Some(Arc::new(error));
                 let parameters = config.parameters();
-                (parameters, Metrics::default(), Series::new(), error)
+                (parameters, Metrics::default(), None, error)
             }
         };
         parameters.extend(input.parameters());
@@ -57,7 +61,7 @@ impl Record {
             ftl: combination.ftl.clone(),
             parameters,
             metrics,
-            series,
+            explained,
             error,
         }
     }
@@ -96,7 +100,7 @@ impl Record {
     }
 }
 
-/// `trace`, `buffer` and `ftl` as given, `parameters` and `metrics`, `series` if there are any, and `error` if the run failed: as in [`crate::Results::to_json`].
+/// `trace`, `buffer` and `ftl` as given, `parameters` and `metrics`, `explained` if that was asked, and `error` if the run failed: as in [`crate::Results::to_json`].
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
@@ -105,8 +109,8 @@ impl Serialize for Record {
         map.serialize_entry("ftl", &self.ftl)?;
         map.serialize_entry("parameters", &json::parameters(&self.parameters))?;
         map.serialize_entry("metrics", &json::metrics(&self.metrics))?;
-        if !self.series.is_empty() {
-            map.serialize_entry("series", &self.series)?;
+        if let Some(explained) = &self.explained {
+            map.serialize_entry("explained", &explained::to_json(explained))?;
         }
         if let Some(error) = &self.error {
             map.serialize_entry("error", &error.to_string())?;

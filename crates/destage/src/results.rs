@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::manifest::Manifest;
 use crate::record::Record;
-use crate::{csv, json};
+use crate::{csv, explained, json};
 
 /// The result of one run.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Results {
 }
 
 impl Outcome {
-    /// `{"manifest", "parameters", "metrics"}`, and `"series"` if the scheme has any: what `destage run --json` prints.
+    /// `{"manifest", "parameters", "metrics"}`, and `"explained"` if that was asked: what `destage run --json` prints.
     #[must_use]
     pub fn to_json(&self) -> String {
         text(self)
@@ -70,8 +70,8 @@ impl Serialize for Outcome {
         map.serialize_entry("manifest", &self.manifest.single())?;
         map.serialize_entry("parameters", &json::parameters(&self.record.parameters))?;
         map.serialize_entry("metrics", &json::metrics(&self.record.metrics))?;
-        if !self.record.series.is_empty() {
-            map.serialize_entry("series", &self.record.series)?;
+        if let Some(explained) = &self.record.explained {
+            map.serialize_entry("explained", &explained::to_json(explained))?;
         }
         map.end()
     }

@@ -1,14 +1,21 @@
-//! The program of the documentation is the example, which is compiled and run by the tests.
+//! The programs of the documentation are the examples, which are compiled and run by the tests.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use std::path::Path;
 
-#[test]
-fn the_page_shows_the_example() {
+/// The example, which `page` shows.
+fn shown(example: &str, page: &str) -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let example = std::fs::read_to_string(here.join("examples/two_schemes.rs")).unwrap();
-    let page = std::fs::read_to_string(here.join("../../docs/LIBRARY.md")).unwrap();
+    let example = std::fs::read_to_string(here.join("examples").join(example)).unwrap();
+    let page = std::fs::read_to_string(here.join("../../docs").join(page)).unwrap();
     assert!(page.contains(&format!("```rust\n{example}```")));
-    assert!(example.lines().count() <= 30);
+    example
+}
+
+#[test]
+fn pages_show_the_examples() {
+    let short = shown("two_schemes.rs", "LIBRARY.md");
+    assert!(short.lines().count() <= 30);
+    shown("own_scheme.rs", "guides/add-a-scheme.md");
 }

@@ -143,10 +143,10 @@ impl Dies {
         serving.is_some_and(|serving| serving.page() == page && serving.write_cause().is_some())
     }
 
-    /// Puts `operation` at the tail of the queue of its die, and returns that die if it is idle and has to
-    /// [start](Dies::start).
+    /// Puts `operation` at the tail of the queue of its die, tells `driver`, and returns that die if it is idle and has
+    /// to [start](Dies::start).
     #[inline]
-    pub fn push(&mut self, operation: PageOperation) -> Option<u32> {
+    pub fn push<D: Driver>(&mut self, operation: PageOperation, driver: &mut D) -> Option<u32> {
         let die = if self.places_writes && operation.write_cause().is_some() {
             let dies = &self.dies;
             self.ftl
@@ -154,14 +154,15 @@ impl Dies {
         } else {
             self.ftl.die_of(operation.page())
         };
+        driver.queued(operation, die);
         let state = &mut self.dies[die as usize];
         state.queue.push_back(operation);
         (state.in_service == 0 && !state.collecting).then_some(die)
     }
 
     /// The same, and the die may go on when there is time for it.
-    pub fn push_and_stir(&mut self, operation: PageOperation) {
-        let die = self.push(operation);
+    pub fn push_and_stir<D: Driver>(&mut self, operation: PageOperation, driver: &mut D) {
+        let die = self.push(operation, driver);
         self.stirred.extend(die);
     }
 

@@ -1,6 +1,7 @@
 //! Who drives a device: gives it time and requests, and carries out its flash commands.
 
 use destage_base::{Lpn, Ticks};
+use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
 use destage_flash::Operations;
 use destage_flash::batch::Batch;
@@ -108,6 +109,23 @@ pub trait Driver {
     fn read(&mut self, page: Lpn, offset: u32, from_ram: bool) {
         let _ = (page, offset, from_ram);
     }
+
+    /// `buffer` is not what it was: a page was taken in, read, trimmed or written past it, a record was emitted, or a
+    /// page of one was programmed. For drivers that watch it.
+    #[inline]
+    fn look(&mut self, buffer: &Buffer) {
+        let _ = buffer;
+    }
+
+    /// `operation` has joined the queue of `die`.
+    #[inline]
+    fn queued(&mut self, operation: PageOperation, die: u32) {
+        let _ = (operation, die);
+    }
+
+    /// A page of a request that waited for a slot has one. If the request waited for nothing else, its answer follows.
+    #[inline]
+    fn slot_given(&mut self) {}
 
     /// `operation` has ended.
     #[inline]

@@ -29,7 +29,7 @@ pub enum Work {
 
 /// A page and the [`Work`] on it, in two machine words: millions of these pass through queues, and two words
 /// travel in registers where a larger value is stored and loaded at every step.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PageOperation {
     page: Lpn,
     /// Kind in the lowest 4 bits, one that says whether a write is long, then 27 bits of request or record number,

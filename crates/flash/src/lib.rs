@@ -7,6 +7,7 @@
 //! | [`medium`] | *what does it hold?* Bytes and spare areas; refuses what flash cannot do, or what loses data |
 //! | [`mount`] | *what is left of it* after a loss of power? Spare areas, and layers made of them |
 //! | [`timing`] | *how long?* Ticks for the operations an FTL emitted |
+//! | [`media`] | *when*, where dies share channels? Phases on resources |
 //! | [`geometry`] | how many of everything there are |
 //! | [`operation`] | the words in which an FTL says what it did |
 //!
@@ -21,6 +22,7 @@ pub mod ftl;
 pub mod geometry;
 mod list;
 mod masks;
+pub mod media;
 pub mod medium;
 pub mod mount;
 pub mod nand;

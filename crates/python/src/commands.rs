@@ -71,15 +71,19 @@ type Arrays<'py> = (
     Bound<'py, PyArray1<u8>>,
 );
 
-/// One run: its JSON, what the user should know, and the responses if they are wanted.
+/// What a run gives: its JSON, what the user should know, and the responses and the page to watch if they are wanted.
+type Run<'py> = (String, Vec<String>, Option<Arrays<'py>>, Option<String>);
+
+/// One run.
 #[pyfunction]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
     input: &Input,
     settings: &Settings,
     responses: bool,
+    watch: bool,
     tell: &Bound<'py, PyAny>,
-) -> PyResult<(String, Vec<String>, Option<Arrays<'py>>)> {
+) -> PyResult<Run<'py>> {
     let combination = Combination::new(&settings.of).map_err(|error| raised(&error))?;
     if responses && !combination.config.is_timed() {
         return Err(raised(&Error::Input(
@@ -88,12 +92,20 @@ pub(crate) fn simulate<'py>(
         )));
     }
     let input = input.0.clone();
-    let (text, warnings, responses) =
-        watched(py, &Arc::clone(&settings.watch), tell, move |watch| {
+    let (outcome, page, responses) =
+        watched(py, &Arc::clone(&settings.watch), tell, move |progress| {
             let mut observer = Responses(responses.then(Vec::new));
-            let outcome = destage::run(&input, &combination, watch, &mut observer)?;
-            Ok((outcome.to_json(), warnings(&outcome.manifest), observer.0))
+            let (outcome, page) = if watch {
+                let watched = destage::watch(&input, &combination, progress, &mut observer)?;
+                let page = watched.to_html();
+                (watched.outcome, Some(page))
+            } else {
+                let outcome = destage::run(&input, &combination, progress, &mut observer)?;
+                (outcome, None)
+            };
+            Ok((outcome, page, observer.0))
         })?;
+    let (text, warnings) = (outcome.to_json(), warnings(&outcome.manifest));
     let arrays = responses.map(|rows| {
         let column = |of: fn(&(f64, f64, u8)) -> f64| -> Vec<f64> { rows.iter().map(of).collect() };
         let operations: Vec<u8> = rows.iter().map(|row| row.2).collect();
@@ -103,11 +115,11 @@ pub(crate) fn simulate<'py>(
             operations.into_pyarray(py),
         )
     });
-    Ok((text, warnings, arrays))
+    Ok((text, warnings, arrays, page))
 }
 
 /// With `threads`, or as many as there are cores for 0.
-fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
+pub(crate) fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
     Effort {
         threads,
         progress: watch,
@@ -212,7 +224,11 @@ pub(crate) fn size(
 }
 
 /// Where the papers' traces are: in `folder`, and `NAME=FILE`.
-fn traces(mut known: Traces, pairs: &[String], folder: Option<PathBuf>) -> Result<Traces, Error> {
+pub(crate) fn traces(
+    mut known: Traces,
+    pairs: &[String],
+    folder: Option<PathBuf>,
+) -> Result<Traces, Error> {
     for pair in pairs {
         known.add_pair(pair)?;
     }
@@ -222,7 +238,8 @@ fn traces(mut known: Traces, pairs: &[String], folder: Option<PathBuf>) -> Resul
     Ok(known)
 }
 
-fn scale(is_full: bool) -> Scale {
+/// How much is run.
+pub(crate) fn scale(is_full: bool) -> Scale {
     match is_full {
         false => Scale::Reduced,
         true => Scale::Full,

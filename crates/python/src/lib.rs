@@ -7,6 +7,7 @@
 //! | `settings` | settings, and schemes written in Python among them |
 //! | `work` | simulations beside the interpreter, which go on being interruptible |
 //! | `commands` | one function for each thing to do |
+//! | `studies` | studies in parts that somebody else hands out |
 //! | `registries` | what there is to choose from |
 //! | `scheme` | a scheme written in Python, held to its contract |
 //!
@@ -18,6 +19,7 @@ mod inputs;
 mod registries;
 mod scheme;
 mod settings;
+mod studies;
 mod work;
 
 use pyo3::prelude::*;
@@ -32,6 +34,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", destage::version())?;
     module.add_class::<inputs::Input>()?;
     module.add_class::<settings::Settings>()?;
+    module.add_class::<studies::Study>()?;
     module.add_class::<scheme::Access>()?;
     module.add_class::<scheme::Need>()?;
     module.add_function(wrap_pyfunction!(commands::main, module)?)?;

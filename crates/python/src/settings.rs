@@ -57,6 +57,11 @@ impl Settings {
         done(self.of.set_pair(pair))
     }
 
+    /// Runs are explained.
+    fn explain(&mut self) {
+        self.of.explain();
+    }
+
     /// Makes a scheme written in Python known as `name`.
     fn add_scheme(&mut self, name: &str, object: Bound<'_, PyAny>) -> PyResult<()> {
         let (row, prototype) = scheme::row(name, object, &self.watch)?;

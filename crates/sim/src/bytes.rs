@@ -34,6 +34,7 @@ impl Config {
                 self.typed.sim.write_order
             ));
         }
+        self.check_whole_steps("bytes are moved")?;
         if !self.is_timed() {
             return refuse("sim.costing = op_count: has no clock; expected event".to_owned());
         }

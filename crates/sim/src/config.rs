@@ -46,6 +46,8 @@ pub struct Config {
     pub capacity_bytes: Option<u64>,
     /// The state the device begins in, if a file keeps it.
     pub(crate) state: Option<Arc<State>>,
+    /// Runs are explained. It changes no result, and so is no parameter.
+    pub explain: bool,
 }
 
 impl Config {
@@ -66,6 +68,7 @@ impl Config {
             ftl_row,
             capacity_bytes: None,
             state: None,
+            explain: false,
         }
     }
 
@@ -158,6 +161,7 @@ impl Config {
                 precondition::EXPECTED
             )));
         }
+        self.check_media()?;
         check_capacitor(&self.typed.device.plp)?;
         self.common.check().map_err(SimError::Buffer)?;
         let capacity = self.typed.buffer.capacity_bytes;
@@ -348,11 +352,11 @@ impl Config {
         Ok(Buffer::new(config, scheme))
     }
 
-    /// The device, with `buffer` over `ftl`; `detailed` if its commands are to name every page.
+    /// The device, with `buffer` over `ftl`; `with_bytes` if its commands are to name every page for that.
     pub(crate) fn device(
         &self,
         timed: bool,
-        detailed: bool,
+        with_bytes: bool,
         buffer: Buffer,
         ftl: Box<dyn Ftl>,
     ) -> Device {
@@ -362,7 +366,7 @@ impl Config {
             ordering: self.typed.sim.write_order,
             volatile_cache: self.has_volatile_cache(),
             strict_trim: self.has_strict_trim(),
-            detailed,
+            detailed: with_bytes || (timed && self.media().is_some()),
             batches: timed,
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };

@@ -30,7 +30,7 @@ impl Default for Latencies {
 const DIGITS: u8 = 3;
 
 /// Times by how often they came, in memory that has a bound, and their exact sums.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Counted {
     times: Histogram<u64>,
     sum: u128,
@@ -67,6 +67,19 @@ impl Counted {
         self
     }
 
+    /// The value of rank ceil(q n), up to a thousandth too large; 0 if there are none.
+    #[must_use]
+    pub fn percentile(&self, (part, whole): (u64, u64)) -> Ticks {
+        let value = self.times.value_at_quantile(part as f64 / whole as f64);
+        value.min(self.max)
+    }
+
+    /// The largest; 0 if there are none.
+    #[must_use]
+    pub fn max(&self) -> Ticks {
+        self.max
+    }
+
     /// What is reported of them, if there are any.
     #[must_use]
     pub fn summary(&self) -> Option<Summary> {
@@ -75,17 +88,14 @@ impl Counted {
             count,
             mean_ms: mean_ms(self.sum, count),
             std_ms: deviation(self.sum, self.squares, count) / TICKS_PER_MS as f64,
-            percentiles_ms: PERCENTILES.map(|(part, whole)| {
-                let value = self.times.value_at_quantile(part as f64 / whole as f64);
-                to_ms(value.min(self.max))
-            }),
+            percentiles_ms: PERCENTILES.map(|percentile| to_ms(self.percentile(percentile))),
             max_ms: to_ms(self.max),
         })
     }
 }
 
 /// A sum of squares, exact: the multiples of 2^128 are counted apart.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Squares {
     low: u128,
     high: u64,

@@ -8,6 +8,7 @@
 //! | [`run`] | from a configuration and requests to results, all at once or as requests come |
 //! | [`engine`] | the event-driven run, with [`host`], [`events`] |
 //! | [`op_count`] | the run without a clock |
+//! | [`explain`] | where the time of a run goes |
 //! | [`curve`] | every size of a page-level LRU buffer in one pass |
 //! | [`power`] | the run with bytes, whose power fails |
 //! | [`paging`], [`source`] | requests become pages |
@@ -16,6 +17,7 @@
 //! | [`latencies`], [`metrics`] | `Summary`: one set of times; `Metrics`: the named results |
 //! | [`precondition`], [`state`] | what the device holds before the first request; files that keep it |
 //! | [`observer`] | logs, progress, interruption |
+//! | [`watch`] | the beginning of a run recorded, to be watched |
 //! | [`error`] | what can be wrong with a user's input |
 
 mod bytes;
@@ -25,9 +27,11 @@ pub mod curve;
 pub mod engine;
 pub mod error;
 pub mod events;
+pub mod explain;
 pub mod host;
 pub mod latencies;
 pub mod measured;
+mod media;
 pub mod merging;
 pub mod meter;
 pub mod metrics;
@@ -45,4 +49,5 @@ pub mod settings;
 pub mod size;
 pub mod source;
 pub mod state;
+pub mod watch;
 mod words;

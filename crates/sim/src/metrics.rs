@@ -14,7 +14,7 @@ use crate::error::SimError;
 use crate::latencies::{Counted, Summary};
 use crate::measured::Measured;
 use crate::renamed;
-use crate::run::Series;
+use crate::run::Learnt;
 use crate::settings::suggestion;
 
 pub mod rows;
@@ -172,7 +172,7 @@ pub fn collect(measured: &Measured, scope: &Scope) -> Metrics {
 
 /// What the scheme had again and again, under the names of its metrics.
 #[must_use]
-pub fn series(of_scheme: Vec<destage_buffer::scheme::Series>) -> Series {
+pub fn learnt(of_scheme: Vec<destage_buffer::scheme::Series>) -> Learnt {
     let named = of_scheme.into_iter();
     named
         .map(|series| (rows::SCHEME.of(series.name), series.values))

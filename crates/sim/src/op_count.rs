@@ -11,6 +11,7 @@ use destage_flash::ftl::NoSpace;
 use destage_trace::Request;
 
 use crate::error::SimError;
+use crate::explain::{Destages, Explained, Wear};
 use crate::latencies::Counted;
 use crate::measured::{Measured, check_measured};
 use crate::meter::FlashMeter;
@@ -27,6 +28,8 @@ struct Counter<'a> {
     meter: FlashMeter,
     observer: Box<dyn Observer + 'a>,
     wants_records: bool,
+    /// Records by size, if the run is to be explained.
+    destages: Option<Destages>,
 }
 
 impl Driver for Counter<'_> {
@@ -37,7 +40,9 @@ impl Driver for Counter<'_> {
     }
 
     fn collect_garbage(&mut self, _: u32, operations: &Operations) -> Progress {
-        self.meter.collect_garbage(operations);
+        self.meter.count_garbage(operations);
+        self.meter
+            .add_gc_time(self.meter.timing.parallel(operations));
         Progress::Ended
     }
 
@@ -63,6 +68,9 @@ impl Driver for Counter<'_> {
 
     #[inline]
     fn record(&mut self, record: &Destage, now: Ticks) {
+        if let Some(destages) = &mut self.destages {
+            destages.count(record);
+        }
         if self.wants_records {
             self.observer.destage(now, record);
         }
@@ -105,6 +113,7 @@ impl<'a> Count<'a> {
                 meter,
                 wants_records: observer.wants_destages(),
                 observer,
+                destages: None,
             },
             measured: Measured {
                 dirty_age: dirty_ages.then(Counted::default),
@@ -117,6 +126,11 @@ impl<'a> Count<'a> {
         }
     }
 
+    /// The run is to be explained, as far as that needs no clock.
+    pub fn explain(&mut self) {
+        self.counter.destages = Some(Destages::default());
+    }
+
     /// Goes on with `requests`, which follow those fed before. Whether it wants more: a device may wear out.
     ///
     /// # Errors
@@ -127,6 +141,7 @@ impl<'a> Count<'a> {
             if self.arrivals == self.warmup {
                 let totals = self.counter.meter.totals(0);
                 self.measured.open(&mut self.device, totals);
+                self.counter.destages = self.counter.destages.is_some().then(Destages::default);
             }
             self.arrivals += 1;
             self.measured.requests += 1;
@@ -160,11 +175,11 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// There are no more requests. With `drain`, the operations of a last destage of everything dirty count as well.
+    /// There are no more requests: what was measured, and explained if that was asked. With `drain`, the operations of a last destage of everything dirty count as well.
     ///
     /// # Errors
     /// As of [`Count::feed`].
-    pub fn finish(mut self, drain: bool) -> Result<Measured, SimError> {
+    pub fn finish(mut self, drain: bool) -> Result<(Measured, Option<Explained>), SimError> {
         if drain
             && !self.measured.worn_out
             && let Err(full) = self.device.drain(self.now, &mut self.counter)
@@ -182,11 +197,17 @@ impl<'a> Count<'a> {
         let Counter {
             meter,
             mut observer,
+            destages,
             ..
         } = self.counter;
+        let explained = destages.map(|destages| Explained {
+            destages,
+            wear: Wear::of(|emit| self.device.ftl().erases(emit)),
+            ..Explained::default()
+        });
         let totals = meter.totals(0);
         self.measured
             .take_device(&mut self.device, totals, self.now, &mut *observer);
-        Ok(self.measured)
+        Ok((self.measured, explained))
     }
 }

@@ -106,6 +106,10 @@ parameters! {
         read_us: f64 = "25" in MICROSECONDS, "us", DISKSIM;
         /// Page register to cells.
         program_us: f64 = "200" in MICROSECONDS, "us", DISKSIM;
+        /// Factors on the time of a read by the type of the page in its cell, with / between them; also how many types there are.
+        read_factors: String = "1", "", "one type of page";
+        /// Factors on the time of a program by type of page.
+        program_factors: String = "1", "", "one type; FEMU: 600, 1000 and 1400 permille for cells of three bits";
         /// Erase of a block.
         erase_us: f64 = "1500" in MICROSECONDS, "us", DISKSIM;
         /// Energy of reading a page from the cells. Energies matter only for what a capacitor pays for.
@@ -124,7 +128,13 @@ parameters! {
         pslc_read_us: f64 = "25" in MICROSECONDS, "us", "orders of magnitude";
         /// Page register to cells with one bit a cell.
         pslc_program_us: f64 = "200" in MICROSECONDS, "us", "orders of magnitude";
-        /// Channel of a die, per byte.
+        /// Channels, each shared by as many dies; auto: each die has its own. Dies take channels in turn.
+        channels: CountOrAuto = "auto" in Kind::CountOrAuto { min: 1, max: u32::MAX }, "", "auto: DiskSim 4.0 SSD extension";
+        /// Command and address of a flash command on its channel.
+        command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer: 1000 in its examples, off by default";
+        /// Status of a read or an erase on its channel.
+        status_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer, off by default";
+        /// A channel, per byte.
         transfer_ns_per_byte: f64 = "25" in Kind::Number { min: 0.0, max: 1e6 }, "ns", DISKSIM;
         /// Erases a block survives.
         endurance: u32 = "100000" in COUNT, "erases", "SLC, BPLRU (FAST 2008)";

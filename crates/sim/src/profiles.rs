@@ -27,6 +27,7 @@ pub const PROFILES: &[Profile] = &[
     profile!("apu-slc"),
     profile!("tlc"),
     profile!("qlc"),
+    profile!("femu-tlc"),
 ];
 
 /// The profile called `name`.

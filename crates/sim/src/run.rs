@@ -9,14 +9,15 @@ use destage_base::parameter::Value;
 
 pub use self::simulation::Simulation;
 use crate::error::SimError;
+use crate::explain::Explained;
 use crate::metrics::Metrics;
 use crate::observer::Observer;
 use crate::prepass::Prepass;
 use crate::settings::Config;
 use crate::source::Source;
 
-/// Numbers in the order of time, by their dotted name; none where there was no meaning.
-pub type Series = BTreeMap<String, Vec<Option<f64>>>;
+/// What a scheme learnt at the ends of its periods, by dotted name; none where there was no meaning.
+pub type Learnt = BTreeMap<String, Vec<Option<f64>>>;
 
 /// What one run gives: everything here is equal for equal inputs, on any machine.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,8 +26,8 @@ pub struct RunResult {
     pub parameters: BTreeMap<String, Value>,
     /// Every metric that has a meaning.
     pub metrics: Metrics,
-    /// What the buffer's scheme learnt in the course of time, by dotted name.
-    pub series: Series,
+    /// Where its time went, if that is asked.
+    pub explained: Option<Box<Explained>>,
 }
 
 /// Simulates `source` under `config`. `prepass` is of the same requests if [`Config::needs_prepass`].

@@ -54,6 +54,7 @@ pub struct Settings {
     entries: BTreeMap<String, Setting>,
     /// Schemes that are in no registry.
     schemes: Vec<&'static SchemeRow>,
+    explain: bool,
 }
 
 impl Settings {
@@ -90,6 +91,11 @@ impl Settings {
         added
             .chain(destage_buffer::SCHEMES)
             .find(|row| row.name == name)
+    }
+
+    /// Runs are to be explained: [`RunResult::explained`](crate::run::RunResult::explained). It changes no other result.
+    pub fn explain(&mut self) {
+        self.explain = true;
     }
 
     /// Sets `key`; a later setting of the same key wins.
@@ -337,6 +343,7 @@ impl Settings {
         }
         let mut config = Config::new(rows.scheme, rows.ftl, global, buffer, ftl);
         config.capacity_bytes = capacity_bytes;
+        config.explain = self.explain;
         if let Some(path) = state::file_of(&config.typed.sim.precondition) {
             config.begin_with(State::open(path)?);
         }

@@ -27,6 +27,7 @@ fn request(arrival: u64, operation: Operation, page: u64, pages: u32) -> Request
 /// Four dies; a program takes 0.2 ms, and nothing else takes any time.
 fn simulate(requests: &[Request], pairs: &[&str]) -> RunResult {
     let mut settings = Settings::new();
+    settings.explain();
     let device = [
         "flash.dies=4",
         "flash.planes_per_die=1",
@@ -166,7 +167,8 @@ fn thresholds_are_told_period_by_period() {
     let pairs = ["buffer.kind=bpac", "buffer.bpac_period=500"];
     let whole = simulate(&requests, &pairs);
     let writes = metric(&whole, "host.page_writes").expect("writes");
-    let of = |result: &RunResult, name: &str| result.series[&format!("scheme.{name}")].clone();
+    let learnt = |result: &RunResult| result.explained.as_ref().expect("asked for").scheme.clone();
+    let of = |result: &RunResult, name: &str| learnt(result)[&format!("scheme.{name}")].clone();
     let ends: Vec<_> = (1..=writes as u64 / 500)
         .map(|period| Some((500 * period) as f64))
         .collect();
@@ -194,5 +196,5 @@ fn thresholds_are_told_period_by_period() {
     assert!(!left.is_empty() && left.len() < ends.len() && ends.ends_with(&left));
 
     let lru = simulate(&requests, &["buffer.kind=lru"]);
-    assert!(lru.series.is_empty());
+    assert!(learnt(&lru).is_empty());
 }

@@ -58,6 +58,21 @@ impl<V: Along> Runs<V> {
         mut change: impl FnMut(u64, u64, Option<V>) -> V,
     ) {
         let end = last + 1;
+        // Most often all of it is one run that is there as it is, or there is nothing: then no run has to be cut.
+        let mut before = self.runs.range_mut((volume, 0)..(volume, end));
+        match before.next_back() {
+            Some(((_, start), run)) if *start == first && run.length == end - first => {
+                run.value = change(0, run.length, Some(run.value));
+                return self.join(volume, first, last);
+            }
+            Some(((_, start), run)) if start + run.length > first => {}
+            _ => {
+                let length = end - first;
+                let value = change(0, length, None);
+                self.runs.insert((volume, first), Run { length, value });
+                return self.join(volume, first, last);
+            }
+        }
         self.cut(volume, first);
         self.cut(volume, end);
         let mut at = first;
@@ -126,8 +141,30 @@ impl<V: Along> Runs<V> {
         self.runs.insert((volume, place), tail);
     }
 
+    /// Whether a run from `first` to just after `last` continues the one before it.
+    fn continues(&self, volume: u32, first: u64, last: u64) -> bool {
+        let mut later: Option<(u64, V)> = None;
+        let near = self.runs.range((volume, 0)..=(volume, last + 1));
+        for ((_, start), run) in near.rev() {
+            let end = start + run.length;
+            if later
+                .is_some_and(|(next, value)| end == next && run.value.along(run.length) == value)
+            {
+                return true;
+            }
+            if *start < first {
+                return false;
+            }
+            later = Some((*start, run.value));
+        }
+        false
+    }
+
     /// Makes one run of those from `first` to just after `last` that continue each other.
     fn join(&mut self, volume: u32, first: u64, last: u64) {
+        if !self.continues(volume, first, last) {
+            return;
+        }
         let before = self.runs.range((volume, 0)..(volume, first)).next_back();
         let mut at = before.map_or(first, |((_, start), _)| *start);
         while at <= last {

@@ -28,7 +28,7 @@ const GOLDENS: &[(&str, &str)] = &[
     ("standin-tpcc", "4e3d74398ca635e2"),
     ("standin-cello-d3", "a29257d0d18d2b9a"),
     ("standin-cello-d8", "52e2832723413c36"),
-    ("standin-iozone", "5b18433a494e7331"),
+    ("standin-iozone", "08cd832fecd73868"),
     ("standin-postmark-reads", "0c217825c05d4054"),
     ("standin-source-control", "155b9493672b90c4"),
     ("standin-on-board-cache", "18dadaec620b022b"),

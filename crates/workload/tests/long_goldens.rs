@@ -49,7 +49,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("standin-tpcc", "cb25ad96fd340f44"),
     ("standin-cello-d3", "c85011aab750c079"),
     ("standin-cello-d8", "b22b67692d869e72"),
-    ("standin-iozone", "bf854890798211c9"),
+    ("standin-iozone", "6a149c36615fa523"),
     ("standin-postmark-reads", "89b954d68aa73b2a"),
     ("standin-source-control", "02857f09782b1cdc"),
     ("standin-on-board-cache", "4799ded085d2f46b"),

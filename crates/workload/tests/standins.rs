@@ -93,12 +93,12 @@ const TABLE: &[(Setting, Figures)] = &[
     (
         ("standin-iozone", &[]),
         &[
-            (Written, 8_997_978, 9_082_251),
-            (Unique, 271_320, 299_397),
-            (WriteBytes, 368_538, 371_931),
-            (HitPermille(1024), 60, 107),
-            (HitPermille(4096), 110, 167),
-            (HitPermille(16_384), 190, 389),
+            (Written, 8_997_978, 9_110_498),
+            (Unique, 271_320, 262_592),
+            (WriteBytes, 368_538, 373_166),
+            (HitPermille(1024), 60, 56),
+            (HitPermille(4096), 110, 106),
+            (HitPermille(16_384), 190, 189),
         ],
     ),
     (

@@ -164,13 +164,19 @@ impl BySize {
         }
     }
 
+    /// The clusters that are apart, first the one put there last.
+    pub fn iter_apart(&self) -> impl Iterator<Item = ClusterId> + '_ {
+        self.rings.iter(APART)
+    }
+
     /// Shows `visit` all clusters, in the order they would be the largest, until it answers `false`; whether
     /// it never did. Those apart come last, oldest first.
     pub fn visit(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
         self.visit_compared(visit) && self.rings.iter_back(APART).all(visit)
     }
 
-    fn visit_compared(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
+    /// As [`visit`](Self::visit), without those apart.
+    pub fn visit_compared(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
         let sizes = (self.filled.len() * 64) as u32;
         let filled = |size: &u32| self.filled[*size as usize / 64] >> (size % 64) & 1 != 0;
         let mut shrunk = self.shrunk.iter().rev().peekable();

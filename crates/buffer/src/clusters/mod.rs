@@ -29,6 +29,7 @@ pub mod by_size;
 mod entry_order;
 pub mod rings;
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use destage_base::list::Links;
@@ -37,6 +38,7 @@ use destage_base::{Lpn, table};
 use crate::destage::Slot;
 use crate::page_map::PageMap;
 use crate::scheme::Entry;
+use crate::shown::{Frame, ShownList};
 
 pub use buckets::Buckets;
 pub use by_size::BySize;
@@ -350,6 +352,25 @@ impl<Data: Copy + Default> Clusters<Data> {
         let mut entries = Vec::new();
         self.append_pages(cluster, &mut entries);
         entries.into_iter().all(visit)
+    }
+
+    /// All clusters, in the order of their numbers.
+    pub fn ids(&self) -> impl Iterator<Item = ClusterId> + '_ {
+        let ids = (0..self.clusters.len() as u32).map(ClusterId);
+        ids.filter(|cluster| self.pages(*cluster) > 0)
+    }
+
+    /// Shows `cluster` as the last group of `list`.
+    pub fn show(&self, cluster: ClusterId, label: impl Into<String>, list: &mut ShownList) {
+        let block = Frame::Block {
+            first: self.first_page(cluster),
+            pages: self.cluster_pages,
+        };
+        let group = list.group(label, block);
+        self.visit_pages(cluster, &mut |entry| {
+            group.page(entry, "");
+            true
+        });
     }
 
     fn free(&mut self, cluster: ClusterId) {

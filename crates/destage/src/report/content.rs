@@ -165,7 +165,6 @@ fn run(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
         content.data["explained"] = json!([rounded(explained)]);
     }
     content.data["heading"] = json!(words::describe(&record));
-    content.data["series"] = fields.remove("series").unwrap_or(Value::Null);
     let row = row(Value::Object(std::mem::take(fields)), &record);
     content.data["table"] = table::json(&[row]);
     content
@@ -366,7 +365,7 @@ fn record(run: &Value, trace: &str) -> Record {
             .map(|(name, value)| (name.clone(), setting(value)))
             .collect(),
         metrics,
-        series: Default::default(),
+        explained: None,
         error: error.map(|error| Arc::new(Error::Input(error.to_owned()))),
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn complete(
     let cells: Vec<&Cell> = studies.iter().flat_map(|study| &study.cells).collect();
     let keys: Vec<_> = cells.iter().map(|cell| Key::of(cell)).collect();
     let mut results: BTreeMap<&str, Arc<Value>> = BTreeMap::new();
-    let to_do = missing(&keys, store, &|_| true, |key, result| {
+    let to_do = missing(&keys, store, |key, result| {
         results.insert(key, Arc::new(result));
     });
     let tasks = tasks(&cells, &to_do);
@@ -64,16 +64,11 @@ pub(crate) fn complete(
     studies.iter().map(rows_of).collect()
 }
 
-/// Those of `keys` that are `wanted` and not in `store`, each once; `kept` gets those that are there.
-fn missing<'a>(
-    keys: &'a [Key],
-    store: &Store,
-    wanted: &dyn Fn(&str) -> bool,
-    mut kept: impl FnMut(&'a str, Value),
-) -> Vec<usize> {
+/// Those of `keys` that are not in `store`, each once; `kept` gets those that are there.
+fn missing<'a>(keys: &'a [Key], store: &Store, mut kept: impl FnMut(&'a str, Value)) -> Vec<usize> {
     let mut asked = BTreeSet::new();
     let different = keys.iter().enumerate();
-    let different = different.filter(|(_, key)| wanted(key.name()) && asked.insert(key.name()));
+    let different = different.filter(|(_, key)| asked.insert(key.name()));
     different
         .filter_map(|(index, key)| match store.read(key) {
             Some(result) => {
@@ -85,22 +80,19 @@ fn missing<'a>(
         .collect()
 }
 
-/// Makes and keeps the runs of `study` that are `wanted`, by the names of their results, and not in `store`; how many these
-/// are.
+/// Makes and keeps those runs of `study` that `to_do` numbers; `keys` are those of all.
 ///
 /// # Errors
 /// As of [`complete`].
-pub(super) fn make_missing(
+pub(super) fn make(
     study: &Cells,
+    keys: &[Key],
+    to_do: &[usize],
     store: &Store,
-    wanted: &dyn Fn(&str) -> bool,
     effort: &Effort<'_>,
-) -> Result<usize, Error> {
+) -> Result<(), Error> {
     let cells: Vec<&Cell> = study.cells.iter().collect();
-    let keys: Vec<_> = cells.iter().map(|cell| Key::of(cell)).collect();
-    let to_do = missing(&keys, store, wanted, |_, _| {});
-    perform(&tasks(&cells, &to_do), &cells, &keys, store, effort)?;
-    Ok(to_do.len())
+    perform(&tasks(&cells, to_do), &cells, keys, store, effort)
 }
 
 /// Runs that are simulated together: of one input, and no more than [`TOGETHER`].

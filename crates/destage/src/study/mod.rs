@@ -43,7 +43,7 @@ pub(crate) use cells::{BASE, Cells, product};
 pub use cells::{Extra, InputFacts, Scale};
 pub(crate) use execute::complete;
 pub use file::{FigureKind, VariantKind};
-pub use shards::{Plan, Planned, Shard, Share};
+pub use shards::{Plan, Planned, Prepared, Shard, Share};
 pub use store::Store;
 pub use traces::Traces;
 

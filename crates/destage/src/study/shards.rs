@@ -11,7 +11,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::cells::{Cells, Extra, InputFacts, Scale};
-use super::execute::make_missing;
+use super::execute::make;
 use super::rows::{Row, Rows};
 use super::store::{Key, Store};
 use super::traces::Traces;
@@ -80,19 +80,42 @@ pub struct Planned {
     input: InputFacts,
 }
 
+/// A study whose runs are known: what a worker keeps from part to part.
+pub struct Prepared {
+    cells: Cells,
+    keys: Vec<Key>,
+    /// The first of each of the different runs.
+    different: Vec<usize>,
+    plan: Plan,
+}
+
 impl Study {
-    fn plan(&self, cells: &Cells) -> Plan {
-        let runs = cells.cells.iter().map(|cell| Planned {
-            key: Key::of(cell).name().to_owned(),
+    /// Finds the runs of the study, and the inputs that they need.
+    ///
+    /// # Errors
+    /// What is wrong with the study or an input.
+    pub fn prepare(&self, scale: Scale, traces: &Traces) -> Result<Prepared, Error> {
+        let cells = self.cells(scale, traces, &Extra::default())?;
+        let keys: Vec<_> = cells.cells.iter().map(Key::of).collect();
+        let runs = cells.cells.iter().zip(&keys).map(|(cell, key)| Planned {
+            key: key.name().to_owned(),
             labels: cell.labels.clone(),
             input: cell.input.facts.clone(),
         });
-        Plan {
+        let plan = Plan {
             name: self.name.clone(),
             text: self.text.clone(),
             runs: runs.collect(),
             missing: cells.missing.clone(),
-        }
+        };
+        let mut known = BTreeSet::new();
+        let different = (0..keys.len()).filter(|index| known.insert(keys[*index].name()));
+        Ok(Prepared {
+            different: different.collect(),
+            cells,
+            plan,
+            keys,
+        })
     }
 
     /// Makes those runs of one part that are not yet in `store`, and keeps the plan there. A part is what follows each
@@ -108,26 +131,70 @@ impl Study {
         shard: Shard,
         effort: &Effort<'_>,
     ) -> Result<Share, Error> {
-        let cells = self.cells(scale, traces, &Extra::default())?;
-        let plan = self.plan(&cells);
-        store.write_plan(&plan)?;
-        let mut known = BTreeSet::new();
-        let all: Vec<_> = plan
-            .runs
-            .iter()
-            .map(|run| &*run.key)
-            .filter(|key| known.insert(*key))
-            .collect();
-        let at = |part: u64| (all.len() as u64 * part / shard.of) as usize;
-        let own: BTreeSet<&str> = all[at(shard.index - 1)..at(shard.index)]
-            .iter()
-            .copied()
-            .collect();
-        let made = make_missing(&cells, store, &|key| own.contains(key), effort)?;
+        let prepared = self.prepare(scale, traces)?;
+        prepared.keep_plan(store)?;
+        prepared.carry_out_part(store, shard, effort)
+    }
+}
+
+impl std::fmt::Debug for Prepared {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut shown = formatter.debug_struct("Prepared");
+        shown.field("study", &self.plan.name);
+        shown.field("runs", &self.runs()).finish_non_exhaustive()
+    }
+}
+
+impl Prepared {
+    /// Its plan.
+    #[must_use]
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// How many different runs there are.
+    #[must_use]
+    pub fn runs(&self) -> usize {
+        self.different.len()
+    }
+
+    /// Keeps the plan in `store`.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn keep_plan(&self, store: &Store) -> Result<(), Error> {
+        store.write_plan(&self.plan)
+    }
+
+    fn part(&self, shard: Shard) -> &[usize] {
+        let at = |part: u64| (self.runs() as u64 * part / shard.of) as usize;
+        &self.different[at(shard.index - 1)..at(shard.index)]
+    }
+
+    /// Those runs of a part that are not in `store`.
+    #[must_use]
+    pub fn missing_of_part(&self, store: &Store, shard: Shard) -> Vec<usize> {
+        let part = self.part(shard).iter().copied();
+        part.filter(|index| store.read(&self.keys[*index]).is_none())
+            .collect()
+    }
+
+    /// Makes those runs of one part that are not yet in `store`.
+    ///
+    /// # Errors
+    /// What is wrong with an input or the store, or that `effort.progress` asked to stop.
+    pub fn carry_out_part(
+        &self,
+        store: &Store,
+        shard: Shard,
+        effort: &Effort<'_>,
+    ) -> Result<Share, Error> {
+        let to_do = self.missing_of_part(store, shard);
+        make(&self.cells, &self.keys, &to_do, store, effort)?;
         Ok(Share {
-            runs: all.len(),
-            own: own.len(),
-            made,
+            runs: self.runs(),
+            own: self.part(shard).len(),
+            made: to_do.len(),
         })
     }
 }

@@ -16,7 +16,7 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        match self.dies.push(operation) {
+        match self.dies.push(operation, driver) {
             Some(die) => self.activate(die, now, driver),
             None => Ok(()),
         }
@@ -69,6 +69,7 @@ impl Device {
                 };
                 let retain = self.records[record].retain;
                 self.buffer.programmed(page, retain, now);
+                driver.look(&self.buffer);
                 self.program_done(record, now, driver)?;
                 self.hand_out_place(slot, driver);
                 self.hand_out_slots(driver);
@@ -145,6 +146,7 @@ impl Device {
             return;
         }
         if let Some(token) = self.place_waiters.remove(&slot.0) {
+            driver.slot_given();
             self.operation_done(token, driver);
         }
     }
@@ -154,6 +156,7 @@ impl Device {
         let over = self.buffer.over_capacity() as usize;
         while self.slot_waiters.len() > over {
             if let Some(token) = self.slot_waiters.pop_front() {
+                driver.slot_given();
                 self.operation_done(token, driver);
             }
         }

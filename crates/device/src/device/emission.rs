@@ -23,6 +23,7 @@ impl Device {
     ) -> Outcome {
         let destage = self.buffer.record();
         driver.record(destage, now);
+        driver.look(&self.buffer);
         self.leaving += destage.pages.len() as u64;
         let id = self
             .records
@@ -103,7 +104,7 @@ impl Device {
             }
             if self.dies.places_writes() {
                 // All have a die before anything begins.
-                self.dies.push_and_stir(*operation);
+                self.dies.push_and_stir(*operation, driver);
             } else {
                 self.enqueue(*operation, now, driver)?;
             }

@@ -34,6 +34,7 @@ impl Device {
                 let step = self.buffer.place(now, &self.dies);
                 self.make_room(token, step, now, driver)?;
             }
+            driver.look(&self.buffer);
         }
         Ok(())
     }
@@ -63,6 +64,7 @@ impl Device {
             }
             self.note_at_risk();
             driver.taken_in(page, offset);
+            driver.look(&self.buffer);
         }
         if request.fua || !self.config.volatile_cache {
             self.force(token, span, now, driver)?;
@@ -147,6 +149,7 @@ impl Device {
             }
             let page = span.page(offset, self.pages);
             driver.bypassed(page, offset);
+            driver.look(&self.buffer);
             self.effect(
                 PageOperation::new(page, work).with_long(is_long),
                 now,
@@ -234,6 +237,7 @@ impl Device {
             let page = request.span.page(offset, self.pages);
             self.buffer.trim(page, now);
             driver.trimmed(page);
+            driver.look(&self.buffer);
             let work = if self.order.has(page) && !answers_late {
                 // Answered now: a flush has to wait for it.
                 let record = self.records.insert_reused(|record| {

@@ -39,6 +39,22 @@ impl Tally {
         }
     }
 
+    /// Counts what `other` counted, too.
+    pub fn add_all(&mut self, other: &Self) {
+        fn each<const N: usize>(own: &mut [u64; N], other: &[u64; N]) {
+            for (own, other) in own.iter_mut().zip(other) {
+                *own += other;
+            }
+        }
+        each(&mut self.reads, &other.reads);
+        each(&mut self.programs, &other.programs);
+        each(&mut self.erases, &other.erases);
+        each(&mut self.merges, &other.merges);
+        each(&mut self.merge_causes, &other.merge_causes);
+        self.merge_copies += other.merge_copies;
+        self.merge_erases += other.merge_erases;
+    }
+
     /// Counts `operations`.
     #[inline]
     pub fn add(&mut self, operations: &Operations) {

@@ -7,7 +7,7 @@ use super::event::{
     Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION,
 };
 use super::link::Active;
-use super::{Coming, Engine, Mover, Outcome, Replay, Window};
+use super::{Coming, Completion, Engine, Mover, Outcome, Replay, Window, Witness};
 use crate::error::SimError;
 use crate::events::LAST;
 use crate::host::{Attribution, Identity};
@@ -16,7 +16,7 @@ use crate::observer::Response;
 /// Requests between two calls of [`crate::observer::Observer::progress`].
 const PROGRESS_STEP: u64 = 4096;
 
-impl<B: Mover> Engine<'_, B> {
+impl<B: Mover, W: Witness> Engine<'_, B, W> {
     pub(super) fn schedule_arrival(&mut self) -> Outcome {
         let Some(request) = &self.next else {
             return Ok(());
@@ -82,6 +82,7 @@ impl<B: Mover> Engine<'_, B> {
         });
         let asked = &mut self.link.active[id].asked;
         self.link.mover.arrived(id, asked);
+        self.link.witness.arrived(id);
         if self.config.attribution == Attribution::DiskSim {
             self.outstanding.push(identity, request.sector);
         }
@@ -132,20 +133,29 @@ impl<B: Mover> Engine<'_, B> {
                 .unwrap_or(active.identity),
         };
         let response = now - identity.arrival;
-        if !self.link.closed && identity.index >= self.first_index + self.config.warmup {
+        let counts = !self.link.closed && identity.index >= self.first_index + self.config.warmup;
+        self.link.witness.completed(&Completion {
+            id,
+            request: &request,
+            identity: &identity,
+            counts,
+        });
+        if counts {
             let write = identity.operation != Operation::Read;
             self.measured.completed += 1;
             self.measured.response.push(response, write);
             self.measured.device_response.push(now - active.sent, write);
         }
-        self.link.observer.response(&Response {
+        let response = Response {
             index: identity.index,
             arrival: identity.arrival,
             response: Some(response),
             sector: request.sector,
             sectors: request.sectors,
             operation: request.operation,
-        });
+        };
+        self.link.observer.response(&response);
+        self.link.mover.answered(&response);
         self.link.mover.completed(id, now);
         self.device.retire(&active.asked.span, &mut self.link);
         self.in_device -= 1;

@@ -3,13 +3,16 @@
 use std::collections::VecDeque;
 
 use destage_base::{Lpn, Ticks};
+use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
 use destage_device::{BatchStep, Driver, PageOperation, Progress};
 use destage_flash::Operations;
 use destage_trace::{Operation, Request};
 
+use super::commands::Commands;
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
 use super::mover::Mover;
+use super::witness::{Command, Witness};
 use crate::events::EventList;
 use crate::host::Identity;
 use crate::latencies::Latencies;
@@ -27,11 +30,14 @@ pub(super) struct Active {
 }
 
 /// What the device drives its commands and answers through.
-pub(super) struct Link<'a, B> {
+pub(super) struct Link<'a, B, W> {
     pub mover: B,
+    pub witness: W,
     pub events: EventList<Event>,
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
+    /// Where commands are timed one by one.
+    commands: Option<Commands>,
     pub active: Slab<Active>,
     pub channel_busy: bool,
     /// Sent to the device, and not yet taken in.
@@ -46,18 +52,21 @@ pub(super) struct Link<'a, B> {
     wants_records: bool,
 }
 
-impl<'a, B> Link<'a, B> {
+impl<'a, B, W> Link<'a, B, W> {
     pub fn new(
-        mover: B,
+        (mover, witness): (B, W),
         events: EventList<Event>,
         meter: FlashMeter,
+        commands: Option<Commands>,
         destage_response: Latencies,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
         Self {
             mover,
+            witness,
             events,
             meter,
+            commands,
             active: Slab::default(),
             channel_busy: false,
             dispatched: VecDeque::new(),
@@ -86,7 +95,65 @@ impl<'a, B> Link<'a, B> {
     }
 }
 
-impl<B: Mover> Driver for Link<'_, B> {
+impl<B, W: Witness> Link<'_, B, W> {
+    #[inline]
+    fn begins(&mut self, die: u32, collects: bool, operations: &Operations, time: Ticks) {
+        self.witness.begins(&Command {
+            die,
+            collects,
+            operations,
+            timing: &self.meter.timing,
+            time,
+        });
+    }
+
+    /// The command in service at `die` has ended: whether the step goes on with another.
+    #[inline]
+    pub fn goes_on(&mut self, die: u32) -> bool {
+        self.commands.is_some() && self.issue(die)
+    }
+
+    /// Begins the step of `die` that `operations` are, where commands are timed one by one; whether they are.
+    #[inline]
+    fn begin_commands(
+        &mut self,
+        die: u32,
+        operations: &Operations,
+        map: Ticks,
+        collects: bool,
+    ) -> bool {
+        let now = self.events.now();
+        let Some(commands) = &mut self.commands else {
+            return false;
+        };
+        commands.begin(die, operations, now, map, collects);
+        self.begins(die, collects, operations, 0);
+        if !self.issue(die) {
+            self.meter.begin(die, now, 0);
+            self.events.soon(Event::DieDone(die));
+        }
+        true
+    }
+
+    #[cold]
+    fn issue(&mut self, die: u32) -> bool {
+        let now = self.events.now();
+        let Some(commands) = &mut self.commands else {
+            return false;
+        };
+        let Some(issued) = commands.issue(die, now) else {
+            let collected = commands.collected(die, now);
+            self.meter.add_gc_time(collected);
+            return false;
+        };
+        self.witness.goes_on(die, issued.time, issued.moves);
+        self.meter.begin(die, now, issued.time);
+        self.events.after_usual(issued.time, Event::DieDone(die));
+        true
+    }
+}
+
+impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     #[inline]
     fn serve(
         &mut self,
@@ -97,15 +164,27 @@ impl<B: Mover> Driver for Link<'_, B> {
     ) -> Progress {
         self.mover.serve(die, operation, operations);
         let time = self.meter.serve(operations, map);
+        if self.begin_commands(die, operations, map, false) {
+            return Progress::Running;
+        }
+        self.begins(die, false, operations, time);
         self.meter.begin(die, self.events.now(), time);
+        self.mover.busy(die, time);
         self.events.after_usual(time, Event::DieDone(die));
         Progress::Running
     }
 
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
         self.mover.collect_garbage(die, operations);
-        let time = self.meter.collect_garbage(operations);
+        self.meter.count_garbage(operations);
+        if self.begin_commands(die, operations, 0, true) {
+            return Progress::Running;
+        }
+        let time = self.meter.timing.parallel(operations);
+        self.meter.add_gc_time(time);
+        self.begins(die, true, operations, time);
         self.meter.begin(die, self.events.now(), time);
+        self.mover.busy(die, time);
         self.events.after(time, Event::DieDone(die));
         Progress::Running
     }
@@ -122,13 +201,16 @@ impl<B: Mover> Driver for Link<'_, B> {
                 .after(time, Event::BatchedDone { position, die });
             latest = latest.max(time);
         }
+        self.begins(die, false, step.operations, latest);
         let parts = step.taken.len() as u32;
         self.meter
             .begin_batch(die, self.events.now(), latest, parts);
+        self.mover.busy(die, latest);
     }
 
     #[inline]
     fn answer(&mut self, id: u32) {
+        self.witness.answered(id);
         self.done.push_back(id);
         if !self.channel_busy {
             self.give_channel_to_done();
@@ -147,6 +229,7 @@ impl<B: Mover> Driver for Link<'_, B> {
     #[inline]
     fn record(&mut self, record: &Destage, now: Ticks) {
         self.mover.record(record);
+        self.witness.emitted(record);
         if self.wants_records {
             self.observer.destage(now, record);
         }
@@ -175,7 +258,28 @@ impl<B: Mover> Driver for Link<'_, B> {
     }
 
     #[inline]
+    fn read(&mut self, page: Lpn, offset: u32, from_ram: bool) {
+        self.mover.read(page, offset, from_ram);
+    }
+
+    #[inline]
+    fn look(&mut self, buffer: &Buffer) {
+        self.mover.look(buffer);
+    }
+
+    #[inline]
+    fn queued(&mut self, operation: PageOperation, die: u32) {
+        self.witness.queued(operation, die);
+    }
+
+    #[inline]
+    fn slot_given(&mut self) {
+        self.witness.slot_given();
+    }
+
+    #[inline]
     fn ended(&mut self, operation: PageOperation) {
+        self.witness.ended(operation);
         self.mover.ended(operation);
     }
 }

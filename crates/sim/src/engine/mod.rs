@@ -6,6 +6,7 @@
 //! no time but passes through the event list a fixed number of times, so that what is already due at that
 //! instant goes first. The numbers of passes are those of the reference simulator.
 
+mod commands;
 mod config;
 mod cut;
 mod event;
@@ -13,18 +14,22 @@ mod host_side;
 mod link;
 mod live;
 mod mover;
+mod witness;
 
 use destage_base::Ticks;
 use destage_device::Device;
-use destage_flash::Timing;
 use destage_flash::ftl::NoSpace;
+use destage_flash::media::MediaConfig;
+use destage_flash::{Geometry, Timing};
 use destage_trace::{Operation, Request};
 
+use self::commands::Commands;
 pub use self::config::{EngineConfig, Replay, Window};
 pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
 use self::link::Link;
 pub use self::mover::Mover;
+pub use self::witness::{Command, Completion, Witness};
 use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Outstanding, Waiting};
@@ -39,8 +44,18 @@ type Outcome = Result<(), Box<SimError>>;
 /// Requests that are known, and not yet the next to arrive.
 type Coming<'r> = std::slice::Iter<'r, Request>;
 
+/// The flash below a device: what it consists of, and how fast it is.
+pub struct Flash {
+    /// Counts.
+    pub geometry: Geometry,
+    /// Times of operations.
+    pub timing: Timing,
+    /// The media, where commands are timed one by one; the commands of the device then name every page.
+    pub media: Option<MediaConfig>,
+}
+
 /// One run. See the [module](self).
-pub struct Engine<'a, B = ()> {
+pub struct Engine<'a, B = (), W = ()> {
     config: EngineConfig,
     origin: Box<str>,
     /// The next to arrive; none at the end of the trace.
@@ -49,7 +64,7 @@ pub struct Engine<'a, B = ()> {
     /// Every request is complete, or the run has stopped early: it takes no more.
     has_ended: bool,
     device: Device,
-    link: Link<'a, B>,
+    link: Link<'a, B, W>,
     waiting: Waiting,
     outstanding: Outstanding,
     in_device: u32,
@@ -65,14 +80,27 @@ pub struct Engine<'a, B = ()> {
 }
 
 impl<'a, B: Mover> Engine<'a, B> {
-    /// A run that has not begun on `device` with its `dies` dies, of what is called `origin` in errors; `mover` moves
-    /// its bytes.
+    /// A run that has not begun on `device` over `flash`, of what is called `origin` in errors; `mover` moves its bytes.
     pub fn new(
         config: EngineConfig,
         origin: &str,
         device: Device,
-        (timing, dies): (Timing, u32),
+        flash: Flash,
         mover: B,
+        observer: Box<dyn Observer + 'a>,
+    ) -> Self {
+        Self::witnessed(config, origin, device, flash, (mover, ()), observer)
+    }
+}
+
+impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
+    /// The same; `witness` hears what happens.
+    pub fn witnessed(
+        config: EngineConfig,
+        origin: &str,
+        device: Device,
+        flash: Flash,
+        (mover, witness): (B, W),
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
         let latencies = || Latencies::keeping(config.exact_responses);
@@ -83,9 +111,12 @@ impl<'a, B: Mover> Engine<'a, B> {
             has_ended: false,
             device,
             link: Link::new(
-                mover,
+                (mover, witness),
                 EventList::new(config.clock),
-                FlashMeter::new(timing, dies),
+                FlashMeter::new(flash.timing, flash.geometry.dies),
+                flash
+                    .media
+                    .map(|media| Commands::new(media, &flash.geometry, flash.timing)),
                 latencies(),
                 observer,
             ),
@@ -126,14 +157,14 @@ impl<'a, B: Mover> Engine<'a, B> {
         Ok(!self.has_ended)
     }
 
-    /// Runs to the end: there are no more requests.
+    /// Runs to the end: there are no more requests. What it measured, and who witnessed it.
     ///
     /// # Errors
     /// As of [`Engine::feed`].
-    pub fn finish(mut self) -> Result<Measured, SimError> {
+    pub fn finish(mut self) -> Result<(Measured, W), SimError> {
         self.end().map_err(|error| *error)?;
         check_measured(&self.origin, self.config.warmup, self.arrivals)?;
-        Ok(self.measured)
+        Ok((self.measured, self.link.witness))
     }
 
     fn begin(&mut self, first: Option<Request>) -> Outcome {
@@ -243,10 +274,16 @@ impl<'a, B: Mover> Engine<'a, B> {
     #[inline]
     fn handle(&mut self, event: Event, coming: &mut Coming<'_>) -> Outcome {
         let now = self.link.events.now();
+        self.link.mover.time(now);
+        self.link.witness.moment(now, &self.device);
         match event {
             Event::DieDone(die) => {
                 self.link.meter.end(now);
+                if self.link.goes_on(die) {
+                    return Ok(());
+                }
                 self.link.mover.end(die);
+                self.link.witness.ending(die);
                 let done = self.device.complete(die, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
             }
@@ -254,6 +291,7 @@ impl<'a, B: Mover> Engine<'a, B> {
                 if self.link.meter.end_part(die, now) {
                     self.link.mover.end(die);
                 }
+                self.link.witness.ending(die);
                 let device = &mut self.device;
                 let done = device.complete_batched(die, position, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
@@ -299,10 +337,12 @@ impl<'a, B: Mover> Engine<'a, B> {
                 self.check_channel()
             }
             Message::StartWriteData => {
+                self.link.witness.transfers(id);
                 events.after(bus_time(&self.link.active[id]), Event::WriteDataIn(id));
                 Ok(())
             }
             Message::StartReadData => {
+                self.link.witness.transfers(id);
                 events.after(bus_time(&self.link.active[id]), Event::ReadDataOut(id));
                 Ok(())
             }
@@ -342,13 +382,17 @@ impl<'a, B: Mover> Engine<'a, B> {
         self.measured.count_pages(&request, asked.span.pages);
         let now = self.link.events.now();
         self.link.mover.accepted(id, &asked);
+        self.link.witness.accepted(id, &self.device);
         let done = self.device.submit(id, &asked, now, &mut self.link);
-        done.map_err(|full| self.device_full(full))
+        done.map_err(|full| self.device_full(full))?;
+        self.link.witness.taken_in(id);
+        Ok(())
     }
 
     /// Opens the window: what happened before now is in no statistic.
     fn open(&mut self, now: Ticks) {
         self.link.opened = Some(now);
+        self.link.witness.opened();
         let totals = self.link.meter.totals(now);
         self.measured.open(&mut self.device, totals);
     }
@@ -359,6 +403,7 @@ impl<'a, B: Mover> Engine<'a, B> {
             return;
         }
         self.link.closed = true;
+        self.link.witness.closed(&self.device);
         let now = self.link.events.now();
         self.measured.makespan = now - self.link.opened.unwrap_or(now);
         self.measured.destage_response = std::mem::take(&mut self.link.destage_response);

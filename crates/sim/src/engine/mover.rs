@@ -1,13 +1,16 @@
 //! Who moves the bytes of a run, if anybody does.
 
 use destage_base::{Lpn, Ticks};
+use destage_buffer::Buffer;
 use destage_buffer::destage::Destage;
 use destage_device::payload::Payload;
 use destage_device::{BatchStep, PageOperation, Request};
 use destage_flash::Operations;
 use destage_flash::medium::Refusal;
 
-/// Moves the bytes of requests, and hears for that what becomes of requests, pages and flash commands.
+use crate::observer::Response;
+
+/// Moves the bytes of requests, or watches what happens, and hears for that what becomes of requests, pages and flash commands.
 ///
 /// A run that only counts has `()`, which does nothing and costs nothing. What the methods say is what those of
 /// [`destage_device::Driver`] of the same name say; the rest is about host requests, which are known by the number they
@@ -15,6 +18,12 @@ use destage_flash::medium::Refusal;
 pub trait Mover: Send {
     /// Whether flash commands have to name every page and what it is to hold.
     const WANTS_PAGES: bool = true;
+
+    /// The time is `now`.
+    #[inline]
+    fn time(&mut self, now: Ticks) {
+        let _ = now;
+    }
 
     /// Request `id` has arrived, and is to be presented to the device as `asked`.
     #[inline]
@@ -32,6 +41,30 @@ pub trait Mover: Send {
     #[inline]
     fn completed(&mut self, id: u32, now: Ticks) {
         let _ = (id, now);
+    }
+
+    /// The host has the answer to a request, as the observer hears it.
+    #[inline]
+    fn answered(&mut self, response: &Response) {
+        let _ = response;
+    }
+
+    /// The step that has just begun at `die` takes `time` ticks; of a batch, its longest part.
+    #[inline]
+    fn busy(&mut self, die: u32, time: Ticks) {
+        let _ = (die, time);
+    }
+
+    /// See [`Driver::read`](destage_device::Driver::read).
+    #[inline]
+    fn read(&mut self, page: Lpn, offset: u32, from_ram: bool) {
+        let _ = (page, offset, from_ram);
+    }
+
+    /// See [`Driver::look`](destage_device::Driver::look).
+    #[inline]
+    fn look(&mut self, buffer: &Buffer) {
+        let _ = buffer;
     }
 
     /// The bytes of the device, which the methods below pass on to.

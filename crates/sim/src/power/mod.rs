@@ -124,14 +124,13 @@ pub fn cut_run<'a>(
     let ftl = config.prepared_ftl(observer)?;
     let moving = Moving::new(config, &*ftl, *plan);
     let device = config.device(true, true, config.buffer(true, prepass)?, ftl);
-    let (timing, dies) = (config.timing(), config.geometry().dies);
     let engine = config.engine(prepass.span_pages);
     let origin = source.origin().to_owned();
     let mut engine = Engine::new(
         engine,
         &origin,
         device,
-        (timing, dies),
+        config.flash(),
         moving,
         Box::new(observer),
     );

@@ -374,9 +374,9 @@ impl<'a> Live<'a> {
             window: Window::Complete,
             ..config.engine(0)
         };
-        let clock = (config.timing(), geometry.dies);
+        let flash = config.flash();
         Ok(Self {
-            engine: Engine::new(host, "request", device, clock, bytes, observer),
+            engine: Engine::new(host, "request", device, flash, bytes, observer),
             config,
             scope,
             sectors_per_page,

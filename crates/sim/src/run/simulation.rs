@@ -4,10 +4,11 @@ use destage_flash::Ftl;
 use destage_trace::Request;
 
 use super::{Config, RunResult};
-use crate::engine::Engine;
+use crate::engine::{Engine, Mover};
 use crate::error::SimError;
+use crate::explain::{Explained, Explaining};
 use crate::meter::FlashMeter;
-use crate::metrics::{Scope, collect, series};
+use crate::metrics::{Scope, collect, learnt};
 use crate::observer::Observer;
 use crate::op_count::Count;
 use crate::parameters::Wearout;
@@ -71,14 +72,15 @@ impl Config {
 }
 
 /// One run that is fed batches of requests, stands still between them, and then finishes.
-pub struct Simulation<'a> {
-    kind: Kind<'a>,
+pub struct Simulation<'a, B = ()> {
+    kind: Kind<'a, B>,
     scope: Scope,
     config: Config,
 }
 
-enum Kind<'a> {
-    Timed(Box<Engine<'a>>),
+enum Kind<'a, B> {
+    Timed(Box<Engine<'a, B>>),
+    Explained(Box<Engine<'a, B, Explaining>>),
     Counted(Box<Count<'a>>),
 }
 
@@ -95,19 +97,46 @@ impl<'a> Simulation<'a> {
         prepass: &Prepass,
         observer: Box<dyn Observer + 'a>,
     ) -> Result<Self, SimError> {
+        Self::with_mover(config, origin, ftl, prepass, (), observer)
+    }
+}
+
+impl<'a, B: Mover> Simulation<'a, B> {
+    /// As [`Simulation::new`]; where time passes, `mover` hears what becomes of requests, pages and flash commands.
+    ///
+    /// # Errors
+    /// What is wrong with the configuration.
+    pub fn with_mover(
+        config: &Config,
+        origin: &str,
+        ftl: Box<dyn Ftl>,
+        prepass: &Prepass,
+        mover: B,
+        observer: Box<dyn Observer + 'a>,
+    ) -> Result<Self, SimError> {
         let timed = config.is_timed();
         let scope = config.scope(timed, &*ftl);
-        let device = config.device(timed, false, config.buffer(timed, prepass)?, ftl);
-        let (timing, dies) = (config.timing(), config.geometry().dies);
+        let device = config.device(timed, B::WANTS_PAGES, config.buffer(timed, prepass)?, ftl);
         let kind = if timed {
             let engine = config.engine(prepass.span_pages);
-            let engine = Engine::new(engine, origin, device, (timing, dies), (), observer);
-            Kind::Timed(Box::new(engine))
+            let flash = config.flash();
+            let dies = flash.geometry.dies;
+            if config.explain {
+                let witness = (mover, Explaining::new(dies));
+                let engine = Engine::witnessed(engine, origin, device, flash, witness, observer);
+                Kind::Explained(Box::new(engine))
+            } else {
+                let engine = Engine::new(engine, origin, device, flash, mover, observer);
+                Kind::Timed(Box::new(engine))
+            }
         } else {
             let addressing = config.addressing(prepass.span_pages);
-            let meter = FlashMeter::new(timing, dies);
+            let meter = FlashMeter::new(config.timing(), config.geometry().dies);
             let (warmup, ages) = (config.warmup(), config.typed.sim.dirty_ages);
-            let count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
+            let mut count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
+            if config.explain {
+                count.explain();
+            }
             Kind::Counted(Box::new(count))
         };
         Ok(Self {
@@ -124,6 +153,7 @@ impl<'a> Simulation<'a> {
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         match &mut self.kind {
             Kind::Timed(engine) => engine.feed(requests),
+            Kind::Explained(engine) => engine.feed(requests),
             Kind::Counted(count) => count.feed(requests),
         }
     }
@@ -133,14 +163,23 @@ impl<'a> Simulation<'a> {
     /// # Errors
     /// As of [`Simulation::feed`].
     pub fn finish(self) -> Result<RunResult, SimError> {
-        let measured = match self.kind {
-            Kind::Timed(engine) => engine.finish()?,
+        let (measured, explained) = match self.kind {
+            Kind::Timed(engine) => (engine.finish()?.0, None),
+            Kind::Explained(engine) => {
+                let (measured, witness) = engine.finish()?;
+                (measured, Some(witness.finish()))
+            }
             Kind::Counted(count) => count.finish(self.config.typed.sim.drain)?,
         };
         Ok(RunResult {
             parameters: self.config.parameters(),
             metrics: collect(&measured, &self.scope),
-            series: series(measured.scheme_series),
+            explained: explained.map(|explained| {
+                Box::new(Explained {
+                    scheme: learnt(measured.scheme_series),
+                    ..explained
+                })
+            }),
         })
     }
 }

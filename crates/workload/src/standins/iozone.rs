@@ -1,16 +1,34 @@
-//! `standin-iozone`: IOzone's automatic mode, in place of the trace that comes with the SSD extension of DiskSim.
+//! `standin-iozone`: IOzone's automatic mode on NTFS, in place of the trace that comes with the SSD extension of DiskSim.
 //!
-//! Small files first; then records of 256 KiB, in short loops and in any order through files, some of which begin on a
-//! block and some not; and four times large files from end to end with pieces of records between. The time after a
-//! request goes with its size. Counts, lengths and gaps were set so that five schemes evict and respond as on the trace.
+//! As IOzone does it: files from 64 KiB to 512 MiB, each with records from 4 KiB (64 KiB for files above 16 MiB) to
+//! 16 MiB; for each of these the tests write, rewrite, random write, record rewrite, fwrite and frewrite, with a flush
+//! at the end of each. Those that read take time and no more. Results go to a file on the same volume, which grows by a
+//! cluster now and then; files behind that begin a page further on in a block, which leaves slivers of blocks to FAB.
+//!
+//! Windows writes records of up to 256 KiB from its cache at the flush, in pieces of up to 4 MiB. Of longer ones each
+//! 256 KiB is written as soon as the next begins, and the last of each record at the flush or by the lazy writer. The
+//! disk turns once for each piece that is passed over. Paces and pauses are those of the trace, in round figures.
+//!
+//! Draws: one for each record of a random write.
 
-use super::streams::{Stream, Table, make, streams};
-use crate::Workload;
-use crate::shared::{FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS};
-use destage_base::parameter::Parameter;
+#[cfg(test)]
+mod tests;
+mod volume;
+
+use crate::shared::{
+    Arrivals, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, contradiction,
+    page_sectors,
+};
+use crate::{Requests, Workload, WorkloadError};
+use destage_base::Random;
+use destage_base::parameter::{Parameter, Values};
+use destage_base::parameters;
+use destage_trace::{Operation, Request};
+use std::collections::VecDeque;
+use volume::{CLUSTER, CLUSTERS, Volume};
 
 pub(crate) const WORKLOAD: Workload = Workload {
-    name: TABLE.name,
+    name: NAME,
     about: "Stand-in for IOzone in automatic mode: files written from end to end and in any order, again and again.",
     parameters: &[
         Parameter {
@@ -26,35 +44,390 @@ pub(crate) const WORKLOAD: Workload = Workload {
         PAGE_BYTES,
         Parameter {
             default: "9.4",
-            source: "what the table comes to; trace ssd-iozone-aligned2-100K: 936 s",
+            source: "what the model comes to; trace ssd-iozone-aligned2-100K: 936 s",
             ..MEAN_INTERARRIVAL_MS
         },
     ],
-    make: |values, seed| make(&TABLE, values, seed),
+    make,
 };
 
-const TABLE: Table = Table {
-    name: "standin-iozone",
-    streams: STREAMS,
-    area_pages: 300_000,
-    mean_ms: 9.4,
-};
+const NAME: &str = "standin-iozone";
 
-const STREAMS: &[Stream] = streams! {
-    WRITE  4600, 0.0 to 12.0, turn 4, times 1.0, run 64 to 4096 align 16 passes 3 step 0, gap 10.0 1.0 0.0068, sectors 12 of 8, 28 of 16, 17 of 32, 12 of 24, 9 of 64, 8 of 128, 6 of 256;
-    WRITE   900, 0.0 to 12.0, turn 1, times 1.0, run 16 to 16 align 8 passes 1000 step 8, gap 20.0 80.0 0.0, sectors 1 of 8;
-    WRITE   500, 12.0 to 100.0, turn 1, times 1.0, run 320 to 320 align 8 passes 1000 step 8, gap 20.0 80.0 0.0, sectors 1 of 8;
-    WRITE   950, 0.0 to 100.0, turn 1, times 1.0, run 8000 to 8000 align 8 passes 1 step 0, gap 20.0 80.0 0.0, sectors 1 of 8;
-    WRITE 11500, 2.0 to 100.0, turn 30, times 1.0, run 3584 to 3584 align 32 passes 40 step 0, gap 10.0 4.0 0.0115, sectors 1 of 512;
-    WRITE 23000, 4.0 to 100.0, turn 40, times 1.0, run 32768 to 131072 align 128 passes 6 step 512, gap 10.0 4.0 0.0125, sectors 1 of 512;
-    WRITE 49830, 4.0 to 100.0, turn 40, times 1.0, run 32768 to 131072 align 512 passes 6 step 512, gap 27.0 0.3 0.0115, sectors 1 of 512;
-    WRITE   300, 9.0 to 13.0, turn 8, times 1.0, run 32768 to 131072 align 32 passes 2 step 0, gap 0.0 0.5 0.0066, sectors 2 of 8192, 1 of 2048, 1 of 6144;
-    WRITE   620, 20.0 to 25.0, turn 8, times 1.0, run 32768 to 262144 align 32 passes 2 step 0, gap 0.0 0.5 0.0066, sectors 3 of 8192, 1 of 2048, 1 of 6144;
-    WRITE  1250, 40.0 to 50.0, turn 8, times 1.0, run 65536 to 524288 align 32 passes 2 step 0, gap 0.0 0.5 0.0066, sectors 3 of 8192, 1 of 2048, 1 of 6144;
-    WRITE  2250, 80.0 to 90.0, turn 8, times 1.0, run 131072 to 1048576 align 32 passes 2 step 0, gap 0.0 0.5 0.0066, sectors 3 of 8192, 1 of 2048, 1 of 6144;
-    WRITE   480, 20.0 to 25.0, turn 4, times 1.0, run 128 to 384 align 128 passes 1 step 0, gap 0.0 10.0 0.0068, sectors 1 of 384;
-    WRITE  1040, 40.0 to 50.0, turn 4, times 1.0, run 128 to 384 align 128 passes 1 step 0, gap 0.0 10.0 0.0068, sectors 1 of 384;
-    WRITE  2400, 80.0 to 90.0, turn 4, times 1.0, run 128 to 384 align 128 passes 1 step 0, gap 0.0 10.0 0.0068, sectors 1 of 384;
-    WRITE   330, 74.0 to 77.0, turn 4, times 1.0, run 8 to 8 align 8 passes 1 step 0, gap 0.0 8.0 0.0, sectors 1 of 8;
-    WRITE   100, 4.0 to 20.0, turn 4, times 1.0, run 16 to 24 align 8 passes 1 step 0, gap 10.0 8.0 0.0, sectors 1 of 24;
-};
+/// Sectors.
+const KIB: u64 = 2;
+const MIB: u64 = 1024 * KIB;
+/// IOzone's smallest and largest file, its shortest and longest record, and the file above which short ones are left out.
+const FILES: (u64, u64) = (64 * KIB, 512 * MIB);
+const RECORDS: (u64, u64) = (4 * KIB, 16 * MIB);
+const CROSSOVER: u64 = 16 * MIB;
+const LARGE_RECORD: u64 = 64 * KIB;
+/// After so many results their file is a cluster longer: 273 bytes for each.
+const RESULTS_OF_CLUSTER: u64 = 15;
+/// What the cache of Windows maps at a time, and writes at once when a record goes on behind it.
+const VIEW: u64 = 256 * KIB;
+/// Of a range so long the cache writes 1 MiB first, then pieces of 4 MiB.
+const RANGE: u64 = 16 * MIB;
+const FIRST_PIECE: u64 = MIB;
+const PIECE: u64 = 4 * MIB;
+/// What the disk takes at the pace of the bus, before it writes at its own; in ms for each sector.
+const DISK_CACHE: u64 = 8 * MIB;
+const BUS_MS: f64 = 0.0047;
+const DISK_MS: f64 = 0.0075;
+/// The same for views, which are waited for one by one: so many at the pace of the bus; and one that is not behind the
+/// last one.
+const BUS_VIEWS: u64 = 20;
+const VIEW_BUS_MS: f64 = 2.45;
+const VIEW_DISK_MS: f64 = 4.1;
+const TURN_MS: f64 = 9.4;
+/// Pieces in ascending order with gaps between: to each, and for each sector of it.
+const PIECE_MS: (f64, f64) = (0.4, 0.0155);
+/// A view of a record that has just been written; and one at the flush.
+const AGAIN_MS: f64 = 3.0;
+const FLUSHED_MS: f64 = 4.5;
+/// The lazy writer looks around after so long; it hands out so many pieces at once, and then waits.
+const LAZY_MS: f64 = 1000.0;
+const LAZY_PIECES: u64 = 16;
+const LAZY_PIECES_MS: (f64, f64) = (0.7, 1100.0);
+const LAZY_VIEWS: usize = 21;
+const LAZY_VIEWS_MS: f64 = 165.0;
+/// In a new file it keeps so many views behind; and who writes is held for so long, so often.
+const LAZY_BEHIND: u64 = 150;
+const HELD_MS: (f64, f64) = (500.0, 1500.0);
+
+/// IOzone's tests that write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Test {
+    Write,
+    Rewrite,
+    RandomWrite,
+    RecordRewrite,
+    Fwrite,
+    Frewrite,
+}
+
+const TESTS: [Test; 6] = [
+    Test::Write,
+    Test::Rewrite,
+    Test::RandomWrite,
+    Test::RecordRewrite,
+    Test::Fwrite,
+    Test::Frewrite,
+];
+
+/// IOzone, somewhere in its course.
+#[derive(Clone, Debug)]
+struct Iozone {
+    random: Random,
+    volume: Volume,
+    file: u64,
+    record: u64,
+    results: u64,
+}
+
+impl Test {
+    /// Whether it makes the file.
+    fn makes(self) -> bool {
+        matches!(self, Self::Write | Self::Fwrite)
+    }
+
+    /// What IOzone does before the next test that writes: it opens, closes, and reads the file, so many ms for each MiB.
+    fn pause_ms(self, file: u64, record: u64) -> f64 {
+        let mib = file as f64 / MIB as f64;
+        // Small files are opened and closed sooner.
+        let share = (mib / 4.0).min(1.0);
+        // Each record is a call.
+        let calls_ms = 0.06 * file as f64 / record as f64;
+        match self {
+            Self::Write | Self::Fwrite => 50.0 + 110.0 * share + 0.4 * mib,
+            Self::Rewrite => 60.0 + 90.0 * share + 5.0 * mib + calls_ms,
+            Self::RandomWrite => 50.0 + 60.0 * share + 3.0 * mib + calls_ms,
+            Self::RecordRewrite => 60.0 + 1.5 * mib,
+            Self::Frewrite => 60.0 + 90.0 * share + 5.0 * mib,
+        }
+    }
+}
+
+impl Iozone {
+    fn new(seed: u64) -> Self {
+        Self {
+            random: Random::new(seed),
+            volume: Volume::new(0.0),
+            file: FILES.0,
+            record: RECORDS.0,
+            results: 0,
+        }
+    }
+
+    /// All tests of a file and a record; then to the next record, and the next file, and from the start again.
+    fn run(&mut self) {
+        for test in TESTS {
+            if test.makes() {
+                self.volume.make(self.file);
+            }
+            match (test, self.record > VIEW) {
+                (Test::RandomWrite, false) => self.write_some(),
+                (Test::RandomWrite, true) => self.write_some_views(),
+                (Test::RecordRewrite, false) => {
+                    self.volume.write(0, self.record);
+                    self.wait(self.record as f64 * BUS_MS);
+                }
+                (Test::RecordRewrite, true) => self.write_first_again(),
+                (_, false) => self.write_all(test.makes()),
+                (_, true) => self.write_all_views(test.makes()),
+            }
+            self.volume.commit(test.makes());
+            self.wait(test.pause_ms(self.file, self.record));
+        }
+        self.volume.remove();
+        self.results += 1;
+        if self.results.is_multiple_of(RESULTS_OF_CLUSTER) {
+            self.volume.grow_another();
+        }
+        self.record *= 2;
+        if self.record <= self.file.min(RECORDS.1) {
+            return;
+        }
+        self.file *= 2;
+        if self.file > FILES.1 {
+            self.file = FILES.0;
+            self.volume.format();
+        }
+        self.record = if self.file > CROSSOVER {
+            LARGE_RECORD
+        } else {
+            RECORDS.0
+        };
+    }
+
+    fn wait(&mut self, ms: f64) {
+        self.volume.now_ms += ms;
+    }
+
+    /// The file from end to end, out of the cache. Of a new file the first piece is not in the trace, and never with
+    /// records from 128 KiB on.
+    fn write_all(&mut self, is_new: bool) {
+        let mut offset = if is_new || self.record >= 128 * KIB {
+            FIRST_PIECE
+        } else {
+            0
+        };
+        let lazy_ms = self.volume.now_ms + LAZY_MS;
+        let mut lazy = if is_new || self.file < 256 * MIB {
+            0
+        } else {
+            LAZY_PIECES
+        };
+        let mut written = 0;
+        while offset < self.file {
+            let most = match offset % RANGE {
+                0 => FIRST_PIECE,
+                within => PIECE.min(RANGE - within),
+            };
+            let sectors = most.min(self.file - offset);
+            self.volume.write(offset, sectors);
+            offset += sectors;
+            written += sectors;
+            if lazy > 0 && self.volume.now_ms > lazy_ms {
+                lazy -= 1;
+                self.wait(LAZY_PIECES_MS.0);
+                if lazy == 0 {
+                    self.wait(LAZY_PIECES_MS.1);
+                }
+            } else if written <= DISK_CACHE {
+                self.wait(sectors as f64 * BUS_MS);
+            } else {
+                self.wait(sectors as f64 * DISK_MS);
+            }
+        }
+    }
+
+    /// As many records as there are in the file, any of them; out of the cache, each once and neighbours together.
+    fn write_some(&mut self) {
+        let written = self.draw();
+        let mut record = 0;
+        for run in written.chunk_by(|one, other| one == other) {
+            if run[0] {
+                let sectors = run.len() as u64 * self.record;
+                self.volume.write(record * self.record, sectors);
+                self.wait(PIECE_MS.0 + PIECE_MS.1 * sectors as f64);
+            }
+            record += run.len() as u64;
+        }
+    }
+
+    /// Which records any draws, as many as there are, hit.
+    fn draw(&mut self) -> Vec<bool> {
+        let records = self.file / self.record;
+        let mut written = vec![false; records as usize];
+        for _ in 0..records {
+            written[self.random.below(records) as usize] = true;
+        }
+        written
+    }
+
+    /// The file from end to end in long records. The first view is not in the trace.
+    fn write_all_views(&mut self, is_new: bool) {
+        let views = self.record / VIEW;
+        let start_ms = self.volume.now_ms;
+        let (mut lazy_ms, mut held_ms) = (start_ms + LAZY_MS, start_ms + LAZY_MS + 700.0);
+        let mut written = 0;
+        let mut behind = VecDeque::new();
+        for record in 0..self.file / self.record {
+            for view in 0..views - 1 {
+                if record + view == 0 {
+                    continue;
+                }
+                self.write_view(record * views + view, view > 0, &mut written);
+                if !is_new || views > 4 {
+                    continue;
+                }
+                if self.volume.now_ms > held_ms {
+                    self.wait(HELD_MS.0);
+                    held_ms = self.volume.now_ms + HELD_MS.1;
+                }
+                let is_far = behind.len() as u64 > LAZY_BEHIND / views;
+                if self.file >= 128 * MIB && is_far && self.volume.now_ms > start_ms + LAZY_MS {
+                    // The lazy writer goes along.
+                    if let Some(view) = behind.pop_front() {
+                        self.write_view(view, false, &mut written);
+                    }
+                }
+            }
+            behind.push_back(record * views + views - 1);
+            let is_lazy = !is_new && views <= 8 && self.file >= 64 * MIB;
+            if is_lazy && self.volume.now_ms > lazy_ms {
+                while !behind.is_empty() {
+                    for view in behind.drain(..LAZY_VIEWS.min(behind.len())) {
+                        self.volume.write(view * VIEW, VIEW);
+                    }
+                    self.wait(LAZY_VIEWS_MS);
+                }
+                lazy_ms = self.volume.now_ms + LAZY_MS;
+            }
+        }
+        self.flush(behind);
+    }
+
+    /// A view that `follows` the last one written or not.
+    fn write_view(&mut self, view: u64, follows: bool, written: &mut u64) {
+        self.volume.write(view * VIEW, VIEW);
+        *written += 1;
+        self.wait(match follows {
+            _ if *written < BUS_VIEWS => VIEW_BUS_MS,
+            true => VIEW_DISK_MS,
+            false => TURN_MS,
+        });
+    }
+
+    /// The last views of records.
+    fn flush(&mut self, views: impl IntoIterator<Item = u64>) {
+        // Of records of two views every other one is passed over, and the disk has turned when the next comes.
+        let ms = if self.record == 2 * VIEW {
+            TURN_MS
+        } else {
+            FLUSHED_MS
+        };
+        for view in views {
+            self.volume.write(view * VIEW, VIEW);
+            self.wait(ms);
+        }
+    }
+
+    /// As many long records as there are in the file, any of them.
+    fn write_some_views(&mut self) {
+        let (records, views) = (self.file / self.record, self.record / VIEW);
+        let mut last = vec![false; records as usize];
+        let mut written = 0;
+        for _ in 0..records {
+            let record = self.random.below(records);
+            last[record as usize] = true;
+            for view in 0..views - 1 {
+                self.write_view(record * views + view, view > 0, &mut written);
+            }
+        }
+        self.flush(
+            (0..records)
+                .filter(|record| last[*record as usize])
+                .map(|record| record * views + views - 1),
+        );
+    }
+
+    /// The first of the long records, as often as there are records in the file.
+    fn write_first_again(&mut self) {
+        let views = self.record / VIEW;
+        for _ in 0..self.file / self.record {
+            for view in 0..views - 1 {
+                self.volume.write(view * VIEW, VIEW);
+                self.wait(AGAIN_MS);
+            }
+        }
+        self.volume.write((views - 1) * VIEW, VIEW);
+        self.wait(AGAIN_MS);
+    }
+}
+
+struct IozoneRequests {
+    iozone: Iozone,
+    arrivals: Arrivals,
+    first_sector: u64,
+    /// When the last write was asked for.
+    last_ms: f64,
+    /// What gaps are multiplied by.
+    pace: f64,
+}
+
+impl Iterator for IozoneRequests {
+    type Item = Request;
+
+    fn next(&mut self) -> Option<Request> {
+        self.arrivals.count()?;
+        loop {
+            if let Some(write) = self.iozone.volume.pop() {
+                let gap_ms = (write.at_ms - self.last_ms).max(0.0);
+                self.last_ms += gap_ms;
+                self.arrivals.wait(gap_ms * self.pace);
+                let sector = self.first_sector + write.sector;
+                let request = self
+                    .arrivals
+                    .request(sector, write.sectors, Operation::Write);
+                return Some(request);
+            }
+            self.iozone.run();
+        }
+    }
+}
+
+parameters! {
+    struct Own {
+        requests: u64 as REQUESTS;
+        footprint_pages: u64 as FOOTPRINT_PAGES;
+        page_bytes: u64 as PAGE_BYTES;
+        mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS;
+    }
+}
+
+fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
+    /// The mean gap that the model comes to in 100000 requests.
+    const MEAN_MS: f64 = 9.4;
+    /// Clusters that the volume begins at a multiple of.
+    const ALIGN: u64 = 64;
+    let own = Own::from_values(values);
+    let page_sectors = page_sectors(NAME, own.page_bytes)?;
+    let clusters = own.footprint_pages * page_sectors / CLUSTER;
+    if clusters < CLUSTERS {
+        let expected = format!("at least {}", (CLUSTERS * CLUSTER).div_ceil(page_sectors));
+        return Err(contradiction(
+            NAME,
+            FOOTPRINT_PAGES.name,
+            own.footprint_pages,
+            expected,
+        ));
+    }
+    Ok(Box::new(IozoneRequests {
+        iozone: Iozone::new(seed),
+        arrivals: Arrivals::by_sectors(NAME, own.requests, own.mean_interarrival_ms, 1)?,
+        first_sector: (clusters - CLUSTERS) / ALIGN * ALIGN * CLUSTER,
+        last_ms: 0.0,
+        pace: own.mean_interarrival_ms / MEAN_MS,
+    }))
+}

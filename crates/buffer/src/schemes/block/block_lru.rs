@@ -19,6 +19,7 @@ use crate::clusters::{ClusterId, Clusters, Place, Rings};
 use crate::destage::Grouping;
 use crate::registry::{SchemeConfig, SchemeRow};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 choices! {
@@ -156,11 +157,20 @@ impl<Data: Copy + Default> BlockLru<Data> {
         free < headers + 1
     }
 
-    /// Shows the pages, next victim first.
-    pub(super) fn show(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+    /// Visits the pages, next victim first.
+    pub(super) fn visit(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         self.order
             .iter_back(0)
             .all(|cluster| self.clusters.visit_pages(cluster, visit));
+    }
+
+    /// Shows the list, each cluster with the label of its data.
+    pub(super) fn show_order(&self, shown: &mut Shown, label: impl Fn(&Data) -> &'static str) {
+        let list = shown.list("Recency of blocks", "latest write", "leaves next");
+        for cluster in self.order.iter(0) {
+            let label = label(self.clusters.data(cluster));
+            self.clusters.show(cluster, label, list);
+        }
     }
 }
 
@@ -184,11 +194,15 @@ impl Scheme for BlockLru<()> {
     }
 
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
-        self.show(visit);
+        self.visit(visit);
     }
 
     fn is_full_for(&self, page: Lpn, free: usize) -> bool {
         self.lacks_room(page, free)
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        self.show_order(shown, |_| "");
     }
 
     fn len(&self) -> usize {

@@ -28,6 +28,7 @@ use super::block_lru::{BlockLru, Rules};
 use crate::clusters::{ClusterId, Place};
 use crate::registry::{SchemeConfig, SchemeRow};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 choices! {
@@ -215,7 +216,7 @@ impl Scheme for Bplru {
     }
 
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
-        self.order.show(visit);
+        self.order.visit(visit);
     }
 
     fn is_full_for(&self, page: Lpn, free: usize) -> bool {
@@ -229,6 +230,18 @@ impl Scheme for Bplru {
         if *self.order.clusters.data(oldest) == self.order.clusters.cluster_pages() {
             self.order.name(oldest, victim);
         }
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let cluster_pages = self.order.clusters.cluster_pages();
+        self.order.show_order(shown, |next| {
+            let is_compensated = self.compensation.is_some() && *next == cluster_pages;
+            if is_compensated {
+                "written in full: leaves early"
+            } else {
+                ""
+            }
+        });
     }
 
     fn len(&self) -> usize {

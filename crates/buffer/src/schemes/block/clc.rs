@@ -16,6 +16,7 @@
 //! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
 
 use alloc::boxed::Box;
+use alloc::format;
 
 use destage_base::parameter::Kind;
 use destage_base::{choices, parameters};
@@ -24,6 +25,7 @@ use crate::clusters::{BySize, ClusterId, Clusters, Place};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 choices! {
@@ -144,6 +146,24 @@ impl Scheme for Clc {
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         self.order
             .visit(&mut |cluster| self.clusters.visit_pages(cluster, visit));
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list(
+            "Size-independent",
+            "latest write",
+            "next to be compared by size",
+        );
+        for cluster in self.order.iter_apart() {
+            self.clusters.show(cluster, "", list);
+        }
+        let list = shown.list("Size-dependent", "smallest", "largest leaves next");
+        self.order.visit_compared(&mut |cluster| {
+            let label = format!("{} pages", self.clusters.pages(cluster));
+            self.clusters.show(cluster, label, list);
+            true
+        });
+        list.groups.reverse();
     }
 
     fn len(&self) -> usize {

@@ -13,6 +13,7 @@
 //! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
 
 use alloc::boxed::Box;
+use alloc::format;
 
 use destage_base::parameters;
 
@@ -20,6 +21,7 @@ use crate::clusters::{BySize, Clusters, Place};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
@@ -124,6 +126,16 @@ impl Scheme for Fab {
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         self.order
             .visit(&mut |cluster| self.clusters.visit_pages(cluster, visit));
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Blocks by size", "smallest", "largest leaves next");
+        self.order.visit(&mut |cluster| {
+            let label = format!("{} pages", self.clusters.pages(cluster));
+            self.clusters.show(cluster, label, list);
+            true
+        });
+        list.groups.reverse();
     }
 
     fn len(&self) -> usize {

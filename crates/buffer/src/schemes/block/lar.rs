@@ -17,6 +17,7 @@
 //! Cost: O(log n) amortised per call.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
@@ -26,6 +27,7 @@ use crate::clusters::{Buckets, ClusterId, Clusters};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
@@ -133,6 +135,27 @@ impl Scheme for Lar {
         victim.retain = keeps;
         victim.grouping = Grouping::Cluster;
         victim.pad = self.pads;
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list(
+            "Blocks by popularity",
+            "used by most requests",
+            "leaves next",
+        );
+        let rank = |cluster: &ClusterId| {
+            let block = self.clusters.data(*cluster);
+            Reverse((block.popularity, Reverse(block.dirty), block.last))
+        };
+        let mut clusters: Vec<_> = self.clusters.ids().collect();
+        clusters.sort_by_key(rank);
+        for cluster in clusters {
+            let Block {
+                popularity, dirty, ..
+            } = *self.clusters.data(cluster);
+            let label = format!("requests {popularity}, dirty {dirty}");
+            self.clusters.show(cluster, label, list);
+        }
     }
 
     fn len(&self) -> usize {

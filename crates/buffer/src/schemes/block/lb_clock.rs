@@ -29,6 +29,7 @@ use crate::clusters::{BySize, ClusterId, Clusters, Place, Rings};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 choices! {
@@ -169,6 +170,22 @@ impl Scheme for LbClock {
             (recent, Reverse(self.clusters.pages(*cluster)))
         });
         others.into_iter().all(show);
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Clock", "the hand is here", "newest");
+        list.note("the largest candidate leaves next; without one the hand goes round");
+        for cluster in self.clock.iter(0) {
+            let label = match (
+                self.candidates.contains(cluster),
+                *self.clusters.data(cluster),
+            ) {
+                (true, _) => "candidate",
+                (false, true) => "bit 1",
+                (false, false) => "bit 0",
+            };
+            self.clusters.show(cluster, label, list);
+        }
     }
 
     fn len(&self) -> usize {

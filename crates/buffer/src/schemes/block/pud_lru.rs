@@ -20,6 +20,8 @@
 //! Cost: O(log n) amortised per call, and per block that changes sides.
 
 use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
 use core::cmp::Reverse;
 
 use destage_base::parameter::Kind;
@@ -29,6 +31,7 @@ use crate::clusters::{Buckets, ClusterId, Clusters, Place};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
@@ -146,6 +149,28 @@ impl Scheme for PudLru {
 
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         emit("pud_mean", self.mean as f64 / SCALE as f64);
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Frequent", "latest write", "oldest write");
+        list.note(format!("mean distance {}", self.mean / SCALE));
+        let last = |cluster: &ClusterId| self.clusters.data(*cluster).last;
+        let is_other = |cluster: &ClusterId| self.others.bucket(*cluster).is_some();
+        let (mut others, mut frequent): (Vec<_>, Vec<_>) = self.clusters.ids().partition(is_other);
+        frequent.sort_by_key(|cluster| Reverse(last(cluster)));
+        for cluster in frequent {
+            let label = format!("distance {}", self.clusters.data(cluster).distance / SCALE);
+            self.clusters.show(cluster, label, list);
+        }
+        let list = shown.list("Others", "smallest", "largest leaves next");
+        others.sort_by_key(|cluster| (self.clusters.pages(*cluster), Reverse(last(cluster))));
+        for cluster in others {
+            self.clusters.show(
+                cluster,
+                format!("{} pages", self.clusters.pages(cluster)),
+                list,
+            );
+        }
     }
 
     fn len(&self) -> usize {

@@ -15,6 +15,7 @@
 //! Cost: O(1) per call and one step per page that leaves.
 
 use alloc::boxed::Box;
+use alloc::format;
 
 use destage_base::parameter::Kind;
 use destage_base::parameters;
@@ -23,6 +24,7 @@ use crate::clusters::{Clusters, Rings};
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
@@ -136,6 +138,23 @@ impl Scheme for Vbbms {
             region.blocks.take(block, &mut victim.entries);
             // A virtual block need not lie within one flash block.
             victim.grouping = Grouping::Pages;
+        }
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        for (region, name, first) in [
+            (&self.random, "Random region", "latest use"),
+            (&self.sequential, "Sequential region", "newest"),
+        ] {
+            let share = match first {
+                "newest" => self.capacity - self.random_share,
+                _ => self.random_share,
+            };
+            let list = shown.list(name, first, "leaves next of this region");
+            list.note(format!("its share is {share} pages"));
+            for block in region.order.iter(0) {
+                region.blocks.show(block, "", list);
+            }
         }
     }
 

@@ -13,6 +13,7 @@
 //! node of a list and of a heap per slot.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -25,6 +26,7 @@ use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 /// The row of `belady`.
@@ -136,6 +138,16 @@ impl Scheme for Belady {
             .or_else(|| self.again.pop(0).map(farthest));
         self.held -= usize::from(first.is_some());
         victim.entries.extend(first);
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("By next write", "next write is near", "leaves next");
+        let row = list.group("", Frame::Row);
+        for (Reverse(next), slot) in self.again.sorted(0).into_iter().rev() {
+            let page = self.lines[slot.0 as usize].page;
+            row.page(Entry { page, slot }, format!("{next}"));
+        }
+        self.never.iter().for_each(|entry| row.page(entry, "never"));
     }
 
     fn len(&self) -> usize {

@@ -14,6 +14,7 @@ use alloc::boxed::Box;
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 /// The row of `infinite`.
@@ -81,6 +82,13 @@ impl Scheme for Infinite {
             victim.entries.push(entry);
             victim.retain = true;
         }
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        shown
+            .list("Dirty", "latest write", "flushed next")
+            .row(self.pages.iter(DIRTY));
+        shown.list("Clean", "", "").row(self.pages.iter(CLEAN));
     }
 
     fn len(&self) -> usize {

@@ -21,6 +21,7 @@
 //! Cost: O(1) per page, O(dies) per victim; two list nodes and a stamp per slot.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 
 use destage_base::parameter::Kind;
@@ -31,6 +32,7 @@ use crate::destage::Slot;
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 parameters! {
@@ -138,6 +140,24 @@ impl Scheme for Ecr {
 
     fn reset_figures(&mut self) {
         self.spared = 0;
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        for (part, name, first, last) in [
+            (YOUNG, "Young part", "latest write", ""),
+            (
+                OLD,
+                "Old part",
+                "",
+                "leaves next, or the last of the die with the shortest queue",
+            ),
+        ] {
+            let list = shown.list(name, first, last);
+            let row = list.group("", Frame::Row);
+            for entry in self.recency.iter(part) {
+                row.page(entry, format!("d{}", self.striping.die_of(entry.page)));
+            }
+        }
     }
 
     fn len(&self) -> usize {

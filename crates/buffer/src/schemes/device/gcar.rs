@@ -26,6 +26,7 @@ use crate::registry::SchemeRow;
 use crate::scheme::{Access, Entry, Need, Properties, Scheme, Series, Victim};
 use crate::schemes::page::cflru::{self, Cflru};
 use crate::schemes::page::lru::{self, Lru};
+use crate::shown::Shown;
 use crate::view::View;
 
 choices! {
@@ -145,6 +146,10 @@ impl Scheme for Gcar {
     fn reset_figures(&mut self) {
         self.base.reset_figures();
         self.passed_over = 0;
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        self.base.show(shown);
     }
 
     fn len(&self) -> usize {

@@ -17,6 +17,7 @@
 //! Cost: O(1) per call, and one step per page that migrates or leaves.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 
 use destage_base::{choices, parameters, table};
@@ -26,6 +27,7 @@ use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 choices! {
@@ -192,6 +194,17 @@ impl Scheme for Cbm {
                 }
                 victim.retain = true;
             }
+        }
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Page region", "latest use", "leaves if there is no block");
+        list.row(self.page_order.iter(LIST));
+        let list = shown.list("Block region", "latest use", "leaves next");
+        list.note(format!("{} pages of a block bring it here", self.threshold));
+        for cluster in self.cluster_order.iter(LIST) {
+            let label = format!("dirty {}", self.clusters.data(cluster));
+            self.clusters.show(cluster, label, list);
         }
     }
 

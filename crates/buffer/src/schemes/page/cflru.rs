@@ -30,6 +30,7 @@ use crate::destage::Slot;
 use crate::order::SlotLists;
 use crate::registry::{SchemeConfig, SchemeRow};
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 parameters! {
@@ -168,6 +169,17 @@ impl Scheme for Cflru {
                     .is_some_and(|entry| !self.flags[entry.slot.0 as usize].is_dirty),
             );
         }
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Working region", "latest use", "");
+        list.row(self.recency.iter(OUTSIDE));
+        let list = shown.list(
+            "Clean-first region",
+            "",
+            "last clean page, else last page leaves next",
+        );
+        list.row(self.recency.iter(WINDOW));
     }
 
     fn len(&self) -> usize {

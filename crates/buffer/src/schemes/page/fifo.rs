@@ -10,6 +10,7 @@ use alloc::boxed::Box;
 use crate::order::SlotList;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, Entry, Need, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 /// The row of `fifo`.
@@ -53,6 +54,11 @@ impl Scheme for Fifo {
 
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         self.order.iter_back().all(visit);
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Queue", "entered last", "leaves next");
+        list.row(self.order.iter());
     }
 
     fn len(&self) -> usize {

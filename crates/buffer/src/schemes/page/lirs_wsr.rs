@@ -32,6 +32,7 @@ use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
+use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 parameters! {
@@ -273,6 +274,30 @@ impl Scheme for LirsWsr {
         }
         if need != Need::Flush {
             self.flush.clear();
+        }
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list(
+            "LIR pages, by the stack",
+            "latest use",
+            "next to become HIR",
+        );
+        let resident = self.stack.iter().filter_map(|stacked| match stacked {
+            Stacked::Resident(entry) => Some(entry),
+            Stacked::Gone { .. } => None,
+        });
+        let node = |entry: &Entry| self.nodes[entry.slot.0 as usize];
+        list.row(resident.filter(|entry| node(entry).status == Status::Lir));
+        let list = shown.list("HIR queue", "entered last", "leaves next");
+        list.note("s: in the stack as well, c: went round once");
+        let row = list.group("", Frame::Row);
+        for entry in self.queue.iter_back() {
+            let Node { in_stack, cold, .. } = node(&entry);
+            row.page(
+                entry,
+                [if in_stack { "s" } else { "" }, if cold { "c" } else { "" }].concat(),
+            );
         }
     }
 

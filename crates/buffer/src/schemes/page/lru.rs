@@ -15,6 +15,7 @@
 //! Cost: O(1) per call, O(k log k) for a request of k pages; one list node per slot.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 
 use destage_base::{choices, parameters, table};
@@ -23,6 +24,7 @@ use crate::destage::{Grouping, Slot};
 use crate::order::SlotList;
 use crate::registry::{SchemeConfig, SchemeRow};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 choices! {
@@ -105,6 +107,24 @@ impl Scheme for Lru {
             unit.sort_unstable_by_key(|entry| entry.page);
             if !unit.drain(..).all(&mut *visit) {
                 return;
+            }
+        }
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Recency", "latest write", "leaves next");
+        let Some(writers) = &self.writers else {
+            list.row(self.order.iter());
+            return;
+        };
+        let mut latest = None;
+        for entry in self.order.iter() {
+            let writer = writers[entry.slot.0 as usize];
+            if latest.replace(writer) != Some(writer) {
+                list.group(format!("request {writer}"), Frame::Row);
+            }
+            if let Some(unit) = list.groups.last_mut() {
+                unit.page(entry, "");
             }
         }
     }

@@ -18,6 +18,7 @@
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::vec::Vec;
 
 use destage_base::parameter::Kind;
@@ -28,6 +29,7 @@ use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
 use crate::registry::{SchemeConfig, SchemeRow};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 parameters! {
@@ -225,6 +227,26 @@ impl Scheme for RecentlyEvicted {
         };
         if let Some(entry) = chosen {
             self.take(entry, victim);
+        }
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Used lately", "latest use", "");
+        list.row(self.pages.iter(YOUNG));
+        let list = shown.list("Window", "", "the oldest v, else the last leaves next");
+        let blocks: Vec<_> = self
+            .blocks
+            .iter()
+            .map(|block| format!("{}", block.0))
+            .collect();
+        list.note(format!(
+            "v: of a victim block; victim blocks: {}",
+            blocks.join(" ")
+        ));
+        let row = list.group("", Frame::Row);
+        for entry in self.pages.iter(WINDOW) {
+            let is_of_victim = self.blocks.contains(&self.clusters.split(entry.page).0);
+            row.page(entry, if is_of_victim { "v" } else { "" });
         }
     }
 

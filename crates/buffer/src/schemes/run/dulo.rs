@@ -22,6 +22,7 @@
 //! Cost: O(log of the longest run) per call, and one step per page of a victim; up to 64 bytes per page.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -35,6 +36,7 @@ use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 choices! {
@@ -93,6 +95,7 @@ pub const ROW: SchemeRow = SchemeRow {
             grouping,
             sequences: Groups::new(),
             by_length: Rings::new(longest + 1, 0),
+            longest,
             oldest: Contest::new(longest as usize + 1),
             sequence: Vec::new(),
             inflation: 0,
@@ -136,6 +139,7 @@ struct Dulo {
     sequences: Groups,
     /// A list per length a sequence was made with; front: the oldest.
     by_length: Rings,
+    longest: u32,
     /// The rank of the oldest, by length.
     oldest: Contest,
     sequence: Vec<Sequence>,
@@ -186,6 +190,33 @@ impl Scheme for Dulo {
             self.forget(sequence);
             self.sequences.take(sequence, &mut victim.entries);
             victim.grouping = self.grouping;
+        }
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list(
+            "Stage",
+            "entered last",
+            "leaves the stage next, with its run",
+        );
+        let staged = self.stage.iter_back();
+        list.row(staged.map(|Entry { page, slot }| Entry {
+            page,
+            slot: self.slots[slot.0 as usize],
+        }));
+        let list = shown.list("Sequences", "greatest H", "least H leaves next");
+        let lengths = 0..self.longest + 1;
+        let mut sequences: Vec<_> = lengths
+            .flat_map(|length| self.by_length.iter(length))
+            .collect();
+        sequences.sort_by_key(|sequence| core::cmp::Reverse(self.sequence[sequence.index()].rank));
+        for sequence in sequences {
+            // In thousandths: whole numbers look alike everywhere.
+            let h = u128::from(self.sequence[sequence.index()].rank.0) * 1000 / u128::from(ONE);
+            let group = list.group(format!("H {}.{:03}", h / 1000, h % 1000), Frame::Row);
+            self.sequences
+                .iter(sequence)
+                .for_each(|entry| group.page(entry, ""));
         }
     }
 

@@ -16,6 +16,7 @@
 //! Cost: O(1) per call and one step per page that leaves (O(k log k) for k pages that did not come ascending).
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 
 use destage_base::{choices, parameters, table};
@@ -25,6 +26,7 @@ use crate::destage::{Grouping, Slot};
 use crate::groups::Groups;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 choices! {
@@ -162,6 +164,27 @@ impl Scheme for ReqBlock {
             victim.entries.sort_unstable_by_key(|entry| entry.page);
         }
         victim.grouping = Grouping::Pages;
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        for (number, name) in [
+            (NEW, "New (IRL)"),
+            (SMALL, "Small (SRL)"),
+            (DIVIDED, "Divided (DRL)"),
+        ] {
+            let list = shown.list(
+                name,
+                "latest",
+                "the least used of the three last leaves next",
+            );
+            for block in self.lists.iter(number) {
+                let label = format!("accesses {}", self.blocks[block.index()].accesses);
+                let group = list.group(label, Frame::Row);
+                self.groups
+                    .iter(block)
+                    .for_each(|entry| group.page(entry, ""));
+            }
+        }
     }
 
     fn len(&self) -> usize {

@@ -32,6 +32,7 @@ use crate::registry::SchemeConfig;
 use crate::scheme::{
     Access, AccessKind, Entry, IdleAgain, IdleRule, Need, Properties, Scheme, Victim,
 };
+use crate::shown::Shown;
 use crate::view::View;
 
 const SOURCE: &str = "APU cache: on-board cache with automatic periodic update.";
@@ -200,18 +201,18 @@ enum State {
 
 /// The cache, whose variants are the schemes of this family.
 pub struct SetCache {
-    places: Places,
-    lines: Lines,
+    pub(super) places: Places,
+    pub(super) lines: Lines,
     /// By slot.
     pages: Vec<Lpn>,
     /// By slot.
     states: Vec<State>,
     /// By slot: accesses since the page entered.
-    frequencies: Vec<u32>,
+    pub(super) frequencies: Vec<u32>,
     /// Pages in all lines.
     len: usize,
     /// One group, or one for each package.
-    dirty: DirtyLines,
+    pub(super) dirty: DirtyLines,
     read_touch: bool,
     idle: Idle,
     rule: Option<IdleRule>,
@@ -421,6 +422,10 @@ impl Scheme for SetCache {
         }
     }
 
+    fn show(&self, shown: &mut Shown) {
+        self.show_sets(shown);
+    }
+
     fn len(&self) -> usize {
         self.len
     }
@@ -438,7 +443,7 @@ impl SetCache {
 
     /// The page in `slot`, with its slot.
     #[inline]
-    fn entry(&self, slot: u32) -> Entry {
+    pub(super) fn entry(&self, slot: u32) -> Entry {
         Entry {
             page: self.pages[slot as usize],
             slot: Slot(slot),

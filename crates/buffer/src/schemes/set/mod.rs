@@ -11,4 +11,5 @@ mod cache;
 mod dirty;
 mod lines;
 mod places;
+mod shown;
 pub mod wb;

@@ -44,6 +44,7 @@ impl Divisor {
 }
 
 /// One independent cache.
+#[derive(Clone, Copy)]
 struct Piece {
     first_line: usize,
     ways: usize,
@@ -129,6 +130,18 @@ impl Places {
     pub fn packages_of(&self, piece: u32) -> Range<u32> {
         let first = piece * self.packages_per_piece.value as u32;
         first..first + self.pieces[piece as usize].packages.value as u32
+    }
+
+    /// The lines of each set of `piece`.
+    pub fn sets(&self, piece: u32) -> impl Iterator<Item = Range<usize>> + use<> {
+        let Piece {
+            first_line,
+            ways,
+            sets,
+            ..
+        } = self.pieces[piece as usize];
+        (0..sets.value as usize)
+            .map(move |set| first_line + set * ways..first_line + (set + 1) * ways)
     }
 
     /// The lines in which `page` may be.

@@ -18,6 +18,7 @@
 //! Cost: O(log n) amortized per page, for the sorting; 20 bytes per slot.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -30,6 +31,7 @@ use crate::registry::SchemeRow;
 use crate::scheme::{
     Access, AccessKind, Entry, IdleAgain, IdleRule, Need, Properties, Scheme, Victim,
 };
+use crate::shown::Shown;
 use crate::view::View;
 
 const SOURCE: &str = "Griffin (FAST 2010).";
@@ -198,6 +200,17 @@ impl Scheme for Griffin {
 
     fn reset_figures(&mut self) {
         self.migrations = [0; 4];
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Log", "least page", "greatest page");
+        list.note(format!(
+            "{} pages appended; all leave together, in this order",
+            self.log.appended
+        ));
+        let mut entries = self.entries.clone();
+        entries.sort_unstable_by_key(|entry| entry.page);
+        list.row(entries);
     }
 
     fn len(&self) -> usize {

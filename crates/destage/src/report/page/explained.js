@@ -121,6 +121,12 @@ function counted(parent, title, about, x, y, pairs) {
   });
 }
 
+/** What a scheme learnt, at the ends of its own periods. */
+function learnt(parent, name, values) {
+  if (!Array.isArray(values) || !values.some(isNumber)) return;
+  new Chart(parent, { title: name, about: "What the scheme learnt, at the ends of its own periods.", small: true, x: { title: "period" }, y: { title: "" }, series: [{ name, look: 0, kind: "plain", values: values.map((value, index) => [index, value]) }] });
+}
+
 function explain(parent, of) {
   const charts = make("div", { class: "charts" });
   parent.append(charts);
@@ -130,6 +136,7 @@ function explain(parent, of) {
   }
   if (of.series && of.series.columns) overTime(charts, of.series);
   if (of.destages) counted(charts, "Pages that leave together", "How many records that leave the buffer have so many dirty pages.", "pages of a destage", "destages", rowsOf(of.destages).map((row) => [row.pages, row.records]));
+  for (const [name, values] of Object.entries(of.scheme || {})) learnt(charts, name, values);
   if (of.wear) counted(charts, "Erases of a block", "How many blocks were erased so often.", "erases", "blocks", rowsOf(of.wear).map((row) => [row.erases, row.blocks]));
   if (of.worst && of.worst.index && of.worst.index.length) {
     parent.append(make("h3", {}, "The slowest requests"));
@@ -158,19 +165,6 @@ function showExplained(content, { explained, table }) {
   show(own[0][0]);
 }
 
-/** What a scheme learnt in the course of time. */
-function showSeries(content, series) {
-  const names = Object.keys(series || {}).filter((name) => Array.isArray(series[name]) && series[name].some(isNumber));
-  if (!names.length) return;
-  const part = section("What the scheme learnt", "learnt");
-  const charts = make("div", { class: "charts" });
-  part.append(charts);
-  content.append(part);
-  for (const name of names) {
-    new Chart(charts, { title: name, small: true, x: { title: "period" }, y: { title: "" }, series: [{ name, look: 0, kind: "plain", values: series[name].map((value, index) => [index, value]) }] });
-  }
-}
-
 /** The whole of one run. */
 function showRun(content, data) {
   const { columns, rows } = data.table;
@@ -185,7 +179,6 @@ function showRun(content, data) {
     content.append(part);
     new Chart(part, { title: "Response by percentile", small: true, keepLegend: true, x: { title: "percentile", names: points.map(([, name]) => name) }, y: { title: "response", unit: "ms", log: true }, series: kinds });
   }
-  showSeries(content, data.series);
   const part = section("Metrics", "metrics");
   content.append(part);
   const metrics = columns.map((column, index) => [column.name, rows[0][index], column.unit, column.about, column.kind]).filter((row) => row[4] === "metric" && row[1] !== null);

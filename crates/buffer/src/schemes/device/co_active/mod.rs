@@ -41,6 +41,7 @@ use crate::registry::SchemeRow;
 use crate::scheme::{
     Access, AccessKind, Entry, IdleAgain, IdleRule, Need, Properties, Scheme, Victim,
 };
+use crate::shown::Shown;
 use crate::view::View;
 
 const OURS: &str = "Ours.";
@@ -225,6 +226,22 @@ impl Scheme for CoActive {
 
     fn idle_group_of(&self, page: Lpn) -> u32 {
         self.striping.die_of(page)
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        for (state, name, last) in [
+            (State::Hot, "Hot", "cools down next"),
+            (
+                State::Cold,
+                "Cold",
+                "written back next while its die is idle",
+            ),
+            (State::Clean, "Clean", "leaves next"),
+        ] {
+            shown
+                .list(name, "latest", last)
+                .row(self.order.iter(state as u32));
+        }
     }
 
     fn len(&self) -> usize {

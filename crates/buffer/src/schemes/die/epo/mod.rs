@@ -15,6 +15,7 @@
 mod pool;
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -25,6 +26,7 @@ use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 use pool::{Counting, Pool};
@@ -184,6 +186,17 @@ impl Scheme for Epo {
     fn reset_figures(&mut self) {
         if let Some(pool) = &mut self.pool {
             pool.reset_maximum(self.queues.len());
+        }
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        for die in 0..self.dies as u32 {
+            let list = shown.list(
+                format!("Die {die}"),
+                "latest write",
+                "leaves in the next batch",
+            );
+            list.row(self.queues.iter(die));
         }
     }
 

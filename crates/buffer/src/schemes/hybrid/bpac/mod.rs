@@ -27,6 +27,7 @@ mod parameters;
 mod periods;
 #[cfg(test)]
 mod samples;
+mod shown;
 mod victims;
 
 use alloc::boxed::Box;
@@ -40,6 +41,7 @@ use crate::order::SlotList;
 use crate::page_map::PageMap;
 use crate::registry::{SchemeConfig, SchemeRow};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Series, Victim};
+use crate::shown::Shown;
 use crate::view::View;
 
 use monitor::{Monitor, NEVER, Rule, distance, has_expired};
@@ -231,6 +233,10 @@ impl Scheme for Bpac {
     fn reset_figures(&mut self) {
         self.monitor.periods = Periods::default();
         self.evictions = [0; 4];
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        self.show_regions(shown);
     }
 
     fn len(&self) -> usize {

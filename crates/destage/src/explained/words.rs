@@ -1,0 +1,319 @@
+//! Why the slow requests were slow, in a few short sentences.
+
+use destage_base::Ticks;
+use destage_base::time::to_ms;
+use destage_sim::explain::{
+    Bucket, Explained, OPERATIONS, PART_NAMES, PARTS, Responses, Series, Slow, Timed,
+};
+
+use super::{TAIL, mean_ms, name};
+
+/// What a request may wait for, with and without garbage collection: places of parts, and words.
+const WAITS: [(usize, Option<usize>, &str); 5] = [
+    (0, None, "in the queue"),
+    (1, None, "on the host bus"),
+    (2, Some(3), "waiting for a buffer slot"),
+    (4, Some(5), "waiting for a die"),
+    (6, None, "in flash of their own"),
+];
+/// Shares below this are not worth a word, in percent.
+const WORTH: f64 = 10.0;
+
+/// The sentences, most telling first. None of a run without a clock.
+#[must_use]
+pub fn words(explained: &Explained) -> Vec<String> {
+    let Some(timed) = &explained.timed else {
+        return Vec::new();
+    };
+    // Writes first: they are what a buffer is for.
+    let of = |place: usize, what: &str| slowest(&timed.responses[place], what);
+    let mut sentences: Vec<String> = [of(1, "writes"), of(0, "reads")]
+        .into_iter()
+        .flatten()
+        .collect();
+    sentences.extend(burst(timed));
+    sentences.extend(dies(&timed.series));
+    sentences
+}
+
+/// The mean response of some requests, and its parts.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PartMeans {
+    /// Which requests.
+    pub name: String,
+    /// How many.
+    pub requests: u64,
+    /// Their mean response, in ms.
+    pub response_ms: f64,
+    /// By part, the mean time in it, in ms.
+    pub parts: [(&'static str, f64); PARTS],
+}
+
+/// For each operation of which requests completed, the means of all of them and of the slowest.
+#[must_use]
+pub fn means(explained: &Explained) -> Vec<PartMeans> {
+    let timed = explained.timed.iter();
+    let responses = timed.flat_map(|timed| OPERATIONS.iter().zip(&timed.responses));
+    let rows = responses.flat_map(|(operation, responses)| {
+        let all = responses.spreading.all();
+        let tail = responses.spreading.from_percentile(TAIL);
+        let share = 100.0 * tail.requests as f64 / all.requests as f64;
+        let operation = name(*operation);
+        [
+            (operation.to_owned(), all),
+            (format!("{operation}, slowest {} %", percent(share)), tail),
+        ]
+    });
+    let some = rows.filter(|(_, bucket)| bucket.requests > 0);
+    some.map(|(name, bucket)| PartMeans {
+        name,
+        requests: bucket.requests,
+        response_ms: mean_ms(bucket.total(), bucket.requests),
+        parts: std::array::from_fn(|part| {
+            (
+                PART_NAMES[part],
+                mean_ms(bucket.sums[part], bucket.requests),
+            )
+        }),
+    })
+    .collect()
+}
+
+fn slowest(responses: &Responses, what: &str) -> Option<String> {
+    let all = responses.spreading.all();
+    let tail = responses.spreading.from_percentile(TAIL);
+    if all.requests == 0 || tail.total() == 0 {
+        return None;
+    }
+    let (mean, of_tail) = (
+        mean_ms(all.total(), all.requests),
+        mean_ms(tail.total(), tail.requests),
+    );
+    let share = 100.0 * tail.requests as f64 / all.requests as f64;
+    let begin = if share > 50.0 {
+        format!(
+            "Most {what} take about the same, {} on average",
+            time(of_tail)
+        )
+    } else {
+        format!(
+            "The slowest {} % of {what} take {} on average, all of them {}",
+            percent(share),
+            time(of_tail),
+            time(mean)
+        )
+    };
+    Some(format!("{begin}: {}.", parts(&tail)))
+}
+
+/// The largest parts of the time of `bucket`. A long queue is made of others' time in the device, so then that is told too.
+fn parts(bucket: &Bucket) -> String {
+    let mut shares = shares(bucket, &WAITS);
+    shares.sort_by(|one, other| other.share.total_cmp(&one.share));
+    let is_queue = |share: &Share| share.words == WAITS[0].2;
+    let told = |shares: &[Share]| {
+        let told = shares.iter().enumerate();
+        let told = told.filter(|(place, of)| *place == 0 || of.share >= WORTH);
+        told.map(|(_, of)| of.text()).collect::<Vec<_>>().join(", ")
+    };
+    if !shares.first().is_some_and(is_queue) {
+        return told(&shares);
+    }
+    let mut rest = self::shares(bucket, &WAITS[1..]);
+    rest.sort_by(|one, other| other.share.total_cmp(&one.share));
+    let queue = shares[0].text();
+    match rest.first() {
+        Some(first) if first.share > 0.0 => {
+            format!(
+                "{queue}; of the rest {}",
+                told(&rest).replace(" % of it ", " % ")
+            )
+        }
+        _ => queue,
+    }
+}
+
+/// What share of a time was spent with what, in percent.
+struct Share {
+    share: f64,
+    /// Of it, the share in which garbage collection was in the way.
+    in_gc: f64,
+    words: &'static str,
+}
+
+impl Share {
+    fn text(&self) -> String {
+        let gc = match self.in_gc >= 1.0 {
+            true => format!(
+                " ({} % of that while garbage collection held the die)",
+                percent(self.in_gc)
+            ),
+            false => String::new(),
+        };
+        format!("{} % of it {}{gc}", percent(self.share), self.words)
+    }
+}
+
+/// The shares of `waits` in all of them together.
+fn shares(bucket: &Bucket, waits: &[(usize, Option<usize>, &'static str)]) -> Vec<Share> {
+    let times = waits.iter().map(|(plain, gc, words)| {
+        let in_gc = gc.map_or(0, |gc| bucket.sums[gc]);
+        (bucket.sums[*plain] + in_gc, in_gc, *words)
+    });
+    let times: Vec<_> = times.collect();
+    let total: u128 = times.iter().map(|(time, ..)| time).sum();
+    let share = |part: u128, whole: u128| 100.0 * part as f64 / whole.max(1) as f64;
+    let shares = times.into_iter().map(|(time, in_gc, words)| Share {
+        share: share(time, total),
+        in_gc: share(in_gc, time),
+        words,
+    });
+    shares.collect()
+}
+
+/// Whether the slowest requests came together.
+fn burst(timed: &Timed) -> Option<String> {
+    let worst = &timed.worst;
+    let end = end(&timed.series);
+    let span = end.saturating_sub(timed.series.start);
+    if worst.len() < 4 || span == 0 {
+        return None;
+    }
+    let ends = worst.iter().map(|slow| slow.arrival + slow.response());
+    let (first, last) = (
+        worst.iter().map(|slow| slow.arrival).min()?,
+        ends.max()?.min(end),
+    );
+    let collecting = |slow: &&Slow| slow.dies_collecting > 0;
+    let beside_gc = match worst.iter().filter(collecting).count() {
+        0 => String::new(),
+        count => {
+            format!("; {count} of them found a die collecting garbage when the device took them in")
+        }
+    };
+    let share = 100.0 * (last - first) as f64 / span as f64;
+    Some(if share <= WORTH {
+        format!(
+            "The {} slowest requests came together, between {} and {}, in {} % of the run{beside_gc}.",
+            worst.len(),
+            time(to_ms(first)),
+            time(to_ms(last)),
+            percent(share)
+        )
+    } else {
+        format!(
+            "The {} slowest requests are spread over {} % of the run{beside_gc}.",
+            worst.len(),
+            percent(share)
+        )
+    })
+}
+
+fn end(series: &Series) -> Ticks {
+    let before = series.intervals.len().saturating_sub(1) as u64;
+    series.start + before * series.length + series.last_length
+}
+
+/// How busy the dies were, and with what.
+fn dies(series: &Series) -> Option<String> {
+    let span = end(series) - series.start;
+    let dies = series.intervals.first()?.busy.len();
+    if span == 0 || dies == 0 {
+        return None;
+    }
+    let sum = |of: &dyn Fn(usize) -> u128| (0..series.intervals.len()).map(of).sum::<u128>();
+    let busy = sum(&|index| {
+        let busy = series.intervals[index].busy.iter();
+        busy.map(|busy| u128::from(*busy)).sum()
+    });
+    let gc = sum(&|index| u128::from(series.intervals[index].gc_time));
+    let share = 100.0 * busy as f64 / (span as f64 * dies as f64);
+    let of_gc = match busy {
+        0 => 0.0,
+        busy => 100.0 * gc as f64 / busy as f64,
+    };
+    let who = if dies == 1 {
+        "The die was"
+    } else {
+        "A die was"
+    };
+    Some(match gc {
+        0 => format!(
+            "{who} busy {} % of the time; there was no garbage collection.",
+            percent(share)
+        ),
+        _ => format!(
+            "{who} busy {} % of the time, and {} % of that with garbage collection.",
+            percent(share),
+            percent(of_gc)
+        ),
+    })
+}
+
+/// A share in percent with as many digits as it is worth.
+fn percent(share: f64) -> String {
+    match share {
+        share if share >= 9.95 => format!("{share:.0}"),
+        share if share >= 0.095 => format!("{share:.1}"),
+        share => format!("{share:.2}"),
+    }
+}
+
+/// A time in ms, us or s.
+fn time(ms: f64) -> String {
+    let (value, unit) = match ms {
+        ms if ms >= 1e3 => (ms / 1e3, "s"),
+        ms if ms >= 1.0 => (ms, "ms"),
+        ms => (ms * 1e3, "us"),
+    };
+    match value {
+        value if value >= 99.5 => format!("{value:.0} {unit}"),
+        value if value >= 9.95 => format!("{value:.1} {unit}"),
+        value => format!("{value:.2} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bucket(sums: [u128; PARTS]) -> Bucket {
+        Bucket { requests: 1, sums }
+    }
+
+    #[test]
+    fn the_largest_part_comes_first_and_small_ones_are_left_out() {
+        assert_eq!(
+            parts(&bucket([5, 10, 30, 50, 0, 0, 5])),
+            "80 % of it waiting for a buffer slot (62 % of that while garbage collection held the die), 10 % of it on the host bus"
+        );
+        assert_eq!(
+            parts(&bucket([0, 7, 0, 0, 0, 0, 0])),
+            "100 % of it on the host bus"
+        );
+    }
+
+    #[test]
+    fn behind_a_queue_stands_what_made_it() {
+        assert_eq!(
+            parts(&bucket([900, 0, 75, 0, 0, 0, 25])),
+            "90 % of it in the queue; of the rest 75 % waiting for a buffer slot, 25 % in flash of their own"
+        );
+        assert_eq!(
+            parts(&bucket([9, 0, 0, 0, 0, 0, 0])),
+            "100 % of it in the queue"
+        );
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_they_are_worth() {
+        assert_eq!(
+            [99.96, 9.94, 0.5, 0.04].map(percent),
+            ["100", "9.9", "0.5", "0.04"]
+        );
+        assert_eq!(
+            [2500.0, 12.34, 0.0019].map(time),
+            ["2.50 s", "12.3 ms", "1.90 us"]
+        );
+    }
+}

@@ -1,0 +1,180 @@
+// The buffer and what leaves it, drawn with a square for each page.
+
+const byId = (id) => document.getElementById(id);
+
+function make(tag, className, text) {
+  const element = document.createElement(tag);
+  if (className) element.className = className;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+// Squares are made once for each page and moved from then on.
+const squares = new Map();
+
+function square(page, held, mark) {
+  let element = squares.get(page);
+  if (!element) {
+    element = make("i", "", `${page}`);
+    element.dataset.page = page;
+    squares.set(page, element);
+  }
+  const className = `page ${held}`;
+  if (element.className !== className) element.className = className;
+  if (mark) element.dataset.mark = mark;
+  else delete element.dataset.mark;
+  const words = { dirty: "dirty", clean: "clean", leaving: "being written back" }[held];
+  element.title = `page ${page}, ${words}${mark ? `, ${mark}` : ""}`;
+  return element;
+}
+
+// Beyond so many places holes are told in numbers.
+const MOST_PLACES = 5000;
+
+function drawGroup(group, drawsHoles) {
+  const box = make("div", "group");
+  const drawn = group.pages.map(({ page, held, mark }) => square(page, held, mark));
+  const cells = make("div", "cells");
+  if (group.block !== undefined) {
+    const number = Math.floor(group.block / group.places);
+    const fill = drawsHoles ? "" : ` (${group.pages.length} of ${group.places})`;
+    box.append(make("b", "", `block ${number}${fill}`));
+    if (drawsHoles) {
+      const at = new Map(group.pages.map((held, place) => [held.page - group.block, drawn[place]]));
+      for (let place = 0; place < group.places; place += 1) cells.append(at.get(place) ?? make("i", "hole"));
+      cells.style.setProperty("--columns", Math.min(group.places, group.places > 32 ? 16 : 8));
+    } else {
+      cells.append(...drawn);
+    }
+    box.classList.add("block");
+  } else {
+    cells.append(...drawn);
+    for (let place = group.pages.length; place < (group.places ?? 0); place += 1) cells.append(make("i", "hole"));
+    if (group.places !== undefined) box.classList.add("set");
+  }
+  if (group.label) box.append(make("em", "", group.label));
+  box.append(cells);
+  return box;
+}
+
+function drawList(list, drawsHoles) {
+  const section = make("section", "list");
+  const count = list.groups.reduce((sum, group) => sum + group.pages.length, 0);
+  const head = make("h3", "", list.name);
+  head.append(make("small", "", ` ${several(count, "page")}${list.note ? `; ${list.note}` : ""}`));
+  section.append(head);
+  const body = make("div", "groups");
+  if (list.groups.every((group) => group.block === undefined && group.places === undefined && !group.label)) body.classList.add("rows");
+  body.append(...list.groups.map((group) => drawGroup(group, drawsHoles)));
+  if (count === 0 && list.groups.every((group) => !group.places)) body.append(make("span", "nothing", "empty"));
+  const ends = make("p", "ends");
+  ends.append(make("span", "", list.first && `\u2190 ${list.first}`), make("span", "", list.last && `${list.last} \u2192`));
+  section.append(body, ends);
+  return section;
+}
+
+// How far each page of a record is at `time`.
+function progressOf(record, time) {
+  const progress = new Map();
+  for (const step of stepsOf.get(record.index) ?? []) {
+    const verb = step.work === "padding read" ? "reads" : "programs";
+    for (const page of step.pages) {
+      if (step.begin > time) continue;
+      const is = step.end > time ? verb : verb === "programs" ? "done" : "read";
+      progress.set(page, { is, die: step.die });
+    }
+  }
+  return progress;
+}
+
+function drawRecord(record, time) {
+  const { cause, grouping, stays, pages, pads } = record.of;
+  const box = make("div", "record");
+  const progress = progressOf(record, time);
+  const members = [...pages.map((page) => [page, "leaving"]), ...pads];
+  if (grouping === "cluster") members.sort(([one], [other]) => one - other);
+  const dies = [...new Set([...progress.values()].map(({ die }) => die))].sort((one, other) => one - other);
+  const to = dies.length ? ` \u2192 die ${dies.join(", ")}` : ", waiting";
+  box.append(make("b", "", `${cause}${grouping === "pages" ? "" : `, ${grouping}`}${stays ? ", stays" : ""}${to}`));
+  const cells = make("div", "cells");
+  for (const [page, content] of members) {
+    const { is = "waits" } = progress.get(page) ?? {};
+    const kind = content === "leaving" ? "leaving" : content === "filler" ? "pad filler" : "pad";
+    const element = make("i", `out ${kind} ${is}`, `${page}`);
+    element.dataset.out = page;
+    element.title = `page ${page}, ${content === "leaving" ? (stays ? "written back" : "left the buffer") : `padding, ${content}`}, ${{ waits: "waits", reads: "is read", read: "was read", programs: "is programmed", done: "programmed" }[is]}`;
+    cells.append(element);
+  }
+  box.append(cells);
+  return box;
+}
+
+// Beyond so many records on their way the rest is a number.
+const MOST_RECORDS = 60;
+
+function drawBuffer(index) {
+  const event = events[index];
+  const lists = listsAt(index);
+  const groups = lists.flatMap((list) => list.groups);
+  const places = groups.reduce((sum, group) => sum + (group.places ?? group.pages.length), 0);
+  const drawsHoles = places <= MOST_PLACES;
+  const size = places > 1500 ? "tiny" : places > 500 ? "small" : "";
+  byId("lists").className = `${size} ${lists.length > 3 ? "many" : ""}`;
+  byId("lists").replaceChildren(...lists.map((list) => drawList(list, drawsHoles)));
+
+  const capacity = Math.floor(recording.parameters["buffer.capacity_bytes"] / recording.parameters["flash.page_bytes"]);
+  const leaving = event.occupied - event.resident;
+  byId("fill").textContent = `${event.resident} of ${several(capacity, "page")}` + (leaving ? `, and ${several(leaving, "slot")} of pages on their way out` : "") + (event.occupied > capacity ? `: ${several(event.occupied - capacity, "page")} too many, so requests wait` : "");
+  const whole = Math.max(capacity, event.occupied, 1);
+  byId("room").querySelector(".resident").style.width = `${(100 * event.resident) / whole}%`;
+  byId("room").querySelector(".leaving").style.width = `${(100 * leaving) / whole}%`;
+
+  const out = records.filter((record) => record.index <= index && record.endedAt > index);
+  byId("underway").textContent = out.length ? several(out.length, "record") : "nothing";
+  byId("records").replaceChildren(...out.slice(-MOST_RECORDS).reverse().map((record) => {
+    const box = drawRecord(record, event.time);
+    if (record.index === index) box.classList.add("new");
+    return box;
+  }));
+  if (out.length > MOST_RECORDS) byId("records").append(make("span", "nothing", `and ${out.length - MOST_RECORDS} older`));
+}
+
+// The pages an event is about: they are marked, and fly from where they were.
+function involved(event) {
+  switch (event.kind) {
+    case "write": case "read": return [event.of[0]];
+    case "bypass": case "trim": return [event.of];
+    case "destage": return event.of.pages;
+    case "ended": return events[event.of].of.stays ? events[event.of].of.pages : [];
+    default: return [];
+  }
+}
+
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+
+function drawBufferMoving(index, moves) {
+  const event = events[index];
+  const pages = involved(event).slice(0, 256);
+  const places = new Map();
+  if (moves) {
+    for (const page of pages) {
+      const element = squares.get(page);
+      if (element?.isConnected) places.set(page, element.getBoundingClientRect());
+    }
+  }
+  drawBuffer(index);
+  for (const element of document.querySelectorAll(".page.about")) element.classList.remove("about");
+  for (const page of pages) {
+    const stays = squares.get(page);
+    const element = stays?.isConnected ? stays : document.querySelector(`.record.new [data-out="${page}"]`);
+    if (!element) continue;
+    if (element === stays) element.classList.add("about");
+    if (!moves || still.matches) continue;
+    const to = element.getBoundingClientRect();
+    const from = places.get(page);
+    const frames = from
+      ? [{ transform: `translate(${from.x - to.x}px, ${from.y - to.y}px)`, zIndex: 2 }, { transform: "none", zIndex: 2 }]
+      : [{ transform: "scale(2)", opacity: 0 }, { transform: "none", opacity: 1 }];
+    element.animate(frames, { duration: 350, easing: "ease-out" });
+  }
+}

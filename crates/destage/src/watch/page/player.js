@@ -1,0 +1,161 @@
+// Time: playing, stepping, jumping.
+
+const player = { index: 0, timer: null };
+const last = events.length - 1;
+
+// The request an event is about; where it is about none, the last one before it.
+function requestAt(index) {
+  for (let at = index; at >= 0; at -= 1) if (events[at].request !== null) return requests[events[at].request];
+  return null;
+}
+
+function terms(id, pairs) {
+  byId(id).replaceChildren(...pairs.map(([term, value, className]) => {
+    const box = make("div", className);
+    box.append(make("dt", "", term), make("dd", "", value));
+    return box;
+  }));
+}
+
+const share = (part, whole) => (whole ? `${part} of ${whole} (${Math.round((100 * part) / whole)} %)` : "none");
+
+function drawWords(index) {
+  const event = events[index];
+  const steps = begunWith[index].map(stepWords).filter(Boolean);
+  byId("story").textContent = [eventWords(event), ...steps].join(" ");
+  byId("story").className = event.kind;
+
+  const request = requestAt(index);
+  if (request) {
+    const end = request.response === null ? Infinity : request.arrival + request.response;
+    const isDone = event.time > end || (event.time === end && event.kind === "answer");
+    const answer = request.response === null ? "after the recording" : milliseconds(request.response);
+    terms("request", [
+      ["request", `${request.index}`],
+      ["asks", `${request.operation} ${span(request)}${request.forced ? " (forced)" : ""}`],
+      ["arrived at", milliseconds(request.arrival)],
+      ["response", isDone ? answer : `${milliseconds(event.time - request.arrival)} so far; in the end ${answer}`, request === worst ? "worst" : ""],
+    ]);
+  }
+  const sum = counts[index];
+  const merges = sum.switch + sum.partial + sum.full;
+  terms("counts", [
+    ["write hits", share(sum.writeHits, sum.writes)],
+    ["read hits", share(sum.readHits, sum.reads)],
+    ["destages", `${sum.records} (${several(sum.pages, "page")})`],
+    ["padding", sum.padReads + sum.padFills ? `${sum.padReads} read, ${sum.padFills} filled` : "none"],
+    ["erases", `${sum.erases}`],
+    ["merges", merges ? `${sum.switch} switch, ${sum.partial} partial, ${sum.full} full` : "none"],
+    ["garbage collections", `${sum.collections}`],
+  ]);
+  byId("position").textContent = `event ${index} of ${last}, ${milliseconds(event.time)}`;
+}
+
+// Shows the device after event `index`; `moves` lets pages fly.
+function show(index, moves = false) {
+  player.index = Math.min(Math.max(index, 0), last);
+  byId("slider").value = player.index;
+  drawWords(player.index);
+  drawBufferMoving(player.index, moves);
+  drawDies(player.index);
+}
+
+function pause() {
+  clearTimeout(player.timer);
+  player.timer = null;
+  byId("play").textContent = "Play";
+}
+
+function play() {
+  const speed = Number(byId("speed").value);
+  byId("play").textContent = "Pause";
+  player.timer = setTimeout(() => {
+    if (player.index >= last) return pause();
+    show(player.index + 1, speed <= 5);
+    play();
+  }, 1000 / speed);
+}
+
+const toggle = () => (player.timer === null ? play() : pause());
+
+function go(index, moves = false) {
+  pause();
+  show(index, moves);
+}
+
+// The first event after the current one that `is`; if there is none, says so and stays.
+function jump(is, thing) {
+  pause();
+  const found = events.find((event) => event.index > player.index && is(event));
+  if (found) show(found.index, true);
+  else byId("story").textContent = `There is no ${thing} after this event in the recording.`;
+}
+
+const actions = {
+  play: toggle,
+  "event-on": () => go(player.index + 1, true),
+  "event-back": () => go(player.index - 1),
+  "request-on": () => go(arrivals.find((index) => index > player.index) ?? last),
+  "request-back": () => go(arrivals.findLast((index) => index < player.index) ?? 0),
+  worst: () => worst && go(arrivals[worst.index]),
+  eviction: () => jump((event) => event.kind === "destage" && event.of.cause === "evict", "eviction"),
+  idle: () => jump((event) => event.kind === "destage" && event.of.cause === "idle", "write-back in idle time"),
+  merge: () => jump((event) => begunWith[event.index].some((step) => step.merges.length), "merge"),
+  collection: () => jump((event) => begunWith[event.index].some((step) => step.work === "garbage collection"), "garbage collection"),
+  "zoom-in": () => { zoom(0.5); drawDies(player.index); },
+  "zoom-out": () => { zoom(2); drawDies(player.index); },
+};
+for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
+byId("slider").max = last;
+byId("slider").addEventListener("input", () => go(Number(byId("slider").value)));
+
+const KEYS = {
+  " ": "play", ArrowRight: "event-on", ArrowLeft: "event-back", "Shift+ArrowRight": "request-on", "Shift+ArrowLeft": "request-back",
+  w: "worst", e: "eviction", i: "idle", m: "merge", g: "collection", "+": "zoom-in", "=": "zoom-in", "-": "zoom-out",
+};
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "SELECT") return;
+  if (event.key === "Home" || event.key === "End") go(event.key === "Home" ? 0 : last);
+  else {
+    const isArrow = event.key.startsWith("Arrow");
+    const action = actions[KEYS[event.shiftKey && isArrow ? `Shift+${event.key}` : isArrow ? event.key : event.key.toLowerCase()]];
+    if (!action) return;
+    action();
+  }
+  event.preventDefault();
+});
+
+for (const speed of [0.5, 1, 2, 5, 10, 30, 60]) {
+  const option = make("option", "", `${speed} events/s`);
+  option.value = speed;
+  option.selected = speed === 2;
+  byId("speed").append(option);
+}
+
+function begin() {
+  const { scheme, buffer, ftl, trace, stop } = recording;
+  byId("scheme").textContent = `${scheme.about} Source: ${scheme.source} Here: ${buffer} over ${ftl}, ${several(recording.dies, "die")}, ${trace}.`;
+  byId("stop").hidden = !stop;
+  byId("stop").textContent = stop ?? "";
+  const states = [["page dirty", "dirty"], ["page clean", "clean"], ["page leaving", "written back, stays"], ["out leaving", "left, not in flash yet"], ["out pad", "padding"], ["hole", "not buffered"]];
+  byId("legend").append(...states.map(([className, words]) => entry(className, "", words)), ...Object.entries(WORK).map(([name, words]) => entry("bar", `var(--${name})`, words)), make("li", "", "S, P, F: switch, partial, full merge"));
+  if (last < 0) {
+    byId("story").textContent = "Nothing happened.";
+    return;
+  }
+  const asked = Number(location.hash.slice(1));
+  show(Number.isInteger(asked) ? asked : 0);
+}
+
+function entry(className, background, words) {
+  const item = make("li");
+  const sample = make("i", className);
+  if (background) sample.style.background = background;
+  item.append(sample, make("span", "", words));
+  return item;
+}
+
+addEventListener("resize", () => last >= 0 && drawDies(player.index));
+addEventListener("hashchange", () => last >= 0 && go(Number(location.hash.slice(1)) || 0));
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => last >= 0 && drawDies(player.index));
+begin();

@@ -1,0 +1,79 @@
+// What happens, in words.
+
+const milliseconds = (ticks) => {
+  const ms = ticks / TICKS_PER_MS;
+  return `${ms.toFixed(ms < 10 ? 3 : ms < 1000 ? 2 : 1)} ms`;
+};
+
+const several = (count, thing) => `${count} ${thing}${count === 1 ? "" : "s"}`;
+
+// Page numbers, consecutive ones as a range.
+function pageRuns(pages) {
+  const runs = [];
+  for (const page of pages) {
+    const run = runs.at(-1);
+    if (run && run[1] + 1 === page) run[1] = page;
+    else runs.push([page, page]);
+  }
+  const texts = runs.slice(0, 6).map(([first, last]) => (first === last ? `${first}` : `${first}\u2013${last}`));
+  return texts.join(", ") + (runs.length > 6 ? " \u2026" : "");
+}
+
+const span = (request) =>
+  request.operation === "flush" ? "everything" : pageRuns(Array.from({ length: Math.min(request.pages, 4096) }, (_, place) => request.first + place));
+
+const CAUSES = {
+  evict: "Room is needed",
+  flush: "The host asks for a flush",
+  drain: "The run ends",
+  idle: "The device is idle",
+  fua: "The host forces this write",
+};
+
+function destageWords({ cause, stays, pages, pads, grouping }) {
+  const what = `${pages.length === 1 ? "page" : "pages"} ${pageRuns(pages)}`;
+  const verb = stays ? `${what} ${pages.length === 1 ? "is" : "are"} written back and stay${pages.length === 1 ? "s" : ""}` : `${what} leave${pages.length === 1 ? "s" : ""}`;
+  const batch = grouping === "batch" && pages.length > 1 ? ", one for each die" : "";
+  const of = (content) => pads.filter(([, is]) => is === content).length;
+  const padding = [[of("read"), "read from flash"], [of("filler"), "filled"], [of("at hand"), "at hand"]].filter(([count]) => count > 0);
+  const pad = padding.length ? ` The cluster is completed with ${several(pads.length, "page")}: ${padding.map(([count, how]) => `${count} ${how}`).join(", ")}.` : "";
+  return `${CAUSES[cause]}: ${verb}${batch}.${pad}`;
+}
+
+function eventWords(event) {
+  const request = event.request === null ? null : requests[event.request];
+  // Clean pages leave without a record.
+  const dropped = event.kind !== "destage" && event.left.length ? ` ${event.left.length === 1 ? "Page" : "Pages"} ${pageRuns(event.left)} left without a program.` : "";
+  switch (event.kind) {
+    case "arrival": return `Request ${request.index} arrives: ${request.operation} ${span(request)}${request.forced ? ", forced" : ""}.`;
+    case "write": return `Page ${event.of[0]} is written: ${event.of[1] ? "a hit, it is overwritten in the buffer" : "a miss, it enters the buffer"}.${dropped}`;
+    case "read": return `Page ${event.of[0]} is read: ${event.of[1] ? "a hit, served from RAM" : "a miss, read from flash"}.${dropped}`;
+    case "bypass": return `Page ${event.of} is written past the buffer.${dropped}`;
+    case "trim": return `Page ${event.of} is trimmed.${event.left.length ? " It leaves the buffer." : ""}`;
+    case "destage": return destageWords(event.of);
+    case "ended": return `${event.changes.length ? "Written back" : "In flash"}: ${pageRuns(events[event.of].of.pages)}.`;
+    case "cleaned": return "Pages written back are clean now.";
+    default: return `Request ${request.index} is answered after ${milliseconds(request.response)}.`;
+  }
+}
+
+// What a die begins that is worth a sentence.
+function stepWords(step) {
+  const merges = step.merges.map((merge) => `${merge.kind} merge of block ${merge.block}, ${several(merge.copies, "page")} copied, ${several(merge.erases, "block")} erased`);
+  if (merges.length) return `Die ${step.die}: ${merges.join("; ")}.`;
+  if (step.work === "garbage collection") return `Die ${step.die} collects garbage: ${partWords(step)}.`;
+  return "";
+}
+
+// What flash did in a step: pages read, programmed and copied, blocks erased.
+function partWords(step) {
+  const words = { host: "page", pad: "padding page", copy: "page", map: "page of the map", wear: "page", mount: "page" };
+  return step.parts.map(({ kind, cause, count }) => {
+    const moves = cause === "copy" || cause === "wear";
+    if (kind === "erase") return `${several(count, "block")} erased`;
+    // A copy is a read and a program.
+    if (moves && kind === "read") return "";
+    const pages = words[cause].replace("page", count === 1 ? "page" : "pages");
+    return `${count} ${pages} ${kind === "read" ? "read" : moves ? "copied" : "programmed"}`;
+  }).filter(Boolean).join(", ");
+}

@@ -1,0 +1,62 @@
+//! A channel: until when it is held, and what is booked on it for later.
+
+use alloc::vec::Vec;
+
+use destage_base::Ticks;
+
+/// Windows a channel can have booked at a time; beyond it a later phase holds the channel to its end.
+const MOST_BOOKED: usize = 32;
+
+/// One channel. Times of issue may not go down.
+#[derive(Clone, Default)]
+pub struct Channel {
+    held_until: Ticks,
+    /// Begin and end of what is booked, ascending, none over another.
+    booked: Vec<(Ticks, Ticks)>,
+}
+
+impl Channel {
+    /// No phase begins before this.
+    #[must_use]
+    pub fn held_until(&self) -> Ticks {
+        self.held_until
+    }
+
+    /// The first place for `length`, not before `earliest`, of a command issued at `issued`.
+    fn place(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
+        self.booked.retain(|(_, end)| *end > issued);
+        let mut start = earliest.max(self.held_until);
+        for (begin, end) in &self.booked {
+            if start < *end && *begin < start + length {
+                start = *end;
+            }
+        }
+        start
+    }
+
+    /// A phase that runs as soon as it can, and holds the channel; its end.
+    pub fn hold(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
+        if length == 0 {
+            return earliest;
+        }
+        let end = self.place(issued, earliest, length) + length;
+        self.held_until = end;
+        end
+    }
+
+    /// A phase that is booked, so that others may run before it; its end.
+    pub fn book(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
+        if length == 0 {
+            return earliest;
+        }
+        let start = self.place(issued, earliest, length);
+        let end = start + length;
+        if self.booked.len() < MOST_BOOKED {
+            let at = self.booked.partition_point(|(begin, _)| *begin < start);
+            self.booked.insert(at, (start, end));
+        } else {
+            self.held_until = end;
+        }
+        end
+    }
+}

@@ -1,0 +1,96 @@
+//! Studies: in one piece, and in parts that somebody else hands out.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use destage::Error;
+use destage::reproduce::shipped_traces;
+use destage::study::{Prepared, Shard, Store};
+use pyo3::prelude::*;
+
+use crate::commands::{effort, scale, traces};
+use crate::errors::raised;
+use crate::work::watched;
+
+/// A study whose runs are known, and the folder of its results.
+#[pyclass(frozen, module = "destage._core")]
+pub(crate) struct Study {
+    prepared: Arc<Prepared>,
+    store: Store,
+}
+
+fn shard(index: u64, of: u64) -> PyResult<Shard> {
+    match (1..=of).contains(&index) {
+        true => Ok(Shard { index, of }),
+        false => Err(raised(&Error::Internal(format!("part {index} of {of}")))),
+    }
+}
+
+#[pymethods]
+impl Study {
+    /// Reads a study file and finds its inputs.
+    #[staticmethod]
+    fn prepare(
+        py: Python<'_>,
+        path: PathBuf,
+        results: PathBuf,
+        pairs: Vec<String>,
+        folder: Option<PathBuf>,
+        is_full: bool,
+    ) -> PyResult<Self> {
+        let nobody = py.None().into_bound(py);
+        watched(py, &Arc::default(), &nobody, move |_| {
+            let study = destage::study::Study::read(&path)?;
+            let store = Store::open(&results)?;
+            let traces = traces(shipped_traces()?, &pairs, folder)?;
+            let prepared = Arc::new(study.prepare(scale(is_full), &traces)?);
+            Ok(Self { prepared, store })
+        })
+    }
+
+    /// How many different runs there are.
+    #[getter]
+    fn runs(&self) -> usize {
+        self.prepared.runs()
+    }
+
+    /// Keeps the plan beside the results.
+    fn keep_plan(&self) -> PyResult<()> {
+        let kept = self.prepared.keep_plan(&self.store);
+        kept.map_err(|error| raised(&error))
+    }
+
+    /// How many runs part `index` of `of` has to make yet.
+    fn missing(&self, index: u64, of: u64) -> PyResult<usize> {
+        let missing = self
+            .prepared
+            .missing_of_part(&self.store, shard(index, of)?);
+        Ok(missing.len())
+    }
+
+    /// Makes the runs of part `index` of `of` that are not there; how many they were, and how many the part has.
+    fn part(
+        &self,
+        py: Python<'_>,
+        index: u64,
+        of: u64,
+        threads: usize,
+    ) -> PyResult<(usize, usize)> {
+        let shard = shard(index, of)?;
+        let (prepared, store) = (Arc::clone(&self.prepared), self.store.clone());
+        let nobody = py.None().into_bound(py);
+        let share = watched(py, &Arc::default(), &nobody, move |watch| {
+            prepared.carry_out_part(&store, shard, &effort(threads, watch))
+        })?;
+        Ok((share.made, share.own))
+    }
+
+    /// What came of all runs, as JSON.
+    fn report(&self, py: Python<'_>) -> PyResult<String> {
+        let (prepared, store) = (Arc::clone(&self.prepared), self.store.clone());
+        let nobody = py.None().into_bound(py);
+        watched(py, &Arc::default(), &nobody, move |_| {
+            Ok(prepared.plan().report(&store)?.to_json())
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! Who notes where the time of a run goes, if anybody does.
+
+use destage_base::Ticks;
+use destage_buffer::destage::Destage;
+use destage_device::{Device, PageOperation};
+use destage_flash::{Operations, Timing};
+use destage_trace::Request;
+
+use crate::host::Identity;
+
+/// A flash command that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Command<'a> {
+    /// Where.
+    pub die: u32,
+    /// It is a garbage collection, and serves no page operation.
+    pub collects: bool,
+    /// What flash does.
+    pub operations: &'a Operations,
+    /// How long each operation takes.
+    pub timing: &'a Timing,
+    /// How long the command takes; a batch until its last part has ended.
+    pub time: Ticks,
+}
+
+/// A request of which the host learns that it is complete.
+#[derive(Clone, Copy, Debug)]
+pub struct Completion<'a> {
+    /// The number it had.
+    pub id: u32,
+    /// What completed.
+    pub request: &'a Request,
+    /// Of which request the response is reported, and when that arrived.
+    pub identity: &'a Identity,
+    /// Whether it is in the statistics.
+    pub counts: bool,
+}
+
+/// Hears what happens in a run, in the order in which it happens, and changes nothing.
+///
+/// A run that nobody asks to explain has `()`, which does nothing and costs nothing. Time is what
+/// [`Witness::moment`] said last.
+pub trait Witness: Send {
+    /// It is `now`, and something is about to happen. `device` is as the last event left it.
+    #[inline]
+    fn moment(&mut self, now: Ticks, device: &Device) {
+        let _ = (now, device);
+    }
+    /// Statistics open.
+    fn opened(&mut self) {}
+    /// Statistics close.
+    fn closed(&mut self, device: &Device) {
+        let _ = device;
+    }
+    /// Request `id` arrives at the host.
+    #[inline]
+    fn arrived(&mut self, id: u32) {
+        let _ = id;
+    }
+    /// The data of request `id` begins to move over the host bus.
+    #[inline]
+    fn transfers(&mut self, id: u32) {
+        let _ = id;
+    }
+    /// The device takes request `id` in.
+    #[inline]
+    fn accepted(&mut self, id: u32, device: &Device) {
+        let _ = (id, device);
+    }
+    /// The device has taken request `id` in. Unless it was answered, it waits.
+    #[inline]
+    fn taken_in(&mut self, id: u32) {
+        let _ = id;
+    }
+    /// The device has answered request `id`.
+    #[inline]
+    fn answered(&mut self, id: u32) {
+        let _ = id;
+    }
+    /// The host learns that a request is complete.
+    #[inline]
+    fn completed(&mut self, completion: &Completion<'_>) {
+        let _ = completion;
+    }
+    /// A flash command begins.
+    #[inline]
+    fn begins(&mut self, command: &Command<'_>) {
+        let _ = command;
+    }
+    /// What began at `die` goes on for `time`, where its commands are timed one by one; `moves` if that moves or erases what
+    /// was there, and serves no request. [`Command::time`] is 0 there.
+    #[inline]
+    fn goes_on(&mut self, die: u32, time: Ticks, moves: bool) {
+        let _ = (die, time, moves);
+    }
+    /// The command at `die`, or a part of it, is about to end.
+    #[inline]
+    fn ending(&mut self, die: u32) {
+        let _ = die;
+    }
+    /// See [`Driver::queued`](destage_device::Driver::queued).
+    #[inline]
+    fn queued(&mut self, operation: PageOperation, die: u32) {
+        let _ = (operation, die);
+    }
+    /// See [`Driver::slot_given`](destage_device::Driver::slot_given).
+    #[inline]
+    fn slot_given(&mut self) {}
+    /// See [`Driver::ended`](destage_device::Driver::ended).
+    #[inline]
+    fn ended(&mut self, operation: PageOperation) {
+        let _ = operation;
+    }
+    /// See [`Driver::record`](destage_device::Driver::record).
+    #[inline]
+    fn emitted(&mut self, record: &Destage) {
+        let _ = record;
+    }
+}
+
+impl Witness for () {}

@@ -1,0 +1,375 @@
+//! A run explained: its course, how responses are spread, and what each request waited for.
+//!
+//! A run that is to be explained has an [`Explaining`] as its witness. It sees what happens and changes nothing, and what it
+//! keeps does not grow with the run. What the parts of a response mean stands in `docs/EXPLAIN.md`.
+
+mod path;
+mod series;
+mod spread;
+mod tables;
+
+use destage_base::Ticks;
+use destage_buffer::destage::{Destage, DestageCause};
+use destage_device::{Device, PageOperation};
+use destage_flash::operation::{Kind, Operation as FlashOperation};
+use destage_flash::{Cause, Timing};
+use destage_trace::Operation;
+
+use self::path::{Accepted, BUS, Paths, QUEUE};
+pub use self::path::{Awaited, PART_NAMES, PARTS, Split};
+pub use self::series::{Interval, Series};
+use self::series::{Levels, Recording};
+pub use self::spread::{Bucket, Spread, Spreading};
+use self::tables::Worst;
+pub use self::tables::{Destages, Sized, Slow, Wear};
+use crate::engine::{Command, Completion, Witness};
+use crate::latencies::Counted;
+use crate::run::Learnt;
+
+/// The operations of requests, in the order of results.
+pub const OPERATIONS: [Operation; 4] = [
+    Operation::Read,
+    Operation::Write,
+    Operation::Flush,
+    Operation::Trim,
+];
+
+/// The percentiles that are told, by name.
+pub const PERCENTILES: [(&str, (u64, u64)); 5] = [
+    ("50", (50, 100)),
+    ("90", (90, 100)),
+    ("99", (99, 100)),
+    ("99.9", (999, 1000)),
+    ("99.99", (9999, 10_000)),
+];
+
+/// The responses of one operation.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Responses {
+    /// Those of [`PERCENTILES`], in ticks, up to a thousandth too large.
+    pub percentiles: [Ticks; PERCENTILES.len()],
+    /// The largest, in ticks.
+    pub max: Ticks,
+    /// By their size, and what they are made of.
+    pub spreading: Spreading,
+}
+
+/// What a run was like besides its metrics.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Explained {
+    /// What needs a clock; none of a run without one.
+    pub timed: Option<Timed>,
+    /// Records by size.
+    pub destages: Destages,
+    /// Blocks by erases, when statistics closed.
+    pub wear: Wear,
+    /// What the buffer's scheme learnt, at the ends of its periods.
+    pub scheme: Learnt,
+}
+
+/// What needs a clock.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Timed {
+    /// In the order of [`OPERATIONS`].
+    pub responses: [Responses; 4],
+    /// The course of the run.
+    pub series: Series,
+    /// The slowest requests, the slowest first.
+    pub worst: Vec<Slow>,
+}
+
+/// A request on its way.
+#[derive(Clone, Debug, Default)]
+struct Way {
+    arrived: Ticks,
+    transfers: Ticks,
+    accepted: Accepted,
+    answered: Option<Ticks>,
+    device: Split,
+    awaited: Option<(Awaited, Option<u32>)>,
+    outstanding: u64,
+    dirty_pages: u32,
+    dies_collecting: u32,
+}
+
+/// Watches a run that is to be explained. See the [module](self).
+#[derive(Debug)]
+pub struct Explaining {
+    now: Ticks,
+    levels: Levels,
+    /// Statistics are open, and were not closed.
+    counts: bool,
+    paths: Paths,
+    /// By the number of the request.
+    ways: Vec<Way>,
+    responses: [(Counted, Spreading); 4],
+    recording: Option<Recording>,
+    worst: Worst,
+    destages: Destages,
+    wear: Wear,
+}
+
+impl Explaining {
+    /// For a run on `dies` dies.
+    #[must_use]
+    pub fn new(dies: u32) -> Self {
+        Self {
+            now: 0,
+            levels: Levels::default(),
+            counts: true,
+            paths: Paths::new(dies),
+            ways: Vec::new(),
+            responses: Default::default(),
+            recording: None,
+            worst: Worst::default(),
+            destages: Destages::default(),
+            wear: Wear::default(),
+        }
+    }
+
+    /// What came of it, but for what the scheme learnt.
+    #[must_use]
+    pub(crate) fn finish(self) -> Explained {
+        let timed = Timed {
+            responses: self.responses.map(|(times, spreading)| Responses {
+                percentiles: PERCENTILES.map(|(_, percentile)| times.percentile(percentile)),
+                max: times.max(),
+                spreading,
+            }),
+            series: self
+                .recording
+                .map(Recording::into_series)
+                .unwrap_or_default(),
+            worst: self.worst.into_list(),
+        };
+        Explained {
+            timed: Some(timed),
+            destages: self.destages,
+            wear: self.wear,
+            scheme: Learnt::new(),
+        }
+    }
+
+    fn way(&mut self, id: u32) -> &mut Way {
+        let id = id as usize;
+        if id >= self.ways.len() {
+            self.ways.resize_with(id + 1, Way::default);
+        }
+        &mut self.ways[id]
+    }
+
+    fn interval(&mut self) -> Option<&mut Interval> {
+        self.recording.as_mut().map(Recording::current)
+    }
+}
+
+/// Whether `operation` moves or erases what was there, and serves no request.
+pub(crate) fn moves(operation: &FlashOperation) -> bool {
+    operation.kind == Kind::Erase || matches!(operation.cause, Cause::Copy | Cause::Wear)
+}
+
+fn gc_of(operations: &[FlashOperation], timing: &Timing) -> Ticks {
+    let moves = operations.iter().filter(|operation| moves(operation));
+    moves.fold(0, |sum, operation| {
+        sum.saturating_add(timing.of(*operation))
+    })
+}
+
+impl Witness for Explaining {
+    fn moment(&mut self, now: Ticks, device: &Device) {
+        self.paths.forget_cause();
+        self.now = now;
+        let buffer = device.buffer();
+        self.levels.occupied = u64::from(buffer.occupied());
+        self.levels.dirty = u64::from(buffer.dirty());
+        if let Some(recording) = &mut self.recording {
+            let oldest = || buffer.oldest_dirty_since();
+            recording.go_on(now, self.levels, &self.paths.dies, oldest);
+        }
+    }
+
+    fn opened(&mut self) {
+        self.destages = Destages::default();
+    }
+
+    fn closed(&mut self, device: &Device) {
+        self.counts = false;
+        self.wear = Wear::of(|emit| device.ftl().erases(emit));
+        let oldest = device.buffer().oldest_dirty_since();
+        if let Some(recording) = &mut self.recording {
+            recording.close(self.levels, &self.paths.dies, oldest);
+        }
+    }
+
+    fn arrived(&mut self, id: u32) {
+        let (now, dies) = (self.now, self.paths.dies.len());
+        let recording = self
+            .recording
+            .get_or_insert_with(|| Recording::new(now, dies));
+        recording.current().arrived += 1;
+        self.levels.outstanding += 1;
+        let way = self.way(id);
+        way.arrived = now;
+        way.answered = None;
+    }
+
+    fn transfers(&mut self, id: u32) {
+        self.way(id).transfers = self.now;
+    }
+
+    fn accepted(&mut self, id: u32, device: &Device) {
+        let (now, outstanding) = (self.now, self.levels.outstanding);
+        let dies = self.paths.dies.iter();
+        let dies_collecting = dies.filter(|die| die.collects(now)).count() as u32;
+        let way = self.way(id);
+        way.accepted.at = now;
+        way.outstanding = outstanding;
+        way.dirty_pages = device.buffer().dirty();
+        way.dies_collecting = dies_collecting;
+        way.device = Split::default();
+        way.awaited = None;
+    }
+
+    fn taken_in(&mut self, id: u32) {
+        let now = self.now;
+        let Self { paths, ways, .. } = self;
+        let way = &mut ways[id as usize];
+        if way.answered.is_none() {
+            way.accepted.gc.clear();
+            let dies = paths.dies.iter();
+            way.accepted.gc.extend(dies.map(|die| die.gc(now)));
+        }
+    }
+
+    fn answered(&mut self, id: u32) {
+        let now = self.now;
+        let Self { paths, ways, .. } = self;
+        let way = &mut ways[id as usize];
+        way.answered = Some(now);
+        if now > way.accepted.at {
+            (way.device, way.awaited) = paths.device_part(id, &way.accepted, now);
+        }
+    }
+
+    fn completed(&mut self, completion: &Completion<'_>) {
+        self.levels.outstanding -= 1;
+        let now = self.now;
+        let Completion {
+            id,
+            request,
+            identity,
+            counts,
+        } = *completion;
+        let way = self.way(id);
+        let split = way.split(request.operation, identity.arrival, now);
+        debug_assert_eq!(split.total(), now - identity.arrival, "{way:?}");
+        let slow = Slow {
+            index: identity.index,
+            operation: identity.operation,
+            sector: request.sector,
+            sectors: request.sectors,
+            arrival: identity.arrival,
+            split,
+            awaited: way.awaited.map(|(awaited, _)| awaited),
+            die: way.awaited.and_then(|(_, die)| die),
+            outstanding: way.outstanding,
+            dirty_pages: way.dirty_pages,
+            dies_collecting: way.dies_collecting,
+        };
+        let response = slow.response();
+        if let Some(interval) = self.interval() {
+            let write = identity.operation != Operation::Read;
+            interval.responses[usize::from(write)].push(response);
+        }
+        if counts {
+            let (times, spreading) = &mut self.responses[place_of(identity.operation)];
+            times.push(response);
+            spreading.push(response, &split);
+            self.worst.push(slow);
+        }
+    }
+
+    fn begins(&mut self, command: &Command<'_>) {
+        let now = self.now;
+        let operations = command.operations;
+        let gc = match command.collects {
+            true => command.time,
+            false => gc_of(operations.all(), command.timing).min(command.time),
+        };
+        self.paths.dies[command.die as usize].begin(now, command.time, gc);
+        if let Some(interval) = self.interval() {
+            interval.tally.add(operations);
+            interval.gc_runs += operations.merges().len() as u64 + u64::from(command.collects);
+        }
+    }
+
+    fn goes_on(&mut self, die: u32, time: Ticks, moves: bool) {
+        let gc = if moves { time } else { 0 };
+        self.paths.dies[die as usize].go_on(self.now, time, gc);
+    }
+
+    fn ending(&mut self, die: u32) {
+        self.paths.ending(die);
+    }
+
+    fn queued(&mut self, operation: PageOperation, die: u32) {
+        self.paths.queued(operation, die, self.now);
+    }
+
+    fn slot_given(&mut self) {
+        self.paths.slot_given();
+    }
+
+    fn ended(&mut self, operation: PageOperation) {
+        self.paths.ended(operation, self.now);
+    }
+
+    fn emitted(&mut self, record: &Destage) {
+        if record.cause == DestageCause::Bypass {
+            return;
+        }
+        if self.counts {
+            self.destages.count(record);
+        }
+        if let Some(interval) = self.interval() {
+            interval.destages += 1;
+            interval.destaged_pages += record.pages.len() as u64;
+        }
+    }
+}
+
+impl Way {
+    /// The whole way of a request for `operation` that is complete `now`, as the response of what arrived at `arrival`.
+    fn split(&self, operation: Operation, arrival: Ticks, now: Ticks) -> Split {
+        let accepted = self.accepted.at;
+        let answered = self.answered.unwrap_or(now);
+        let (bus_in, bus_out) = match operation {
+            Operation::Read => (0, now - self.transfers),
+            Operation::Write => (accepted - self.transfers, 0),
+            Operation::Flush | Operation::Trim => (0, 0),
+        };
+        // In the order of time, for a response that begins on the way.
+        let mut before = [accepted - self.arrived - bus_in, bus_in];
+        let mut device = self.device.0;
+        let mut behind = [now - answered - bus_out, bus_out];
+        let mut cut = arrival.saturating_sub(self.arrived);
+        let ways = before.iter_mut().chain(&mut device).chain(&mut behind);
+        for time in ways {
+            let less = cut.min(*time);
+            *time -= less;
+            cut -= less;
+        }
+        device[QUEUE] = before[0] + behind[0] + self.arrived.saturating_sub(arrival);
+        device[BUS] = before[1] + behind[1];
+        Split(device)
+    }
+}
+
+fn place_of(operation: Operation) -> usize {
+    match operation {
+        Operation::Read => 0,
+        Operation::Write => 1,
+        Operation::Flush => 2,
+        Operation::Trim => 3,
+    }
+}

@@ -1,0 +1,223 @@
+//! Times by their size, in memory that has a bound: buckets whose width is at most 1/32 of their values.
+
+use std::ops::RangeInclusive;
+
+use destage_base::Ticks;
+
+use super::path::{PARTS, Split};
+
+/// Buckets for each doubling of the time.
+const STEPS: u64 = 1 << STEP_BITS;
+const STEP_BITS: u32 = 5;
+
+/// The bucket of `time`. Times below 32 ticks have one each.
+pub(super) fn bucket_of(time: Ticks) -> usize {
+    if time < STEPS {
+        return time as usize;
+    }
+    let shift = time.ilog2() - STEP_BITS;
+    // The highest bit is STEPS, and so counts the doubling itself.
+    (u64::from(shift) * STEPS + (time >> shift)) as usize
+}
+
+/// The times of `bucket`.
+pub(super) fn times_of(bucket: usize) -> RangeInclusive<Ticks> {
+    let bucket = bucket as u64;
+    if bucket < STEPS {
+        return bucket..=bucket;
+    }
+    let shift = bucket / STEPS - 1;
+    let first = (bucket % STEPS + STEPS) << shift;
+    first..=first + ((1 << shift) - 1)
+}
+
+/// Which of `total` times in ascending order is the percentile `part` of `whole`, from 1: rank ceil(q n).
+pub(super) fn rank(total: u64, (part, whole): (u64, u64)) -> u64 {
+    let rank = (u128::from(total) * u128::from(part)).div_ceil(u128::from(whole));
+    (rank as u64).max(1)
+}
+
+/// The responses of an interval: count, sum, largest, and while the run goes on the buckets that are not empty.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Spread {
+    /// How many.
+    pub count: u64,
+    /// Their sum, in ticks.
+    pub sum: u128,
+    /// The largest.
+    pub max: Ticks,
+    /// Once the run has ended: the 99th percentile, up to 1/32 too large.
+    pub p99: Ticks,
+    buckets: Vec<(u16, u32)>,
+}
+
+impl Spread {
+    pub(super) fn push(&mut self, time: Ticks) {
+        self.count += 1;
+        self.sum += u128::from(time);
+        self.max = self.max.max(time);
+        self.add(bucket_of(time) as u16, 1);
+    }
+
+    fn add(&mut self, bucket: u16, count: u32) {
+        match self.buckets.binary_search_by_key(&bucket, |entry| entry.0) {
+            Ok(at) => self.buckets[at].1 = self.buckets[at].1.saturating_add(count),
+            Err(at) => self.buckets.insert(at, (bucket, count)),
+        }
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.max = self.max.max(other.max);
+        for (bucket, count) in &other.buckets {
+            self.add(*bucket, *count);
+        }
+    }
+
+    /// No more times come: the percentile is all that the buckets are for.
+    pub(super) fn settle(&mut self) {
+        self.p99 = self.percentile((99, 100)).unwrap_or(0);
+        self.buckets = Vec::new();
+    }
+
+    fn percentile(&self, percentile: (u64, u64)) -> Option<Ticks> {
+        let rank = rank(self.count, percentile);
+        let mut below = 0;
+        let (bucket, _) = self.buckets.iter().find(|(_, count)| {
+            below += u64::from(*count);
+            below >= rank
+        })?;
+        Some((*times_of(usize::from(*bucket)).end()).min(self.max))
+    }
+}
+
+/// What the requests of one bucket waited for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Bucket {
+    /// How many requests.
+    pub requests: u64,
+    /// By part, the sum over them, in ticks.
+    pub sums: [u128; PARTS],
+}
+
+impl Bucket {
+    fn add(&mut self, other: &Self) {
+        self.requests += other.requests;
+        for (sum, more) in self.sums.iter_mut().zip(other.sums) {
+            *sum += more;
+        }
+    }
+
+    /// Sum of all responses, in ticks.
+    #[must_use]
+    pub fn total(&self) -> u128 {
+        self.sums.iter().sum()
+    }
+}
+
+/// Responses of one operation by their size, and what they are made of.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Spreading {
+    buckets: Vec<Bucket>,
+}
+
+impl Spreading {
+    pub(super) fn push(&mut self, response: Ticks, split: &Split) {
+        let bucket = bucket_of(response);
+        if bucket >= self.buckets.len() {
+            self.buckets.resize(bucket + 1, Bucket::default());
+        }
+        self.buckets[bucket].add(&Bucket {
+            requests: 1,
+            sums: split.0.map(u128::from),
+        });
+    }
+
+    /// The buckets that are not empty, in ascending order, with the smallest and the largest response of each.
+    pub fn buckets(&self) -> impl Iterator<Item = (RangeInclusive<Ticks>, &Bucket)> {
+        let buckets = self.buckets.iter().enumerate();
+        let filled = buckets.filter(|(_, bucket)| bucket.requests > 0);
+        filled.map(|(index, bucket)| (times_of(index), bucket))
+    }
+
+    /// All of them together.
+    #[must_use]
+    pub fn all(&self) -> Bucket {
+        sum(&self.buckets)
+    }
+
+    /// Those in the bucket of the percentile `(part, whole)`, and in the buckets above.
+    #[must_use]
+    pub fn from_percentile(&self, percentile: (u64, u64)) -> Bucket {
+        let rank = rank(self.all().requests, percentile);
+        let mut below = 0;
+        let first = self.buckets.iter().position(|bucket| {
+            below += bucket.requests;
+            below >= rank
+        });
+        sum(&self.buckets[first.unwrap_or(self.buckets.len())..])
+    }
+}
+
+fn sum(buckets: &[Bucket]) -> Bucket {
+    let mut all = Bucket::default();
+    buckets.iter().for_each(|bucket| all.add(bucket));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_lie_side_by_side_and_are_narrow() {
+        let mut next = 0;
+        for bucket in 0..=bucket_of(Ticks::MAX) {
+            let times = times_of(bucket);
+            assert_eq!(*times.start(), next, "bucket {bucket}");
+            assert_eq!(bucket_of(*times.start()), bucket);
+            assert_eq!(bucket_of(*times.end()), bucket);
+            assert!((times.end() - times.start()) <= times.start() / STEPS);
+            next = times.end().wrapping_add(1);
+        }
+        assert_eq!(next, 0, "the last bucket ends with the last time");
+    }
+
+    #[test]
+    fn the_tail_begins_with_the_bucket_of_the_percentile() {
+        let mut spreading = Spreading::default();
+        for time in 1..=200 {
+            let mut split = Split::default();
+            split.0[6] = time * 1000;
+            spreading.push(time * 1000, &split);
+        }
+        let tail = spreading.from_percentile((99, 100));
+        // Rank 198 of 200: its bucket begins at 196,608 ticks, and holds 197,000 up.
+        assert_eq!(
+            (tail.requests, tail.sums[6]),
+            (4, 197_000 + 198_000 + 199_000 + 200_000)
+        );
+        assert_eq!(spreading.all().total(), 1000 * 200 * 201 / 2);
+        assert_eq!(
+            Spreading::default().from_percentile((99, 100)),
+            Bucket::default()
+        );
+    }
+
+    #[test]
+    fn a_percentile_is_at_most_a_step_too_large() {
+        let mut spread = Spread::default();
+        (1..=1000).for_each(|time| spread.push(time * 77));
+        let half = spread.percentile((50, 100)).unwrap();
+        assert!((500 * 77..=500 * 77 * 33 / 32).contains(&half), "{half}");
+        assert_eq!(spread.percentile((1, 1)), Some(77_000));
+        let mut twice = spread.clone();
+        twice.merge(&spread);
+        assert_eq!(
+            (twice.count, twice.percentile((50, 100))),
+            (2000, Some(half))
+        );
+        assert_eq!(Spread::default().percentile((1, 2)), None);
+    }
+}

@@ -1,0 +1,185 @@
+//! What has changed between two sequences of tokens, in few splices.
+//!
+//! Most events insert a little and take out a little: both sequences are followed side by side, and where they part, the nearest
+//! places from which they agree again are looked for. If there are none nearby, the rest is matched as a whole. Almost every
+//! token stands once in its sequence, so those that stand once in both are kept, as many as keep their order (the longest
+//! increasing run of places), and what lies between two of them is replaced. That is O(n log n) whatever changed, and a page
+//! that moves to the front of a list takes two splices however long the list is.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::Token;
+
+/// From `at` on, in the sequence as the splices before have left it, `removed` tokens are replaced by `inserted`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Splice<T = Token> {
+    /// Where.
+    pub at: u32,
+    /// How many.
+    pub removed: u32,
+    /// By what.
+    pub inserted: Vec<T>,
+}
+
+/// Tokens that are looked ahead, of both sequences together: more than a block has, mostly.
+const AHEAD: usize = 160;
+/// Tokens that have to be equal for two places to agree.
+const ALIKE: usize = 3;
+
+/// The splices that make `new` of `old`, to be applied in their order.
+#[must_use]
+pub fn changes<T: Clone + Eq + Hash>(old: &[T], new: &[T]) -> Vec<Splice<T>> {
+    let mut splices = Vec::new();
+    let (mut from_old, mut from_new) = (0, 0);
+    loop {
+        let (rest_old, rest_new) = (&old[from_old..], &new[from_new..]);
+        let pairs = rest_old.iter().zip(rest_new);
+        let alike = pairs.take_while(|(one, other)| one == other).count();
+        (from_old, from_new) = (from_old + alike, from_new + alike);
+        let (rest_old, rest_new) = (&rest_old[alike..], &rest_new[alike..]);
+        if rest_old.is_empty() && rest_new.is_empty() {
+            return splices;
+        }
+        let Some((removed, inserted)) = agreement(rest_old, rest_new) else {
+            match_all(rest_old, rest_new, from_new, &mut splices);
+            return splices;
+        };
+        splices.push(Splice {
+            // What stands before is new already.
+            at: from_new as u32,
+            removed: removed as u32,
+            inserted: rest_new[..inserted].to_vec(),
+        });
+        (from_old, from_new) = (from_old + removed, from_new + inserted);
+    }
+}
+
+/// The nearest places from which `old` and `new`, which differ at once, agree.
+fn agreement<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
+    let agree = |(from_old, from_new): &(usize, usize)| match (
+        old.get(*from_old..),
+        new.get(*from_new..),
+    ) {
+        (Some(old), Some(new)) => old.iter().take(ALIKE).eq(new.iter().take(ALIKE)),
+        _ => false,
+    };
+    (1..=AHEAD)
+        .flat_map(|both| (0..=both).map(move |removed| (removed, both - removed)))
+        .find(agree)
+}
+
+/// Adds the splices that make `new` of `old`, which stand behind `start` tokens.
+fn match_all<T: Clone + Eq + Hash>(
+    old: &[T],
+    new: &[T],
+    start: usize,
+    splices: &mut Vec<Splice<T>>,
+) {
+    let (mut from_old, mut from_new) = (0, 0);
+    let end = (old.len(), new.len());
+    for (until_old, until_new) in anchors(old, new).into_iter().chain([end]) {
+        if until_old > from_old || until_new > from_new {
+            splices.push(Splice {
+                at: (start + from_new) as u32,
+                removed: (until_old - from_old) as u32,
+                inserted: new[from_new..until_new].to_vec(),
+            });
+        }
+        (from_old, from_new) = (until_old + 1, until_new + 1);
+    }
+}
+
+/// Places of equal tokens in `old` and `new`, ascending in both.
+fn anchors<T: Eq + Hash>(old: &[T], new: &[T]) -> Vec<(usize, usize)> {
+    let places = |tokens| {
+        let mut places: HashMap<&T, Option<usize>> = HashMap::new();
+        for (place, token) in Iterator::enumerate(<[T]>::iter(tokens)) {
+            places
+                .entry(token)
+                .and_modify(|place| *place = None)
+                .or_insert(Some(place));
+        }
+        places
+    };
+    let (in_old, in_new) = (places(old), places(new));
+    let once = |token: &T| in_old.get(token).copied().flatten().is_some();
+    let pairs: Vec<(usize, usize)> = (0..)
+        .zip(old)
+        .filter(|(_, token)| once(token))
+        .filter_map(|(place, token)| Some((place, in_new.get(token).copied().flatten()?)))
+        .collect();
+
+    // By length less one: the pair with the least place in `new` at which so long a run ends.
+    let mut ends: Vec<usize> = Vec::new();
+    let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
+    for (index, (_, place)) in pairs.iter().enumerate() {
+        let length = ends.partition_point(|end| pairs[*end].1 < *place);
+        before.push(length.checked_sub(1).map(|shorter| ends[shorter]));
+        match ends.get_mut(length) {
+            Some(end) => *end = index,
+            None => ends.push(index),
+        }
+    }
+    let mut run: Vec<_> = std::iter::successors(ends.last().copied(), |pair| before[*pair])
+        .map(|pair| pairs[pair])
+        .collect();
+    run.reverse();
+    run
+}
+
+#[cfg(test)]
+mod tests {
+    use destage_base::Random;
+
+    use super::*;
+
+    fn apply(old: &[u64], splices: &[Splice<u64>]) -> Vec<u64> {
+        let mut tokens = old.to_vec();
+        for splice in splices {
+            let at = splice.at as usize;
+            let removed = at..at + splice.removed as usize;
+            tokens.splice(removed, splice.inserted.iter().copied());
+        }
+        tokens
+    }
+
+    #[test]
+    fn splices_make_the_new_of_the_old() {
+        let mut random = Random::new(3);
+        for _ in 0..20_000 {
+            let mut sequence = |kinds| -> Vec<u64> {
+                let length = random.below(12);
+                (0..length).map(|_| random.below(kinds)).collect()
+            };
+            let (old, new) = (sequence(9), sequence(9));
+            assert_eq!(apply(&old, &changes(&old, &new)), new, "{old:?}");
+            let mut matched = Vec::new();
+            match_all(&old, &new, 0, &mut matched);
+            assert_eq!(apply(&old, &matched), new, "{old:?}");
+        }
+    }
+
+    #[test]
+    fn a_page_that_moves_takes_two_splices() {
+        let old: Vec<u64> = (0..1000).collect();
+        let mut new = old.clone();
+        let page = new.remove(700);
+        new.insert(0, page);
+        let splices = changes(&old, &new);
+        let sizes = splices.iter().map(|one| (one.removed, one.inserted.len()));
+        assert_eq!(sizes.collect::<Vec<_>>(), [(0, 1), (1, 0)]);
+        assert_eq!(apply(&old, &splices), new);
+    }
+
+    #[test]
+    fn what_moves_as_a_whole_is_kept_where_it_is_cheaper() {
+        let old: Vec<u64> = (0..1000).collect();
+        let mut new = old.clone();
+        new.rotate_left(400);
+        let splices = changes(&old, &new);
+        assert_eq!(apply(&old, &splices), new);
+        let inserted: usize = splices.iter().map(|one| one.inserted.len()).sum();
+        assert_eq!(inserted, 400);
+    }
+}

@@ -1,0 +1,60 @@
+//! A run that is watched: what the buffer shows after each page, what leaves it, and what the dies do.
+//!
+//! ```text
+//!   engine --(what a `Mover` hears)--> Watcher --> Recording: requests, events, intervals of the dies
+//! ```
+//!
+//! The state of the buffer is a sequence of [tokens](Token), and each event holds what it changed of it. So the state after any
+//! event follows from the events before. Memory is bounded: beyond [`MOST_REQUESTS`] and the other bounds recording stops, and
+//! the run goes on.
+
+mod changes;
+mod recording;
+mod watcher;
+
+pub use self::changes::{Splice, changes};
+pub use self::recording::{
+    Asked, Event, Held, Interval, Part, Recording, Stop, Token, WatchedRecord, What,
+};
+pub use self::watcher::Watcher;
+
+use crate::error::SimError;
+use crate::observer::Observer;
+use crate::prepass::Prepass;
+use crate::run::{RunResult, Simulation};
+use crate::settings::Config;
+use crate::source::Source;
+
+/// Requests that are recorded, at most.
+pub const MOST_REQUESTS: usize = 5_000;
+/// Events that are recorded, at most.
+pub const MOST_EVENTS: usize = 20_000;
+/// Steps of dies that are recorded, at most.
+pub const MOST_INTERVALS: usize = 60_000;
+/// Tokens that changes hold, at most.
+pub const MOST_TOKENS: usize = 1_000_000;
+/// Pages of a buffer that can be watched, at most.
+pub const MOST_PAGES: u32 = 4_096;
+
+/// Simulates `source` under `config`, as [`run`](crate::run::run()) does, and records its beginning.
+///
+/// # Errors
+/// As of [`run`](crate::run::run()).
+pub fn watched_run<'a>(
+    config: &Config,
+    mut source: Source<'a>,
+    prepass: &Prepass,
+    observer: &mut dyn Observer,
+) -> Result<((RunResult, Recording), Source<'a>), SimError> {
+    config.check_whole_steps("a run is watched")?;
+    let ftl = config.prepared_ftl(observer)?;
+    let mut recording = Recording::new(config.geometry().dies);
+    let watcher = Watcher::new(&mut recording, config.timing());
+    let origin = source.origin().to_owned();
+    let observer = Box::new(observer);
+    let mut run = Simulation::with_mover(config, &origin, ftl, prepass, watcher, observer)?;
+    let mut batch = Vec::new();
+    while source.fill(&mut batch)? && run.feed(&batch)? {}
+    let result = run.finish()?;
+    Ok(((result, recording), source))
+}

@@ -1,0 +1,395 @@
+//! Who hears what happens, and notes it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use destage_base::{Lpn, Ticks};
+use destage_buffer::Buffer;
+use destage_buffer::destage::{Destage, DestageCause};
+use destage_buffer::resident::State;
+use destage_device::operation::Work;
+use destage_device::{BatchStep, PageOperation, Request, RequestKind};
+use destage_flash::{Operations, Timing};
+use destage_trace::Operation;
+
+use super::recording::{
+    Asked, Event, Held, Interval, Part, Recording, Stop, Token, WatchedRecord, What,
+};
+use super::{MOST_EVENTS, MOST_INTERVALS, MOST_PAGES, MOST_REQUESTS, MOST_TOKENS, Splice, changes};
+use crate::engine::Mover;
+use crate::observer::Response;
+
+/// A record that is not in flash yet.
+struct UnderWay {
+    /// The event that emitted it.
+    event: u32,
+    /// Programs to go.
+    programs: u32,
+}
+
+/// Notes what happens, as long as there is room.
+pub struct Watcher<'r> {
+    recording: &'r mut Recording,
+    timing: Timing,
+    now: Ticks,
+    /// By number of the engine, the place of a request among those recorded.
+    requests: BTreeMap<u32, u32>,
+    /// The request that is being submitted.
+    submitted: Option<u32>,
+    /// What is about to be seen.
+    coming: Option<What>,
+    /// A read that waits for room; seen after what makes it.
+    read: Option<What>,
+    /// What the buffer showed last.
+    tokens: Vec<Token>,
+    /// Tokens that changes hold.
+    kept: usize,
+    resident: u32,
+    occupied: u32,
+    /// By page: the records under way that program it, the oldest first.
+    programs: BTreeMap<Lpn, VecDeque<u32>>,
+    under_way: Vec<UnderWay>,
+    /// The step that is about to begin.
+    step: Option<Interval>,
+}
+
+impl<'r> Watcher<'r> {
+    /// Notes into `recording`, of a device with the times `timing`.
+    pub fn new(recording: &'r mut Recording, timing: Timing) -> Self {
+        Self {
+            recording,
+            timing,
+            now: 0,
+            requests: BTreeMap::new(),
+            submitted: None,
+            coming: None,
+            read: None,
+            tokens: Vec::new(),
+            kept: 0,
+            resident: 0,
+            occupied: 0,
+            programs: BTreeMap::new(),
+            under_way: Vec::new(),
+            step: None,
+        }
+    }
+
+    fn has_stopped(&self) -> bool {
+        self.recording.stop.is_some()
+    }
+
+    fn note(&mut self, what: What, request: Option<u32>, changes: Vec<Splice>) {
+        if self.has_stopped() {
+            return;
+        }
+        if self.recording.events.len() == MOST_EVENTS {
+            self.recording.stop = Some(Stop::Events);
+            return;
+        }
+        self.recording.events.push(Event {
+            time: self.now,
+            what,
+            request,
+            resident: self.resident,
+            occupied: self.occupied,
+            changes,
+        });
+    }
+
+    /// The number of the next event.
+    fn next_event(&self) -> u32 {
+        self.recording.events.len() as u32
+    }
+
+    /// One program of `page` for a record ends; the record that has ended with it, if one has.
+    fn end_program(&mut self, page: Lpn) -> Option<u32> {
+        let waiting = self.programs.get_mut(&page)?;
+        let event = waiting.pop_front()?;
+        if waiting.is_empty() {
+            self.programs.remove(&page);
+        }
+        let place = self
+            .under_way
+            .iter()
+            .position(|record| record.event == event)?;
+        self.under_way[place].programs -= 1;
+        (self.under_way[place].programs == 0).then(|| self.under_way.remove(place).event)
+    }
+
+    /// A step of `die` is about to begin.
+    fn begin(&mut self, die: u32, work: &'static str, operations: &Operations) {
+        let mut parts: Vec<Part> = Vec::new();
+        for operation in operations.all() {
+            let part = Part {
+                kind: operation.kind,
+                cause: operation.cause,
+                count: operation.count,
+                time: self.timing.of(*operation),
+            };
+            let alike = |other: &&mut Part| (other.kind, other.cause) == (part.kind, part.cause);
+            match parts.iter_mut().find(alike) {
+                Some(other) => {
+                    other.count += part.count;
+                    other.time += part.time;
+                }
+                None => parts.push(part),
+            }
+        }
+        self.step = Some(Interval {
+            die,
+            begin: self.now,
+            time: 0,
+            // A read is seen only after it has begun.
+            event: match self.coming {
+                None => self.next_event().saturating_sub(1),
+                Some(_) => self.next_event(),
+            },
+            work,
+            pages: Vec::new(),
+            record: None,
+            request: None,
+            parts,
+            merges: operations.merges().to_vec(),
+        });
+    }
+
+    /// `operation` is part of the step that is about to begin.
+    fn take_part(&mut self, operation: PageOperation) {
+        let page = operation.page();
+        let record = match operation.work() {
+            Work::Destage(..) | Work::PadRead(_) | Work::PadWrite(_) => {
+                self.programs.get(&page).and_then(|waiting| waiting.front())
+            }
+            _ => None,
+        };
+        let request = match operation.work() {
+            Work::HostRead(id) | Work::HostWrite(id) | Work::Trim(id) | Work::Fill(id) => {
+                self.requests.get(&id)
+            }
+            _ => None,
+        };
+        if let Some(step) = &mut self.step {
+            step.pages.push(page);
+            step.record = step.record.or(record.copied());
+            step.request = step.request.or(request.copied());
+        }
+    }
+}
+
+/// What `work` is, in a word.
+fn word(work: Work) -> &'static str {
+    match work {
+        Work::HostRead(_) => "read",
+        Work::HostWrite(_) | Work::OwedWrite(_) => "write past the buffer",
+        Work::Trim(_) | Work::OwedTrim(_) => "trim",
+        Work::Destage(..) => "destage",
+        Work::PadRead(_) => "padding read",
+        Work::PadWrite(_) => "padding",
+        Work::Fill(_) => "read to complete a page",
+    }
+}
+
+/// What `buffer` shows, token by token.
+fn tokens(buffer: &Buffer) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    for list in buffer.show().lists {
+        tokens.push(Token::List(list.name, list.first, list.last, list.note));
+        for group in list.groups {
+            tokens.push(Token::Group(group.label, group.frame));
+            tokens.extend(group.pages.into_iter().map(|page| {
+                let held = match buffer.state(page.entry.slot) {
+                    State::Clean => Held::Clean,
+                    State::WritingBack => Held::WritingBack,
+                    State::Free | State::Dirty | State::Leaving => Held::Dirty,
+                };
+                Token::Page(page.entry.page, held, page.mark)
+            }));
+        }
+    }
+    tokens
+}
+
+impl Mover for Watcher<'_> {
+    const WANTS_PAGES: bool = false;
+
+    fn time(&mut self, now: Ticks) {
+        self.now = now;
+    }
+
+    fn arrived(&mut self, id: u32, asked: &mut Request) {
+        if self.has_stopped() {
+            return;
+        }
+        if self.recording.requests.len() == MOST_REQUESTS {
+            self.recording.stop = Some(Stop::Requests);
+            return;
+        }
+        let place = self.recording.requests.len() as u32;
+        self.recording.requests.push(Asked {
+            operation: match asked.kind {
+                RequestKind::Read => Operation::Read,
+                RequestKind::Write | RequestKind::WriteZeroes => Operation::Write,
+                RequestKind::Trim => Operation::Trim,
+                RequestKind::Flush => Operation::Flush,
+            },
+            fua: asked.fua,
+            first: asked.span.first,
+            pages: asked.span.pages,
+            arrival: self.now,
+            response: None,
+        });
+        self.requests.insert(id, place);
+        self.note(What::Arrival, Some(place), Vec::new());
+    }
+
+    fn accepted(&mut self, id: u32, _: &Request) {
+        self.submitted = self.requests.get(&id).copied();
+    }
+
+    fn answered(&mut self, response: &Response) {
+        let place = usize::try_from(response.index).unwrap_or(usize::MAX);
+        if self.has_stopped() {
+            return;
+        }
+        if let Some(request) = self.recording.requests.get_mut(place) {
+            request.response = response.response;
+            self.note(What::Answer, Some(place as u32), Vec::new());
+        }
+    }
+
+    fn completed(&mut self, id: u32, _: Ticks) {
+        self.requests.remove(&id);
+    }
+
+    fn serve(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
+        if !self.has_stopped() {
+            self.begin(die, word(operation.work()), operations);
+            self.take_part(operation);
+        }
+    }
+
+    fn collect_garbage(&mut self, die: u32, operations: &Operations) {
+        if !self.has_stopped() {
+            self.begin(die, "garbage collection", operations);
+        }
+    }
+
+    fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
+        if !self.has_stopped() {
+            let work = step
+                .taken
+                .first()
+                .map_or("batch", |first| word(first.work()));
+            self.begin(die, work, step.operations);
+            for operation in step.taken {
+                self.take_part(*operation);
+            }
+        }
+    }
+
+    fn busy(&mut self, _: u32, time: Ticks) {
+        if let Some(mut step) = self.step.take() {
+            step.time = time;
+            self.recording.intervals.push(step);
+            if self.recording.intervals.len() == MOST_INTERVALS {
+                self.recording.stop = Some(Stop::Size);
+            }
+        }
+    }
+
+    fn record(&mut self, record: &Destage) {
+        // What goes past the buffer is told page by page.
+        if self.has_stopped() || record.cause == DestageCause::Bypass {
+            return;
+        }
+        let pages: Vec<Lpn> = record.pages.iter().map(|dirty| dirty.page).collect();
+        let event = self.next_event();
+        for page in pages.iter().chain(record.pads.iter().map(|pad| &pad.page)) {
+            self.programs.entry(*page).or_default().push_back(event);
+        }
+        self.under_way.push(UnderWay {
+            event,
+            programs: (pages.len() + record.pads.len()) as u32,
+        });
+        self.read = self.coming.take();
+        self.coming = Some(What::Destage(WatchedRecord {
+            cause: record.cause,
+            grouping: record.grouping,
+            retain: record.retain,
+            pages,
+            pads: record.pads.clone(),
+        }));
+    }
+
+    fn taken_in(&mut self, page: Lpn, _: u32) {
+        self.coming = Some(What::Write { page, hit: false });
+    }
+
+    fn bypassed(&mut self, page: Lpn, _: u32) {
+        self.coming = Some(What::Bypass(page));
+    }
+
+    fn trimmed(&mut self, page: Lpn) {
+        self.coming = Some(What::Trim(page));
+    }
+
+    fn read(&mut self, page: Lpn, _: u32, from_ram: bool) {
+        self.coming = Some(What::Read {
+            page,
+            hit: from_ram,
+        });
+    }
+
+    fn ended(&mut self, operation: PageOperation) {
+        if !matches!(operation.work(), Work::Destage(..) | Work::PadWrite(_)) {
+            return;
+        }
+        if let Some(event) = self.end_program(operation.page()) {
+            let what = What::Ended(event);
+            match operation.work() {
+                // The buffer is looked at when it knows.
+                Work::Destage(..) => self.coming = Some(what),
+                _ => self.note(what, None, Vec::new()),
+            }
+        }
+    }
+
+    fn look(&mut self, buffer: &Buffer) {
+        let coming = self.coming.take().or_else(|| self.read.take());
+        if self.has_stopped() {
+            return;
+        }
+        let counts = buffer.counts();
+        if counts.resident > MOST_PAGES {
+            self.recording.stop = Some(Stop::Pages);
+            return;
+        }
+        (self.resident, self.occupied) = (counts.resident, buffer.occupied());
+        let tokens = tokens(buffer);
+        let changes = changes(&self.tokens, &tokens);
+        let what = match coming {
+            Some(What::Write { page, .. }) => {
+                let is_it = |token: &Token| matches!(token, Token::Page(held, ..) if *held == page);
+                let hit = self.tokens.iter().any(is_it);
+                What::Write { page, hit }
+            }
+            Some(what) => what,
+            // Programs end one by one; worth an event if the buffer shows it.
+            None if changes.is_empty() => return,
+            None => What::Cleaned,
+        };
+        let request = match what {
+            What::Ended(_) | What::Cleaned => None,
+            _ => self.submitted,
+        };
+        self.tokens = tokens;
+        self.kept += changes
+            .iter()
+            .map(|splice| splice.inserted.len() + 1)
+            .sum::<usize>();
+        if self.kept > MOST_TOKENS {
+            self.recording.stop = Some(Stop::Size);
+            return;
+        }
+        self.note(what, request, changes);
+    }
+}

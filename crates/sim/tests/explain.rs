@@ -1,0 +1,599 @@
+//! The parts of every response add up to it, in whole ticks; and in cases that one can work out, each part is what it has to be.
+
+use std::collections::BTreeMap;
+
+use destage_base::Random;
+use destage_flash::ftl::FTLS;
+use destage_sim::explain::{Awaited, Explained, Interval, OPERATIONS, PART_NAMES, Slow, Timed};
+use destage_sim::observer::{Observer, Response, Silent};
+use destage_sim::prepass::Prepass;
+use destage_sim::run::{RunResult, run};
+use destage_sim::settings::{Config, Settings};
+use destage_sim::source::Source;
+use destage_trace::{Operation, Request};
+
+const MICROSECOND: u64 = 10_000;
+const MILLISECOND: u64 = 1000 * MICROSECOND;
+/// Of eight sectors over the host bus, and of the flash commands, in these tests.
+const BUS: u64 = 8 * 100 * 10;
+const READ: u64 = 25 * MICROSECOND;
+const PROGRAM: u64 = 200 * MICROSECOND;
+const ERASE: u64 = 1500 * MICROSECOND;
+
+fn request(arrival: u64, operation: Operation, page: u64, pages: u32) -> Request {
+    Request {
+        arrival,
+        sector: page * 8,
+        sectors: 8 * pages,
+        volume: 0,
+        line: 1,
+        operation,
+        fua: false,
+        stream: 0,
+    }
+}
+
+/// Nothing but the bus and the cells takes any time, unless `pairs` say so.
+fn config(pairs: &[&str], explain: bool) -> Result<Config, String> {
+    let mut settings = Settings::new();
+    let device = [
+        "flash.planes_per_die=1",
+        "flash.pages_per_block=8",
+        "flash.transfer_ns_per_byte=0",
+        "flash.read_us=25",
+        "flash.program_us=200",
+        "flash.erase_us=1500",
+        "host.bus_ns_per_sector=100",
+        "trace.addr_map=modulo",
+    ];
+    for pair in device.iter().chain(pairs) {
+        settings.set_pair(pair).map_err(|error| error.to_string())?;
+    }
+    if explain {
+        settings.explain();
+    }
+    settings.resolve().map_err(|error| error.to_string())
+}
+
+/// Responses by the index of their request.
+#[derive(Default)]
+struct Responses(BTreeMap<u64, u64>);
+
+impl Observer for Responses {
+    fn wants_responses(&self) -> bool {
+        true
+    }
+
+    fn response(&mut self, response: &Response) {
+        if let Some(time) = response.response {
+            self.0.insert(response.index, time);
+        }
+    }
+}
+
+fn simulate(config: &Config, requests: &[Request], observer: &mut dyn Observer) -> RunResult {
+    let source = || Source::memory("test".to_owned(), requests);
+    let prepass = Prepass::of(config, &mut source()).expect("a pass");
+    run(config, source(), &prepass, observer).expect("a run").0
+}
+
+fn explained(requests: &[Request], pairs: &[&str]) -> (Explained, Responses) {
+    let config = config(pairs, true).expect("a configuration");
+    let mut responses = Responses::default();
+    let result = simulate(&config, requests, &mut responses);
+    (*result.explained.expect("an explained run"), responses)
+}
+
+fn timed(explained: &Explained) -> &Timed {
+    explained.timed.as_ref().expect("a run with a clock")
+}
+
+/// Requests of every kind, at a load under which they wait.
+fn stream(seed: u64, count: usize, pages: u64) -> Vec<Request> {
+    let mut random = Random::new(seed);
+    let mut arrival = 0;
+    let one = |_| {
+        arrival += random.below(MILLISECOND);
+        let near = random.below(2) == 0;
+        let page = random.below(if near { 30 } else { pages });
+        let operation = match random.below(24) {
+            0 => Operation::Trim,
+            1 => Operation::Flush,
+            2..=7 => Operation::Read,
+            _ => Operation::Write,
+        };
+        let mut request = request(arrival, operation, page, 1 + random.below(4) as u32);
+        if random.below(3) == 0 {
+            request.sector += random.below(8);
+        }
+        request.fua = operation == Operation::Write && random.below(10) == 0;
+        request
+    };
+    (0..count).map(one).collect()
+}
+
+/// Sums over all requests, and over those of which all is kept.
+fn hold_to_responses(explained: &Explained, responses: &Responses, counted: usize, what: &str) {
+    let timed = timed(explained);
+    let completed: u64 = timed
+        .responses
+        .iter()
+        .map(|of| of.spreading.all().requests)
+        .sum();
+    assert_eq!(completed, counted as u64, "{what}");
+    for slow in &timed.worst {
+        assert_eq!(
+            responses.0[&slow.index],
+            slow.response(),
+            "{what}: {slow:?}"
+        );
+    }
+    for of in &timed.responses {
+        for (times, bucket) in of.spreading.buckets() {
+            let least = u128::from(*times.start()) * u128::from(bucket.requests);
+            let most = u128::from(*times.end()) * u128::from(bucket.requests);
+            assert!((least..=most).contains(&bucket.total()), "{what}");
+        }
+    }
+}
+
+/// Metrics and log are those of the same run that nobody explains.
+fn hold_to_plain(pairs: &[&str], requests: &[Request], result: &RunResult, what: &str) {
+    let plain = config(pairs, false).expect("a configuration");
+    let plain = simulate(&plain, requests, &mut Silent);
+    assert_eq!(plain.explained, None);
+    assert_eq!(plain.parameters, result.parameters, "{what}");
+    assert_eq!(plain.metrics, result.metrics, "{what}");
+}
+
+/// Every scheme over every layer: debug builds check each request where it completes, and the last sixteen are checked here
+/// against what an observer saw.
+#[test]
+fn parts_add_up_for_every_scheme_and_layer() {
+    let requests = stream(7, 700, 300);
+    let warmup = format!("sim.warmup_requests={}", requests.len() - 16);
+    let mut runs = 0;
+    for scheme in destage_buffer::SCHEMES {
+        for ftl in FTLS {
+            let (kind, layer) = (
+                format!("buffer.kind={}", scheme.name),
+                format!("ftl.kind={}", ftl.name),
+            );
+            let pairs = [
+                kind.as_str(),
+                layer.as_str(),
+                &warmup,
+                "flash.dies=2",
+                "flash.blocks_per_plane=80",
+                "flash.transfer_ns_per_byte=10",
+                "buffer.capacity_bytes=64KiB",
+                "trace.align=rmw",
+                "host.queue_depth=8",
+            ];
+            let what = format!("{} over {}", scheme.name, ftl.name);
+            // A few cannot go together, or not on a device of this form.
+            let Ok(config) = config(&pairs, true) else {
+                continue;
+            };
+            let mut responses = Responses::default();
+            let result = simulate(&config, &requests, &mut responses);
+            hold_to_plain(&pairs, &requests, &result, &what);
+            let explained = result.explained.expect("explained");
+            if explained.timed.is_none() {
+                assert_eq!(ftl.name, "none");
+                continue;
+            }
+            hold_to_responses(&explained, &responses, 16, &what);
+            assert_eq!(timed(&explained).worst.len(), 16);
+            runs += 1;
+        }
+    }
+    assert!(runs > 300, "{runs} runs");
+}
+
+/// The same for hosts, clocks and devices of other kinds.
+#[test]
+fn parts_add_up_in_every_kind_of_run() {
+    let requests = stream(11, 1500, 600);
+    let shared = [
+        "flash.channels=1",
+        "flash.transfer_ns_per_byte=3.7",
+        "flash.command_ns=300",
+        "flash.program_factors=0.5/1/2",
+    ];
+    let in_merges = [&shared[..], &["buffer.kind=bplru", "ftl.kind=fast"]].concat();
+    let kinds: [&[&str]; 13] = [
+        &shared,
+        &in_merges,
+        &["buffer.kind=nocache"],
+        &["buffer.kind=bplru", "ftl.kind=bast"],
+        &["host.replay=closed", "host.queue_depth=4"],
+        &["host.attribution=disksim", "host.scheduler=clook"],
+        &["sim.clock=double_ms", "flash.transfer_ns_per_byte=3.7"],
+        &["flash.parallel_units=4", "flash.planes_per_die=4"],
+        &["device.vwc=off"],
+        &["sim.write_order=reference"],
+        &["ftl.allocation_pool=plane", "flash.planes_per_die=2"],
+        &["sim.window=last_arrival"],
+        &["buffer.kind=apu-lru", "sim.warmup_requests=0"],
+    ];
+    for kind in kinds {
+        let common = [
+            "flash.dies=2",
+            "flash.blocks_per_plane=64",
+            "buffer.capacity_bytes=64KiB",
+            "trace.align=rmw",
+            "host.queue_depth=8",
+        ];
+        let pairs = [&common[..], kind].concat();
+        let what = kind.join(" ");
+        let (explained, responses) = explained(&requests, &pairs);
+        let counted = match what.contains("last_arrival") {
+            true => timed(&explained)
+                .responses
+                .iter()
+                .map(|of| of.spreading.all().requests as usize)
+                .sum(),
+            false => requests.len(),
+        };
+        assert!(counted > 500, "{what}: {counted}");
+        hold_to_responses(&explained, &responses, counted, &what);
+        let total: u128 = timed(&explained)
+            .responses
+            .iter()
+            .map(|of| of.spreading.all().total())
+            .sum();
+        let seen: u128 = responses.0.values().map(|time| u128::from(*time)).sum();
+        if counted == requests.len() {
+            assert_eq!(total, seen, "{what}");
+        }
+    }
+}
+
+/// One die, no more than one page in RAM.
+const ONE_PAGE: [&str; 4] = [
+    "flash.dies=1",
+    "flash.blocks_per_plane=64",
+    "buffer.kind=lru",
+    "buffer.capacity_bytes=4KiB",
+];
+
+/// What is known of the requests of `requests`, in their order; there are at most as many as are kept.
+fn all(requests: &[Request], pairs: &[&str]) -> Vec<Slow> {
+    assert!(requests.len() <= 16);
+    let (explained, _) = explained(requests, pairs);
+    let mut all = timed(&explained).worst.clone();
+    all.sort_by_key(|slow| slow.index);
+    assert_eq!(all.len(), requests.len());
+    all
+}
+
+/// The parts that are not 0, by name.
+fn parts(slow: &Slow) -> Vec<(&'static str, u64)> {
+    let parts = PART_NAMES.into_iter().zip(slow.split.0);
+    parts.filter(|(_, time)| *time > 0).collect()
+}
+
+#[test]
+fn a_write_with_a_free_slot_is_bus_and_one_without_waits_for_a_program() {
+    let write = |arrival, page| request(arrival, Operation::Write, page, 1);
+    let requests = [
+        write(0, 1),
+        write(10 * MILLISECOND, 2),
+        write(20 * MILLISECOND, 2),
+        // The first of the two takes the die, so the second waits for both programs.
+        write(30 * MILLISECOND, 3),
+        write(30 * MILLISECOND, 4),
+    ];
+    let all = all(&requests, &ONE_PAGE);
+    assert_eq!(parts(&all[0]), [("bus", BUS)]);
+    assert_eq!((all[0].awaited, all[0].die), (None, None));
+    assert_eq!(parts(&all[1]), [("bus", BUS), ("slot", PROGRAM)]);
+    assert_eq!((all[1].awaited, all[1].die), (Some(Awaited::Slot), Some(0)));
+    assert_eq!(parts(&all[2]), [("bus", BUS)]);
+    assert_eq!(parts(&all[3]), [("bus", BUS), ("slot", PROGRAM)]);
+    let behind = [("queue", BUS), ("bus", BUS), ("slot", 2 * PROGRAM - BUS)];
+    assert_eq!(parts(&all[4]), behind);
+    assert_eq!((all[4].outstanding, all[4].dirty_pages), (2, 1));
+}
+
+/// Whoever overwrites everything in turn leaves blocks that hold nothing: a collection is one erase.
+#[test]
+fn a_write_behind_a_garbage_collection_waits_for_its_erase() {
+    let pages = 64 * 8 / 2;
+    let requests: Vec<_> = (0..4 * pages)
+        .map(|write| request(10 * write * MILLISECOND, Operation::Write, write % pages, 1))
+        .collect();
+    let (explained, _) = explained(&requests, &ONE_PAGE);
+    let timed = timed(&explained);
+    let collected: u64 = timed.series.intervals.iter().map(|of| of.gc_runs).sum();
+    assert!(collected > 16, "{collected}");
+    for slow in &timed.worst {
+        let expected = [("bus", BUS), ("slot", PROGRAM), ("slot_gc", ERASE)];
+        assert_eq!(parts(slow), expected, "{slow:?}");
+    }
+    let writes = timed.responses[1].spreading.all();
+    assert_eq!(writes.sums[3], u128::from(collected * ERASE));
+    let gc: u64 = timed.series.intervals.iter().map(|of| of.gc_time).sum();
+    assert_eq!(gc, collected * ERASE);
+}
+
+#[test]
+fn a_read_waits_for_its_die() {
+    let read = |arrival, page| request(arrival, Operation::Read, page, 1);
+    let requests = [
+        request(0, Operation::Write, 1, 1),
+        request(0, Operation::Write, 2, 1),
+        request(MILLISECOND, Operation::Write, 3, 1),
+        // In RAM, and in flash.
+        read(10 * MILLISECOND, 3),
+        read(20 * MILLISECOND, 1),
+        // The second of two waits for the first.
+        read(30 * MILLISECOND, 1),
+        read(30 * MILLISECOND, 2),
+        // A program is in service when the read comes.
+        request(40 * MILLISECOND, Operation::Write, 4, 1),
+        read(40 * MILLISECOND + BUS + MICROSECOND, 1),
+    ];
+    let all = all(&requests, &ONE_PAGE);
+    assert_eq!(parts(&all[3]), [("bus", BUS)]);
+    let alone = [("bus", BUS), ("flash", READ)];
+    assert_eq!(parts(&all[4]), alone);
+    assert_eq!((all[4].awaited, all[4].die), (Some(Awaited::Read), Some(0)));
+    assert_eq!(parts(&all[5]), alone);
+    assert_eq!(
+        parts(&all[6]),
+        [("bus", BUS), ("die", READ), ("flash", READ)]
+    );
+    assert_eq!(parts(&all[7]), [("bus", BUS), ("slot", PROGRAM)]);
+    let rest = PROGRAM - MICROSECOND;
+    assert_eq!(
+        parts(&all[8]),
+        [("bus", BUS), ("die", rest), ("flash", READ)]
+    );
+}
+
+#[test]
+fn a_read_behind_a_garbage_collection_waits_for_the_rest_of_it() {
+    let pages = 64 * 8 / 2;
+    // Without a buffer: the program of a write begins behind the collection it needs.
+    let no_buffer = [
+        "flash.dies=1",
+        "flash.blocks_per_plane=64",
+        "buffer.kind=nocache",
+    ];
+    let writes = |count: u64| {
+        (0..count)
+            .map(|write| request(10 * write * MILLISECOND, Operation::Write, write % pages, 1))
+    };
+    let many: Vec<_> = writes(4 * pages).collect();
+    let (whole, _) = explained(&many, &no_buffer);
+    let last = timed(&whole).worst.iter().max_by_key(|slow| slow.index);
+    let last = *last.expect("slow ones");
+    let expected = [("bus", BUS), ("die_gc", ERASE), ("flash", PROGRAM)];
+    assert_eq!(parts(&last), expected);
+    // A read that comes 100 us into that collection.
+    let mut requests: Vec<_> = writes(last.index + 1).collect();
+    let arrival = last.arrival + BUS + 100 * MICROSECOND;
+    requests.push(request(arrival, Operation::Read, 1, 1));
+    let warmup = format!("sim.warmup_requests={}", last.index + 1);
+    let (whole, _) = explained(&requests, &[&no_buffer[..], &[&warmup]].concat());
+    let [read] = timed(&whole).worst[..] else {
+        panic!("one request is counted");
+    };
+    let expected = [
+        ("bus", BUS),
+        ("die", PROGRAM),
+        ("die_gc", ERASE - 100 * MICROSECOND),
+        ("flash", READ),
+    ];
+    assert_eq!(parts(&read), expected);
+    assert_eq!(read.dies_collecting, 1);
+}
+
+/// A layer that programs the pages of a block in order moves those before the written one, in the service of the write itself.
+#[test]
+fn what_a_write_moves_is_garbage_collection() {
+    let requests = [
+        request(0, Operation::Write, 3, 1),
+        // It comes while the one before is served, and waits for both of its parts.
+        request(100 * MICROSECOND, Operation::Read, 9, 1),
+    ];
+    let pairs = [
+        "flash.dies=1",
+        "flash.blocks_per_plane=64",
+        "buffer.kind=nocache",
+        "ftl.kind=block",
+        "flash.summary_page=false",
+    ];
+    let all = all(&requests, &pairs);
+    let moves = 3 * (READ + PROGRAM);
+    let write = [("bus", BUS), ("die_gc", moves), ("flash", PROGRAM)];
+    assert_eq!(parts(&all[0]), write);
+    let read = [
+        ("bus", BUS),
+        ("die", PROGRAM),
+        ("die_gc", moves - (100 * MICROSECOND - BUS)),
+        ("flash", READ),
+    ];
+    assert_eq!(parts(&all[1]), read);
+}
+
+/// The page is read first, and the program waits for that.
+#[test]
+fn what_a_write_through_reads_and_programs_is_its_own() {
+    let mut part = request(10 * MILLISECOND, Operation::Write, 1, 1);
+    part.sectors = 4;
+    let requests = [request(0, Operation::Write, 1, 1), part];
+    let pairs = [&ONE_PAGE[..], &["device.vwc=off", "trace.align=rmw"]].concat();
+    let all = all(&requests, &pairs);
+    assert_eq!(parts(&all[0]), [("bus", BUS), ("flash", PROGRAM)]);
+    assert_eq!(
+        parts(&all[1]),
+        [("bus", BUS / 2), ("flash", READ + PROGRAM)]
+    );
+}
+
+/// A padded block: its missing pages are read, then all are programmed, and the write waits for the first program.
+#[test]
+fn padding_is_part_of_the_wait_for_a_slot() {
+    let pairs = [
+        "flash.dies=1",
+        "flash.blocks_per_plane=64",
+        "buffer.kind=bplru",
+        "buffer.capacity_bytes=4KiB",
+        "flash.summary_page=false",
+        "sim.precondition=none",
+    ];
+    let mut requests: Vec<_> = (0..8)
+        .map(|page| request(20 * page * MILLISECOND, Operation::Write, page, 1))
+        .collect();
+    requests.push(request(200 * MILLISECOND, Operation::Write, 3, 1));
+    requests.push(request(300 * MILLISECOND, Operation::Write, 100, 1));
+    let all = all(&requests, &pairs);
+    let last = all[9];
+    let split = parts(&last);
+    assert_eq!(split[0], ("bus", BUS));
+    // Page 3 is the fourth that is programmed, behind the seven reads.
+    assert_eq!(split[1..], [("slot", 7 * READ + 4 * PROGRAM)]);
+}
+
+fn sum(timed: &Timed, of: impl Fn(&Interval) -> u128) -> u128 {
+    timed.series.intervals.iter().map(of).sum()
+}
+
+/// However long a run is, its course has few intervals, and they hold all of it.
+#[test]
+fn the_course_is_bounded_and_complete() {
+    for (gap, count) in [
+        (1, 3000),
+        (977, 3000),
+        (13 * MILLISECOND, 3000),
+        (MILLISECOND << 20, 40),
+    ] {
+        let mut requests = stream(3, count, 600);
+        for (place, request) in requests.iter_mut().enumerate() {
+            request.arrival = 5 * MILLISECOND + place as u64 * gap;
+        }
+        let pairs = [
+            "flash.dies=2",
+            "flash.blocks_per_plane=64",
+            "buffer.kind=lru",
+            "buffer.capacity_bytes=64KiB",
+        ];
+        let config = config(&pairs, true).expect("a configuration");
+        let mut responses = Responses::default();
+        let result = simulate(&config, &requests, &mut responses);
+        let metric = |name: &str| {
+            result
+                .metrics
+                .get(name)
+                .map_or(0.0, |number| number.as_f64())
+        };
+        let explained = result.explained.as_ref().expect("explained");
+        let timed = timed(explained);
+        let series = &timed.series;
+        let what = format!("gap {gap}");
+        assert!((1..=1000).contains(&series.intervals.len()), "{what}");
+        assert_eq!(series.start, 5 * MILLISECOND, "{what}");
+        assert!(series.last_length <= series.length, "{what}");
+        let before = series.intervals.len() as u64 - 1;
+        let span = before * series.length + series.last_length;
+        let iops = count as f64 / (span as f64 / 1e10);
+        assert!(
+            (iops / metric("throughput.iops") - 1.0).abs() < 1e-9,
+            "{what}"
+        );
+        let completed = |of: &Interval| u128::from(of.responses[0].count + of.responses[1].count);
+        assert_eq!(
+            sum(timed, |of| u128::from(of.arrived)),
+            count as u128,
+            "{what}"
+        );
+        assert_eq!(sum(timed, completed), count as u128, "{what}");
+        let time = |of: &Interval| of.responses[0].sum + of.responses[1].sum;
+        let seen: u128 = responses.0.values().map(|time| u128::from(*time)).sum();
+        assert_eq!(sum(timed, time), seen, "{what}");
+        // Little's law, exactly: everybody who is outstanding for a tick waits for it.
+        assert_eq!(sum(timed, |of| of.levels[0]), seen, "{what}");
+        let count_of =
+            |of: &dyn Fn(&Interval) -> u64| sum(timed, |each| u128::from(of(each))) as f64;
+        let programs = count_of(&|of| of.tally.programs.iter().sum());
+        assert_eq!(programs, metric("flash.programs"), "{what}");
+        assert_eq!(
+            count_of(&|of| of.tally.erases.iter().sum()),
+            metric("flash.erases")
+        );
+        assert_eq!(count_of(&|of| of.gc_runs), metric("ftl.gc_runs"), "{what}");
+        assert_eq!(
+            count_of(&|of| of.destaged_pages),
+            metric("buffer.destaged_pages")
+        );
+        let gc = destage_base::time::to_ms(sum(timed, |of| u128::from(of.gc_time)) as u64);
+        assert!(
+            (gc - metric("ftl.gc_time_ms")).abs() < 1e-6 * gc.max(1.0),
+            "{what}: {gc}"
+        );
+        let busy = sum(timed, |of| {
+            of.busy.iter().map(|busy| u128::from(*busy)).sum()
+        });
+        let share = busy as f64 / 2.0 / span as f64;
+        let kept = metric("flash.utilization_mean");
+        assert!((share - kept).abs() < 1e-9, "{what}: {share} {kept}");
+        for of in &series.intervals {
+            assert!(of.busy.iter().all(|busy| *busy <= series.length), "{what}");
+        }
+        // Destages and wear are told whole.
+        let sizes = explained.destages.0.iter();
+        let (records, pages) = sizes.fold((0, 0), |(records, pages), (size, row)| {
+            (
+                records + row.records,
+                pages + u64::from(*size) * row.records,
+            )
+        });
+        assert_eq!(pages as f64, metric("buffer.destaged_pages"), "{what}");
+        assert_eq!(
+            u128::from(records),
+            sum(timed, |of| u128::from(of.destages)),
+            "{what}"
+        );
+        let erases: u64 = explained
+            .wear
+            .0
+            .iter()
+            .map(|(times, blocks)| u64::from(*times) * blocks)
+            .sum();
+        assert_eq!(erases as f64, metric("flash.erases"), "{what}");
+    }
+}
+
+/// A run without a clock has no responses to explain.
+#[test]
+fn an_op_count_run_has_sizes_and_wear() {
+    let requests = stream(3, 2000, 600);
+    let pairs = [
+        "flash.dies=2",
+        "flash.blocks_per_plane=64",
+        "buffer.kind=fab",
+        "buffer.capacity_bytes=64KiB",
+        "sim.costing=op_count",
+    ];
+    let (explained, _) = explained(&requests, &pairs);
+    assert_eq!(explained.timed, None);
+    assert!(explained.destages.0.keys().any(|pages| *pages > 1));
+    assert_eq!(explained.wear.0.values().sum::<u64>(), 128);
+}
+
+#[test]
+fn operations_are_told_apart() {
+    let requests = stream(5, 500, 200);
+    let pairs = ["flash.dies=2", "flash.blocks_per_plane=64"];
+    let (explained, _) = explained(&requests, &pairs);
+    for (operation, of) in OPERATIONS.iter().zip(&timed(&explained).responses) {
+        let count = requests
+            .iter()
+            .filter(|request| request.operation == *operation);
+        assert_eq!(of.spreading.all().requests, count.count() as u64);
+        assert_eq!(u64::from(of.max > 0), 1, "{operation:?}");
+    }
+}

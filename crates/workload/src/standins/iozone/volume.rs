@@ -1,0 +1,179 @@
+//! The volume that IOzone writes to, as NTFS has it: where files lie, when what they leave is free again, and metadata.
+
+use crate::files::Extent;
+use crate::files::space::Space;
+use std::collections::VecDeque;
+
+/// Sectors of a cluster, which is a page of the file system.
+pub(super) const CLUSTER: u64 = 8;
+/// Clusters for data: two of the largest file and some more, as a deleted file keeps its clusters for a while.
+const DATA: u64 = 300_000;
+/// The cluster where data begin. It is not at the start of a block, as no file system asks where blocks are.
+const FIRST_DATA: u64 = 80 * 64 + 12;
+/// Clusters of the volume.
+pub(super) const CLUSTERS: u64 = FIRST_DATA + DATA;
+/// The two restart pages of the log, written in turn, and its ring.
+const RESTART: u64 = 34;
+const LOG: u64 = 1040;
+const LOG_PAGES: u64 = 4000;
+/// What a checkpoint writes besides the log, by turns: a record of the file table, and pages of the bitmap and of
+/// indices with every third one.
+const CHECKPOINTS: [&[(u64, u64)]; 3] = [
+    &[(33, 1)],
+    &[(170, 1)],
+    &[(32, 1), (163, 1), (308, 1), (311, 2)],
+];
+/// The time from one checkpoint of NTFS to the next.
+const CHECKPOINT_MS: f64 = 5000.0;
+
+/// A write of so many sectors, and when it is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Write {
+    pub at_ms: f64,
+    pub sector: u64,
+    pub sectors: u64,
+}
+
+/// The volume, and what it has written that the trace has not yet given out.
+#[derive(Clone, Debug)]
+pub(super) struct Volume {
+    /// What time it is.
+    pub now_ms: f64,
+    writes: VecDeque<Write>,
+    space: Space,
+    file: Vec<Extent>,
+    /// What deleted files held: until the last checkpoint, and since.
+    left: [Vec<Extent>; 2],
+    checkpoints: usize,
+    next_checkpoint_ms: f64,
+    log_page: u64,
+    restart: u64,
+}
+
+impl Volume {
+    /// An empty one.
+    pub fn new(now_ms: f64) -> Self {
+        Self {
+            now_ms,
+            writes: VecDeque::new(),
+            space: Space::new(DATA),
+            file: Vec::new(),
+            left: [Vec::new(), Vec::new()],
+            checkpoints: 0,
+            next_checkpoint_ms: now_ms + CHECKPOINT_MS,
+            log_page: 0,
+            restart: 0,
+        }
+    }
+
+    pub fn pop(&mut self) -> Option<Write> {
+        self.writes.pop_front()
+    }
+
+    /// Makes the file anew, of so many sectors: in the first free clusters there are, in as many pieces as it takes.
+    pub fn make(&mut self, sectors: u64) {
+        self.remove();
+        let mut left = sectors / CLUSTER;
+        while left > 0 {
+            if let Some(extent) = self.space.take_run(0, left) {
+                left -= extent.pages;
+                self.file.push(extent);
+            } else {
+                // A full volume does not wait for its checkpoints; two of the largest file always fit.
+                self.release();
+                self.release();
+            }
+        }
+    }
+
+    /// Empties it: what waits to be written stays, and the time.
+    pub fn format(&mut self) {
+        let writes = std::mem::take(&mut self.writes);
+        *self = Self {
+            writes,
+            ..Self::new(self.now_ms)
+        };
+    }
+
+    /// Deletes the file. Its clusters are not taken again before the log no longer needs to undo that, which is at the
+    /// second checkpoint from now.
+    pub fn remove(&mut self) {
+        self.left[1].append(&mut self.file);
+    }
+
+    /// Writes sectors of the file, a request for each of its pieces.
+    pub fn write(&mut self, offset: u64, sectors: u64) {
+        self.check();
+        let (mut from, end, mut base) = (offset, offset + sectors, 0);
+        for extent in &self.file {
+            let behind = base + extent.pages * CLUSTER;
+            if (base..behind).contains(&from) && from < end {
+                let sectors = behind.min(end) - from;
+                self.writes.push_back(Write {
+                    at_ms: self.now_ms,
+                    sector: (FIRST_DATA + extent.first) * CLUSTER + from - base,
+                    sectors,
+                });
+                from += sectors;
+            }
+            base = behind;
+        }
+    }
+
+    /// A file that others have grows by a cluster, and stays.
+    pub fn grow_another(&mut self) {
+        if let Some(extent) = self.space.take_run(0, 1) {
+            self.write_pages(FIRST_DATA + extent.first, 1);
+        }
+    }
+
+    /// Ends a flush: what has become of the file goes to the log, then comes a restart page.
+    pub fn commit(&mut self, is_new: bool) {
+        self.check();
+        if is_new {
+            self.log();
+        }
+        self.restart();
+    }
+
+    /// The checkpoints that were due by now.
+    fn check(&mut self) {
+        while self.next_checkpoint_ms <= self.now_ms {
+            let now_ms = std::mem::replace(&mut self.now_ms, self.next_checkpoint_ms);
+            for (page, pages) in CHECKPOINTS[self.checkpoints % CHECKPOINTS.len()] {
+                self.write_pages(*page, *pages);
+            }
+            self.log();
+            self.restart();
+            self.release();
+            self.checkpoints += 1;
+            self.next_checkpoint_ms += CHECKPOINT_MS;
+            self.now_ms = now_ms;
+        }
+    }
+
+    fn release(&mut self) {
+        for extent in self.left[0].drain(..) {
+            self.space.release(extent.first, extent.pages);
+        }
+        self.left.swap(0, 1);
+    }
+
+    fn log(&mut self) {
+        self.write_pages(LOG + self.log_page, 1);
+        self.log_page = (self.log_page + 2) % LOG_PAGES;
+    }
+
+    fn restart(&mut self) {
+        self.write_pages(RESTART + self.restart, 1);
+        self.restart ^= 1;
+    }
+
+    fn write_pages(&mut self, page: u64, pages: u64) {
+        self.writes.push_back(Write {
+            at_ms: self.now_ms,
+            sector: page * CLUSTER,
+            sectors: pages * CLUSTER,
+        });
+    }
+}

@@ -1,0 +1,108 @@
+"""Studies on a cluster of Dask, which hands out parts and knows nothing of results: those are in the folder."""
+
+from __future__ import annotations
+
+import math
+import os
+import threading
+import uuid
+from typing import Any, NamedTuple
+
+from destage import _core, _results
+from destage._progress import Progress
+
+#: Runs of a part, at most: so many may wait behind one that takes long, and a part costs the scheduler about a millisecond.
+_RUNS = 64
+#: Parts for each thread of the cluster, at least, so that all end at about the same time.
+_PARTS = 8
+#: How often a part is handed out again though its workers died without having made a single run of it.
+_PATIENCE = 3
+
+
+class Task(NamedTuple):
+    """What a worker has to know of the study."""
+
+    version: str
+    path: str
+    results: str
+    pairs: list[str]
+    folder: str | None
+    is_full: bool
+    threads: int
+    #: Of one call, so that a worker reads anew what was changed between two.
+    call: str
+
+
+def study(client: Any, path: Any, results: Any, kept: tuple[list[str], Any, bool], threads: int) -> str:
+    """Makes the runs of a study that are missing, on the workers of `client`; what came of all, as JSON."""
+    distributed = _results.library("distributed", "client")
+    if not isinstance(client, distributed.Client):
+        raise _core.InputError(f"client: {client!r}: expected a distributed.Client")
+    pairs, folder, is_full = kept
+    # Workers have other folders to be in.
+    pairs = [name + "=" + os.path.abspath(file) for name, _, file in (pair.partition("=") for pair in pairs)]
+    folder = None if folder is None else os.path.abspath(folder)
+    task = Task(
+        _core.__version__, os.path.abspath(path), os.path.abspath(results), pairs, folder, is_full, threads or 1, uuid.uuid4().hex
+    )
+    prepared = _core.Study.prepare(task.path, task.results, pairs, folder, is_full)
+    prepared.keep_plan()
+    slots = sum(client.nthreads().values()) or 1
+    parts = min(prepared.runs, max(_PARTS * slots, math.ceil(prepared.runs / _RUNS)))
+    with Progress() as progress:
+        _hand_out(distributed, client, task, prepared, parts, progress)
+    return prepared.report()
+
+
+def _hand_out(distributed: Any, client: Any, task: Task, prepared: _core.Study, parts: int, progress: Progress) -> None:
+    def submit(index: int) -> Any:
+        name = f"destage-{task.call}-{index}-{uuid.uuid4().hex}"
+        return client.submit(part, task, index, parts, key=name, pure=False)
+
+    indices = {(future := submit(index)): index for index in range(1, parts + 1)}
+    # What a part lacked when its workers had died, and how often that was no less than before.
+    lacked: dict[int, int] = {}
+    in_vain: dict[int, int] = {}
+    done = 0
+    completed = distributed.as_completed(list(indices), loop=client.loop)
+    try:
+        for future in completed:
+            index = indices.pop(future)
+            error = future.exception()
+            if error is None:
+                done += future.result()[1]
+                if progress.tell is not None:
+                    progress.tell("runs", done, prepared.runs)
+                continue
+            if not isinstance(error, distributed.KilledWorker):
+                raise error
+            lacks = prepared.missing(index, parts)
+            in_vain[index] = in_vain.get(index, 0) + 1 if lacks >= lacked.get(index, lacks + 1) else 0
+            lacked[index] = lacks
+            if in_vain[index] >= _PATIENCE:
+                raise _core.Error(
+                    f"part {index} of {parts}: its workers died again and again, {lacks} of its runs are missing; "
+                    "expected them to live as long as one run takes (is there enough memory?)"
+                ) from error
+            again = submit(index)
+            indices[again] = index
+            completed.add(again)
+    finally:
+        # What has not begun does not begin; what has, ends and is kept.
+        client.cancel(list(indices))
+
+
+_lock = threading.Lock()
+_known: tuple[str, _core.Study] | None = None
+
+
+def part(task: Task, index: int, of: int) -> tuple[int, int]:
+    """What a worker does: the runs of one part that are missing; how many they were, and how many the part has."""
+    global _known
+    if task.version != _core.__version__:
+        raise _core.InputError(f"a worker has destage {_core.__version__}; expected {task.version}, as here")
+    with _lock:
+        if _known is None or _known[0] != task.call:
+            _known = task.call, _core.Study.prepare(task.path, task.results, task.pairs, task.folder, task.is_full)
+        study = _known[1]
+    return study.part(index, of, task.threads)

@@ -1,0 +1,398 @@
+"""Figures for papers, with matplotlib.
+
+    from destage import plot
+
+    plot.save(plot.over_size(results, metric="response.p99_ms"), "p99.pdf")
+
+Each function draws into `ax`, or into a figure of its own, and returns the figure. One style for all; equal results give equal
+files, byte for byte. docs/guides/figures.md shows them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from destage import _registries, _results
+from destage._core import InputError
+from destage._results import Curves, Result, Results, Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["curve", "latencies", "over_size", "save", "series", "style"]
+
+#: Millimetres in an inch.
+_INCH = 25.4
+#: Told apart by those who see colours in other ways too (Okabe and Ito), and in grey by their marks and dashes.
+_COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
+_MARKS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
+_DASHES = ["-", "--", "-.", ":"]
+#: By their numbers in `Result.responses`.
+_OPERATIONS = ["read", "write", "flush", "trim"]
+#: With more lines the legend stands beside the axes, in columns of so many.
+_INSIDE, _COLUMN = 4, 14
+#: Room for a column of it, in mm.
+_COLUMN_MM = 27
+_STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.labelsize": 8,
+    "axes.titlesize": 8,
+    "legend.fontsize": 7,
+    "legend.framealpha": 0.85,
+    "legend.edgecolor": "none",
+    "legend.borderpad": 0.2,
+    "legend.handlelength": 2.4,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#d9d9d9",
+    "grid.linewidth": 0.5,
+    "axes.linewidth": 0.6,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 3.5,
+    "figure.dpi": 150,
+    "savefig.dpi": 300,
+    # Text stays text, and names within the file do not depend on chance.
+    "svg.fonttype": "none",
+    "svg.hashsalt": "destage",
+    "pdf.fonttype": 42,
+}
+#: What a file would otherwise hold that changes from day to day, or with the version of matplotlib.
+_METADATA: dict[str, dict[str, Any]] = {
+    ".png": {"Software": None},
+    ".svg": {"Date": None, "Creator": None},
+    ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+
+
+_Arguments = ParamSpec("_Arguments")
+_Given = TypeVar("_Given")
+
+
+@contextlib.contextmanager
+def style() -> Iterator[None]:
+    """The style of these figures, for drawings of your own."""
+    _results.library("matplotlib", "destage.plot")
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        # Typed by the names that one version knows.
+        chosen: Any = matplotlib.rcParams
+        chosen.update(_STYLE)
+        yield
+
+
+def _styled(draw: Callable[_Arguments, _Given]) -> Callable[_Arguments, _Given]:
+    """`draw` in the style of all figures."""
+
+    @functools.wraps(draw)
+    def drawing(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Given:
+        with style():
+            return draw(*arguments, **named)
+
+    return drawing
+
+
+@_styled
+def over_size(
+    results: Results, *, metric: str = "response.mean_ms", ax: Axes | None = None, width_mm: float = 85
+) -> Figure:
+    """`metric` over the size of the buffer: a line for each scheme, and for each layer, trace and parameter that differs.
+
+    A scheme without a buffer is a level line. Runs that failed, and those in which the metric has no meaning, are left out.
+    """
+    runs = [run for run in results if metric in run.metrics and "buffer.capacity_bytes" in run.parameters]
+    if not runs:
+        raise InputError(f"metric: {metric!r} is in none of {len(results)} runs; expected a name from `destage list metrics`")
+    lines: dict[str, dict[int, list[float]]] = {}
+    for run, name in zip(runs, _names(runs), strict=True):
+        size = int(run.parameters["buffer.capacity_bytes"])
+        lines.setdefault(name, {}).setdefault(size, []).append(run.metrics[metric])
+    # Seeds of a study are one point, their mean.
+    means = {name: {size: sum(of) / len(of) for size, of in sorted(sizes.items())} for name, sizes in lines.items()}
+    unbuffered = {name for run, name in zip(runs, _names(runs), strict=True) if "buffer.write_hits" not in run.metrics}
+    return _over_size(means, unbuffered, metric, ax, width_mm)
+
+
+@_styled
+def curve(
+    curves: Curves, *, metric: str = "buffer.write_hits", ax: Axes | None = None, width_mm: float = 85
+) -> Figure:
+    """`metric` over the size of the buffer: a line for each scheme of `destage.curve`. What was sampled has its interval."""
+    lines: dict[str, dict[int, float]] = {}
+    spans: dict[str, dict[int, tuple[float, float]]] = {}
+    for of in curves.curves:
+        for point in of["points"]:
+            value = point.get(metric)
+            if isinstance(value, Mapping):
+                spans.setdefault(of["buffer"], {})[point["bytes"]] = (value["low"], value["high"])
+                value = value["estimate"]
+            if value is not None:
+                lines.setdefault(of["buffer"], {})[point["bytes"]] = value
+    if not lines:
+        raise InputError(f"metric: {metric!r} is in no curve; expected a name from `destage list metrics`")
+    figure = _over_size(lines, set(), metric, ax, width_mm)
+    axes = ax or figure.axes[0]
+    for number, name in enumerate(lines):
+        if name in spans:
+            sizes = sorted(spans[name])
+            low, high = zip(*(spans[name][size] for size in sizes), strict=True)
+            axes.fill_between(sizes, low, high, color=_COLOURS[number % len(_COLOURS)], alpha=0.2, linewidth=0)
+    return figure
+
+
+@_styled
+def latencies(
+    results: Result | Mapping[str, Result],
+    *,
+    operation: str | None = None,
+    ax: Axes | None = None,
+    width_mm: float = 85,
+) -> Figure:
+    """Which share of requests took how long or longer, both on logarithmic axes, so that p99 and p99.9 can be read off.
+
+    Results, one or several by name, are of `simulate(..., responses=True)`. `operation` is read, write, flush or trim; None is
+    all. What was never answered is left out.
+    """
+    curves = {name: _shares(name, result, operation) for name, result in _several(results).items()}
+    figure, axes = _axes(ax, width_mm, len(curves))
+    for number, (name, (times, shares, _)) in enumerate(curves.items()):
+        axes.plot(times, shares, drawstyle="steps-pre", label=name, **_look(number, marks=False))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_ylim(0.5 / max(count for _, _, count in curves.values()), 1.2)
+    axes.set_xlabel("response time (ms)")
+    axes.set_ylabel("share this slow or slower")
+    _legend(axes, len(curves))
+    return figure
+
+
+def _shares(name: str, result: Result, operation: str | None) -> tuple[list[float], list[float], int]:
+    """Response times, ascending; the share of requests that took so long or longer; how many requests there are."""
+    if operation is not None and operation not in _OPERATIONS:
+        raise InputError(f"operation: {operation!r}: expected one of {', '.join(_OPERATIONS)}, or None")
+    counts: dict[float, int] = {}
+    if result.responses is not None:
+        known = result.responses["response_ms"]
+        if operation is not None:
+            known = known[result.responses["op"] == _OPERATIONS.index(operation)]
+        for time in known[known == known].tolist():
+            counts[time] = counts.get(time, 0) + 1
+    else:
+        raise InputError(f"{name}: no responses were kept; expected simulate(..., responses=True)")
+    if not counts:
+        raise InputError(f"{name}: no {operation or 'request'} was answered")
+    times, count = sorted(counts), sum(counts.values())
+    shares, left = [], count
+    for time in times:
+        shares.append(left / count)
+        left -= counts[time]
+    return times, shares, count
+
+
+@_styled
+def series(
+    result: Result, *, names: Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
+) -> Figure:
+    """What the scheme learnt, at the ends of its own periods, of `simulate(..., series=True)`: a panel for each of `names`."""
+    of = result.series
+    if of is None:
+        raise InputError("series: none was kept; expected simulate(..., series=True)")
+    ends = next((values for name, values in of.items() if name.endswith(".period_end")), None)
+    if ends is None:
+        raise InputError(f"series: {result.parameters['buffer.kind']} learns nothing; expected a scheme that does, such as bpac")
+    chosen = [name for name in of if not name.endswith(".period_end")] if names is None else list(names)
+    return _stacked("names", of, chosen, ends, "page writes", ax, width_mm)
+
+
+def _stacked(
+    argument: str,
+    of: Mapping[str, Sequence[float | None]],
+    chosen: list[str],
+    places: Sequence[float],
+    along: str,
+    ax: Axes | None,
+    width_mm: float,
+) -> Figure:
+    """A panel for each of the `chosen`, one above the other."""
+    from matplotlib import ticker
+
+    unknown = [name for name in chosen if name not in of]
+    if unknown or not chosen:
+        raise InputError(f"{argument}: {unknown[0] if unknown else 'none'!r}: expected some of {', '.join(of)}")
+    if ax is not None and len(chosen) > 1:
+        raise InputError(f"ax: {len(chosen)} panels; expected {argument} with one name, or no ax")
+    figure, panels = _panels(ax, width_mm, len(chosen))
+    for axes, name in zip(panels, chosen, strict=True):
+        values = [math.nan if value is None else value for value in of[name]]
+        axes.plot(places[: len(values)], values, **_look(0, marks=len(values) <= 32))
+        known = [value for value in values if not math.isnan(value)] or [0]
+        axes.set_ylim(min(0, 1.05 * min(known)), 1.05 * max(known) or 1)
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(5))
+        axes.yaxis.set_major_locator(ticker.MaxNLocator(4))
+        axes.set_ylabel(_label(name.removeprefix("scheme.")).replace(" (", "\n("))
+        axes.set_xlabel(along)
+        axes.label_outer()
+    figure.align_ylabels()
+    return figure
+
+
+def _several(results: Result | Mapping[str, Result]) -> Mapping[str, Result]:
+    """Results by name; one alone has the name of its scheme."""
+    named = {str(results.parameters["buffer.kind"]): results} if isinstance(results, Result) else results
+    if not named:
+        raise InputError("results: none; expected at least one")
+    return named
+
+
+def save(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Writes `figure` to a file by its ending: .png (300 dpi), .svg or .pdf. The file appears whole or not at all."""
+    name = os.fspath(path)
+    ending = os.path.splitext(name)[1].lower()
+    if ending not in _METADATA:
+        raise InputError(f"{name}: ending {ending!r}; expected .png, .svg or .pdf")
+    unfinished = f"{name}.{os.getpid()}.part"
+    try:
+        with style():
+            figure.savefig(unfinished, format=ending[1:], metadata=_METADATA[ending])
+        os.replace(unfinished, name)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(unfinished)
+
+
+def _axes(ax: Axes | None, width_mm: float, lines: int) -> tuple[Figure, Axes]:
+    """The axes to draw so many lines into, and their figure."""
+    if ax is not None:
+        figure = ax.get_figure(root=True)
+        if figure is None:
+            raise InputError("ax: axes of no figure; expected axes of a figure")
+        return figure, ax
+    beside = 0 if lines <= _INSIDE else math.ceil(lines / _COLUMN) * _COLUMN_MM
+    return (figure := _figure(width_mm + beside, 0.68 * width_mm)), figure.add_subplot()
+
+
+def _panels(ax: Axes | None, width_mm: float, panels: int) -> tuple[Figure, list[Axes]]:
+    """Axes one above the other, with one axis along them all."""
+    if ax is not None:
+        figure, axes = _axes(ax, width_mm, 1)
+        return figure, [axes]
+    figure = _figure(width_mm, width_mm * (0.15 + 0.25 * panels))
+    return figure, list(figure.subplots(panels, sharex=True, squeeze=False)[:, 0])
+
+
+def _figure(width_mm: float, height_mm: float) -> Figure:
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width_mm / _INCH, height_mm / _INCH), layout="constrained")
+
+
+def _look(number: int, *, marks: bool = True) -> dict[str, Any]:
+    """The look of line `number`."""
+    look = {
+        "color": _COLOURS[number % len(_COLOURS)],
+        "linestyle": _DASHES[number // len(_COLOURS) % len(_DASHES)],
+    }
+    return look | ({"marker": _MARKS[number % len(_MARKS)]} if marks else {})
+
+
+def _legend(axes: Axes, lines: int) -> None:
+    if lines > _INSIDE:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.02), ncols=math.ceil(lines / _COLUMN))
+    elif lines > 1:
+        axes.legend()
+
+
+def _over_size(
+    lines: Mapping[str, Mapping[int, float]], unbuffered: set[str], metric: str, ax: Axes | None, width_mm: float
+) -> Figure:
+    figure, axes = _axes(ax, width_mm, len(lines))
+    for number, (name, points) in enumerate(lines.items()):
+        if name in unbuffered:
+            axes.axhline(next(iter(points.values())), label=name, **_look(number, marks=False))
+        else:
+            axes.plot(list(points), list(points.values()), label=name, **_look(number, marks=len(points) <= 32))
+    sizes = sorted({size for name, points in lines.items() if name not in unbuffered for size in points})
+    if sizes:
+        axes.set_xscale("log", base=2)
+        step = math.ceil(len(sizes) / 6)
+        axes.set_xticks(sizes[::step], [_size(size) for size in sizes[::step]])
+        axes.minorticks_off()
+    axes.set_xlabel("buffer")
+    axes.set_ylabel(_label(metric))
+    values = [value for points in lines.values() for value in points.values()]
+    # What spans more than two decades would else hide in a line at the bottom.
+    if 0 < min(values) and max(values) > 100 * min(values):
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(0, 1.05 * max(values) or 1)
+    _legend(axes, len(lines))
+    return figure
+
+
+def _names(runs: Sequence[Run]) -> list[str]:
+    """What tells runs apart besides the size: the scheme, and whatever else differs between runs of the same scheme."""
+
+    def facts(run: Run) -> dict[str, str]:
+        of = {name: str(value) for name, value in run.parameters.items() if name not in _NOT_TOLD}
+        return {**of, "trace": run.trace}
+
+    all_facts = [facts(run) for run in runs]
+    values: dict[tuple[str, str], set[str]] = {}
+    for of in all_facts:
+        for name, value in of.items():
+            values.setdefault((of.get("buffer.kind", ""), name), set()).add(value)
+
+    def told(of: dict[str, str]) -> str:
+        kind = of.get("buffer.kind", "")
+        others = [
+            value if name in ("trace", "ftl.kind") else f"{name.split('.')[-1]}={value}"
+            for name, value in of.items()
+            if name != "buffer.kind" and len(values[kind, name]) > 1
+        ]
+        return ", ".join([kind, *others])
+
+    return [told(of) for of in all_facts]
+
+
+#: What does not tell runs apart: the axis, and seeds, over which a mean is taken.
+_NOT_TOLD = {"buffer.capacity_bytes", "sim.seed"}
+
+
+def _size(size: int) -> str:
+    """A size as it is typed."""
+    for unit, name in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit:
+            return f"{size / unit:.4g} {name}"
+    return f"{size} B"
+
+
+def _label(metric: str) -> str:
+    """The words of a metric's name, with its unit."""
+    unit = _unit(metric)
+    ending = {"MB/s": ".mb_per_s", "1/s": "_per_s"}.get(unit, f"_{unit}")
+    return _words(metric.removesuffix(ending)) + (f" ({unit})" if unit else "")
+
+
+def _unit(metric: str) -> str:
+    row = _registries.metrics().get(metric)
+    if row is None:
+        # A row with a star stands for several.
+        return "ms" if metric.endswith("_ms") else ""
+    return str(row.fields["unit"])
+
+
+def _words(name: str) -> str:
+    words = name.replace(".", " ").replace("_", " ")
+    return words.replace("waf ", "write amplification, ", 1) if words.startswith("waf ") else words

@@ -1,0 +1,188 @@
+"""The page that shows a device work, opened in a browser: what it shows is what was recorded.
+
+Pictures of the pages are left in target/watch. The browser is Debian's chromium (`make tools`).
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import destage
+import pytest
+from conftest import ROOT, command
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which make tools installs")
+
+SETTINGS = {"flash.pages_per_block": 16, "flash.summary_page": False}
+MIXED = {"requests": 500, "footprint_pages": 2048, "random_pages": 256, "max_pages": 4}
+BURSTS = {"requests": 400, "footprint_pages": 256, "burst_requests": 40, "mean_pause_ms": 30, "mean_interarrival_ms": 0.3}
+# Scheme, layer, dies, workload, and the button that leads to what is worth a picture.
+SCENES: dict[str, tuple[str, str, int, str, dict[str, Any], str]] = {
+    "lru": ("lru", "page", 4, "mixed", MIXED, "worst"),
+    "bplru": ("bplru", "bast", 2, "mixed", MIXED, "merge"),
+    "bpac": ("bpac:bpac_period=200", "bast", 2, "mixed", MIXED, "eviction"),
+    "epo": ("epo", "page", 8, "mixed", MIXED, "eviction"),
+    "apu-lru": ("apu-lru:ways=4", "page", 4, "bursts", BURSTS, "idle"),
+    "lar": ("lar", "page", 2, "mixed", MIXED, "eviction"),
+}
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+class Opened:
+    """A page, and what it shows."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+
+    def index(self) -> int:
+        return self.page.evaluate("player.index")
+
+    def squares(self) -> int:
+        return self.page.locator("#lists .page").count()
+
+    def resident(self) -> int:
+        return self.page.evaluate("events[player.index].resident")
+
+    def shown(self) -> list[str]:
+        """Everything that is drawn of the buffer, its words and what is on its way; not what has just been marked."""
+        pieces = [self.page.inner_html(f"#{name}") for name in ["lists", "records", "story", "request", "counts", "fill"]]
+        return [piece.replace(" about", "") for piece in pieces]
+
+    def click(self, name: str) -> None:
+        self.page.click(f"#{name}")
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
+    """Opens the page of a scene. What goes wrong in it fails the test."""
+    contexts, wrong = [], []
+
+    def open_one(scene: str, **how: Any) -> Opened:
+        buffer, ftl, dies, workload, parameters, _ = SCENES[scene]
+        file = tmp_path / f"{scene}.html"
+        destage.simulate(
+            destage.Workload(workload, **parameters), buffer=buffer, size="256KiB", ftl=ftl,
+            settings={**SETTINGS, "flash.dies": dies}, watch=file,
+        )  # fmt: skip
+        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **how}))
+        page = contexts[-1].new_page()
+        page.on("console", lambda message: wrong.append(message.text))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("request", lambda request: request.url.startswith(("file:", "data:")) or wrong.append(request.url))
+        page.goto(file.as_uri())
+        return Opened(page)
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert not wrong
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_square_is_a_resident_page_and_going_back_restores_all(scene: str, opened: Callable[..., Opened]) -> None:
+    shows = opened(scene)
+    last = shows.page.evaluate("last")
+    for index in [0, 1, last // 3, last // 2, last]:
+        shows.page.evaluate(f"go({index})")
+        assert shows.squares() == shows.resident() == len(set(shows.page.evaluate("[...document.querySelectorAll('#lists .page')].map((page) => page.dataset.page)")))
+    shows.page.evaluate(f"go({last // 2})")
+    before = shows.shown()
+    for _ in range(130):
+        shows.page.keyboard.press("ArrowRight")
+    assert shows.index() == last // 2 + 130
+    assert shows.shown() != before
+    for _ in range(130):
+        shows.page.keyboard.press("ArrowLeft")
+    assert shows.shown() == before
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_pictures(scene: str, opened: Callable[..., Opened]) -> None:
+    folder = ROOT / "target" / "watch"
+    folder.mkdir(parents=True, exist_ok=True)
+    shows = opened(scene)
+    shows.page.evaluate("go(Math.floor(last / 3))")
+    shows.click(SCENES[scene][-1])
+    shows.page.wait_for_timeout(500)
+    shows.page.screenshot(path=folder / f"{scene}.png", full_page=True)
+    assert shows.page.inner_text("#story")
+
+
+def test_play_advances_and_stops(opened: Callable[..., Opened]) -> None:
+    shows = opened("lru")
+    shows.page.select_option("#speed", "60")
+    shows.page.keyboard.press("Space")
+    shows.page.wait_for_function("player.index >= 10")
+    shows.page.keyboard.press("Space")
+    stopped = shows.index()
+    shows.page.wait_for_timeout(200)
+    assert shows.index() == stopped
+    assert shows.page.inner_text("#position").startswith(f"event {stopped} of ")
+
+
+def test_jumps_go_where_they_say(opened: Callable[..., Opened]) -> None:
+    shows = opened("bplru")
+    shows.click("worst")
+    longest = shows.page.evaluate("Math.max(...recording.requests.map((request) => request[4] ?? 0))")
+    event = shows.page.evaluate("events[player.index].kind")
+    response = shows.page.evaluate("requests[events[player.index].request].response")
+    assert (event, response) == ("arrival", longest)
+    shows.page.keyboard.press("Home")
+    shows.click("eviction")
+    assert shows.page.evaluate("[events[player.index].kind, events[player.index].of.cause]") == ["destage", "evict"]
+    assert shows.page.locator(".record.new .out.leaving").count() == shows.page.evaluate("events[player.index].of.pages.length")
+    shows.click("merge")
+    assert "merge of block" in shows.page.inner_text("#story")
+    here = shows.index()
+    shows.click("collection")
+    assert shows.index() == here
+    assert "no garbage collection" in shows.page.inner_text("#story")
+    shows.page.keyboard.press("Shift+ArrowRight")
+    assert shows.page.evaluate("events[player.index].kind") == "arrival"
+    shows.page.fill("#slider", "40")
+    assert shows.index() == 40
+
+
+def test_counters_end_at_the_metrics(opened: Callable[..., Opened]) -> None:
+    shows = opened("bplru")
+    _, ftl, dies, workload, parameters, _ = SCENES["bplru"]
+    result = destage.simulate(destage.Workload(workload, **parameters), buffer="bplru", size="256KiB", ftl=ftl, settings={**SETTINGS, "flash.dies": dies})
+    counts = shows.page.evaluate("counts.at(-1)")
+    for name, metric in [
+        ("writeHits", "buffer.write_hits"), ("readHits", "buffer.read_hits"), ("pages", "buffer.destaged_pages"),
+        ("padReads", "buffer.pad_reads"), ("padFills", "buffer.pad_fills"), ("erases", "flash.erases"), ("switch", "ftl.merges.switch"),
+    ]:  # fmt: skip
+        assert counts[name] == result.metrics[metric], name
+
+
+def test_a_phone_in_the_dark(opened: Callable[..., Opened]) -> None:
+    shows = opened("bplru", viewport={"width": 390, "height": 844}, color_scheme="dark", device_scale_factor=2)
+    shows.click("eviction")
+    assert shows.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    shows.page.wait_for_timeout(500)
+    shows.page.screenshot(path=ROOT / "target" / "watch" / "phone.png", full_page=True)
+
+
+def test_the_command_line_writes_the_same_page(tmp_path: Path) -> None:
+    one, other = tmp_path / "one.html", tmp_path / "other.html"
+    command("run", "--workload", "mixed:requests=200", "--buffer", "bplru", "--size", "256KiB", "--ftl", "page", "--watch", one)
+    destage.simulate(destage.Workload("mixed", requests=200), buffer="bplru", size="256KiB", ftl="page", watch=other)
+    assert one.read_text() == other.read_text()
+
+
+def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(destage.InputError, match="cannot be written"):
+        destage.simulate(destage.Workload("mixed", requests=20), size="256KiB", watch=tmp_path / "no" / "page.html")

@@ -1,0 +1,168 @@
+//! Dies that share channels: closed forms to the tick, and the same results where sharing changes nothing.
+
+use destage_base::Ticks;
+use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS, TICKS_PER_US};
+use destage_tests::{Responses, run_reference};
+use destage_trace::{Operation, Request};
+use destage_workload::find;
+
+/// 4 KiB requests of one page, one after the other or together: when, which page, what.
+fn requests(of: &[(Ticks, u64, Operation)]) -> Vec<Request> {
+    of.iter()
+        .zip(1..)
+        .map(|((arrival, page, operation), line)| Request {
+            arrival: *arrival,
+            sector: page * 8,
+            sectors: 8,
+            operation: *operation,
+            line,
+            volume: 0,
+            fua: false,
+            stream: 0,
+        })
+        .collect()
+}
+
+/// Responses in nanoseconds of `requests` to a device of four dies without a buffer: 40 us read, 200 us program, 10 us a page on
+/// the channel, no time on the host's bus.
+fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
+    let device = [
+        "flash.dies=4",
+        "flash.planes_per_die=1",
+        "flash.blocks_per_plane=16",
+        "flash.read_us=40",
+        "flash.program_us=200",
+        "flash.transfer_ns_per_byte=2.44140625",
+        "flash.spare_bytes_per_sector=0",
+        "flash.parallel_units=1",
+        "host.bus_ns_per_sector=0",
+        "host.queue_depth=64",
+        "sim.clock=exact",
+    ];
+    let pairs: Vec<String> = device
+        .iter()
+        .chain(pairs)
+        .map(|pair| (*pair).to_owned())
+        .collect();
+    let mut seen = Responses::default();
+    run_reference(&pairs, requests, &mut seen);
+    let ticks = seen.by_index.into_iter();
+    ticks
+        .map(|ticks| ticks.expect("a request that completed") / TICKS_PER_NS)
+        .collect()
+}
+
+const US: Ticks = TICKS_PER_US;
+
+#[test]
+fn writes_to_two_dies_of_a_channel_follow_each_other_onto_it() {
+    let both = requests(&[(0, 0, Operation::Write), (0, 1, Operation::Write)]);
+    assert_eq!(responses(&[], &both), [210_000, 210_000]);
+    assert_eq!(responses(&["flash.channels=4"], &both), [210_000, 210_000]);
+    assert_eq!(responses(&["flash.channels=1"], &both), [210_000, 220_000]);
+    // Pages 0 and 2 are on dies 0 and 2, which share the first of two channels; page 1 is on the other.
+    let three = requests(&[
+        (0, 0, Operation::Write),
+        (0, 1, Operation::Write),
+        (0, 2, Operation::Write),
+    ]);
+    let two = responses(&["flash.channels=2"], &three);
+    assert_eq!(two, [210_000, 210_000, 220_000]);
+    let with_commands = responses(&["flash.channels=2", "flash.command_ns=1000"], &three);
+    assert_eq!(with_commands, [211_000, 211_000, 222_000]);
+}
+
+#[test]
+fn a_read_books_the_channel_for_later_and_a_write_goes_before() {
+    let pages = requests(&[
+        (0, 0, Operation::Write),
+        (0, 1, Operation::Write),
+        (500 * US, 0, Operation::Read),
+        (501 * US, 1, Operation::Write),
+    ]);
+    // The read's data are on the channel from 540 to 550 us, those of the write from 501 to 511.
+    let shared = responses(&["flash.channels=1"], &pages);
+    assert_eq!(shared[2..], [50_000, 210_000]);
+    // Ten microseconds before the read's data, a write's do not fit any more.
+    let mut late = pages.clone();
+    late[3].arrival = 535 * US;
+    assert_eq!(responses(&["flash.channels=1"], &late)[3], 15_000 + 210_000);
+    assert_eq!(responses(&[], &late)[3], 210_000);
+}
+
+#[test]
+fn status_and_command_belong_to_a_read_and_not_to_a_program() {
+    let one = requests(&[(0, 0, Operation::Write), (TICKS_PER_MS, 0, Operation::Read)]);
+    let pairs = ["flash.command_ns=1000", "flash.status_ns=200"];
+    assert_eq!(responses(&pairs, &one), [211_000, 51_200]);
+}
+
+#[test]
+fn programs_and_reads_take_what_the_type_of_their_page_takes() {
+    let of_three = "flash.program_factors=0.5/1/2";
+    // One die, so that page after page of a block is written; each waits for the one before.
+    let writes: Vec<_> = (0..14)
+        .map(|page| (page * TICKS_PER_MS, page, Operation::Write))
+        .collect();
+    let mut all = requests(&writes);
+    let types = [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2];
+    let times = types.map(|page_type| 10_000 + [100_000, 200_000, 400_000][page_type]);
+    assert_eq!(responses(&["flash.dies=1", of_three], &all), times);
+    // Of two types, pages take turns; reads have factors of their own.
+    all.truncate(2);
+    all.extend(requests(&[
+        (20 * TICKS_PER_MS, 0, Operation::Read),
+        (21 * TICKS_PER_MS, 1, Operation::Read),
+    ]));
+    let two = ["flash.dies=1", "flash.read_factors=1/1.5"];
+    assert_eq!(responses(&two, &all), [210_000, 210_000, 50_000, 70_000]);
+}
+
+#[test]
+fn a_channel_for_each_die_is_the_default() {
+    let uniform = find("uniform").expect("the uniform workload");
+    let mut values = destage_base::parameter::Values::defaults(uniform.parameters);
+    for (name, text) in [
+        ("requests", "6000"),
+        ("footprint_pages", "1500"),
+        ("write_percent", "70"),
+        ("max_pages", "8"),
+    ] {
+        let row = uniform.parameters.iter().find(|row| row.name == name);
+        let row = row.expect("a parameter");
+        values.set(row.name, row.read(text).expect("a value"));
+    }
+    for buffer in ["nocache", "lru", "bplru"] {
+        for layer in ["page", "bast", "dftl"] {
+            let requests: Vec<Request> = (uniform.make)(&values, 7)
+                .unwrap_or_else(|error| panic!("{error}"))
+                .collect();
+            let mut pairs = vec![
+                "flash.dies=4".to_owned(),
+                "flash.planes_per_die=1".to_owned(),
+                "flash.blocks_per_plane=64".to_owned(),
+                "flash.pages_per_block=8".to_owned(),
+                "flash.parallel_units=1".to_owned(),
+                "flash.wearout=ignore".to_owned(),
+                "sim.run_out=true".to_owned(),
+                "sim.window=complete".to_owned(),
+                "buffer.capacity_bytes=256KiB".to_owned(),
+                "sim.clock=exact".to_owned(),
+                format!("buffer.kind={buffer}"),
+                format!("ftl.kind={layer}"),
+            ];
+            let mut alone = Responses::default();
+            let before = run_reference(&pairs, &requests, &mut alone);
+            pairs.push("flash.channels=4".to_owned());
+            let mut shared = Responses::default();
+            let after = run_reference(&pairs, &requests, &mut shared);
+            assert_eq!(alone.by_index, shared.by_index, "{buffer} over {layer}");
+            let (before, after) = (before.metrics, after.metrics);
+            assert_eq!(
+                format!("{before:?}"),
+                format!("{after:?}"),
+                "{buffer} over {layer}"
+            );
+        }
+    }
+}

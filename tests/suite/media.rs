@@ -1,0 +1,197 @@
+//! Shared channels: FEMU's published examples and random streams, to the nanosecond.
+
+use std::collections::BTreeMap;
+
+use destage_base::Ticks;
+use destage_base::time::TICKS_PER_NS;
+use destage_flash::Kind;
+use destage_flash::media::{
+    BusTimes, Cells, Command, Copyback, Gate, Media, MediaConfig, PlaneGaps, Target, Tiers,
+};
+#[cfg(test)]
+use destage_tests::outside;
+
+/// Keys of a stream, or columns of a line, by name.
+type Named<'a> = BTreeMap<&'a str, &'a str>;
+
+fn number(named: &Named<'_>, key: &str) -> u64 {
+    let text = named.get(key).copied().unwrap_or("0");
+    text.parse()
+        .unwrap_or_else(|_| panic!("{key}={text} is no whole number"))
+}
+
+fn ticks(named: &Named<'_>, key: &str) -> Ticks {
+    number(named, key) * TICKS_PER_NS
+}
+
+/// Numbers with `/` between them.
+fn numbers(text: &str) -> impl Iterator<Item = u64> + '_ {
+    text.split('/').map(move |part| {
+        part.parse()
+            .unwrap_or_else(|_| panic!("{text} is not made of whole numbers"))
+    })
+}
+
+/// The media that the head of a stream describes.
+fn media(keys: &Named<'_>) -> MediaConfig {
+    let times = |key| -> Vec<Ticks> { numbers(keys[key]).map(|ns| ns * TICKS_PER_NS).collect() };
+    let mut program = times("program_ns");
+    if let Some(factors) = keys.get("program_permille") {
+        let single = number(keys, "program_ns");
+        program = numbers(factors)
+            .map(|factor| single * factor / 1000 * TICKS_PER_NS)
+            .collect();
+    }
+    let is_on = |key| number(keys, key) == 1;
+    MediaConfig {
+        channels: number(keys, "channels") as u32,
+        dies_per_channel: number(keys, "luns") as u32,
+        planes: number(keys, "planes") as u32,
+        gate: match keys["gate"] {
+            "lun" => Gate::Die,
+            "plane" => Gate::Plane,
+            _ => Gate::Both,
+        },
+        cells: Cells {
+            read: times("read_ns"),
+            program,
+            erase: ticks(keys, "erase_ns"),
+            tiers: Tiers {
+                step: ticks(keys, "ecc_step_ns"),
+                erases: number(keys, "ecc_pe_per_tier") as u32,
+                age_s: number(keys, "ecc_age_per_tier_s"),
+                most: number(keys, "ecc_max_tiers"),
+            },
+        },
+        bus: is_on("bus").then(|| BusTimes {
+            command: ticks(keys, "cmd_ns"),
+            status: ticks(keys, "status_ns"),
+        }),
+        suspend: is_on("suspend").then(|| ticks(keys, "tsusp_ns")),
+        gaps: PlaneGaps {
+            read: ticks(keys, "plane_gap_read_ns"),
+            program: ticks(keys, "plane_gap_program_ns"),
+            erase: ticks(keys, "plane_gap_erase_ns"),
+        },
+        cache_read: is_on("cache_read").then(|| ticks(keys, "trcbsy_ns")),
+    }
+}
+
+/// Completion, array and channel of the operation on a line, in nanoseconds.
+fn answer(media: &mut Media, keys: &Named<'_>, line: &Named<'_>) -> [u64; 3] {
+    let luns = number(keys, "luns");
+    let die = |lun| (number(line, "ch") * luns + number(line, lun)) as u32;
+    let wear: Vec<u64> = numbers(line["pe_cycles"]).collect();
+    let planes = numbers(line["planes"]).enumerate();
+    let targets: Vec<Target> = planes
+        .map(|(index, plane)| Target {
+            plane: plane as u32,
+            erases: wear[index.min(wear.len() - 1)] as u32,
+        })
+        .collect();
+    let page_type = number(line, "page_type") as u32;
+    let age_s = number(line, "age_s");
+    let now = ticks(line, "t_ns");
+    let answer = if line["op"] == "C" {
+        let to = Target {
+            plane: number(line, "dst_plane") as u32,
+            erases: 0,
+        };
+        media.copy_back(
+            now,
+            &Copyback {
+                from: (die("lun"), targets[0]),
+                to: (die("dst_lun"), to),
+                page_type,
+                age_s,
+            },
+        )
+    } else {
+        let kind = match line["op"].trim_start_matches('M') {
+            "R" => Kind::Read,
+            "P" => Kind::Program,
+            _ => Kind::Erase,
+        };
+        media.operate(
+            now,
+            &Command {
+                kind,
+                die: die("lun"),
+                targets: &targets,
+                page_type,
+                age_s,
+                data: Some(ticks(keys, "data_ns")),
+            },
+        )
+    };
+    let channel = media.channel_held_until(die("lun"));
+    [answer.done, answer.array_free, channel].map(|ticks| ticks / TICKS_PER_NS)
+}
+
+/// Operations of `text`, those whose three answers are equal, and the first that are not.
+fn compare(text: &str) -> (usize, usize, Vec<String>) {
+    let mut lines = text.lines();
+    let columns: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let (mut all, mut equal, mut wrong) = (0, 0, Vec::new());
+    let mut keys = Named::new();
+    let mut stream = None;
+    for line in lines {
+        if let Some(head) = line.strip_prefix("# ") {
+            keys = head
+                .split(' ')
+                .filter_map(|key| key.split_once('='))
+                .collect();
+            stream = Some(Media::new(media(&keys)));
+            continue;
+        }
+        let named: Named<'_> = columns.iter().copied().zip(line.split(',')).collect();
+        let expected = ["done_ns", "array_free_ns", "bus_free_ns"].map(|key| number(&named, key));
+        let ours = answer(stream.as_mut().expect("a stream"), &keys, &named);
+        all += 1;
+        if ours == expected {
+            equal += 1;
+        } else if wrong.len() < 5 {
+            wrong.push(format!("{} {line}: {ours:?}", keys["stream"]));
+        }
+    }
+    (all, equal, wrong)
+}
+
+#[test]
+fn published_examples() {
+    let bus = "# stream=example channels=2 luns=2 planes=1 gate=lun read_ns=40000 program_ns=200000 erase_ns=2000000 bus=1 cmd_ns=1000 data_ns=10000";
+    let columns =
+        "i,t_ns,op,ch,lun,planes,page_type,pe_cycles,age_s,done_ns,array_free_ns,bus_free_ns";
+    let without = "0,0,P,0,0,0,0,0,0,211000,211000,11000\n\
+        1,0,R,0,1,0,0,0,0,62000,52000,12000\n\
+        2,0,R,0,0,0,0,0,0,261000,251000,13000\n\
+        3,0,R,1,0,0,0,0,0,51000,41000,1000";
+    let with = without.replace("261000,251000", "72000,256000");
+    let one = "# stream=one channels=1 luns=1 planes=1 gate=lun read_ns=40000 program_ns=200000 erase_ns=2000000 suspend=1 tsusp_ns=5000\n\
+        0,0,P,0,0,0,0,0,0,200000,200000,0\n\
+        1,50000,R,0,0,0,0,0,0,95000,245000,0\n\
+        2,60000,R,0,0,0,0,0,0,135000,285000,0\n\
+        3,150000,R,0,0,0,0,0,0,195000,330000,0\n\
+        4,160000,P,0,0,0,0,0,0,530000,530000,0";
+    let text = format!("{columns}\n{bus}\n{without}\n{bus} suspend=1 tsusp_ns=5000\n{with}\n{one}");
+    let (all, equal, wrong) = compare(&text);
+    assert_eq!((all, equal), (13, 13), "{}", wrong.join("\n"));
+}
+
+/// `DESTAGE_ROWS` names another file of the same columns.
+#[test]
+#[ignore = "needs reference results"]
+fn every_operation_of_the_streams() {
+    let path = std::env::var_os("DESTAGE_ROWS")
+        .map_or_else(|| outside("oracle/femu-media.csv.zst"), Into::into);
+    let packed = std::fs::read(&path).expect("the streams");
+    let text = zstd::decode_all(&packed[..]).expect("packed by zstd");
+    let text = String::from_utf8(text).expect("text");
+    let (all, equal, wrong) = compare(&text);
+    println!("{equal} of {all} operations are equal in all three answers");
+    assert!(
+        all > 0 && equal == all,
+        "{equal} of {all}\n{}",
+        wrong.join("\n")
+    );
+}
