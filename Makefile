@@ -28,7 +28,7 @@ setup: ## say what is needed and what will be fetched
 build: setup ## the program, optimised: target/release/destage
 	$(CARGO) build --release --locked -p destage-cli
 
-demo: build ## the main job on the built-in workload: a table here, charts in report.html
+demo: build ## the main job on the built-in workload: a table here, and report.html to explore
 	$(DESTAGE) demo
 
 # What needs outside data is marked `ignore` in the sources: it runs where the data are there, and else is listed by name.
@@ -48,6 +48,7 @@ matrix: setup ## a million operations through every scheme over every FTL, with 
 cuts: setup ## power that fails at every moment of short streams through every pair, and a hundred thousand times at random
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test cuts -- --nocapture
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test cut
+	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-flash --test power_again
 
 kills: setup ## a thousand times `kill -9` of a server with an image, and as often with a file behind the buffer
 	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test kills -- --nocapture
@@ -83,9 +84,20 @@ instructions-renew: build ## keep today's instructions, and show the difference
 live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped; IOTESTS=FOLDER adds qemu's
 	bash tests/live.sh $(DESTAGE)
 
-tools: ## install the Debian packages that `make live`, `make recordings`, `make instructions` and the live part of `make bench` use
+tools: ## install the Debian packages that `make live`, `make report-test`, `make recordings`, `make instructions` and the live part of `make bench` use
 	apt-get update
-	apt-get install --yes --no-install-recommends btrfs-progs dosfstools e2fsprogs exfat-fuse exfatprogs fio fuse3 fusefat libnbd-bin mount nbdfuse nbdkit ntfs-3g qemu-utils sqlite3 valgrind xfsprogs
+	apt-get install --yes --no-install-recommends btrfs-progs chromium dosfstools e2fsprogs exfat-fuse exfatprogs fio fuse3 fusefat libnbd-bin mount nbdfuse nbdkit ntfs-3g poppler-utils qemu-utils sqlite3 valgrind xfsprogs
+
+.PHONY: vendored
+ECHARTS := 6.1.0
+VENDORED := crates/destage/src/report/vendored
+vendored: ## fetch the charting library of the report again, by npm; a test holds it to the sum in its README
+	@mkdir -p $(TARGET)/vendored
+	cd $(TARGET)/vendored && npm pack --silent echarts@$(ECHARTS) zrender@$(ECHARTS) && for name in echarts zrender; do mkdir -p $$name && tar xzf $$name-$(ECHARTS).tgz -C $$name --strip-components=1; done
+	cp $(TARGET)/vendored/echarts/dist/echarts.min.js $(TARGET)/vendored/echarts/licenses/LICENSE-d3 $(VENDORED)/
+	cp $(TARGET)/vendored/echarts/LICENSE $(VENDORED)/LICENSE-echarts
+	cp $(TARGET)/vendored/echarts/NOTICE $(VENDORED)/NOTICE-echarts
+	cp $(TARGET)/vendored/zrender/LICENSE $(VENDORED)/LICENSE-zrender
 
 .PHONY: prototype recordings
 prototype: build ## BPLRU, FAB, LRU and no buffer live in real time, and the same as a run (5 minutes); INPUT=trace or workload
@@ -138,7 +150,11 @@ $(VENV)/installed: python/requirements.txt
 	@touch $@
 
 python-test: python ## the tests of the Python package
-	$(VENV)/bin/python -m pytest --quiet
+	$(VENV)/bin/python -m pytest --quiet -rs
+
+.PHONY: report-test
+report-test: python ## the tests of the report alone, in headless Chromium; leaves pictures of its pages in target/report
+	$(VENV)/bin/python -m pytest --quiet -rs python/tests/test_report.py
 
 bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches

@@ -25,6 +25,7 @@ __all__ = [
     "curve",
     "main",
     "page",
+    "report",
     "reproduce",
     "rows",
     "simulate",
@@ -163,5 +164,6 @@ def reproduce(
     threads: int,
     tell: _Tell,
 ) -> str: ...
+def report(text: str, title: str | None) -> str: ...
 def rows(registry: str) -> str: ...
 def page(what: str, name: str) -> str: ...

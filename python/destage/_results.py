@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
+
+from destage import _core
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +40,25 @@ class Document:
     def to_json(self) -> str:
         """What the command prints with `--json`; only the manifest differs."""
         return self._text
+
+    def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
+        """Writes a page to explore in any browser, one file that needs nothing but itself: what `-o FILE.html` writes.
+
+        `title` stands in place of the usual one. The file appears whole or not at all.
+        """
+        page = _core.report(self._text, title)
+        place = Path(path)
+        beside = place.with_name(f".destage-{os.getpid()}-{place.name}.partial")
+        try:
+            try:
+                beside.write_text(page, encoding="utf-8", newline="\n")
+                beside.replace(place)
+            finally:
+                beside.unlink(missing_ok=True)
+        except OSError as error:
+            raise _core.InputError(
+                f"{place}: cannot be written: {error.strerror}; expected a path in an existing, writable folder"
+            ) from error
 
     @cached_property
     def _document(self) -> dict[str, Any]:

@@ -470,10 +470,10 @@ pub(crate) struct InfoArguments {
     /// Size of the pages counted; short for flash.page_bytes
     #[arg(long, value_name = "BYTES")]
     pub(crate) page_bytes: Option<String>,
-    /// Charts of sizes, gaps, distances, hot pages, footprint and addresses, as a page (.html) or one picture (.png);
-    /// blocks are those of flash.pages_per_block
-    #[arg(long, value_name = "FILE.html|.png")]
-    pub(crate) plot: Option<PathBuf>,
+    /// All of it to a file by its ending: .html is a page with charts of load, sizes, alignment, gaps, distances, hot pages,
+    /// footprint and addresses, .json the same as --json; blocks are those of flash.pages_per_block
+    #[arg(short, long, value_name = "FILE.html|.json")]
+    pub(crate) output: Option<PathBuf>,
     /// JSON on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use clap::ArgMatches;
+use destage::words::{conclusions, heading, warnings};
 use destage::{Grid, Record, compare};
 
 use crate::args::CompareArguments;
@@ -10,9 +11,8 @@ use crate::choices;
 use crate::errors::{Failure, warn};
 use crate::explain;
 use crate::output::chosen::Chosen;
-use crate::output::findings::findings;
-use crate::output::report::Form;
-use crate::output::{html, summary};
+use crate::output::report::{Form, page};
+use crate::output::summary;
 use crate::work::Work;
 
 /// Runs the command.
@@ -53,21 +53,15 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     work.sign(&mut results.manifest);
     check_any(&results.runs)?;
     let records = &results.runs;
-    let findings = findings(records);
-    summary::notes(records).iter().for_each(warn);
+    let findings = conclusions(records);
+    warnings(records).iter().for_each(warn);
     let content = |form| match form {
         Form::Json => results.to_json().into_bytes(),
         Form::Table(table) => table.of(records),
-        Form::Html => html::runs(
-            "Comparison of write buffers",
-            &findings,
-            &results.manifest,
-            records,
-        )
-        .into_bytes(),
+        Form::Html => page(&results.to_json(), None),
     };
     let text = || {
-        let heading = summary::heading(records);
+        let heading = heading(records);
         let remarks = summary::remarks(records);
         let conclusion = match &findings[..] {
             [] => String::new(),

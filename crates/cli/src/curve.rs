@@ -4,15 +4,15 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use destage::sim::metrics;
-use destage::{CurvePlan, Curves, Number, curve};
+use destage::{CurvePlan, Curves, Number, curve, words};
 
 use crate::args::CurveArguments;
 use crate::choices;
 use crate::compare::{check_any, split_items};
 use crate::errors::Failure;
-use crate::output::report::Form;
+use crate::output::report::{Form, page};
 use crate::output::table::{Side, Table};
-use crate::output::{html, numbers, summary};
+use crate::output::{numbers, summary};
 use crate::work::Work;
 
 /// Runs the command.
@@ -39,14 +39,16 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
             let points = curves.curves.iter().flat_map(destage::Curve::points);
             table.of(&points.collect::<Vec<_>>())
         }
-        Form::Html => {
-            html::runs("Curves of write buffers", &[], &curves.manifest, &records).into_bytes()
-        }
+        Form::Html => page(&curves.to_json(), None),
     };
     let text = || {
-        let heading = summary::heading(&records);
+        let heading = words::heading(&records);
         let tables = tables(&curves, &arguments.metric);
-        format!("{heading}\n\n{tables}\n{}", ways(&curves))
+        let conclusion = match &curves.conclusions()[..] {
+            [] => String::new(),
+            sentences => format!("\n{}\n", sentences.join("\n")),
+        };
+        format!("{heading}\n\n{tables}\n{}{conclusion}", ways(&curves))
     };
     work.deliver(&records, content, text)
 }

@@ -1,14 +1,15 @@
 //! `destage demo`: what the program is for, in a few seconds.
 
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use destage::words::{conclusions, heading};
 use destage::{Effort, Grid, Input, Settings, compare};
 
 use crate::args::DemoArguments;
 use crate::errors::{Failure, command};
-use crate::output::findings::findings;
-use crate::output::report::{Form, ResultFile, machine_form};
-use crate::output::{self, html, summary};
+use crate::output::report::{Form, ResultFile, machine_form, page};
+use crate::output::{self, summary};
 use crate::progress::Progress;
 
 /// The schemes worth showing, where the registry has them, besides no buffer at all.
@@ -51,27 +52,29 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     results.manifest.wall_time_s = started.elapsed().as_secs_f64();
 
     let records = &results.runs;
-    let findings = findings(records);
+    let findings = conclusions(records);
     let content = |form| match form {
         Form::Json => results.to_json().into_bytes(),
         Form::Table(table) => table.of(records),
-        Form::Html => html::runs(
-            "What a write buffer does for flash",
-            &findings,
-            &results.manifest,
-            records,
-        )
-        .into_bytes(),
+        Form::Html => page(
+            &results.to_json(),
+            Some("What a write buffer does for flash"),
+        ),
     };
     file.fill_with(content)?.commit()?;
     match machine_form(arguments.machine) {
         Some(form) => output::print(&content(form)),
         None => output::show(&format!(
-            "{}\n\n{}\n{}\n\nThe same with charts: {}\n",
-            summary::heading(records),
+            "{}\n\n{}\n{}\n\nThe same to explore, in any browser: {}\n",
+            heading(records),
             summary::table(records),
             findings.join("\n"),
-            arguments.output.display()
+            whole(&arguments.output).display()
         )),
     }
+}
+
+/// `path` as a browser wants it; as given where the system does not tell the folder.
+fn whole(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

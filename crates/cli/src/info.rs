@@ -1,20 +1,19 @@
 //! `destage trace info`: what a trace is like.
 
 use std::cmp::Reverse;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use destage::{Facts, Inspection, Manifest, Origin};
-use destage_trace::statistics::Number;
 use destage_trace::{Collector, Reader};
-use serde_json::{Map, Value, json};
 
 use crate::args::InfoArguments;
 use crate::choices;
 use crate::errors::{Failure, command, warn};
 use crate::interrupt;
-use crate::output::plot::Plot;
+use crate::output::report::{Form, ResultFile, check_distinct, page};
 use crate::output::table::{Side, Table};
-use crate::output::{self, json, numbers};
+use crate::output::{self, numbers};
 use crate::progress::Progress;
 
 /// Runs the command.
@@ -29,10 +28,10 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let options = choices::reading(&arguments.reading).options(&config)?;
 
     let mut inspection = Inspection::new(&config)?;
-    let plot = arguments
-        .plot
+    let file = arguments
+        .output
         .as_ref()
-        .map(|path| Plot::create(path, &arguments.trace))
+        .map(|path| result_file(path, &arguments.trace))
         .transpose()?;
     destage_memory::doing(format!("reading {}", arguments.trace.display()));
     let mut reader = Reader::open(&arguments.trace, &options)?;
@@ -68,32 +67,20 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         seed: config.typed.sim.seed,
         wall_time_s: started.elapsed().as_secs_f64(),
     };
-    if let Some(plot) = plot {
-        destage_memory::doing(format!("drawing {}", arguments.trace.display()));
-        plot.draw(&manifest, &inspection)?;
+    let document = inspection.to_json(&manifest);
+    if let Some(file) = file {
+        destage_memory::doing(format!(
+            "writing what {} is like",
+            arguments.trace.display()
+        ));
+        file.fill_with(|form| match form {
+            Form::Html => page(&document, None),
+            _ => document.clone().into_bytes(),
+        })?
+        .commit()?;
     }
-
     if arguments.json {
-        let values = rows.iter().map(|row| {
-            let value = match row.value {
-                Number::Whole(number) => json!(number),
-                Number::Decimal(number) => json!(number),
-            };
-            (row.of.name.to_owned(), value)
-        });
-        let values: Map<String, Value> = values.collect();
-        let volumes = inspection.collector.by_volume().map(|volume| {
-            json!({
-                "volume": volume.volume,
-                "requests": volume.requests,
-                "bytes_read": volume.bytes_read,
-                "bytes_written": volume.bytes_written,
-            })
-        });
-        let volumes: Vec<Value> = volumes.collect();
-        let document =
-            json!({ "manifest": manifest.single(), "statistics": values, "volumes": volumes });
-        return output::print(&json::text(&document));
+        return output::print(&document);
     }
     let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left, Side::Left]);
     for row in &rows {
@@ -111,6 +98,21 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         table.text(),
         by_volume(&inspection.collector)
     ))
+}
+
+/// The file that `-o` names.
+fn result_file(path: &PathBuf, trace: &Path) -> Result<ResultFile, Failure> {
+    check_distinct(&[("-o", path)], &[trace])?;
+    let ending = path
+        .extension()
+        .map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    match ending.as_deref() {
+        Some("html" | "json") => ResultFile::create(path),
+        _ => Err(Failure::input(format!(
+            "-o {}: the ending names no form of statistics; expected a name that ends in .html (a page) or .json",
+            path.display()
+        ))),
+    }
 }
 
 /// The busiest volumes as a table; nothing where there is only one.

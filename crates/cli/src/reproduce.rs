@@ -5,7 +5,8 @@ use destage::study::{Extra, Store, Traces};
 
 use crate::args::ReproduceArguments;
 use crate::errors::{Failure, command, warn};
-use crate::output::{self, experiments, verdicts};
+use crate::output::report::page;
+use crate::output::{self, experiments};
 use crate::progress::Progress;
 use crate::study::{effort, scale, traces, write, write_figures};
 
@@ -39,7 +40,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     }
     for paper in &report.papers {
         let folder = kept.results.join(&paper.name);
-        write(&folder, "README.md", &paper.to_markdown())?;
+        write(&folder, "README.md", paper.to_markdown())?;
         for experiment in &paper.experiments {
             write_figures(
                 &folder,
@@ -48,13 +49,9 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
             )?;
         }
     }
-    write(&kept.results, "README.md", &report.to_markdown())?;
-    write(
-        &kept.results,
-        "report.html",
-        &verdicts::reproduction(&report),
-    )?;
-    write(&kept.results, "verdicts.json", &report.to_json())?;
+    write(&kept.results, "README.md", report.to_markdown())?;
+    write(&kept.results, "report.html", page(&report.to_json(), None))?;
+    write(&kept.results, "verdicts.json", report.to_json())?;
     match kept.json {
         true => output::print(&report.to_json()),
         false => output::show(&experiments::reproduction(&report, &kept.results)),

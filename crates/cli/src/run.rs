@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use clap::ArgMatches;
-use destage::{Combination, Facts, Manifest, Outcome, Record};
+use destage::{Combination, Facts, Manifest, Outcome, Record, words};
 use destage_sim::metrics::{self, Metrics};
 
 use crate::args::{Noise, RunArguments};
@@ -13,9 +13,9 @@ use crate::errors::{Failure, command, report_line, warn};
 use crate::explain;
 use crate::logs::Logs;
 use crate::output::files::PendingFile;
-use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
+use crate::output::report::{self, Form, ResultFile, check_distinct, machine_form};
 use crate::output::table::{Side, Table};
-use crate::output::{self, html, numbers, summary};
+use crate::output::{self, numbers, summary};
 use crate::power;
 use crate::progress::Progress;
 
@@ -127,13 +127,13 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     note(&manifest.inputs, common.noise);
     let facts = manifest.inputs.iter();
     facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
-    summary::notes(std::slice::from_ref(record))
+    words::warnings(std::slice::from_ref(record))
         .iter()
         .for_each(warn);
     let content = |form| match form {
         Form::Json => outcome.to_json().into_bytes(),
         Form::Table(table) => table.of(std::slice::from_ref(record)),
-        Form::Html => html::run(manifest, record).into_bytes(),
+        Form::Html => report::page(&outcome.to_json(), None),
     };
     let file = file.map(|file| file.fill_with(content)).transpose()?;
     for file in files.into_iter().chain(file) {
@@ -177,23 +177,9 @@ fn for_people(manifest: &Manifest, record: &Record) -> String {
     let wall = manifest.wall_time_s;
     format!(
         "{}\n{}{}{}\nwall time {wall:.2} s\n",
-        describe(record),
+        words::describe(record),
         table.text(),
         summary::remarks(std::slice::from_ref(record)),
         explain::of_run(record)
-    )
-}
-
-/// One line: what was run.
-pub(crate) fn describe(record: &Record) -> String {
-    let buffer = match record.capacity() {
-        Some(bytes) => format!("{} of {}", record.buffer, numbers::bytes(bytes)),
-        None => record.buffer.clone(),
-    };
-    format!(
-        "{} on {buffer}, FTL {}, {}",
-        record.trace,
-        record.ftl,
-        summary::device(std::slice::from_ref(record))
     )
 }

@@ -11,7 +11,8 @@ use serde_json::json;
 use crate::args::{Kept, PartsArguments, ScaleArgument, StudyArguments, StudyCommand};
 use crate::errors::{Failure, command};
 use crate::output::files::PendingFile;
-use crate::output::{self, experiments, verdicts};
+use crate::output::report::page;
+use crate::output::{self, experiments};
 use crate::progress::Progress;
 
 /// Runs the command.
@@ -59,9 +60,9 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
 fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<(), Failure> {
     report.manifest.command = command();
     write_figures(folder, "", &report.figures)?;
-    write(folder, "results.json", &report.to_json())?;
-    write(folder, "report.html", &verdicts::study(&report))?;
-    write(folder, "results.csv", &csv::rows(&report.rows))?;
+    write(folder, "results.json", report.to_json())?;
+    write(folder, "report.html", page(&report.to_json(), None))?;
+    write(folder, "results.csv", csv::rows(&report.rows))?;
     match as_json {
         true => output::print(&report.to_json()),
         false => output::show(&experiments::study(&report, folder)),
@@ -163,14 +164,14 @@ pub(crate) fn write_figures(
         write(
             folder,
             &format!("{prefix}{}.csv", figure.id),
-            &figure.to_csv(),
+            figure.to_csv(),
         )?;
     }
     Ok(())
 }
 
 /// Writes the file `name` into `folder`, which is made if it is not there.
-pub(crate) fn write(folder: &Path, name: &str, text: &str) -> Result<(), Failure> {
+pub(crate) fn write(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> Result<(), Failure> {
     let path = folder.join(name);
     std::fs::create_dir_all(folder).map_err(|cause| output::files::unwritable(&path, &cause))?;
     let mut file = PendingFile::create(&path)?;

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
-use destage::{Effort, Error, Facts, Manifest, Record};
+use destage::{Effort, Error, Facts, Manifest, Record, words};
 
 use crate::args::Common;
 use crate::errors::{Failure, command, warn};
+use crate::output;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
-use crate::output::{self, summary};
 use crate::progress::Progress;
 use crate::run::note;
 
@@ -76,7 +76,7 @@ impl<'a> Work<'a> {
             Some(form) => output::print(&content(form))?,
             None => output::show(&text())?,
         }
-        match summary::failures(records) {
+        match words::failures(records) {
             texts if texts.is_empty() => Ok(()),
             texts => Err(Failure::Runs(texts)),
         }

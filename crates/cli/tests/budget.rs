@@ -64,7 +64,7 @@ fn many_lines_take_no_more_than_the_budget() {
     let place = Place::new();
     place.write("s.ds", scattered(3_000_000));
     let limit = ["--format", "disksim", "--memory-limit", "64MiB"];
-    let info = ["trace", "info", "s.ds", "--plot", "x.html"];
+    let info = ["trace", "info", "s.ds", "-o", "x.html"];
     refused(&place, &[&info[..], &limit].concat(), "reading s.ds");
     let cut = [
         "trace",

@@ -63,6 +63,12 @@ fn curves() {
 }
 
 #[test]
+fn the_report() {
+    let said = run("REPORT.md", 1);
+    assert!(said.contains("With 16 MiB of buffer"), "{said}");
+}
+
+#[test]
 fn watching() {
     let said = run("WATCH.md", 2);
     assert!(said.contains("bplru.html"), "{said}");

@@ -27,7 +27,7 @@ fn a_line_of_two_terabytes_is_measured_drawn_and_moved_in_little_memory() {
     for arguments in [
         "trace info l.disksim",
         "trace info l.disksim --page-bytes 512",
-        "trace info l.disksim --page-bytes 512 --plot l.html",
+        "trace info l.disksim --page-bytes 512 -o l.html",
         "trace anonymize l.disksim --region-bytes 512 -o l.compact",
     ] {
         let (status, errors) = limited(&place, arguments);

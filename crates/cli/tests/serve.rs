@@ -368,9 +368,22 @@ fn an_idle_server_uses_no_time() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_large_device_without_contents_starts_at_once_and_takes_little_memory() {
-    for layer in ["page", "bast", "fast", "superblock", "dftl"] {
+    let layers = ["page", "bast", "fast", "superblock", "dftl"];
+    let policies = [
+        "cost_benefit",
+        "d_choices",
+        "fifo",
+        "greedy_wear",
+        "wear_aware",
+    ];
+    let policies = policies.map(|policy| format!("ftl.gc_policy={policy}"));
+    let by_default = "sim.seed=42".to_owned();
+    let of_layers = layers.iter().map(|layer| (*layer, &by_default));
+    for (layer, setting) in of_layers.chain(policies.iter().map(|policy| ("page", policy))) {
         let place = Place::new();
         let options = ["--unix", "s.sock", "--capacity", "1TiB", "--ftl", layer];
+        let options = [&options[..], &["--set", setting]].concat();
+        let layer = format!("{layer} {setting}");
         let server = Server::start(&place, &options);
         assert!(server.ready.starts_with("ready"), "{layer}");
         let ticks = server.ticks().expect("it runs");

@@ -300,7 +300,7 @@ fn read(
 }
 
 impl Curves {
-    /// `{"manifest", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: what `destage curve --json` prints. A point
+    /// `{"manifest", "conclusions", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: what `destage curve --json` prints. A point
     /// has `pages`, `bytes` and the metrics by their names; those of the host, which no size changes, stand once.
     #[must_use]
     pub fn to_json(&self) -> String {
@@ -308,6 +308,12 @@ impl Curves {
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
+    }
+
+    /// What they say, in sentences.
+    #[must_use]
+    pub fn conclusions(&self) -> Vec<String> {
+        crate::words::of_curves(&self.records())
     }
 
     /// The points that all curves have.
@@ -330,6 +336,7 @@ impl Serialize for Curves {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("manifest", &self.manifest.single())?;
+        map.serialize_entry("conclusions", &self.conclusions())?;
         map.serialize_entry("curves", &self.curves)?;
         map.end()
     }

@@ -89,10 +89,14 @@ pub fn cut(
     progress: &dyn Progress,
     observer: &mut dyn Observer,
 ) -> Result<CutOutcome, Error> {
+    let combination = Combination {
+        config: combination.config.clone().with_failing_power(),
+        ..combination.clone()
+    };
     let simulate = |config: &_, source, prepass: &_, watch: &mut dyn Observer| {
         cut_run(config, source, prepass, plan, watch)
     };
-    let (result, _, manifest) = single(input, combination, progress, observer, simulate)?;
+    let (result, _, manifest) = single(input, &combination, progress, observer, simulate)?;
     Ok(CutOutcome {
         manifest,
         plan: *plan,

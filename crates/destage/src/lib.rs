@@ -23,6 +23,7 @@
 //! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
 //! | [`registries`] | the registries as values: `destage list` and `destage show` |
 //! | [`state`] | a prepared device in a file for later runs |
+//! | [`report`], [`words`], [`numbers`] | results as a page, in sentences, and numbers as people read them |
 //! | [`Error`] | why nothing comes of it |
 //! | [`base`], [`buffer`], [`flash`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
 //!
@@ -39,13 +40,16 @@ mod facts;
 mod fit;
 mod grid;
 mod input;
+mod inspection;
 pub mod json;
 mod manifest;
+pub mod numbers;
 mod passes;
 mod pool;
 mod progress;
 mod record;
 pub mod registries;
+pub mod report;
 pub mod reproduce;
 mod results;
 mod run;
@@ -55,6 +59,7 @@ pub mod study;
 mod survey;
 mod trace_metrics;
 mod watch;
+pub mod words;
 
 pub use destage_base as base;
 pub use destage_buffer as buffer;

@@ -100,11 +100,13 @@ impl Record {
     }
 }
 
-/// `trace`, `parameters` and `metrics`, `explained` if that was asked, and `error` if the run failed: as in [`crate::Results::to_json`].
+/// `trace`, `buffer` and `ftl` as given, `parameters` and `metrics`, `explained` if that was asked, and `error` if the run failed: as in [`crate::Results::to_json`].
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("trace", &self.trace)?;
+        map.serialize_entry("buffer", &self.buffer)?;
+        map.serialize_entry("ftl", &self.ftl)?;
         map.serialize_entry("parameters", &json::parameters(&self.parameters))?;
         map.serialize_entry("metrics", &json::metrics(&self.metrics))?;
         if let Some(explained) = &self.explained {

@@ -45,7 +45,7 @@ impl Results {
         self.runs.iter().filter(|run| run.error.is_some())
     }
 
-    /// `{"manifest", "runs": [{"trace", "parameters", "metrics"}]}`: what `destage compare --json` prints. A run that
+    /// `{"manifest", "runs": [{"trace", "buffer", "ftl", "parameters", "metrics"}]}`: what `destage compare --json` prints. A run that
     /// failed has no metrics, and an `"error"`.
     #[must_use]
     pub fn to_json(&self) -> String {

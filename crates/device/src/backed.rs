@@ -38,6 +38,21 @@ pub trait Backing: Send {
     /// # Errors
     /// What the disk cannot do; some of it may be done.
     fn discard(&self, offset: u64, bytes: u64) -> Result<(), Fault>;
+
+    /// Whether there is nothing from `offset` on, so that it reads as zeros, and the end of what is as it is there. What cannot be
+    /// known counts as something.
+    fn hole(&self, offset: u64) -> (bool, u64);
+}
+
+/// What pages hold.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Holds {
+    /// Bytes.
+    Data,
+    /// Zeros that were written.
+    Zeros,
+    /// Nothing: they read as zeros.
+    Nothing,
 }
 
 /// The request that is being submitted.
@@ -143,6 +158,30 @@ impl Backed {
             None => self.disk.read(page.0 * self.page_bytes as u64, out)?,
         }
         Ok(())
+    }
+
+    /// What `page` holds, and the page behind those that are as it is.
+    #[must_use]
+    pub fn holds(&self, page: Lpn) -> (Holds, Lpn) {
+        let next = Lpn(page.0 + 1);
+        if let Some(bytes) = self.dirty.get(&page).or_else(|| self.unsaved.get(&page)) {
+            let holds = match Arc::ptr_eq(bytes, &self.zeros) {
+                true => Holds::Zeros,
+                false => Holds::Data,
+            };
+            return (holds, next);
+        }
+        let held = [&self.dirty, &self.unsaved].map(|pages| pages.range(next..).next());
+        let held = held.into_iter().flatten().map(|(page, _)| *page).min();
+        let size = self.page_bytes as u64;
+        let (is_hole, end) = self.disk.hole(page.0 * size);
+        // A page of which there is anything is there.
+        let (holds, end) = match is_hole && end / size > page.0 {
+            true => (Holds::Nothing, end / size),
+            false if is_hole => (Holds::Data, next.0),
+            false => (Holds::Data, end.div_ceil(size).max(next.0)),
+        };
+        (holds, held.map_or(Lpn(end), |held| held.min(Lpn(end))))
     }
 
     /// Appends the newest `bytes` bytes from `offset` on to `out`.

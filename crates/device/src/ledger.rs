@@ -9,8 +9,10 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::num::NonZeroU64;
 
 use destage_base::Lpn;
+use destage_base::lazy::{Initial, LazyTable};
 use destage_flash::medium::{Lost, digest};
 
 use crate::request::{Request, RequestKind};
@@ -79,8 +81,8 @@ struct Change {
     from: u32,
     to: u32,
     what: What,
-    /// The number of its answer, of all answers.
-    answer: Option<u64>,
+    /// The number of its answer, of all answers, from 1.
+    answer: Option<NonZeroU64>,
     /// Its answer was a promise.
     forced: bool,
 }
@@ -102,7 +104,8 @@ impl Change {
 /// One page: what it held at the start or at the latest mount, and what was done to it since.
 #[derive(Clone)]
 struct Page {
-    base: Box<[u64]>,
+    /// A sum for each sector; none if all hold zeros.
+    base: Option<Box<[u64]>>,
     changes: Vec<Change>,
     /// As many changes as superseded ones are looked for at.
     prune_at: usize,
@@ -122,12 +125,27 @@ struct Open {
     answers: u64,
 }
 
+/// A page that was never changed.
+const UNKNOWN: u32 = u32::MAX;
+
+#[derive(Clone)]
+struct Unknown;
+impl Initial for Unknown {
+    type Entry = u32;
+    fn at(&self, _: usize) -> u32 {
+        UNKNOWN
+    }
+}
+
 /// The ledger. See the [module](self).
 #[derive(Clone)]
 pub struct Ledger {
     terms: Terms,
     zeros: u64,
-    pages: BTreeMap<u64, Page>,
+    /// Page -> its position in `known`.
+    positions: LazyTable<Unknown>,
+    /// Pages that were ever changed.
+    known: Vec<Page>,
     open: BTreeMap<u32, Open>,
     /// Answers so far.
     answers: u64,
@@ -144,7 +162,8 @@ impl Ledger {
         Self {
             terms,
             zeros: digest(&vec![0; terms.sector_bytes]),
-            pages: BTreeMap::new(),
+            positions: LazyTable::new(terms.pages as usize, Unknown),
+            known: Vec::new(),
             open: BTreeMap::new(),
             answers: 0,
             covered: 0,
@@ -210,15 +229,43 @@ impl Ledger {
     }
 
     fn change(&mut self, number: u64, change: Change) {
-        let (sectors, zeros, covered) = (self.terms.sectors, self.zeros, self.covered);
-        let most = self.terms.remembered;
-        let page = self.pages.entry(number);
-        let page = page.or_insert_with(|| Page::holding(vec![zeros; sectors as usize].into()));
+        let (terms, zeros, covered) = (self.terms, self.zeros, self.covered);
+        let page = self.page_mut(number);
         if page.changes.len() >= page.prune_at {
-            page.prune(covered, zeros, most);
-            page.prune_at = (2 * page.changes.len()).clamp(CHANGES_TO_PRUNE, most);
+            page.prune(&terms, covered, zeros);
+            page.prune_at = (2 * page.changes.len()).clamp(CHANGES_TO_PRUNE, terms.remembered);
+        }
+        if page.changes.is_empty() {
+            // Most pages have one change only.
+            page.changes.reserve_exact(1);
         }
         page.changes.push(change);
+    }
+
+    fn position(&self, number: u64) -> Option<usize> {
+        let position = self.positions.get(number as usize);
+        (position != UNKNOWN).then_some(position as usize)
+    }
+
+    fn page(&self, number: u64) -> Option<&Page> {
+        Some(&self.known[self.position(number)?])
+    }
+
+    /// Page `number`, which holds zeros if it was never changed.
+    fn page_mut(&mut self, number: u64) -> &mut Page {
+        let position = self.position(number).unwrap_or_else(|| {
+            *self.positions.get_mut(number as usize) = self.known.len() as u32;
+            self.known.push(Page::holding(None));
+            self.known.len() - 1
+        });
+        &mut self.known[position]
+    }
+
+    /// The pages that were ever changed, with their numbers, in ascending order.
+    fn each_page(&self) -> impl Iterator<Item = (u64, &Page)> + '_ {
+        let touched = self.positions.touched();
+        let known = touched.filter(|(_, position)| *position != UNKNOWN);
+        known.map(|(number, position)| (number as u64, &self.known[position as usize]))
     }
 
     /// Request `token` is answered, as done.
@@ -239,16 +286,16 @@ impl Ledger {
             RequestKind::Read => return,
             RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => {}
         }
-        let answers = self.answers;
+        let answer = NonZeroU64::new(self.answers);
         let forced = request.fua || !self.terms.volatile_cache;
         for offset in 0..request.span.pages {
             let number = request.span.page(offset, self.terms.pages).0;
-            let page = self.pages.get_mut(&number);
-            let mut changes = page
-                .into_iter()
-                .flat_map(|page| page.changes.iter_mut().rev());
+            let Some(position) = self.position(number) else {
+                continue;
+            };
+            let mut changes = self.known[position].changes.iter_mut().rev();
             if let Some(change) = changes.find(|change| change.version == version) {
-                change.answer = Some(answers);
+                change.answer = answer;
                 change.forced = forced;
             }
         }
@@ -264,7 +311,7 @@ impl Ledger {
     #[must_use]
     pub fn check(&self, page: Lpn, bytes: &[u8], lost: Option<Lost>) -> Vec<(u64, Finding)> {
         let first = page.0 * u64::from(self.terms.sectors);
-        let known = self.pages.get(&page.0);
+        let known = self.page(page.0);
         let sectors = (0..).zip(bytes.chunks(self.terms.sector_bytes));
         let each = sectors.filter_map(|(sector, bytes)| {
             let sum = digest(bytes);
@@ -283,18 +330,21 @@ impl Ledger {
 
     /// The pages that were ever changed.
     pub fn pages(&self) -> impl Iterator<Item = Lpn> + '_ {
-        self.pages.keys().map(|page| Lpn(*page))
+        self.each_page().map(|(number, _)| Lpn(number))
     }
 
     /// After a mount all begins anew: `holds` gives what each page that was ever changed holds, and that may not change.
     pub fn restart(&mut self, mut holds: impl FnMut(Lpn, &mut Vec<u8>)) {
         let mut bytes = Vec::new();
-        for (number, page) in &mut self.pages {
-            page.forget_changes(self.zeros, self.terms.remembered);
+        for (number, position) in self.positions.touched() {
+            let Some(page) = self.known.get_mut(position as usize) else {
+                continue;
+            };
+            page.forget_changes(&self.terms, self.zeros);
             bytes.clear();
-            holds(Lpn(*number), &mut bytes);
+            holds(Lpn(number as u64), &mut bytes);
             let sums = bytes.chunks(self.terms.sector_bytes).map(digest);
-            page.base = sums.collect();
+            page.base = Some(sums.collect());
         }
         self.open.clear();
         self.answers = 0;
@@ -305,7 +355,8 @@ impl Ledger {
     /// Before the first request: `page` holds `bytes`, and that may not change by itself.
     pub fn hold(&mut self, page: Lpn, bytes: &[u8]) {
         let sums = bytes.chunks(self.terms.sector_bytes).map(digest);
-        self.pages.insert(page.0, Page::holding(sums.collect()));
+        let base = Some(sums.collect());
+        *self.page_mut(page.0) = Page::holding(base);
         self.is_mounted = true;
     }
 
@@ -325,7 +376,7 @@ impl Ledger {
     /// latest mount) and the versions that may be.
     pub fn each(&self, mut emit: impl FnMut(u64, u64, &[u64])) {
         let mut may = Vec::new();
-        for (number, page) in &self.pages {
+        for (number, page) in self.each_page() {
             for sector in 0..self.terms.sectors {
                 let must = page.must(sector, self.covered);
                 let version = must.map_or(0, |change| change.version);
@@ -340,7 +391,7 @@ impl Ledger {
 }
 
 impl Page {
-    fn holding(base: Box<[u64]>) -> Self {
+    fn holding(base: Option<Box<[u64]>>) -> Self {
         Self {
             base,
             changes: Vec::new(),
@@ -351,11 +402,18 @@ impl Page {
         }
     }
 
+    /// The sum of `sector` at the start or at the latest mount.
+    fn base(&self, sector: u32, zeros: u64) -> u64 {
+        self.base
+            .as_ref()
+            .map_or(zeros, |sums| sums[sector as usize])
+    }
+
     /// The newest promised change of `sector`; none if that is the base.
     fn must(&self, sector: u32, covered: u64) -> Option<&Change> {
         let promised = |change: &&Change| {
             change.covers(sector)
-                && (change.forced || change.answer.is_some_and(|answer| answer <= covered))
+                && (change.forced || change.answer.is_some_and(|answer| answer.get() <= covered))
         };
         let promised = self.changes.iter().filter(promised);
         promised.max_by_key(|change| change.version)
@@ -373,7 +431,7 @@ impl Page {
         let version = must.map_or(0, |change| change.version);
         let promised = match must {
             Some(change) => change.digest(sector, zeros),
-            None => self.base[sector as usize],
+            None => self.base(sector, zeros),
         };
         let allowed = self.later(sector, version).chain(must);
         let is_allowed = |change: &Change| change.digest(sector, zeros) == sum;
@@ -403,14 +461,15 @@ impl Page {
     /// Whether `sector` ever held what has this sum.
     fn was_there(&self, sector: u32, sum: u64, zeros: u64) -> bool {
         let mut changes = self.changes.iter();
-        sum == self.base[sector as usize]
+        sum == self.base(sector, zeros)
             || self.old.contains(&(sector, sum))
             || changes.any(|change| change.covers(sector) && change.digest(sector, zeros) == sum)
     }
 
-    /// Forgets changes of which every sector has a newer promise, and the oldest answered ones, so that less than `most` are left.
-    fn prune(&mut self, covered: u64, zeros: u64, most: usize) {
-        let sectors = 0..self.base.len() as u32;
+    /// Forgets changes of which every sector has a newer promise, and the oldest answered ones, so that fewer are left
+    /// than are remembered.
+    fn prune(&mut self, terms: &Terms, covered: u64, zeros: u64) {
+        let (sectors, most) = (0..terms.sectors, terms.remembered);
         let must: Vec<u64> = sectors
             .map(|sector| {
                 self.must(sector, covered)
@@ -463,9 +522,10 @@ impl Page {
     }
 
     /// Keeps the sums of all changes and of the base, which are forgotten.
-    fn forget_changes(&mut self, zeros: u64, most: usize) {
-        for sector in 0..self.base.len() as u32 {
-            self.keep(sector, self.base[sector as usize], most);
+    fn forget_changes(&mut self, terms: &Terms, zeros: u64) {
+        let most = terms.remembered;
+        for sector in 0..terms.sectors {
+            self.keep(sector, self.base(sector, zeros), most);
         }
         for change in core::mem::take(&mut self.changes) {
             self.remember(&change, zeros, most);

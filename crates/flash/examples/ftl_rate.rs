@@ -90,6 +90,7 @@ fn build(row: &FtlRow, settings: &[String], pages_per_block: u32, blocks: u32) -
         parallel_units: 1,
         endurance: u32::MAX,
         retire: false,
+        power_may_fail: false,
         filled: true,
         seed: 1,
         values: &values,

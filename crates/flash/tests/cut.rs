@@ -179,6 +179,7 @@ fn every_layer_over_flash_can_be_mounted_and_none_cannot() {
             parallel_units: 1,
             endurance: 1_000,
             retire: false,
+            power_may_fail: false,
             filled: false,
             seed: 1,
             values: &values,

@@ -139,6 +139,7 @@ fn what_fails_has_emitted_nothing_and_changed_nothing() {
             let setup = Setup {
                 endurance: 12,
                 retire: true,
+                power_may_fail: false,
                 ..setup
             };
             if setup.build().is_err() {

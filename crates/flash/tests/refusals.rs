@@ -38,6 +38,7 @@ fn a_device_whose_blocks_retire_ends_by_saying_so() {
             parallel_units: 1,
             endurance: 5,
             retire: true,
+            power_may_fail: false,
             filled: true,
             seed: 1,
             values: &setup.values(),

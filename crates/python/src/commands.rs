@@ -294,3 +294,10 @@ pub(crate) fn reproduce(
         Ok(report.to_json())
     })
 }
+
+/// The page of a document that one of the functions above gave.
+#[pyfunction]
+pub(crate) fn report(py: Python<'_>, text: &str, title: Option<&str>) -> PyResult<String> {
+    py.detach(|| destage::report::html(text, title))
+        .map_err(|error| raised(&error))
+}

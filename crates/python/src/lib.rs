@@ -44,6 +44,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(commands::size, module)?)?;
     module.add_function(wrap_pyfunction!(commands::study, module)?)?;
     module.add_function(wrap_pyfunction!(commands::reproduce, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::report, module)?)?;
     module.add_function(wrap_pyfunction!(registries::rows, module)?)?;
     module.add_function(wrap_pyfunction!(registries::page, module)?)
 }

@@ -24,11 +24,11 @@ pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimEr
             settings.set(key, value, Origin::Given("default of a server".to_owned()));
         }
     }
-    let mut config = settings.resolve()?;
+    let mut config = settings.resolve()?.with_failing_power();
     if config.typed.sim.costing == Costing::OpCount {
         let origin = Origin::Given("a server has a clock".to_owned());
         settings.set("sim.costing", "event", origin);
-        config = settings.resolve()?;
+        config = settings.resolve()?.with_failing_power();
         notes.push("sim.costing = event: a server has a clock, and op_count has none".to_owned());
     }
     if config.is_open() {

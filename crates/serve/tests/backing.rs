@@ -87,6 +87,16 @@ impl Backing for Told {
     fn discard(&self, offset: u64, bytes: u64) -> Result<(), Fault> {
         self.write(offset, &[&vec![0; bytes as usize]])
     }
+
+    fn hole(&self, offset: u64) -> (bool, u64) {
+        let bytes = self.bytes.lock().unwrap();
+        let behind = &bytes[offset as usize..];
+        let end = behind.iter().position(|byte| *byte != 0);
+        match end {
+            Some(0) => (false, offset + 1),
+            end => (true, end.map_or(BYTES, |end| offset + end as u64)),
+        }
+    }
 }
 
 /// Random commands held against an array, under every scheme.
@@ -342,4 +352,82 @@ fn a_file_behind_the_buffer_is_as_large_as_it_is() {
     );
     let error = live.err().unwrap().to_string();
     assert!(error.contains("flash.blocks_per_plane"), "{error}");
+}
+
+/// What block status says of each page.
+fn states(client: &mut destage_serve::client::Client) -> Vec<u32> {
+    let (mut states, mut at) = (Vec::new(), 0);
+    while at < BYTES {
+        let extents = client.status(0, (at, (BYTES - at) as u32));
+        assert!(!extents.is_empty());
+        for (bytes, state) in extents {
+            assert_eq!(bytes % 4096, 0);
+            states.extend((0..bytes / 4096).map(|_| state));
+            at += u64::from(bytes);
+        }
+    }
+    states
+}
+
+#[test]
+fn block_status_is_that_of_the_file_with_what_the_buffer_holds() {
+    const HOLE: u32 = 3;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("disk");
+    let disk = Disk::open(&path, Some(BYTES), false).unwrap();
+    let knows_holes = disk.hole(0).0;
+    drop(disk);
+    for scheme in ["buffer.kind=lru", "buffer.kind=bplru", "buffer.kind=fab"] {
+        std::fs::remove_file(&path).unwrap();
+        let running = Rig::with(&[scheme]).start_at(Place::Backing(&path));
+        let mut client = running.client();
+        assert_eq!(
+            states(&mut client),
+            vec![if knows_holes { HOLE } else { 0 }; 256]
+        );
+        let mut random = Random::new(11);
+        let mut model = vec![0; BYTES as usize];
+        let mut trimmed = vec![true; 256];
+        for round in 0..400_u32 {
+            let (page, pages) = (random.below(248) as usize, 1 + random.below(8) as usize);
+            let bytes = page * 4096..(page + pages) * 4096;
+            let range = (bytes.start as u64, bytes.len() as u32);
+            let value = match random.below(4) {
+                0 => {
+                    client.flush();
+                    continue;
+                }
+                1 => {
+                    client.done((wire::CMD_TRIM, 0), range, &[]);
+                    trimmed[page..page + pages].fill(true);
+                    0
+                }
+                2 => {
+                    client.done((wire::CMD_WRITE_ZEROES, 0), range, &[]);
+                    trimmed[page..page + pages].fill(false);
+                    0
+                }
+                _ => {
+                    client.write(range.0, &vec![round as u8 | 1; bytes.len()]);
+                    trimmed[page..page + pages].fill(false);
+                    round as u8 | 1
+                }
+            };
+            model[bytes].fill(value);
+            for (page, state) in states(&mut client).into_iter().enumerate() {
+                let holds = model[page * 4096];
+                assert!(
+                    state == 0 || holds == 0,
+                    "page {page} holds {holds}, and is {state}"
+                );
+                assert!(state != HOLE || trimmed[page], "page {page} was written");
+                // A padded block is written as a whole.
+                if knows_holes && trimmed[page] && scheme != "buffer.kind=bplru" {
+                    assert_eq!(state, HOLE, "page {page} was trimmed");
+                }
+            }
+        }
+        assert_eq!(client.read(0, BYTES as u32), model);
+        running.stop();
+    }
 }

@@ -69,7 +69,7 @@ pub fn layer(error: &BuildError) -> String {
         ),
         BuildError::NoCopyBack => "ftl.gc_policy = wear_aware needs flash.copy_back = true".into(),
         BuildError::LowMark { low, least } => format!(
-            "ftl.gc_low = {low} leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, or a map in flash, it is at least {least}"
+            "ftl.gc_low = {low} leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it is at least {least}"
         ),
         BuildError::HighMark { high, low } => format!(
             "ftl.gc_high = {high} is less than ftl.gc_low = {low}: garbage collection would end before it starts"
@@ -215,7 +215,7 @@ mod tests {
             ),
             (
                 "ftl.gc_low=1 ftl.separate_gc_block=true",
-                "ftl.gc_low = 1 leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, or a map in flash, it is at least 2",
+                "ftl.gc_low = 1 leaves no free block for what garbage collection moves; with ftl.separate_gc_block, ftl.gc_policy other than greedy and wear_aware, a map in flash, or power that may fail, it is at least 2",
             ),
             (
                 "ftl.gc_low=5 ftl.gc_high=4",

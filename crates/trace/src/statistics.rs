@@ -4,6 +4,7 @@
 //! different pages even where their addresses are equal.
 
 mod histogram;
+mod load;
 mod pages;
 mod ranks;
 mod rates;
@@ -12,6 +13,7 @@ mod shape;
 mod sizes;
 
 pub use histogram::Histogram;
+pub use load::{Interval, Load};
 pub use rows::{Locality, Number, Row, StatisticRow, Statistics, VolumeStatistics};
 pub use shape::{Grid, HotPages, Shape};
 
@@ -106,6 +108,12 @@ impl Collector {
             sector_min: u64::MAX,
             sector_end: 0,
         }
+    }
+
+    /// Reads and writes by the place of their first sector among the 32 of 16 KiB.
+    #[must_use]
+    pub fn starts(&self) -> &[u64] {
+        &self.starts
     }
 
     /// Takes one more request, which touches every page that it has a sector of.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use destage::reproduce::{Report, Verdict};
+use destage::reproduce::Report;
 use destage::study::figure::Figure;
 use destage::study::shown::short;
 use destage::study::{StudyReport, rows::Row};
@@ -52,27 +52,11 @@ pub(crate) fn reproduction(report: &Report, folder: &Path) -> String {
     }
     text.push_str(&format!(
         "{}\n{:.0} s; everything in {}\n",
-        counts(report),
+        report.counts(),
         report.manifest.wall_time_s,
         folder.display()
     ));
     text
-}
-
-/// How many claims there are, and how many of each verdict.
-pub(crate) fn counts(report: &Report) -> String {
-    let kinds = Verdict::ALL.map(|verdict| (report.count(verdict), verdict.spoken()));
-    let counts: Vec<_> = kinds
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{count} {words}"))
-        .collect();
-    let claims: usize = kinds.iter().map(|(count, _)| count).sum();
-    format!(
-        "{claims} claims at the {} scale: {}",
-        report.scale.name(),
-        counts.join(", ")
-    )
 }
 
 /// A figure's data as a table.

@@ -1,32 +1,19 @@
 //! Results as text.
 
-pub(crate) mod charts;
 pub(crate) mod chosen;
-pub(crate) mod drawing;
 pub(crate) mod experiments;
-pub(crate) mod figures;
 pub(crate) mod files;
-pub(crate) mod findings;
-pub(crate) mod heatmap;
-pub(crate) mod html;
-pub(crate) mod numbers;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
-pub(crate) mod plot;
-#[cfg(feature = "png")]
-pub(crate) mod png;
 pub(crate) mod report;
-pub(crate) mod scale;
-pub(crate) mod shape;
 pub(crate) mod summary;
 pub(crate) mod table;
-pub(crate) mod verdicts;
 
 use std::borrow::Cow;
 use std::io::Write;
 
 pub(crate) use destage::csv::setting;
-pub(crate) use destage::json;
+pub(crate) use destage::{json, numbers};
 
 use crate::errors::Failure;
 

@@ -96,6 +96,13 @@ pub(crate) fn machine_form(machine: Machine) -> Option<Form> {
     }
 }
 
+/// The page of what a command prints as JSON; `title` stands in place of the usual one.
+pub(crate) fn page(document: &str, title: Option<&str>) -> Vec<u8> {
+    let page = destage::report::html(document, title);
+    page.expect("a command's own document is one that has a page")
+        .into_bytes()
+}
+
 /// Refuses output files that are each other, or an input.
 pub(crate) fn check_distinct(
     outputs: &[(&str, &PathBuf)],

@@ -59,6 +59,14 @@ impl Place {
     }
 
     /// Reads a file.
+    /// The data of the page `name`.
+    pub fn data(&self, name: &str) -> Value {
+        let page = self.read(name);
+        let data = page.split("type=\"application/json\" id=\"data\">").nth(1);
+        let data = data.and_then(|rest| rest.split("</script>").next());
+        json(data.expect("a page with data"))
+    }
+
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).expect("a file is read")
     }

@@ -295,6 +295,27 @@ impl PaperReport {
         let all = self.claims.iter();
         all.filter(|claim| claim.verdict == verdict).count()
     }
+
+    /// What it is, without its claims and figures.
+    fn to_json(&self) -> Value {
+        let experiments = self.experiments.iter().map(|experiment| {
+            json!({
+                "name": experiment.name,
+                "title": experiment.title,
+                "about": experiment.about,
+                "runs": experiment.runs,
+                "gaps": experiment.gaps,
+            })
+        });
+        let open = self.readings.iter().flat_map(|each| &each.parameters);
+        json!({
+            "name": self.name,
+            "source": self.source,
+            "about": self.about,
+            "experiments": experiments.collect::<Vec<_>>(),
+            "open": open.map(|(name, about)| json!({"name": name, "about": about})).collect::<Vec<_>>(),
+        })
+    }
 }
 
 impl Report {
@@ -304,7 +325,24 @@ impl Report {
         self.papers.iter().map(|paper| paper.count(verdict)).sum()
     }
 
-    /// `{"manifest", "scale", "claims": [...], "readings", "figures"}`.
+    /// How many claims there are, and how many of each verdict.
+    #[must_use]
+    pub fn counts(&self) -> String {
+        let kinds = Verdict::ALL.map(|verdict| (self.count(verdict), verdict.spoken()));
+        let counts: Vec<_> = kinds
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, words)| format!("{count} {words}"))
+            .collect();
+        let claims: usize = kinds.iter().map(|(count, _)| count).sum();
+        format!(
+            "{claims} claims at the {} scale: {}",
+            self.scale.name(),
+            counts.join(", ")
+        )
+    }
+
+    /// `{"manifest", "scale", "conclusions", "claims": [...], "papers", "readings", "figures"}`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut readings = serde_json::Map::new();
@@ -320,11 +358,14 @@ impl Report {
                 figures.insert(format!("{}/{}", paper.name, experiment.name), all.into());
             }
         }
+        let papers = self.papers.iter().map(PaperReport::to_json);
         let manifest = self.manifest.many();
         let document: Value = json!({
             "manifest": manifest,
             "scale": self.scale.name(),
+            "conclusions": [format!("{}.", self.counts())],
             "claims": claims,
+            "papers": papers.collect::<Vec<_>>(),
             "readings": readings,
             "figures": figures,
         });

@@ -3,6 +3,7 @@
 mod goal;
 mod hold_up;
 mod search;
+mod words;
 
 use std::time::Instant;
 
@@ -205,12 +206,18 @@ fn one(
 }
 
 impl Answers {
-    /// `{"manifest", "goals", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "missed", "sensitivity", "hold_up",
+    /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "missed", "sensitivity", "hold_up",
     /// "runs", "grid"}`: what `destage size --json` prints.
     #[must_use]
     pub fn to_json(&self) -> String {
         // Keys are text and numbers finite, so nothing can go wrong.
         json::text(&serde_json::to_value(self).unwrap_or(Value::Null))
+    }
+
+    /// The answer in sentences.
+    #[must_use]
+    pub fn conclusions(&self) -> Vec<String> {
+        words::conclusions(self)
     }
 
     /// Whether the goals hold where `record` was made, another way than asked for.
@@ -254,6 +261,7 @@ impl Serialize for Answers {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("manifest", &self.manifest.single())?;
         map.serialize_entry("goals", &goals)?;
+        map.serialize_entry("conclusions", &self.conclusions())?;
         map.serialize_entry("answers", &answers.collect::<Vec<_>>())?;
         map.serialize_entry("missed", &missed)?;
         map.serialize_entry("sensitivity", &sensitivity)?;

@@ -133,10 +133,14 @@ impl Figure {
             "id": self.id,
             "place": self.place,
             "title": self.title,
+            "kind": self.kind.name(),
+            "log": self.log,
             "x_title": self.x_title,
             "x": self.x,
+            "along": self.along,
             "y_title": self.y_title,
             "series": series.collect::<Vec<_>>(),
+            "gaps": self.gaps,
         })
     }
 }

@@ -197,3 +197,15 @@ pub enum FigureKind {
     /// Numbers only.
     Table,
 }
+
+impl FigureKind {
+    /// The word for it in files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Line => "line",
+            Self::Bar => "bar",
+            Self::Table => "table",
+        }
+    }
+}

@@ -225,7 +225,7 @@ pub struct StudyReport {
 }
 
 impl StudyReport {
-    /// `{"manifest", "runs": [{"labels", "input", "parameters", "metrics"}], "figures"}`.
+    /// `{"manifest", "title", "about", "missing", "runs": [{"labels", "input", "parameters", "metrics"}], "figures"}`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let runs = self.rows.all.iter().map(|row| {
@@ -238,6 +238,9 @@ impl StudyReport {
         let figures = self.figures.iter().map(figure::Figure::to_json);
         crate::json::text(&json!({
             "manifest": self.manifest.many(),
+            "title": self.title,
+            "about": self.about,
+            "missing": self.rows.missing,
             "runs": runs.collect::<Vec<_>>(),
             "figures": figures.collect::<Vec<_>>(),
         }))

@@ -134,7 +134,7 @@ fn without_a_promise_old_changes_are_forgotten_and_said_to_be() {
     for round in 1..=100 {
         bench.done(0, Write, round);
     }
-    assert!(bench.0.pages[&1].changes.len() <= 16);
+    assert!(bench.0.page(1).is_some_and(|page| page.changes.len() <= 16));
     assert_eq!(bench.allows([100, 95]), [true, true]);
     let found = bench.0.check(Lpn(1), &[1; 8], None);
     assert_eq!(found[0].1, Finding::Forgotten);

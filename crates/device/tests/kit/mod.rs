@@ -149,6 +149,7 @@ impl<'a> Stack<'a> {
             parallel_units: self.parallel_units,
             endurance: 1_000_000_000,
             retire: false,
+            power_may_fail: true,
             filled,
             seed: 1,
             values,

@@ -256,6 +256,8 @@ pub struct FtlConfig<'a> {
     pub endurance: u32,
     /// A block erased that often is not used any more; otherwise it is, and nothing happens.
     pub retire: bool,
+    /// The power may fail, again and again: what is kept free has to suffice for programs that are cut off, too.
+    pub power_may_fail: bool,
     /// All logical pages have contents before the first request.
     pub filled: bool,
     /// Fixes every random choice, should the FTL make one.

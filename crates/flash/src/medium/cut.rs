@@ -137,9 +137,7 @@ impl Medium {
         self.reads.clear();
         changed.sort_unstable();
         changed.dedup();
-        for (die, block) in changed {
-            self.record_again(die, block);
-        }
+        self.record_again(&changed);
         report
     }
 

@@ -1,18 +1,23 @@
 //! A medium whose pages outlive it, in a [`Store`].
 //!
-//! Behind what its owner keeps in the first bytes there are three tables, by physical block or page, dies one after the other:
+//! Behind what its owner keeps in the first bytes there are four tables, by physical block or page, dies one after the other:
 //!
 //! | table | entry | bytes |
 //! | --- | --- | --- |
 //! | blocks | how often it was erased, sum | 16 |
+//! | synced | the program up to which all lasts, sum; one entry | 16 |
 //! | pages | the spare area, the sum over the data, sum | 64 |
 //! | data | the bytes of the page, unless they are a map or a summary | those of a page |
 //!
 //! A program writes the data first, then the entry of the page. An entry is of one life of its block, from an erase to the
-//! next: to erase a block is to raise its count, which makes nothing of all its entries in one write. So what is there after
-//! any number of writes, and a part of the next, is what a loss of power could have left at some moment; an entry that was
+//! next: to erase a block is to raise its count, which makes nothing of all its entries in one write. That waits until a page of
+//! the block is programmed again, or the last block of the die that does not wait is used: what was copied out of it, or took the place of something in it, is made to last before. So
+//! what is there after any number of writes, and a part of the next, is what a loss of power could have left; an entry that was
 //! written in part has a wrong sum and is an unreadable page.
+//!
+//! If the machine crashes, of the writes that do not last yet any may be missing. Its owner [says](synced) after each sync up to which program all lasts; of pages programmed later the data are held against their sum.
 
+use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -63,6 +68,8 @@ pub struct Layout {
     pages_per_block: u64,
     page_bytes: u64,
     blocks_at: u64,
+    /// Where it says what lasts: see [`synced`].
+    pub synced_at: u64,
     pages_at: u64,
     data_at: u64,
     /// Bytes of the whole store.
@@ -77,7 +84,8 @@ impl Layout {
         let blocks = blocks_per_die * u64::from(geometry.dies);
         let pages_per_block = u64::from(geometry.pages_per_block);
         let pages = blocks.checked_mul(pages_per_block)?;
-        let pages_at = (base + blocks * BLOCK_BYTES).next_multiple_of(ALIGNMENT);
+        let synced_at = base + blocks * BLOCK_BYTES;
+        let pages_at = (synced_at + BLOCK_BYTES).next_multiple_of(ALIGNMENT);
         let data_at = pages.checked_mul(PAGE_BYTES)?.checked_add(pages_at)?;
         let data_at = data_at.checked_next_multiple_of(ALIGNMENT)?;
         let data = pages.checked_mul(geometry.page_bytes)?;
@@ -86,6 +94,7 @@ impl Layout {
             pages_per_block,
             page_bytes: geometry.page_bytes,
             blocks_at: base,
+            synced_at,
             pages_at,
             data_at,
             bytes: data.checked_add(data_at)?,
@@ -112,6 +121,10 @@ pub(super) struct Kept {
     layout: Layout,
     /// A page did not hold what was programmed there.
     damage: Arc<AtomicBool>,
+    /// Blocks that are erased, and not in the store: how often, and the programs before.
+    unwritten: BTreeMap<(u32, u32), (u32, u64)>,
+    /// By die, blocks that are erased in the store as well.
+    erased: Vec<u32>,
 }
 
 impl Kept {
@@ -135,16 +148,46 @@ impl Kept {
     }
 
     /// `stored` is programmed at `spot`, in the life of the block behind `erases` erases. Its bytes are here from now on.
-    pub fn program(&self, spot: Spot, stored: &mut Stored, erases: u32) {
+    /// `begins`: it is the first page in that life.
+    pub fn program(&mut self, spot: Spot, stored: &mut Stored, erases: u32, begins: bool) {
+        let waits = self.unwritten.contains_key(&(spot.die, spot.block));
+        let of_die = (spot.die, 0)..=(spot.die, u32::MAX);
+        // A mount needs an erased block, and what waits is none yet.
+        let is_last = begins && self.erased[spot.die as usize] <= 1;
+        if waits || (is_last && self.unwritten.range(of_die).next().is_some()) {
+            self.write_erases();
+        }
+        if begins {
+            let erased = &mut self.erased[spot.die as usize];
+            *erased = erased.saturating_sub(1);
+        }
         if let Data::Here(bytes) = &stored.data {
             self.write(self.layout.data_of(spot), bytes);
             stored.data = Data::Filed(cells::digest(bytes));
         }
         self.record(spot, &entry_of(stored, erases));
+        self.store.mark(stored.spare.program);
     }
 
-    /// The block has been erased so often.
-    pub fn erase(&self, die: u32, block: u32, erases: u32) {
+    /// The block has been erased so often, after so many programs. The store hears of it when it is used again.
+    pub fn erase(&mut self, die: u32, block: u32, erases: u32, programs: u64) {
+        self.unwritten.insert((die, block), (erases, programs));
+    }
+
+    /// Writes which blocks are erased, behind everything that has replaced their pages and before anything new is in them.
+    fn write_erases(&mut self) {
+        let last = self.unwritten.values().map(|(_, programs)| *programs).max();
+        if last > Some(self.store.synced()) {
+            self.store.sync();
+        }
+        for ((die, block), (erases, _)) in core::mem::take(&mut self.unwritten) {
+            self.count(die, block, erases);
+            self.erased[die as usize] += 1;
+        }
+        self.store.sync();
+    }
+
+    fn count(&self, die: u32, block: u32, erases: u32) {
         let mut entry = [0; BLOCK_BYTES as usize];
         entry[..4].copy_from_slice(&erases.to_le_bytes());
         seal(&mut entry);
@@ -175,6 +218,15 @@ impl Kept {
             before.hold(spot.page, bytes);
         }
     }
+}
+
+/// What says that all up to `program` lasts.
+#[must_use]
+pub fn synced(program: u64) -> [u8; 16] {
+    let mut entry = [0; BLOCK_BYTES as usize];
+    entry[..8].copy_from_slice(&program.to_le_bytes());
+    seal(&mut entry);
+    entry
 }
 
 /// The sum over all words but the last becomes the last; it is never 0.
@@ -305,10 +357,12 @@ impl Medium {
             store,
             layout,
             damage: Arc::default(),
+            unwritten: BTreeMap::new(),
+            erased: Vec::new(),
         };
         let per_block = layout.pages_per_block * PAGE_BYTES;
         let tables = [
-            (layout.blocks_at..layout.pages_at, BLOCK_BYTES),
+            (layout.blocks_at..layout.synced_at, BLOCK_BYTES),
             (layout.pages_at..layout.data_at, per_block),
         ];
         let all = self.dies.len() as u64 * layout.blocks_per_die;
@@ -323,7 +377,57 @@ impl Medium {
                 from = (table.start + end * per_block).min(table.end);
             }
         }
+        let mut entry = [0; BLOCK_BYTES as usize];
+        kept.store.read(layout.synced_at, &mut entry);
+        if is_sealed(&entry) {
+            let synced = u64::from_le_bytes(entry[..8].try_into().unwrap_or_default());
+            self.lose_unwritten(&kept, synced);
+            // What is programmed from now on does not last yet.
+            self.programs = self.programs.max(synced);
+        } else {
+            self.lose_unwritten(&kept, 0);
+        }
+        kept.store.mark(self.programs);
         self.kept = Some(kept);
+        self.count_erased();
+    }
+
+    /// Counts what is erased in the store.
+    fn count_erased(&mut self) {
+        let Some(kept) = &mut self.kept else { return };
+        let all = kept.layout.blocks_per_die as u32;
+        let of_die = |(die, state): (u32, &super::Die)| {
+            let used = state.blocks.made().filter(|(_, block)| !block.is_erased());
+            let waiting = kept.unwritten.range((die, 0)..=(die, u32::MAX)).count() as u32;
+            all - used.count() as u32 - waiting
+        };
+        kept.erased = (0..).zip(&self.dies).map(of_die).collect();
+    }
+
+    /// Of pages programmed after the first `synced` ones the data may be missing: these are unreadable.
+    fn lose_unwritten(&mut self, kept: &Kept, synced: u64) {
+        let mut bytes = vec![0; self.zeros.len()];
+        for die in 0..self.dies.len() as u32 {
+            let mut spoilt = Vec::new();
+            for (block, of_block) in self.dies[die as usize].blocks.made() {
+                for (page, stored) in of_block.all() {
+                    let Data::Filed(sum) = stored.data else {
+                        continue;
+                    };
+                    if stored.spare.program <= synced || stored.is_torn {
+                        continue;
+                    }
+                    let spot = Spot { die, block, page };
+                    kept.store.read(kept.layout.data_of(spot), &mut bytes);
+                    if cells::digest(&bytes) != sum {
+                        spoilt.push((block, page));
+                    }
+                }
+            }
+            for (block, page) in spoilt {
+                self.dies[die as usize].blocks[block].lose(page);
+            }
+        }
     }
 
     fn load(&mut self, kept: &Kept, number: u64, pages: u64) {
@@ -369,25 +473,32 @@ impl Medium {
         self.dies[die].blocks[(number % layout.blocks_per_die) as u32] = block;
     }
 
-    /// Writes everything about a block again, after something in it never was.
-    pub(super) fn record_again(&mut self, die: u32, number: u32) {
-        let Some(kept) = &self.kept else { return };
-        let block = &mut self.dies[die as usize].blocks[number];
-        let spot = |page| Spot {
-            die,
-            block: number,
-            page,
+    /// Writes everything about `blocks`, each with its die, again, after something in them never was.
+    pub(super) fn record_again(&mut self, blocks: &[(u32, u32)]) {
+        let Some(kept) = self.kept.as_mut().filter(|_| !blocks.is_empty()) else {
+            return;
         };
-        block.file_all(|page, bytes| kept.write(kept.layout.data_of(spot(page)), bytes));
-        kept.erase(die, number, block.erases);
-        for page in 0..self.pages_per_block {
-            let entry = match block.cell(page) {
-                Cell::Erased | Cell::Unknown => [0; PAGE_BYTES as usize],
-                Cell::Unreadable => unreadable(block.erases),
-                Cell::Stored(stored) => entry_of(stored, block.erases),
+        kept.unwritten.retain(|block, _| !blocks.contains(block));
+        kept.write_erases();
+        for (die, number) in blocks.iter().copied() {
+            let block = &mut self.dies[die as usize].blocks[number];
+            let spot = |page| Spot {
+                die,
+                block: number,
+                page,
             };
-            kept.record(spot(page), &entry);
+            block.file_all(|page, bytes| kept.write(kept.layout.data_of(spot(page)), bytes));
+            kept.count(die, number, block.erases);
+            for page in 0..self.pages_per_block {
+                let entry = match block.cell(page) {
+                    Cell::Erased | Cell::Unknown => [0; PAGE_BYTES as usize],
+                    Cell::Unreadable => unreadable(block.erases),
+                    Cell::Stored(stored) => entry_of(stored, block.erases),
+                };
+                kept.record(spot(page), &entry);
+            }
         }
+        self.count_erased();
     }
 
     /// What the store could not do, if this has one.

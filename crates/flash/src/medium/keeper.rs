@@ -11,7 +11,8 @@ pub enum Fault {
     Io,
 }
 
-/// A row of bytes that outlives the medium, zeros at first: a file. Writes take effect in their order. What fails is noted,
+/// A row of bytes that outlives the medium, zeros at first: a file. Writes take effect in their order, as long as the machine
+/// runs; if that crashes, those behind the last [`sync`](Store::sync) may be there or not, each by itself. What fails is noted,
 /// and after the first write that has failed none takes effect any more, so that what is there is always a beginning of
 /// what was written.
 pub trait Store: Send + Sync {
@@ -20,6 +21,16 @@ pub trait Store: Send + Sync {
 
     /// Writes `bytes` from `offset` on.
     fn write(&self, offset: u64, bytes: &[u8]);
+
+    /// Makes everything last that was written up to now, whatever happens to the machine.
+    fn sync(&self);
+
+    /// All programs up to this one have been written.
+    fn mark(&self, program: u64);
+
+    /// The latest [mark](Store::mark) of which everything lasts, 0 at first. Others than the medium may see to that, too: whoever
+    /// answers a flush.
+    fn synced(&self) -> u64;
 
     /// The first bytes of `range` that may be other than zero, if there are any.
     fn written(&self, range: Range<u64>) -> Option<Range<u64>>;

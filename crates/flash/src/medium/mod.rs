@@ -382,9 +382,10 @@ impl Medium {
         self.programs += 1;
         let mut stored = payload.stored(purpose, self.programs);
         let state = &mut self.dies[die as usize];
-        if let Some(kept) = &self.kept {
+        if let Some(kept) = &mut self.kept {
             kept.hold_overwritten(&mut state.done, here, self.page_bits, self.zeros.len());
-            kept.program(here, &mut stored, state.blocks[block].erases);
+            let of_block = &state.blocks[block];
+            kept.program(here, &mut stored, of_block.erases, of_block.is_erased());
         }
         let state = &mut state.blocks[block];
         let before = state.put(page, self.pages_per_block, stored);
@@ -539,8 +540,8 @@ impl Medium {
             }
         }
         let before = self.dies[die as usize].blocks[block].erase();
-        if let Some(kept) = &self.kept {
-            kept.erase(die, block, before.erases + 1);
+        if let Some(kept) = &mut self.kept {
+            kept.erase(die, block, before.erases + 1, self.programs);
         }
         Ok(Undo::Erase(Box::new(before)))
     }

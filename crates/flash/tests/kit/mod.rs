@@ -71,6 +71,8 @@ pub struct Setup {
     pub endurance: u32,
     /// It is not used on after those.
     pub retire: bool,
+    /// It may lose its power.
+    pub power_may_fail: bool,
     pub seed: u64,
 }
 
@@ -93,6 +95,7 @@ impl Setup {
             parallel_units: 1,
             endurance: 1_000_000,
             retire: false,
+            power_may_fail: false,
             seed: 1,
         }
     }
@@ -143,6 +146,7 @@ impl Setup {
             parallel_units: self.parallel_units,
             endurance: self.endurance,
             retire: self.retire,
+            power_may_fail: self.power_may_fail,
             filled: self.filled,
             seed: self.seed,
             values: &self.values(),

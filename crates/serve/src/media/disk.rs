@@ -152,6 +152,20 @@ impl Backing for Disk {
         }
         Ok(())
     }
+
+    fn hole(&self, offset: u64) -> (bool, u64) {
+        let seek = |from| rustix::fs::seek(&self.file, from);
+        match seek(rustix::fs::SeekFrom::Data(offset)) {
+            Err(rustix::io::Errno::NXIO) => (true, self.bytes),
+            Ok(data) if data > offset => (true, data.min(self.bytes)),
+            Ok(_) => (
+                false,
+                seek(rustix::fs::SeekFrom::Hole(offset)).unwrap_or(self.bytes),
+            ),
+            // A disk, or a file system that knows of no holes.
+            Err(_) => (false, self.bytes),
+        }
+    }
 }
 
 /// Keeps others out who ask as well.

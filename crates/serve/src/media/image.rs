@@ -10,9 +10,11 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use destage_device::backed::Fault;
+use destage_flash::medium::image::{Layout, synced};
 use destage_flash::medium::{Store, digest};
 use destage_sim::settings::{Config, Origin, Settings};
 use rustix::fs::SeekFrom;
@@ -46,7 +48,39 @@ const DECISIVE: [&str; 8] = [
 #[derive(Debug)]
 pub struct Image {
     file: File,
+    state: Arc<State>,
+}
+
+/// What whoever syncs the file shares.
+#[derive(Debug)]
+struct State {
+    /// Where the file says what lasts.
+    synced_at: u64,
+    /// What could not be written or synced: nothing is written any more.
     fault: OnceLock<Fault>,
+    /// See [`Store::mark`].
+    marked: AtomicU64,
+    /// See [`Store::synced`].
+    synced: AtomicU64,
+}
+
+impl State {
+    fn sync(&self, file: &File) -> io::Result<()> {
+        let marked = self.marked.load(Ordering::Acquire);
+        if let Err(error) = file.sync_data() {
+            // The system may have dropped what it could not write.
+            let _ = self.fault.set(fault_of(&error));
+            return Err(error);
+        }
+        if self.fault.get().is_some() {
+            // Something before has not been written.
+            return Ok(());
+        }
+        self.synced.fetch_max(marked, Ordering::AcqRel);
+        // If it does not get there, more is looked at when the image is opened again.
+        let _ = file.write_all_at(&synced(marked), self.synced_at);
+        Ok(())
+    }
 }
 
 impl Image {
@@ -56,7 +90,8 @@ impl Image {
     /// If the system has no room for it.
     pub fn sync(&self) -> io::Result<Sync> {
         let file = self.file.try_clone()?;
-        Ok(Box::new(move || file.sync_data()))
+        let state = Arc::clone(&self.state);
+        Ok(Box::new(move || state.sync(&file)))
     }
 }
 
@@ -68,11 +103,26 @@ impl Store for Image {
     }
 
     fn write(&self, offset: u64, bytes: &[u8]) {
-        if self.fault.get().is_none()
+        if self.state.fault.get().is_none()
             && let Err(error) = self.file.write_all_at(bytes, offset)
         {
-            let _ = self.fault.set(fault_of(&error));
+            let _ = self.state.fault.set(fault_of(&error));
         }
+    }
+
+    fn sync(&self) {
+        if self.state.fault.get().is_none() {
+            // It is noted.
+            let _ = self.state.sync(&self.file);
+        }
+    }
+
+    fn mark(&self, program: u64) {
+        self.state.marked.store(program, Ordering::Release);
+    }
+
+    fn synced(&self) -> u64 {
+        self.state.synced.load(Ordering::Acquire)
     }
 
     fn written(&self, range: Range<u64>) -> Option<Range<u64>> {
@@ -90,7 +140,7 @@ impl Store for Image {
     }
 
     fn fault(&self) -> Option<Fault> {
-        self.fault.get().copied()
+        self.state.fault.get().copied()
     }
 }
 
@@ -113,9 +163,9 @@ pub(super) fn open(
         Err(cause) if cause.kind() == ErrorKind::NotFound => {
             let (config, notes) = configuration(settings)?;
             check(&config)?;
-            let bytes = config.image_layout(BASE)?.bytes;
-            let file = make(path, &header(&config), bytes).map_err(failed)?;
-            return Ok((config, notes, image(file)));
+            let layout = config.image_layout(BASE)?;
+            let file = make(path, &header(&config), layout.bytes).map_err(failed)?;
+            return Ok((config, notes, image(file, &layout)));
         }
         Err(cause) => return Err(failed(cause)),
     };
@@ -156,19 +206,25 @@ pub(super) fn open(
             "{key}: the image was made without it; expected an image of this version"
         )));
     }
-    let expected = config.image_layout(BASE)?.bytes;
+    let layout = config.image_layout(BASE)?;
+    let expected = layout.bytes;
     if length != expected {
         return Err(unfit(format!(
             "has {length} bytes, and the image of this device has {expected}; expected a file that nobody has cut off"
         )));
     }
-    Ok((config, notes, image(file)))
+    Ok((config, notes, image(file, &layout)))
 }
 
-fn image(file: File) -> Image {
+fn image(file: File, layout: &Layout) -> Image {
     Image {
         file,
-        fault: OnceLock::new(),
+        state: Arc::new(State {
+            synced_at: layout.synced_at,
+            fault: OnceLock::new(),
+            marked: AtomicU64::new(0),
+            synced: AtomicU64::new(0),
+        }),
     }
 }
 

@@ -166,6 +166,16 @@ pub trait Asks {
         self.done((wire::CMD_FLUSH, 0), (0, 0), &[]);
     }
 
+    /// Length and state of the extents in `range`.
+    fn status(&mut self, flags: u16, range: (u64, u32)) -> Vec<(u32, u32)> {
+        let data = self.done((wire::CMD_BLOCK_STATUS, flags), range, &[]);
+        let words = data.chunks(4).map(|word| word.try_into().unwrap());
+        let words: Vec<u32> = words.map(u32::from_be_bytes).collect();
+        assert_eq!(words[0], 1, "context");
+        let pairs = words[1..].chunks(2).map(|pair| (pair[0], pair[1]));
+        pairs.collect()
+    }
+
     fn error(&mut self, command: (u16, u16), range: (u64, u32), data: &[u8]) -> u32 {
         self.told(command, range, data).error
     }

@@ -13,6 +13,7 @@ use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::Destage;
 use destage_device::RequestKind;
 use destage_device::backed::Fault;
+pub use destage_device::backed::Holds;
 use destage_device::ledger::Ledger;
 use destage_device::payload::{Payload, cut_up};
 use destage_flash::Ftl;
@@ -84,17 +85,6 @@ pub struct Completion {
     pub is_durable: bool,
     /// Why it has failed, if it has. What it was to change may be there or not.
     pub fault: Option<Fault>,
-}
-
-/// What a range of sectors holds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Holds {
-    /// Bytes.
-    Data,
-    /// Zeros that were written.
-    Zeros,
-    /// Nothing: it reads as zeros.
-    Nothing,
 }
 
 /// Why a device is used no more.
@@ -516,12 +506,12 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// What the page of `sector` holds, and the sector behind that page.
+    /// What `sector` holds, and the sector behind those that are as it is, as far as that is known at once.
     #[must_use]
     pub fn holds(&self, sector: u64) -> (Holds, u64) {
         let page = sector / self.sectors_per_page;
-        let holds = self.engine.mover().below.holds(Lpn(page));
-        (holds, (page + 1) * self.sectors_per_page)
+        let (holds, next) = self.engine.mover().below.holds(Lpn(page));
+        (holds, next.0.saturating_mul(self.sectors_per_page))
     }
 
     /// What a run that ended now would have for results.

@@ -6,6 +6,7 @@
 
 use super::covered;
 use super::histogram::Histogram;
+use super::load::Load;
 use super::ranks::{Pairs, rank_correlation};
 use super::rows::Locality;
 use crate::request::{Operation, Request, SECTOR_BYTES};
@@ -137,6 +138,8 @@ pub struct Shape {
     pub block_distances: Histogram,
     /// Starts of reads and writes over time in us and address in pages. Volumes lie over one another.
     pub places: [Grid; 2],
+    /// What is asked for over time.
+    pub load: Load,
     /// Page writes so far.
     clock: u64,
     /// Different pages written.
@@ -169,6 +172,7 @@ impl Shape {
             page_distances: Histogram::default(),
             block_distances: Histogram::default(),
             places: [Grid::new(), Grid::new()],
+            load: Load::new(),
             clock: 0,
             written: 0,
             pages: Runs::default(),
@@ -212,6 +216,7 @@ impl Shape {
         let (first, last) = pages.into_inner();
         let time = request.arrival.saturating_sub(self.first) / TICKS_PER_MICROSECOND;
         self.places[kind].add([time, first]);
+        self.load.add(time, kind, u64::from(request.sectors));
         if request.operation == Operation::Write {
             self.write_blocks(request.volume, first, last);
             self.write_pages(request.volume, first, last);

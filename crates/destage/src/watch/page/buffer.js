@@ -112,8 +112,7 @@ function drawRecord(record, time) {
 // Beyond so many records on their way the rest is a number.
 const MOST_RECORDS = 60;
 
-function drawBuffer(index) {
-  const event = events[index];
+function drawLists(index) {
   const lists = listsAt(index);
   const groups = lists.flatMap((list) => list.groups);
   const places = groups.reduce((sum, group) => sum + (group.places ?? group.pages.length), 0);
@@ -121,6 +120,16 @@ function drawBuffer(index) {
   const size = places > 1500 ? "tiny" : places > 500 ? "small" : "";
   byId("lists").className = `${size} ${lists.length > 3 ? "many" : ""}`;
   byId("lists").replaceChildren(...lists.map((list) => drawList(list, drawsHoles)));
+}
+
+// The event after which the lists are drawn.
+let drawn = null;
+
+function drawBuffer(index) {
+  const event = events[index];
+  const isSame = drawn === index - 1 && event.changes.length === 0;
+  if (!isSame) drawLists(index);
+  drawn = index;
 
   const capacity = Math.floor(recording.parameters["buffer.capacity_bytes"] / recording.parameters["flash.page_bytes"]);
   const leaving = event.occupied - event.resident;

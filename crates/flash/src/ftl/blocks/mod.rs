@@ -10,6 +10,8 @@ pub(super) mod page_log;
 pub(super) mod parameters;
 pub(super) mod striped;
 
+use alloc::collections::VecDeque;
+
 use destage_base::archived;
 use destage_base::lazy::Initial;
 
@@ -61,6 +63,12 @@ archived!(LogicalPage { block, offset } vacant Self { block: NONE, offset: 0 });
 pub(super) struct Blocks {
     pub nand: Nand,
     free: FreePool,
+    /// Free blocks that are not erased, where the power may fail: they are taken first.
+    ///
+    /// A mount finds again what was trimmed, and what holds it is not free any more. So an erased block is not taken as long as
+    /// there is one of these: a mount has as many to merge into as if nothing had been trimmed.
+    unerased: VecDeque<BlockSlot>,
+    power_may_fail: bool,
     geometry: Geometry,
     page_bits: u32,
     copy_back: bool,
@@ -73,7 +81,7 @@ pub(super) struct Blocks {
     is_near_end: bool,
 }
 
-archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { geometry, page_bits, copy_back, retire_at, levelling });
+archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { unerased, power_may_fail, geometry, page_bits, copy_back, retire_at, levelling });
 
 /// Erases of a block in one step, at most, and one more.
 const ERASES_OF_A_STEP: u32 = 3;
@@ -101,6 +109,8 @@ impl Blocks {
             },
             free_min: free.count(),
             free,
+            unerased: VecDeque::new(),
+            power_may_fail: config.power_may_fail,
             geometry,
             page_bits: geometry.page_bits(),
             copy_back: config.copy_back,
@@ -168,10 +178,11 @@ impl Blocks {
     ) -> Result<BlockSlot, NoSpace> {
         let plane = logical % self.geometry.planes;
         loop {
-            let Some(block) = self.free.take(plane) else {
+            let unerased = self.unerased.pop_front();
+            let Some(block) = unerased.or_else(|| self.free.take(plane)) else {
                 return Err(self.exhausted());
             };
-            self.free_min = self.free_min.min(self.free.count());
+            self.free_min = self.free_min.min(self.count_free());
             if self.nand.block(block).programmed == 0 {
                 return Ok(block);
             }
@@ -180,6 +191,11 @@ impl Blocks {
                 return Ok(block);
             }
         }
+    }
+
+    /// How many blocks are free.
+    fn count_free(&self) -> u32 {
+        self.free.count() + self.unerased.len() as u32
     }
 
     #[cold]
@@ -231,6 +247,10 @@ impl Blocks {
 
     /// Makes `block`, of which nothing is needed any more, free; it is erased when it is taken.
     pub fn release(&mut self, block: BlockSlot) {
+        if self.power_may_fail && self.programmed(block) > 0 {
+            self.unerased.push_back(block);
+            return;
+        }
         let erases = self.nand.block(block).erases;
         self.free.put(self.plane(block), block, erases);
     }
@@ -309,7 +329,7 @@ impl Blocks {
 
     /// Begins the low-water mark anew.
     pub fn reset_figures(&mut self) {
-        self.free_min = self.free.count();
+        self.free_min = self.count_free();
     }
 
     /// Erase counts over all blocks.

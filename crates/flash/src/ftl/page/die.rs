@@ -12,6 +12,7 @@ mod mount;
 mod room;
 
 pub(in crate::ftl) use self::build::Layout;
+pub(in crate::ftl) use self::mount::OnDie;
 use super::free::FreeBlocks;
 use super::levelling::ByWear;
 use super::shape::{InitialBlock, InitialMap, InitialOwner, NONE, Shape};

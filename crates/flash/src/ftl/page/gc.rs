@@ -200,7 +200,7 @@ pub(in crate::ftl) fn collect_block(
     operations: &mut Operations,
     sealed: &mut Vec<u32>,
 ) -> Result<(), NoSpace> {
-    let last_step = empty_block(die, block, pool, operations, sealed)?;
+    let last_step = empty_block(die, block, pool, Cause::Copy, operations, sealed)?;
     let first = Ppn(block << die.shape.page_bits);
     operations.push_erase(Cause::Copy, first);
     die.erase(
@@ -212,11 +212,12 @@ pub(in crate::ftl) fn collect_block(
     Ok(())
 }
 
-/// Moves the valid pages of `block` away; returns where in `operations` the last move begins.
+/// Moves the valid pages of `block` away on behalf of `cause`; returns where in `operations` the last move begins.
 pub(in crate::ftl) fn empty_block(
     die: &mut Die,
     block: u32,
     pool: usize,
+    cause: Cause,
     operations: &mut Operations,
     sealed: &mut Vec<u32>,
 ) -> Result<usize, NoSpace> {
@@ -241,7 +242,7 @@ pub(in crate::ftl) fn empty_block(
             };
             die.log_migration(page);
             die.invalidate(page);
-            operations.push_copy(Cause::Copy, transfer, Ppn(ppn), target, || stream.purpose());
+            operations.push_copy(cause, transfer, Ppn(ppn), target, || stream.purpose());
             if die.program(pool, stream, page, operations) {
                 sealed.push(target_block);
             }

@@ -20,13 +20,14 @@ mod tests;
 mod victims;
 mod wear_aware;
 
+use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
-use self::die::{Die, Stream};
+use self::die::{Die, OnDie, Stream};
 pub use self::gc::Policy;
 use self::gc::{Rules, collect_die, collect_pools};
 pub(super) use self::parameters::ROW;
@@ -37,7 +38,7 @@ use self::stripe::Stripe;
 use super::{Batched, BuildError, Ftl, NoSpace, PageWrite, Properties};
 use crate::batch::{Batch, Entry};
 use crate::mount::{MountError, Place, Scan};
-use crate::nand::{Ppn, Wear};
+use crate::nand::Wear;
 use crate::operation::{Cause, Operations};
 
 /// The page-mapped device. See the [module](self).
@@ -308,14 +309,35 @@ impl Ftl for PageFtl {
     }
 
     fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
-        let newest = scan.newest();
-        let mut valid: Vec<Vec<(u32, Ppn)>> = vec![Vec::new(); self.dies.len()];
-        for place in &newest {
-            valid[place.die as usize].push((self.number_in_die(place.page), place.at));
+        let copies = scan.copies();
+        let mut newest = Vec::new();
+        let mut on: Vec<OnDie> = vec![OnDie::default(); self.dies.len()];
+        for of_page in copies.chunk_by(|one, next| one.page == next.page) {
+            let Some((place, others)) = of_page.split_last() else {
+                continue;
+            };
+            let number = self.number_in_die(place.page);
+            let on = &mut on[place.die as usize];
+            on.valid.push((number, place.at));
+            let is_equal = |other: &&Place| {
+                let (one, other) = (place.rank, other.rank);
+                (one.version, one.is_whole) == (other.version, other.is_whole)
+            };
+            let equal = others.iter().filter(is_equal);
+            let here = equal.filter(|other| other.die == place.die);
+            on.equal.extend(here.map(|other| (number, other.at)));
+            newest.push(*place);
         }
-        let found = scan.dies.iter().zip(valid);
-        for (die, (blocks, valid)) in self.dies.iter_mut().zip(found) {
-            die.mount(blocks, valid.into_iter());
+        let mut moved = BTreeMap::new();
+        for (number, (die, on)) in (0..).zip(self.dies.iter_mut().zip(&on)) {
+            for (from, to) in die.mount(&scan.dies[number as usize], on) {
+                moved.insert((number, from), to);
+            }
+        }
+        for place in &mut newest {
+            if let Some(to) = moved.get(&(place.die, place.at)) {
+                place.at = *to;
+            }
         }
         if let Some(placement) = &mut self.placement {
             for place in &newest {

@@ -208,6 +208,8 @@ pub struct PageConfig {
     pub endurance: u32,
     /// A block erased that often is not used any more.
     pub retire: bool,
+    /// The power may fail, again and again.
+    pub power_may_fail: bool,
     /// All logical pages have contents before the first request.
     pub filled: bool,
     /// Fixes the random choices of policies that make any.
@@ -240,6 +242,7 @@ impl PageConfig {
             background_gc: greedy.background_gc,
             endurance: config.endurance,
             retire: config.retire,
+            power_may_fail: config.power_may_fail,
             filled: config.filled,
             seed: config.seed,
         }
@@ -323,7 +326,7 @@ impl PageConfig {
                 },
             },
             separate_migrations: self.separate_migrations,
-            counts_first_open: by_reference && !self.copy_back,
+            counts_first_open: self.counts_first_open(),
             free_inside_planes: by_reference || self.copy_back,
             limits_pools: !by_reference
                 && self.copy_back
@@ -379,6 +382,11 @@ impl PageConfig {
         self.reference_ties && matches!(self.gc, Policy::Greedy | Policy::WearAware)
     }
 
+    /// The first open block counts as free.
+    fn counts_first_open(&self) -> bool {
+        self.is_reference() && !self.copy_back
+    }
+
     /// Free blocks without which garbage collection cannot go on.
     fn least_free(&self) -> u32 {
         // A victim all of whose pages are valid needs a whole block to go to; so does what garbage collection moves,
@@ -388,7 +396,13 @@ impl PageConfig {
             // Garbage collection may write a page of the map for each page it moves.
             return LEAST_WITH_MAP;
         }
-        1 + u32::from(may_be_full || self.separate_migrations)
+        let least = 1 + u32::from(may_be_full || self.separate_migrations);
+        if !self.power_may_fail {
+            return least;
+        }
+        // No block with new data may be the last that is opened: copies that are cut off could fill it, and then there is neither
+        // an erased page nor a block that can be erased. One with copies alone can, as long as they are elsewhere, too.
+        least.max(2) + u32::from(self.counts_first_open())
     }
 
     /// Blocks of a pool that are open for writing.

@@ -50,6 +50,7 @@ fn config(units: u32, copy_back: bool, gc: Policy) -> PageConfig {
         background_gc: false,
         endurance: 1_000_000,
         retire: true,
+        power_may_fail: false,
         filled: true,
         seed: 1,
     }

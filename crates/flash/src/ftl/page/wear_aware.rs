@@ -97,7 +97,7 @@ pub(in crate::ftl) fn exchange(
     operations: &mut Operations,
 ) -> Result<(), NoSpace> {
     let pool = die.pool_of(worn);
-    let last_step = empty_block(die, worn, pool, operations, &mut Vec::new())?;
+    let last_step = empty_block(die, worn, pool, Cause::Copy, operations, &mut Vec::new())?;
     let first = Ppn(worn << die.shape.page_bits);
     operations.push_erase(Cause::Wear, first);
     let erased = rules

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use destage_base::Lpn;
 use destage_device::RequestKind;
-use destage_device::backed::{Backed, Backing, Fault};
+use destage_device::backed::{Backed, Backing, Fault, Holds};
 use destage_device::payload::Payload;
 use destage_flash::Ftl;
 use destage_flash::medium::{ImageKind, Medium, Store};
 use destage_trace::request::SECTOR_BYTES;
 
-use super::Holds;
 use crate::config::Config;
 use crate::error::SimError;
 
@@ -115,16 +114,17 @@ impl Below {
         Ok(())
     }
 
-    /// What `page` holds.
-    pub fn holds(&self, page: Lpn) -> Holds {
-        match self {
-            Self::Flash(payload) => match payload.kind(page) {
-                ImageKind::Fill => Holds::Nothing,
-                ImageKind::Zeros => Holds::Zeros,
-                ImageKind::Host | ImageKind::Copy => Holds::Data,
-            },
-            // What of it is zeros the disk would have to be asked.
-            Self::Disk(_) => Holds::Data,
-        }
+    /// What `page` holds, and the page behind those that are as it is, as far as that is known at once.
+    pub fn holds(&self, page: Lpn) -> (Holds, Lpn) {
+        let payload = match self {
+            Self::Flash(payload) => payload,
+            Self::Disk(backed) => return backed.holds(page),
+        };
+        let holds = match payload.kind(page) {
+            ImageKind::Fill => Holds::Nothing,
+            ImageKind::Zeros => Holds::Zeros,
+            ImageKind::Host | ImageKind::Copy => Holds::Data,
+        };
+        (holds, Lpn(page.0 + 1))
     }
 }

@@ -3,20 +3,30 @@
 use alloc::vec::Vec;
 
 use super::{Die, Open, Stream};
+use crate::ftl::page::gc::empty_block;
 use crate::mount::FoundBlock;
 use crate::nand::Ppn;
 use crate::operation::{Cause, Operations, Role};
 
+/// Logical pages whose contents are found on a die, by their numbers there.
+#[derive(Clone, Default)]
+pub(in crate::ftl) struct OnDie {
+    /// With the copy that is to be taken.
+    pub valid: Vec<(u32, Ppn)>,
+    /// With another one of the same version: its copy was cut off before it was erased.
+    pub equal: Vec<(u32, Ppn)>,
+}
+
 impl Die {
-    /// Takes over `blocks`, as a die that was just made without contents: page and physical page of what is valid there
-    /// are `valid`.
+    /// Takes over `blocks`, as a die that was just made without contents, with the pages that are `on` it. Gives those of which
+    /// another copy was taken: where it was to be, and where it is.
     ///
     /// A block that is not full goes on if it was the last of its stream; others are candidates as if they were full.
-    pub fn mount(&mut self, blocks: &[FoundBlock], valid: impl Iterator<Item = (u32, Ppn)>) {
+    pub fn mount(&mut self, blocks: &[FoundBlock], on: &OnDie) -> Vec<(Ppn, Ppn)> {
         for (block, found) in (0..).zip(blocks) {
             self.nand.restore(block, found);
         }
-        for (page, at) in valid {
+        for (page, at) in on.valid.iter().copied() {
             *self.map.get_mut(page as usize) = at.0;
             *self.owner.get_mut(at.0 as usize) = page;
             let block = at.0 >> self.shape.page_bits;
@@ -51,6 +61,92 @@ impl Die {
         for pool in 0..self.pools.len() {
             self.count_at_mount(pool, blocks);
         }
+        let mut moved = Vec::new();
+        for pool in 0..self.pools.len() {
+            self.discard_copies(pool, blocks, &on.equal, &mut moved);
+        }
+        moved
+    }
+
+    /// If programs that were cut off have left `pool` without room for what garbage collection would move: a block of which
+    /// every page has an equal copy in another one is given up for those, and can be erased. There is one as long as the last
+    /// free block is opened by garbage collection alone, which erases nothing before all of its copies have ended.
+    fn discard_copies(
+        &mut self,
+        pool: usize,
+        blocks: &[FoundBlock],
+        equal: &[(u32, Ppn)],
+        moved: &mut Vec<(Ppn, Ppn)>,
+    ) {
+        if !self.asides[pool].needs_gc || self.has_dead(pool) || self.at_mount(pool).is_some() {
+            return;
+        }
+        let block_of = |at: &Ppn| at.0 >> self.shape.page_bits;
+        let page_of = |(page, at): &(u32, Ppn)| {
+            let taken = Ppn(self.map.get(*page as usize));
+            (block_of(&taken) != block_of(at)).then_some((*page, taken, *at))
+        };
+        let mut others: Vec<(u32, Ppn, Ppn)> = equal.iter().filter_map(page_of).collect();
+        others.dedup_by_key(|(page, ..)| *page);
+        let has_others = |block: &u32| {
+            let of_block = others.iter().filter(|(_, at, _)| block_of(at) == *block);
+            let is_worn = blocks[*block as usize].erases >= self.retire_at;
+            let valid = self.blocks.get(*block as usize).valid;
+            !is_worn && of_block.count() == usize::from(valid)
+        };
+        let state = &self.pools[pool];
+        let all = state.first_block..state.first_block + state.blocks;
+        let Some(copied) = all.clone().find(has_others) else {
+            return;
+        };
+        others.retain(|(_, at, _)| block_of(at) == copied);
+        for stream in [Stream::Host, Stream::Migrations, Stream::Map] {
+            if self.open_page(pool, stream).block == copied && !self.victims.contains(copied) {
+                self.open_again(pool, stream, None, blocks);
+            }
+        }
+        self.victims.remove(copied);
+        for (page, from, to) in others {
+            let block = to.0 >> self.shape.page_bits;
+            *self.map.get_mut(page as usize) = to.0;
+            *self.owner.get_mut(to.0 as usize) = page;
+            self.blocks.get_mut(copied as usize).valid -= 1;
+            self.blocks.get_mut(block as usize).valid += 1;
+            if self.victims.contains(block) {
+                self.victims.remove(block);
+                self.offer(block, self.blocks.get(block as usize).valid);
+            }
+            moved.push((from, to));
+        }
+        self.offer(copied, 0);
+    }
+
+    /// Whether a block of `pool` can be erased as it is.
+    fn has_dead(&self, pool: usize) -> bool {
+        let state = &self.pools[pool];
+        let mut all = state.first_block..state.first_block + state.blocks;
+        all.any(|block| self.is_dead(block))
+    }
+
+    fn is_dead(&self, block: u32) -> bool {
+        self.victims.contains(block) && self.blocks.get(block as usize).valid == 0
+    }
+
+    /// The block of `pool` with the fewest valid pages, if these find room, and where: in other pools if all blocks of this one are
+    /// full, as trims that are undone may have made them.
+    fn at_mount(&self, pool: usize) -> Option<(u32, usize)> {
+        let state = &self.pools[pool];
+        let all = state.first_block..state.first_block + state.blocks;
+        let candidates = all.filter(|block| self.victims.contains(*block));
+        let valid = |block: &u32| u32::from(self.blocks.get(*block as usize).valid);
+        let fewest = candidates.min_by_key(valid)?;
+        if valid(&fewest) < self.shape.data_pages {
+            return self.has_room_for(fewest, pool).then_some((fewest, pool));
+        }
+        let others = (0..self.pools.len()).filter(|other| *other != pool);
+        let roomiest = others.max_by_key(|other| self.pools[*other].free)?;
+        let has_room = self.pools[roomiest].free > 1 && self.has_room_for(fewest, roomiest);
+        has_room.then_some((fewest, roomiest))
     }
 
     /// Gives each pool and stream the block that it filled last, if that has room; all of these.
@@ -141,22 +237,31 @@ impl Die {
         }
     }
 
-    /// Erases a block in which nothing is valid, if there is one in a pool that needs garbage collection.
+    /// In a pool that needs garbage collection: erases a block in which nothing is valid, or else that with the fewest valid pages,
+    /// which are moved. Says whether it did.
     pub fn mount_step(&mut self, operations: &mut Operations) -> bool {
         if self.needy_pools == 0 {
             return false;
         }
-        let is_dead = |block: &u32| {
-            self.victims.contains(*block)
-                && self.blocks.get(*block as usize).valid == 0
-                && self.asides[self.pool_of(*block)].needs_gc
-        };
+        let is_dead =
+            |block: &u32| self.is_dead(*block) && self.asides[self.pool_of(*block)].needs_gc;
         let blocks = self.pools.iter().map(|pool| pool.blocks).sum();
-        let Some(dead) = (0..blocks).find(is_dead) else {
+        let dead = (0..blocks).find(is_dead).map(|dead| (dead, 0));
+        let mut needy = (0..self.pools.len()).filter(|pool| self.asides[*pool].needs_gc);
+        let Some((block, pool)) = dead.or_else(|| needy.find_map(|pool| self.at_mount(pool)))
+        else {
             return false;
         };
-        operations.push_erase(Cause::Mount, Ppn(dead << self.shape.page_bits));
-        self.erase(dead, 0);
+        let sealed = &mut Vec::new();
+        if empty_block(self, block, pool, Cause::Mount, operations, sealed).is_err() {
+            return false;
+        }
+        if let Some(migrated) = &mut self.migrated {
+            // No page of the map knows of any.
+            migrated.clear();
+        }
+        operations.push_erase(Cause::Mount, Ppn(block << self.shape.page_bits));
+        self.erase(block, 0);
         true
     }
 }

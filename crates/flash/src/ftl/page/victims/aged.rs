@@ -6,7 +6,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::archived;
+use destage_base::archive::{Archive, Archived, Damaged};
 
 const NONE: u32 = u32::MAX;
 
@@ -17,7 +17,7 @@ const NONE: u32 = u32::MAX;
 /// one block per count.
 #[derive(Clone)]
 pub struct Aged {
-    /// Before and after each block in its list; of a block in no list, itself before.
+    /// Before and after each block in its list; of a block in no list, itself before and none after. Kept as [`laid_by`] says.
     links: Vec<(u32, u32)>,
     /// First and last of each list: pool-major, one for each count from 0 to all pages.
     ends: Vec<(u32, u32)>,
@@ -30,7 +30,38 @@ pub struct Aged {
     changes: u64,
 }
 
-archived!(Aged { links, ends, times, valid, changes } fixed { counts, blocks_per_pool });
+/// A link of `block` as it is kept, and back: that of a block in no list is 0, so that the table of blocks that nothing happened to
+/// is memory that was never touched.
+#[inline]
+fn laid_by(block: u32, (before, after): (u32, u32)) -> (u32, u32) {
+    (before ^ block, !after)
+}
+
+/// With the links as they are.
+impl Archived for Aged {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        let Self {
+            links,
+            ends,
+            times,
+            valid,
+            counts: _,
+            blocks_per_pool: _,
+            changes,
+        } = self;
+        let turn = |links: &mut Vec<(u32, u32)>| {
+            let each = (0..).zip(links.iter_mut());
+            each.for_each(|(block, link)| *link = laid_by(block, *link));
+        };
+        turn(links);
+        links.archive(archive)?;
+        turn(links);
+        ends.archive(archive)?;
+        times.archive(archive)?;
+        valid.archive(archive)?;
+        changes.archive(archive)
+    }
+}
 
 impl Aged {
     /// No candidates yet, in `pools` of `blocks_per_pool` blocks with `pages` pages that hold data.
@@ -38,7 +69,7 @@ impl Aged {
         let blocks = pools * blocks_per_pool;
         let counts = pages as usize + 1;
         Self {
-            links: (0..blocks).map(|block| (block, NONE)).collect(),
+            links: vec![(0, 0); blocks as usize],
             ends: vec![(NONE, NONE); pools as usize * counts],
             times: vec![(0, 0); blocks as usize],
             valid: vec![0; blocks as usize],
@@ -78,7 +109,7 @@ impl Aged {
 
     /// Whether `block` is a candidate.
     pub fn contains(&self, block: u32) -> bool {
-        self.links[block as usize].0 != block
+        self.links[block as usize].0 != 0
     }
 
     /// The best bargain of `pool`; of equals the one closed first.
@@ -116,26 +147,26 @@ impl Aged {
     fn link(&mut self, block: u32) {
         let list = self.list_of(block);
         let (first, last) = self.ends[list];
-        self.links[block as usize] = (last, NONE);
+        self.links[block as usize] = laid_by(block, (last, NONE));
         if last == NONE {
             self.ends[list] = (block, block);
         } else {
-            self.links[last as usize].1 = block;
+            self.links[last as usize].1 = !block;
             self.ends[list] = (first, block);
         }
     }
 
     fn unlink(&mut self, block: u32) {
         let list = self.list_of(block);
-        let (before, after) = self.links[block as usize];
+        let (before, after) = laid_by(block, self.links[block as usize]);
         match before {
             NONE => self.ends[list].0 = after,
-            before => self.links[before as usize].1 = after,
+            before => self.links[before as usize].1 = !after,
         }
         match after {
             NONE => self.ends[list].1 = before,
-            after => self.links[after as usize].0 = before,
+            after => self.links[after as usize].0 = before ^ after,
         }
-        self.links[block as usize] = (block, NONE);
+        self.links[block as usize] = (0, 0);
     }
 }

@@ -7,7 +7,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::Random;
-use destage_base::archived;
+use destage_base::archive::{Archive, Archived, Damaged};
 
 const NONE: u32 = u32::MAX;
 
@@ -15,7 +15,8 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone)]
 pub struct Drawn {
     candidates: Vec<Vec<u32>>,
-    /// Where each block stands in its array.
+    /// Where each block stands in its array, counted down from the greatest number: so that of no candidate is 0, and the table of
+    /// blocks that nothing happened to is memory that was never touched.
     position: Vec<u32>,
     /// When each candidate was closed, in closings of the die.
     closed: Vec<u64>,
@@ -24,7 +25,26 @@ pub struct Drawn {
     pub random: Random,
 }
 
-archived!(Drawn { candidates, position, closed, random } fixed { blocks_per_pool, draws });
+/// With positions, of which the greatest is none.
+impl Archived for Drawn {
+    fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
+        let Self {
+            candidates,
+            position,
+            closed,
+            random,
+            blocks_per_pool: _,
+            draws: _,
+        } = self;
+        candidates.archive(archive)?;
+        let mirror = |position: &mut u32| *position = !*position;
+        position.iter_mut().for_each(mirror);
+        position.archive(archive)?;
+        position.iter_mut().for_each(mirror);
+        closed.archive(archive)?;
+        random.archive(archive)
+    }
+}
 
 impl Drawn {
     /// No candidates yet, in `pools` of `blocks_per_pool` blocks; `draws` blocks are looked at.
@@ -32,7 +52,7 @@ impl Drawn {
         let blocks = (pools * blocks_per_pool) as usize;
         Self {
             candidates: vec![Vec::new(); pools as usize],
-            position: vec![NONE; blocks],
+            position: vec![!NONE; blocks],
             closed: vec![0; blocks],
             blocks_per_pool,
             draws,
@@ -43,27 +63,27 @@ impl Drawn {
     /// `block` was closed as number `closing`.
     pub fn insert(&mut self, block: u32, closing: u64) {
         let candidates = &mut self.candidates[(block / self.blocks_per_pool) as usize];
-        self.position[block as usize] = candidates.len() as u32;
+        self.position[block as usize] = !(candidates.len() as u32);
         candidates.push(block);
         self.closed[block as usize] = closing;
     }
 
     /// `block` is no candidate any more.
     pub fn remove(&mut self, block: u32) {
-        let position = core::mem::replace(&mut self.position[block as usize], NONE);
+        let position = !core::mem::replace(&mut self.position[block as usize], !NONE);
         if position == NONE {
             return;
         }
         let candidates = &mut self.candidates[(block / self.blocks_per_pool) as usize];
         candidates.swap_remove(position as usize);
         if let Some(moved) = candidates.get(position as usize) {
-            self.position[*moved as usize] = position;
+            self.position[*moved as usize] = !position;
         }
     }
 
     /// Whether `block` is a candidate.
     pub fn contains(&self, block: u32) -> bool {
-        self.position[block as usize] != NONE
+        self.position[block as usize] != !NONE
     }
 
     /// The best of as many candidates of `pool` as are drawn, each from all of them; of equals the one closed

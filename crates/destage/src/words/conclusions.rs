@@ -1,14 +1,15 @@
 //! What the numbers of several runs say, in sentences.
 
-use destage::Record;
-use destage::sim::metrics::rows;
+use destage_sim::metrics::rows;
 
-use crate::output::numbers;
-use crate::output::summary::short;
+use super::short;
+use crate::numbers;
+use crate::record::Record;
 
 /// What the numbers of `records` say, in sentences: of each trace and layer for itself, in their order. What failed says
 /// nothing, and a run alone can be compared with none.
-pub(crate) fn findings(records: &[Record]) -> Vec<String> {
+#[must_use]
+pub fn conclusions(records: &[Record]) -> Vec<String> {
     let mut groups: Vec<((&str, &str), Vec<&Record>)> = Vec::new();
     for record in records.iter().filter(|record| record.error.is_none()) {
         let of = (record.trace.as_str(), record.ftl.as_str());
@@ -111,3 +112,58 @@ fn change(what: &str, before: Option<f64>, after: Option<f64>) -> String {
         _ => String::new(),
     }
 }
+
+/// What the points of curves say: which scheme absorbs most with the largest buffer, and from which size on more brings little.
+#[must_use]
+pub fn of_curves(records: &[Record]) -> Vec<String> {
+    let hits = |record: &&Record| Some((record.capacity()?, record.write_hit_percent()?));
+    let sized = records.iter().filter(|record| hits(record).is_some());
+    let sized: Vec<&Record> = sized.collect();
+    let Some(largest) = sized.iter().filter_map(|record| record.capacity()).max() else {
+        return Vec::new();
+    };
+    let share = |record: &&&Record| record.write_hit_percent().unwrap_or(0.0);
+    let at = || {
+        sized
+            .iter()
+            .filter(|record| record.capacity() == Some(largest))
+    };
+    let better = |a: &&&Record, b: &&&Record| share(a).total_cmp(&share(b));
+    // Of equals the first.
+    let best = at().rev().max_by(better);
+    let (Some(best), Some(worst)) = (best, at().min_by(better)) else {
+        return Vec::new();
+    };
+    let mut sentences = vec![match share(&best) > share(&worst) {
+        true => format!(
+            "With {}, {} absorbs {:.1} % of page writes and {} {:.1} %.",
+            numbers::size(largest),
+            best.buffer,
+            share(&best),
+            worst.buffer,
+            share(&worst)
+        ),
+        false => format!(
+            "With {}, {} absorbs {:.1} % of page writes.",
+            numbers::size(largest),
+            best.buffer,
+            share(&best)
+        ),
+    }];
+    let mut own = sized.iter().filter(|record| record.buffer == best.buffer);
+    let nearly = own.find(|record| share(record) >= NEARLY * share(&best));
+    if let Some(size) = nearly
+        .and_then(|record| record.capacity())
+        .filter(|size| *size < largest && share(&best) > 0.0)
+    {
+        sentences.push(format!(
+            "{} reaches nine tenths of that with {}.",
+            best.buffer,
+            numbers::size(size)
+        ));
+    }
+    sentences
+}
+
+/// How much of what the largest buffer absorbs is nearly all of it.
+const NEARLY: f64 = 0.9;

@@ -4,7 +4,8 @@ use destage_sim::metrics::Number;
 use destage_trace::statistics::Number as Statistic;
 
 /// `1234567` as `1,234,567`.
-pub(crate) fn whole(number: u64) -> String {
+#[must_use]
+pub fn whole(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (index, digit) in digits.chars().enumerate() {
@@ -17,7 +18,8 @@ pub(crate) fn whole(number: u64) -> String {
 }
 
 /// Four significant digits, and all of those before the point.
-pub(crate) fn real(number: f64) -> String {
+#[must_use]
+pub fn real(number: f64) -> String {
     let size = number.abs();
     match size {
         _ if size == 0.0 => "0".to_owned(),
@@ -35,7 +37,8 @@ pub(crate) fn real(number: f64) -> String {
 }
 
 /// A metric.
-pub(crate) fn metric(number: Number) -> String {
+#[must_use]
+pub fn metric(number: Number) -> String {
     match number {
         Number::Integer(number) => whole(number),
         Number::Real(number) => real(number),
@@ -43,7 +46,8 @@ pub(crate) fn metric(number: Number) -> String {
 }
 
 /// A statistic of a trace.
-pub(crate) fn statistic(number: Statistic) -> String {
+#[must_use]
+pub fn statistic(number: Statistic) -> String {
     match number {
         Statistic::Whole(number) => whole(number),
         Statistic::Decimal(number) => real(number),
@@ -51,7 +55,8 @@ pub(crate) fn statistic(number: Statistic) -> String {
 }
 
 /// `8388608` as `8 MiB`, if that is exact with a short number.
-pub(crate) fn bytes(number: u64) -> String {
+#[must_use]
+pub fn bytes(number: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
     for (name, shift) in UNITS {
         let unit = 1_u64 << shift;
@@ -69,7 +74,8 @@ pub(crate) fn bytes(number: u64) -> String {
 
 /// `8388608` as `8 MiB` and `9000000` as `8.583 MiB`: in the largest unit it holds, with four significant digits where
 /// it is no whole number of them.
-pub(crate) fn size(number: u64) -> String {
+#[must_use]
+pub fn size(number: u64) -> String {
     const NAMES: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     match number.checked_ilog2().unwrap_or(0) / 10 {
         0 => format!("{number} B"),
@@ -88,7 +94,6 @@ pub(crate) fn size(number: u64) -> String {
 mod tests {
     use super::*;
 
-    #[cfg(feature = "png")]
     #[test]
     fn sizes_stand_in_the_largest_unit_they_hold() {
         assert_eq!(

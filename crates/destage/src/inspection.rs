@@ -1,0 +1,137 @@
+//! What a trace is like as JSON, with sentences.
+
+use destage_trace::request::SECTOR_BYTES;
+use destage_trace::statistics::{Grid, Histogram, Load, Number as Statistic, Statistics};
+use serde_json::{Map, Value, json};
+
+use crate::manifest::Manifest;
+use crate::numbers;
+use crate::trace_metrics::Inspection;
+
+impl Inspection {
+    /// `{"manifest", "conclusions", "statistics": {name: value}, "volumes": [...], "shape"}`: what `destage trace info --json` prints.
+    /// docs/TRACES.md says what is in the shape.
+    #[must_use]
+    pub fn to_json(&self, manifest: &Manifest) -> String {
+        let values = self.rows().into_iter().map(|row| {
+            let value = match row.value {
+                Statistic::Whole(number) => json!(number),
+                Statistic::Decimal(number) => json!(number),
+            };
+            (row.of.name.to_owned(), value)
+        });
+        let values: Map<String, Value> = values.collect();
+        let volumes = self.collector.by_volume().map(|volume| {
+            json!({
+                "volume": volume.volume,
+                "requests": volume.requests,
+                "bytes_read": volume.bytes_read,
+                "bytes_written": volume.bytes_written,
+            })
+        });
+        let volumes: Vec<Value> = volumes.collect();
+        crate::json::text(&json!({
+            "manifest": manifest.single(),
+            "conclusions": self.conclusions(),
+            "statistics": values,
+            "volumes": volumes,
+            "shape": self.shape_json(),
+        }))
+    }
+
+    /// What stands out, in sentences.
+    #[must_use]
+    pub fn conclusions(&self) -> Vec<String> {
+        let of = self.collector.finish();
+        let mut sentences = vec![extent(&of)];
+        if of.written_pages > 0 {
+            let rewrites = of.rewrite_share.unwrap_or(0.0);
+            sentences.push(format!(
+                "Writes touch {} of different pages; {} % of page writes go to a page that was written before.",
+                numbers::size(of.unique_written_pages.saturating_mul(of.page_bytes)),
+                numbers::real(100.0 * rewrites)
+            ));
+        }
+        if let Some(half) = self.shape.locality().pird_p50 {
+            sentences.push(format!(
+                "Half of all rewrites of a page come after at most {} other page writes.",
+                numbers::whole(half)
+            ));
+        }
+        if let (Some(aligned), Some(sequential)) = (of.aligned_4kib_share, of.sequential_share) {
+            sentences.push(format!(
+                "{} % of reads and writes begin on a multiple of 4 KiB, {} % where the one before ended.",
+                numbers::real(100.0 * aligned),
+                numbers::real(100.0 * sequential)
+            ));
+        }
+        sentences
+    }
+
+    fn shape_json(&self) -> Value {
+        let shape = &self.shape;
+        let hot = shape.hot_pages();
+        json!({
+            "page_bytes": self.collector.finish().page_bytes,
+            "block_pages": shape.block_pages(),
+            "load": load(&shape.load),
+            "read_sectors": cumulative(&shape.sizes[0]),
+            "write_sectors": cumulative(&shape.sizes[1]),
+            "starts": self.collector.starts(),
+            "gaps_us": cumulative(&shape.gaps),
+            "page_distances": cumulative(&shape.page_distances),
+            "block_distances": cumulative(&shape.block_distances),
+            "footprint": shape.footprint(),
+            "hot_pages": hot.iter().map(|row| json!([row.pages, row.blocks, row.writes, row.mean_distance])).collect::<Vec<_>>(),
+            "reads_at": grid(&shape.places[0]),
+            "writes_at": grid(&shape.places[1]),
+        })
+    }
+}
+
+/// How much is asked for in what time.
+fn extent(of: &Statistics) -> String {
+    let writes = match of.write_share {
+        Some(share) => format!(", {} % of them writes", numbers::real(100.0 * share)),
+        None => String::new(),
+    };
+    let rate = match of.requests_per_s {
+        Some(rate) if of.span_s > 0.0 => {
+            format!(
+                " in {} s, {} a second on average",
+                numbers::real(of.span_s),
+                numbers::real(rate)
+            )
+        }
+        _ => String::new(),
+    };
+    format!("{} requests{writes}{rate}.", numbers::whole(of.requests))
+}
+
+/// Pairs: a value, and how many are at most so large.
+fn cumulative(histogram: &Histogram) -> Value {
+    json!(histogram.cumulative())
+}
+
+/// Columns over equal intervals.
+fn load(load: &Load) -> Value {
+    let column = |of: fn(&destage_trace::statistics::Interval) -> u64| -> Vec<u64> {
+        load.intervals().iter().map(of).collect()
+    };
+    json!({
+        "interval_us": load.interval(),
+        "reads": column(|interval| interval.requests[0]),
+        "writes": column(|interval| interval.requests[1]),
+        "bytes_read": column(|interval| interval.sectors[0] * SECTOR_BYTES),
+        "bytes_written": column(|interval| interval.sectors[1] * SECTOR_BYTES),
+    })
+}
+
+/// The cells that hold something, each as its place in time and address and its count.
+fn grid(grid: &Grid) -> Value {
+    let [across, up] = Grid::SIZE;
+    let all = (0..up).flat_map(|y| (0..across).map(move |x| (x, y, grid.count(x, y))));
+    let cells: Vec<_> = all.filter(|(_, _, count)| *count > 0).collect();
+    let [cell_us, cell_pages] = grid.cell();
+    json!({ "cell_us": cell_us, "cell_pages": cell_pages, "cells": cells })
+}

@@ -1,0 +1,149 @@
+//! The file: template, styles, scripts and data.
+
+use serde_json::Value;
+
+use super::content::Content;
+
+const TEMPLATE: &str = include_str!("page/page.html");
+/// In the order in which they apply.
+const STYLES: [&str; 2] = [
+    include_str!("page/page.css"),
+    include_str!("page/print.css"),
+];
+/// In the order in which they need each other; each holds one idea. Together they are one function.
+const SCRIPTS: [&str; 11] = [
+    include_str!("page/elements.js"),
+    include_str!("page/numbers.js"),
+    include_str!("page/looks.js"),
+    include_str!("page/files.js"),
+    include_str!("page/chart.js"),
+    include_str!("page/table.js"),
+    include_str!("page/runs.js"),
+    include_str!("page/explained.js"),
+    include_str!("page/papers.js"),
+    include_str!("page/trace.js"),
+    include_str!("page/main.js"),
+];
+/// README.md beside it says what it is.
+const LIBRARY: &str = include_str!("vendored/echarts.min.js");
+/// Where the template has what is filled in.
+const SLOT: &str = "{{";
+
+/// The whole file.
+pub(super) fn text(content: &Content) -> String {
+    let mut text = String::with_capacity(LIBRARY.len() + (1 << 19));
+    // What is filled in is not looked at again, so it may hold anything.
+    let mut pieces = TEMPLATE.split(SLOT);
+    text.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let (slot, rest) = piece.split_once("}}").unwrap_or((piece, ""));
+        match slot {
+            "title" => text.push_str(&escape(&content.title)),
+            "origin" => text.push_str(&escape(&content.origin)),
+            "conclusions" => text.push_str(&paragraphs("conclusion", &content.conclusions)),
+            "notes" => text.push_str(&notes(&content.notes)),
+            "styles" => text.extend(STYLES),
+            "library" => text.push_str(LIBRARY),
+            "data" => text.push_str(&embedded(&content.data)),
+            "scripts" => text.extend(SCRIPTS),
+            _ => {}
+        }
+        text.push_str(rest);
+    }
+    text
+}
+
+/// More notes than this stand behind a line that says how many there are.
+const NOTES: usize = 3;
+
+fn notes(sentences: &[String]) -> String {
+    let all = paragraphs("note", sentences);
+    match sentences.len() {
+        0..=NOTES => all,
+        count => {
+            format!("<details><summary>{count} notes on these runs</summary>\n{all}</details>\n")
+        }
+    }
+}
+
+fn paragraphs(class: &str, sentences: &[String]) -> String {
+    let one = |sentence: &String| format!("<p class=\"{class}\">{}</p>\n", escape(sentence));
+    sentences.iter().map(one).collect()
+}
+
+/// JSON within a script element, which would end at a `<` followed by the right word.
+fn embedded(data: &Value) -> String {
+    data.to_string().replace('<', "\\u003c")
+}
+
+/// `text` as it stands in HTML.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn no_name_ends_a_script_or_an_element() {
+        let name = "</script><b a=\"{{library}}\">";
+        let content = Content {
+            title: name.to_owned(),
+            origin: name.to_owned(),
+            conclusions: vec![name.to_owned()],
+            notes: Vec::new(),
+            data: json!({ "name": name }),
+        };
+        let page = text(&content);
+        assert!(!page.contains("<b a="), "escaped");
+        // The library, the data and the scripts.
+        assert_eq!(page.matches("</script>").count(), 3);
+        assert_eq!(page.matches("Licensed to the Apache").count(), 1);
+        let data = page.split("id=\"data\">").nth(1);
+        let data = data.and_then(|rest| rest.split("</script>").next());
+        let data: Value = serde_json::from_str(data.expect("data")).expect("JSON");
+        assert_eq!(data["name"], name);
+    }
+
+    #[test]
+    fn the_library_is_the_file_that_was_given_away() {
+        use std::fmt::Write as _;
+
+        use sha2::{Digest, Sha256};
+
+        let mut sum = String::new();
+        for byte in Sha256::digest(LIBRARY) {
+            let _ = write!(sum, "{byte:02x}");
+        }
+        let said = include_str!("vendored/README.md");
+        assert!(said.contains(&format!("`{sum}`")), "{sum}");
+    }
+
+    #[test]
+    fn every_slot_of_the_template_is_known() {
+        let known = [
+            "title",
+            "origin",
+            "conclusions",
+            "notes",
+            "styles",
+            "library",
+            "data",
+            "scripts",
+        ];
+        for piece in TEMPLATE.split(SLOT).skip(1) {
+            let slot = piece.split_once("}}").expect("an end").0;
+            assert!(known.contains(&slot), "{slot}");
+        }
+        assert!(!LIBRARY.contains("</script"), "would end early");
+        for script in SCRIPTS {
+            assert!(!script.contains("</script"), "would end early");
+        }
+    }
+}

@@ -1,0 +1,355 @@
+// A chart with its legend, zoom and files. The library draws; this decides what is drawn, and how.
+//
+// A chart is told what it shows: {
+//   title, about, small, height, group
+//   x: { title, unit, names, every | log, ticks }   names: places by name, of which each `every`th is written; else numbers
+//   y: { title, unit, exact, log, most, least }   exact: no other unit than that
+//   flat: bars lie along
+//   series: [{ name, look, kind: line|level|plain|area|bar|points, values: [[x, y]], ranges: [[x, low, high]], stack, note }]
+//   heat: { cells: [[x, y, count]], columns, rows, xName(i), yName(i) }
+// }
+
+const PRINT_WIDTH = 680;
+const all = [];
+/** Above this many series a tooltip is about one of them. */
+const TOLD_TOGETHER = 12;
+
+class Chart {
+  constructor(parent, spec) {
+    this.spec = spec;
+    this.hidden = new Set();
+    this.plot = make("div", { class: "plot", role: "img", tabindex: "0" });
+    this.keys = make("ul", { class: "legend" });
+    this.back = button("Reset zoom", () => this.draw(), { hidden: true });
+    const files = [["PNG", () => this.picture(true)], ["SVG", () => this.picture(false)], ["CSV", () => save(fileName(this.spec.title, "csv"), this.csv(), "text/csv")]];
+    const controls = files.map(([name, press]) => button(name, press, { "aria-label": `Save ${spec.title} as ${name}` }));
+    this.caption = make("figcaption");
+    this.about = make("p", { class: "about" });
+    this.bar = make("div", { class: "controls" }, this.back, make("span", { class: "end" }), ...controls);
+    this.element = make("figure", { class: spec.small ? "chart small" : "chart" }, this.caption, this.about, this.keys, this.plot, this.bar);
+    parent.append(this.element);
+    this.plot.addEventListener("keydown", (event) => this.key(event));
+    this.plot.addEventListener("dblclick", () => this.draw());
+    this.words();
+    all.push(this);
+    watcher.observe(this.plot);
+  }
+
+  /** Shows something else. Series of the same names stay hidden. */
+  update(spec) {
+    this.spec = spec;
+    const names = new Set((spec.series || []).map((each) => each.name));
+    this.hidden = new Set([...this.hidden].filter((name) => names.has(name)));
+    this.words();
+    if (this.drawing) this.draw();
+  }
+
+  words() {
+    const { title, about, series, height } = this.spec;
+    this.caption.textContent = title;
+    this.about.textContent = about || "";
+    this.about.hidden = !about;
+    this.plot.style.height = height ? `${height}px` : "";
+    this.plot.setAttribute("aria-label", `${title}: chart of ${series ? series.map((each) => each.name).slice(0, 40).join(", ") : "counts"}. Plus and minus zoom, arrows move, 0 shows all.`);
+    const keys = (series || []).map((each) => {
+      const { name } = each;
+      const key = make("button", {
+        type: "button", class: "key", "aria-pressed": String(!this.hidden.has(name)), title: "Shows or hides it; with Shift, shows it alone", "data-series": name,
+        onclick: (event) => this.toggle(name, event.shiftKey),
+        onmouseenter: () => this.point(name), onmouseleave: () => this.point(null),
+        onfocus: () => this.point(name), onblur: () => this.point(null),
+      }, swatch(each), name);
+      return make("li", {}, key);
+    });
+    if (keys.length > 8) {
+      keys.push(make("li", {}, button("all", () => this.only(() => true))), make("li", {}, button("none", () => this.only(() => false))));
+    }
+    this.keys.replaceChildren(...keys);
+    this.keys.hidden = keys.length < 2 && !this.spec.keepLegend;
+  }
+
+  toggle(name, alone) {
+    if (alone) return this.only((other) => other === name);
+    if (!this.hidden.delete(name)) this.hidden.add(name);
+    this.words();
+    if (this.drawing) this.draw();
+    this.keys.querySelector(`[data-series="${CSS.escape(name)}"]`)?.focus();
+  }
+
+  only(isShown) {
+    this.hidden = new Set(this.spec.series.map((each) => each.name).filter((name) => !isShown(name)));
+    this.words();
+    if (this.drawing) this.draw();
+  }
+
+  /** Dims all but one. */
+  point(name) {
+    if (!this.drawing) return;
+    this.drawing.dispatchAction({ type: "downplay" });
+    if (name !== null && !this.hidden.has(name)) this.drawing.dispatchAction({ type: "highlight", seriesName: name });
+  }
+
+  key(event) {
+    const zoom = this.drawing && this.drawing.getOption().dataZoom?.[0];
+    if (!zoom) return;
+    let { start, end } = zoom;
+    const length = end - start;
+    if (event.key === "+" || event.key === "=") [start, end] = [start + length / 4, end - length / 4];
+    else if (event.key === "-") [start, end] = [start - length / 2, end + length / 2];
+    else if (event.key === "ArrowLeft") [start, end] = [start - length / 4, end - length / 4];
+    else if (event.key === "ArrowRight") [start, end] = [start + length / 4, end + length / 4];
+    else if (event.key === "0") return this.draw();
+    else return;
+    event.preventDefault();
+    this.drawing.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: Math.max(0, start), end: Math.min(100, end) });
+  }
+
+  /** Draws all of it anew, without zoom. */
+  draw() {
+    if (!this.drawing) {
+      this.drawing = echarts.init(this.plot, null, { renderer: "svg" });
+      this.drawing.on("datazoom", () => { this.back.hidden = false; });
+      if (this.spec.group) {
+        this.drawing.group = this.spec.group;
+        echarts.connect(this.spec.group);
+      }
+    }
+    this.back.hidden = true;
+    this.drawing.resize({ width: isPrinting ? PRINT_WIDTH : "auto", height: "auto", silent: true });
+    this.drawing.setOption(options(this.spec, this.hidden, this.drawing.getWidth()), { notMerge: true });
+    const canDrag = matchMedia("(pointer: fine)").matches && !this.spec.heat;
+    if (canDrag) this.drawing.dispatchAction({ type: "takeGlobalCursor", key: "dataZoomSelect", dataZoomSelectActive: true });
+  }
+
+  picture(asPng) {
+    const [width, height] = [1000, Math.max(this.spec.height || 0, this.spec.small ? 460 : 600)];
+    const drawing = echarts.init(null, null, { renderer: "svg", ssr: true, width, height });
+    drawing.setOption(withLegend(options(this.spec, this.hidden, width), this.spec, this.hidden, width));
+    const svg = drawing.renderToSVGString();
+    drawing.dispose();
+    if (asPng) savePng(fileName(this.spec.title, "png"), svg, width, height);
+    else save(fileName(this.spec.title, "svg"), svg, "image/svg+xml");
+  }
+
+  csv() {
+    const { x, y, series, heat } = this.spec;
+    if (heat) return csv([["column", "row", "count"], ...heat.cells]);
+    const places = different(series.flatMap((each) => each.values.map((pair) => pair[0])));
+    if (!x.names) places.sort((a, b) => a - b);
+    const columns = series.map((each) => new Map(each.values));
+    const head = [titled(x.title || "x", x.unit), ...series.map((each) => (series.length === 1 ? titled(y.title, y.unit) : each.name))];
+    return csv([head, ...places.map((place) => [x.names ? x.names[place] : place, ...columns.map((column) => column.get(place))])]);
+  }
+}
+
+/** Charts are drawn when they come into sight, so that a page of forty opens as fast as one of one. */
+const watcher = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) {
+    const chart = isIntersecting && all.find((each) => each.plot === target);
+    if (!chart) continue;
+    watcher.unobserve(target);
+    chart.draw();
+  }
+}, { rootMargin: "300px" });
+
+function redraw() {
+  for (const chart of all) {
+    if (!chart.plot.isConnected) continue;
+    chart.words();
+    if (chart.drawing || isPrinting) chart.draw();
+  }
+}
+
+/** Opens what is closed for as long as it prints. */
+let opened = [];
+
+function print(isBegun) {
+  if (isPrinting === isBegun) return;
+  isPrinting = isBegun;
+  // Colours are asked for before the style of paper applies.
+  document.documentElement.classList.toggle("dark", !isBegun && theme === "dark");
+  if (isBegun) opened = [...document.querySelectorAll("details:not([open]):not(.chooser)")];
+  opened.forEach((details) => { details.open = isBegun; });
+  redraw();
+}
+
+let resizing = 0;
+addEventListener("resize", () => {
+  clearTimeout(resizing);
+  resizing = setTimeout(() => !isPrinting && all.forEach((chart) => chart.drawing && chart.plot.isConnected && chart.draw()), 120);
+});
+addEventListener("beforeprint", () => print(true));
+addEventListener("afterprint", () => print(false));
+matchMedia("print").addEventListener("change", (event) => print(event.matches));
+
+/** What the library is told. */
+function options(spec, hidden, width) {
+  const colours = { ink: ink("ink"), quiet: ink("quiet"), line: ink("line"), paper: ink("paper") };
+  const common = {
+    animation: false,
+    backgroundColor: colours.paper,
+    textStyle: { color: colours.ink, fontFamily: "system-ui, -apple-system, 'Segoe UI', sans-serif" },
+    tooltip: { confine: true, backgroundColor: colours.paper, borderColor: colours.line, textStyle: { color: colours.ink, fontSize: 13 }, className: "tip" },
+  };
+  if (spec.heat) return { ...common, ...heat(spec, colours) };
+  const series = spec.series.filter((each) => !hidden.has(each.name));
+  const numbers = (of) => series.flatMap(of).filter(isNumber);
+  const heights = [...numbers((each) => each.values.map((pair) => pair[1])), ...numbers((each) => (each.ranges || []).map((range) => range[2]))].filter((height) => height > 0);
+  const [least, most] = heights.reduce(([low, high], height) => [Math.min(low, height), Math.max(high, height)], [Infinity, 0]);
+  // On a logarithmic axis the unit fits its middle.
+  const upward = spec.y.exact ? { unit: spec.y.unit, factor: 1 } : scaleOf(spec.y.unit, spec.y.log && most > 0 ? Math.sqrt(least * most) : most);
+  const places = spec.x.names ? [] : [...numbers((each) => each.values.map((pair) => pair[0])), ...(spec.x.ticks || [])];
+  const far = places.reduce((end, each) => Math.max(end, each), 0);
+  const along = spec.x.names || spec.x.log ? { unit: spec.x.unit, factor: 1 } : scaleOf(spec.x.unit, far);
+  const axes = [place(spec, along, colours, width), value(spec, upward, colours)];
+  if (spec.flat) axes.reverse();
+  return {
+    ...common,
+    grid: { left: 8, right: spec.flat ? 56 : 22, top: 34, bottom: spec.flat ? 26 : 30, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    xAxis: axes[0],
+    yAxis: axes[1],
+    dataZoom: [{ type: "inside", [spec.flat ? "yAxisIndex" : "xAxisIndex"]: 0, filterMode: "none", zoomOnMouseWheel: matchMedia("(pointer: fine)").matches ? "ctrl" : true, moveOnMouseMove: false, moveOnMouseWheel: false, preventDefaultMouseMove: false }],
+    // What drags a rectangle to zoom into; its buttons are not shown.
+    toolbox: { itemSize: 0, itemGap: 0, left: -50, feature: { dataZoom: { xAxisIndex: 0, yAxisIndex: 0, filterMode: "none", iconStyle: { opacity: 0 }, brushStyle: { color: "rgba(90, 140, 200, 0.2)" } } } },
+    tooltip: tip(spec, series, common.tooltip, along, upward),
+    series: series.flatMap((each) => drawn(each, spec, series.length, { along, upward, colours })),
+  };
+}
+
+/** The axis of places, by name or number. */
+function place(spec, { unit, factor }, colours, width) {
+  const { x, flat } = spec;
+  const isLong = x.names && !x.every && x.names.join("").length * 7 > width * 0.8;
+  const axis = {
+    name: titled(x.title || "", x.names || x.log ? "" : unit),
+    nameLocation: flat ? "end" : "middle", nameGap: flat ? 8 : 26, nameTextStyle: { color: colours.quiet },
+    axisLine: { lineStyle: { color: colours.quiet } }, axisTick: { show: !x.names }, splitLine: { show: false },
+    axisLabel: { color: colours.ink, hideOverlap: true, fontSize: 12, margin: 10 },
+  };
+  if (x.names) {
+    const label = { ...axis.axisLabel, ...(flat ? { interval: 0, width: Math.min(220, width * 0.4), overflow: "truncate" } : { rotate: isLong ? 35 : 0, interval: x.every ? x.every - 1 : x.names.length > 40 ? "auto" : 0, width: 150, overflow: "truncate", hideOverlap: x.names.length > 40 }) };
+    return { ...axis, name: isLong || flat ? "" : axis.name, type: "category", data: x.names, inverse: flat, axisLabel: label };
+  }
+  // Ends that are no round numbers are not written.
+  const fromZero = ({ min, max }) => (min >= 0 && min < max / 20 ? 0 : min);
+  const scaled = { ...axis, type: x.log ? "log" : "value", logBase: x.unit === "bytes" ? 2 : 10, min: x.log || x.ticks ? "dataMin" : fromZero, max: "dataMax" };
+  if (!x.ticks) Object.assign(scaled.axisLabel, { showMinLabel: x.log ? false : null, showMaxLabel: false });
+  scaled.axisLabel.formatter = (number) => (x.log ? withUnit(number, SCALES[x.unit] ? x.unit : "") : brief(number));
+  if (x.log && SCALES[x.unit] && x.unit !== "bytes") scaled.axisLabel.formatter = (number) => { const { unit: name, factor: size } = scaleOf(x.unit, number * 1.0001); return `${brief(number / size)} ${name}`; };
+  if (x.ticks) {
+    scaled.axisLabel.customValues = x.ticks.map((tick) => tick / factor);
+    scaled.axisTick = { show: true, customValues: scaled.axisLabel.customValues };
+  }
+  return scaled;
+}
+
+/** The axis of values. */
+function value(spec, { unit }, colours) {
+  const { y, flat } = spec;
+  return {
+    name: titled(y.title, unit) + (y.log ? ", logarithmic" : ""),
+    nameLocation: flat ? "middle" : "end", nameGap: flat ? 24 : 12, nameTextStyle: { color: colours.quiet, align: flat ? "center" : "left" },
+    type: y.log ? "log" : "value", scale: false, min: y.least, max: y.most,
+    axisLabel: { color: colours.ink, formatter: brief, hideOverlap: true, fontSize: 12 },
+    axisLine: { show: false }, splitLine: { lineStyle: { color: colours.line } }, minorSplitLine: { show: false },
+  };
+}
+
+/** One series as the library has it, and its ranges. */
+function drawn(each, spec, count, { along, upward, colours }) {
+  const { colour, dash, mark } = look(each.look);
+  const number = (value) => (!isNumber(value) || (spec.y.log && value <= 0) ? null : value / upward.factor);
+  const at = (value) => (spec.x.names ? value : value / along.factor);
+  const pair = ([x, y]) => (spec.flat ? [number(y), x] : [at(x), number(y)]);
+  const fits = ([x]) => spec.x.names || !spec.x.log || x > 0;
+  const line = { color: colour, width: each.kind === "level" ? 1.5 : 2, type: dash };
+  const common = { name: each.name, data: each.values.filter(fits).map(pair), itemStyle: { color: colour }, z: 3 + Math.max(0, 9 - each.look), emphasis: { focus: count > 1 ? "series" : "none" }, blur: { itemStyle: { opacity: 0.15 }, lineStyle: { opacity: 0.12 }, areaStyle: { opacity: 0.08 } } };
+  if (each.kind === "bar") {
+    const label = { show: Boolean(spec.flat) && count === 1, position: "right", color: colours.ink, formatter: ({ value: shown }) => (isNumber(shown[0]) ? brief(Number(shown[0].toPrecision(4))) : "") };
+    return [{ ...common, type: "bar", stack: each.stack, label, barMaxWidth: 28, large: false }, ...ranges(each, spec, at, number, colours)];
+  }
+  if (each.kind === "points") return [{ ...common, type: "scatter", symbol: mark, symbolSize: 10 }];
+  const symbol = ["plain", "level", "area"].includes(each.kind) ? "none" : mark;
+  const many = each.values.length > 60;
+  return [{
+    ...common, type: "line", lineStyle: line, symbol, showSymbol: symbol !== "none" && !many, symbolSize: 8, connectNulls: false, triggerLineEvent: true,
+    stack: each.stack, areaStyle: each.kind === "area" ? { opacity: 0.7 } : undefined, step: each.step ? "end" : undefined, sampling: many && !each.stack ? "minmax" : undefined,
+  }, ...ranges(each, spec, at, number, colours)];
+}
+
+/** From the smallest to the largest, of what was tried several times. */
+function ranges(each, spec, at, number, colours) {
+  // Bars that stand side by side have no place of their own on the axis; their table has the ranges.
+  const isBeside = each.kind === "bar" && spec.series.length > 1;
+  const spread = isBeside ? [] : (each.ranges || []).filter(([, low, high]) => high > low);
+  if (!spread.length) return [];
+  const renderItem = (_, api) => {
+    const [top, bottom] = [1, 2].map((index) => api.coord([api.value(0), api.value(index)]));
+    const style = { stroke: colours.ink, lineWidth: 1.2, fill: "none" };
+    const path = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style });
+    return { type: "group", children: [path(top[0], top[1], bottom[0], bottom[1]), path(top[0] - 4, top[1], top[0] + 4, top[1]), path(bottom[0] - 4, bottom[1], bottom[0] + 4, bottom[1])] };
+  };
+  return [{ type: "custom", name: each.name, silent: true, z: 4, tooltip: { show: false }, renderItem, data: spread.map(([x, low, high]) => [at(x), number(low), number(high)]), encode: { x: 0, y: [1, 2] } }];
+}
+
+/** What is said under the pointer. */
+function tip(spec, series, common, along, upward) {
+  const together = series.length <= TOLD_TOGETHER && !spec.flat && !spec.apart;
+  const xOf = (data) => (spec.flat ? data[1] : data[0]);
+  const yOf = (data) => (spec.flat ? data[0] : data[1]);
+  const placeName = (x) => (spec.x.names ? spec.x.names[x] : withUnit(x * along.factor, spec.x.unit));
+  const row = ({ seriesName, data, marker }) => {
+    const of = series.find((each) => each.name === seriesName);
+    const range = of && (of.ranges || []).find(([x, low, high]) => x === xOf(data) && high > low);
+    const spread = range ? ` (${short(range[1])} to ${short(range[2])})` : "";
+    return `<tr><td>${marker}${escaped(seriesName)}</td><td><b>${escaped(withUnit(yOf(data) === null ? null : yOf(data) * upward.factor, spec.y.unit))}</b>${escaped(spread)}</td></tr>`;
+  };
+  const formatter = (given) => {
+    const rows = (Array.isArray(given) ? given : [given]).filter(({ data, componentSubType }) => data && componentSubType !== "custom" && yOf(data) !== null);
+    if (!rows.length) return "";
+    if (!spec.stacked) rows.sort((a, b) => yOf(b.data) - yOf(a.data));
+    const title = spec.x.title ? `${spec.x.title}: ` : "";
+    return `${escaped(title + placeName(xOf(rows[0].data)))}<table>${rows.map(row).join("")}</table>`;
+  };
+  return { ...common, trigger: together ? "axis" : "item", axisPointer: { type: "line" }, formatter };
+}
+
+/** Counts over two axes, darker for more; by powers of two, so that what is rare is seen. */
+function heat(spec, colours) {
+  const { cells, columns, rows, xName, yName, say } = spec.heat;
+  const most = Math.max(1, ...cells.map((cell) => cell[2]));
+  const exact = spec.heat.plain;
+  const axis = (title, count, name) => ({
+    type: "category", name: title, nameTextStyle: { color: colours.quiet }, data: Array.from({ length: count }, (_, index) => name(index)), axisTick: { show: false },
+    axisLabel: { color: colours.ink, interval: Math.max(0, Math.ceil(count / 6) - 1), fontSize: 12 }, axisLine: { lineStyle: { color: colours.quiet } }, splitArea: { show: false },
+  });
+  const base = look(spec.look || 0).colour;
+  return {
+    grid: { left: 8, right: 22, top: 34, bottom: 30, outerBoundsMode: "same", outerBoundsContain: "axisLabel" },
+    xAxis: { ...axis(spec.x.title, columns, xName), nameLocation: "middle", nameGap: 26 },
+    yAxis: { ...axis(spec.y.title, rows, yName), nameTextStyle: { color: colours.quiet, align: "left" } },
+    visualMap: { show: false, min: 0, max: exact ? spec.heat.most || most : Math.log2(most + 1), inRange: { color: [echarts.color.modifyAlpha(base, exact ? 0.02 : 0.16), base] } },
+    tooltip: { confine: true, backgroundColor: colours.paper, borderColor: colours.line, textStyle: { color: colours.ink, fontSize: 13 }, formatter: ({ data }) => escaped(`${xName(data[0])}, ${yName(data[1])}: ${say ? say(data[3]) : short(data[3])}`) },
+    series: [{ type: "heatmap", data: cells.map(([x, y, count]) => [x, y, exact ? count : Math.log2(count + 1), count]), progressive: 0, itemStyle: { borderWidth: 0 }, emphasis: { itemStyle: { borderColor: colours.ink, borderWidth: 1 } } }],
+  };
+}
+
+/** With title and legend, for a picture that stands alone. */
+function withLegend(option, spec, hidden, width) {
+  option.title = { text: spec.title, left: 10, top: 8, textStyle: { color: ink("ink"), fontSize: 15, width: width - 30, overflow: "break" } };
+  const names = (spec.series || []).map((each) => each.name).filter((name) => !hidden.has(name));
+  let lines = 0;
+  if (names.length > 1) {
+    let used = width;
+    for (const name of names) {
+      const room = 48 + 7.2 * name.length;
+      if (used + room > width - 20) { lines += 1; used = 0; }
+      used += room;
+    }
+    option.legend = { show: true, data: names, left: 10, top: 36, width: width - 20, textStyle: { color: ink("ink") } };
+  }
+  delete option.toolbox;
+  delete option.dataZoom;
+  option.grid = { ...option.grid, top: 64 + 25 * lines };
+  return option;
+}

@@ -1,0 +1,188 @@
+// A run explained: what its requests waited for, how responses are spread, and what happened over time.
+
+const ABOUT_PARTS = {
+  queue: "waits in the host or for the channel", bus: "moves over the host bus", slot: "waits for a buffer slot", slot_gc: "the same, behind garbage collection",
+  die: "waits for a die", die_gc: "the same, behind garbage collection", flash: "is read or programmed",
+};
+/** Where a band of percentiles ends. */
+const BANDS = [50, 90, 99, 99.9];
+
+/** Rows of what stands as columns. */
+const rowsOf = (columns) => {
+  const names = Object.keys(columns);
+  return columns[names[0]].map((_, index) => Object.fromEntries(names.map((name) => [name, columns[name][index]])));
+};
+
+/** Mean of each part over the requests between two percentiles. */
+function bands({ requests, histogram }, parts) {
+  const ends = [...BANDS, 100];
+  const all = ends.map((end, index) => ({ name: `to ${end} %`, requests: 0, parts: parts.map(() => 0) }));
+  let before = 0;
+  for (const row of rowsOf(histogram)) {
+    // A bucket belongs to the band of its middle.
+    const percent = (100 * (before + row.requests / 2)) / requests;
+    const band = all[ends.findIndex((end) => percent <= end)] || all[all.length - 1];
+    band.requests += row.requests;
+    parts.forEach((part, index) => { band.parts[index] += row[`${part}_ms`] || 0; });
+    before += row.requests;
+  }
+  return all.filter((band) => band.requests).map((band) => ({ ...band, parts: band.parts.map((sum) => sum / band.requests) }));
+}
+
+function split(parent, response, parts) {
+  for (const [operation, of] of Object.entries(response)) {
+    const rows = [];
+    if (of.histogram && of.histogram[`${parts[0]}_ms`]) rows.push(...bands(of, parts));
+    rows.unshift({ name: "all", parts: parts.map((part) => of.split_ms[part]) });
+    if (of.tail && rows.length === 1) rows.push({ name: `the ${of.tail.requests.toLocaleString("en-US")} slowest`, parts: parts.map((part) => of.tail.split_ms[part]) });
+    const used = parts.map((part, index) => [part, index]).filter(([, index]) => rows.some((row) => row.parts[index] > 0));
+    new Chart(parent, {
+      title: `What a ${operation} waits for, by percentile`, small: true, stacked: true, keepLegend: true,
+      about: used.map(([part]) => `${part}: ${ABOUT_PARTS[part] || part}`).join("; ") + ".",
+      x: { title: "requests, the fastest first", names: rows.map((row) => row.name) }, y: { title: "mean response", unit: "ms" },
+      series: used.map(([part, index]) => ({ name: part, look: index, kind: "bar", stack: "parts", values: rows.map((row, place) => [place, row.parts[index]]) })),
+    });
+  }
+}
+
+function spread(parent, response) {
+  const of = Object.entries(response).filter(([, each]) => each.histogram);
+  if (!of.length) return;
+  const slower = of.map(([name, each], index) => {
+    let left = each.requests;
+    const values = rowsOf(each.histogram).flatMap((row) => {
+      const pair = [row.to_ms, (100 * left) / each.requests];
+      left -= row.requests;
+      return row.to_ms > 0 ? [pair] : [];
+    });
+    return { name, look: index, kind: "plain", step: true, values };
+  });
+  new Chart(parent, {
+    title: "Requests that take at least so long", small: true, keepLegend: true, about: "Both axes are logarithmic, so that the slowest are seen: 1 % is where the 99th percentile lies.",
+    x: { title: "response", unit: "ms", log: true }, y: { title: "share of requests", unit: "%", log: true }, series: slower,
+  });
+  const counts = of.map(([name, each], index) => ({ name, look: index, kind: "plain", step: true, values: rowsOf(each.histogram).filter((row) => row.to_ms > 0).map((row) => [row.to_ms, row.requests]) }));
+  new Chart(parent, {
+    title: "Requests by response", small: true, keepLegend: true, about: "In buckets at most a thirty-second of their value wide.",
+    x: { title: "response", unit: "ms", log: true }, y: { title: "requests" }, series: counts,
+  });
+}
+
+/** Charts over time: title, unit, and columns with their names. */
+const OVER_TIME = [
+  ["Response of reads", "ms", [["read.mean_ms", "mean"], ["read.p99_ms", "99th percentile"], ["read.max_ms", "largest"]]],
+  ["Response of writes", "ms", [["write.mean_ms", "mean"], ["write.p99_ms", "99th percentile"], ["write.max_ms", "largest"]]],
+  ["Requests that arrive in an interval", "", [["requests", "requests"]]],
+  ["Requests that have arrived and are not complete", "", [["queue.mean", "mean"], ["queue.max", "largest"]]],
+  ["Pages in the buffer", "pages", [["buffer.pages", "all"], ["buffer.dirty_pages", "dirty, mean"], ["buffer.dirty_pages_max", "dirty, largest"]]],
+  ["Longest time that a page has been dirty", "ms", [["buffer.oldest_dirty_ms", "oldest"]]],
+  ["What leaves the buffer in an interval", "", [["destages", "destages"], ["destaged_pages", "pages"]]],
+  ["Time in garbage collections and merges, over all dies", "ms", [["gc.time_ms", "time"]]],
+  ["Flash operations in an interval", "", [["flash.reads", "reads"], ["flash.programs.host", "programs, host"], ["flash.programs.pad", "programs, padding"], ["flash.programs.copy", "programs, copied"], ["flash.programs.map", "programs, map"], ["flash.programs.wear", "programs, wear"], ["flash.erases", "erases"]]],
+  ["Dies that are busy", "%", [["utilization.mean", "mean"], ["utilization.min", "idlest die"], ["utilization.max", "busiest die"]]],
+];
+
+function overTime(parent, { interval_ms: interval, columns }) {
+  const time = columns.time_ms;
+  for (const [title, unit, parts] of OVER_TIME) {
+    const factor = unit === "%" ? 100 : 1;
+    const used = parts.filter(([name]) => columns[name] && columns[name].some((value) => value !== null && value !== 0));
+    if (!used.length) continue;
+    new Chart(parent, {
+      title, small: true, group: "time", keepLegend: used.length > 1, about: `In intervals of ${withUnit(interval, "ms")}.`,
+      x: { title: "time", unit: "ms" }, y: { title: "", unit },
+      series: used.map(([name, said], index) => ({ name: said, look: index, kind: "plain", values: time.map((at, row) => [at, columns[name][row] === null ? null : columns[name][row] * factor]) })),
+    });
+  }
+  const dies = Object.keys(columns).map((name) => /^utilization\.(\d+)$/.exec(name)).filter(Boolean).map((found) => Number(found[1]));
+  if (dies.length < 2) return;
+  // A heat map has no use for more columns than pixels.
+  const step = Math.max(1, Math.ceil(time.length / 160));
+  const across = Math.ceil(time.length / step);
+  const cells = dies.flatMap((die, row) => Array.from({ length: across }, (_, column) => {
+    const part = columns[`utilization.${die}`].slice(column * step, (column + 1) * step).filter(isNumber);
+    return [column, row, part.length ? (100 * part.reduce((sum, each) => sum + each, 0)) / part.length : 0];
+  }));
+  const last = time[time.length - 1];
+  new Chart(parent, {
+    title: "How busy each die is", small: true, about: "Darker for busier.", height: Math.min(520, 120 + 18 * dies.length),
+    x: { title: titled("time", scaleOf("ms", last).unit) }, y: { title: "die" },
+    heat: { cells, columns: across, rows: dies.length, plain: true, most: 100, xName: (column) => brief(Number((time[Math.min(column * step, time.length - 1)] / scaleOf("ms", last).factor).toPrecision(3))), yName: (row) => String(dies[row]), say: (share) => `${short(share)} % busy` },
+  });
+}
+
+/** Counts over a small number, as bars where there are few of them. */
+function counted(parent, title, about, x, y, pairs) {
+  if (!pairs.length) return;
+  const isFew = pairs.length <= 40;
+  new Chart(parent, {
+    title, about, small: true, x: { title: x, names: isFew ? pairs.map(([value]) => String(value)) : undefined }, y: { title: y },
+    series: [{ name: y, look: 0, kind: isFew ? "bar" : "plain", values: pairs.map(([value, count], place) => [isFew ? place : value, count]) }],
+  });
+}
+
+/** What a scheme learnt, at the ends of its own periods. */
+function learnt(parent, name, values) {
+  if (!Array.isArray(values) || !values.some(isNumber)) return;
+  new Chart(parent, { title: name, about: "What the scheme learnt, at the ends of its own periods.", small: true, x: { title: "period" }, y: { title: "" }, series: [{ name, look: 0, kind: "plain", values: values.map((value, index) => [index, value]) }] });
+}
+
+function explain(parent, of) {
+  const charts = make("div", { class: "charts" });
+  parent.append(charts);
+  if (of.response) {
+    split(charts, of.response, of.parts);
+    spread(charts, of.response);
+  }
+  if (of.series && of.series.columns) overTime(charts, of.series);
+  if (of.destages) counted(charts, "Pages that leave together", "How many records that leave the buffer have so many dirty pages.", "pages of a destage", "destages", rowsOf(of.destages).map((row) => [row.pages, row.records]));
+  for (const [name, values] of Object.entries(of.scheme || {})) learnt(charts, name, values);
+  if (of.wear) counted(charts, "Erases of a block", "How many blocks were erased so often.", "erases", "blocks", rowsOf(of.wear).map((row) => [row.erases, row.blocks]));
+  if (of.worst && of.worst.index && of.worst.index.length) {
+    parent.append(make("h3", {}, "The slowest requests"));
+    const names = Object.keys(of.worst);
+    const columns = names.map((name) => ({ name: name.replace(/_ms$/, ""), unit: name.endsWith("_ms") ? "ms" : "" }));
+    new Table(parent, { name: "slowest requests", columns, rows: rowsOf(of.worst).map((row) => names.map((name) => row[name])) });
+  }
+}
+
+function showExplained(content, { explained, table }) {
+  const part = section("Why it takes so long", "explained");
+  const runs = new Runs(table);
+  const said = runs.indices(({ kind, name }, index) => kind === "name" && (runs.varies(index) || name === "buffer"));
+  const own = explained.map((each, index) => [index, said.map((column) => shown(table.rows[index][column], runs.columns[column].unit)).join(", ")]).filter(([index]) => explained[index]);
+  if (!own.length) return;
+  const place = make("div");
+  const show = (index) => {
+    for (const chart of all.filter((each) => place.contains(each.element))) all.splice(all.indexOf(chart), 1);
+    place.replaceChildren();
+    if (explained.length > 1) place.append(...(explained[index].words || []).map((text) => make("p", {}, text)));
+    explain(place, explained[index]);
+  };
+  if (own.length > 1) part.append(make("div", { class: "controls" }, choice("Run", [["", own]], own[0][0], (index) => show(Number(index)))));
+  part.append(place);
+  content.append(part);
+  show(own[0][0]);
+}
+
+/** The whole of one run. */
+function showRun(content, data) {
+  const { columns, rows } = data.table;
+  const points = [["p50", "50 %"], ["p95", "95 %"], ["p99", "99 %"], ["p999", "99.9 %"], ["max", "largest"]];
+  const value = (name) => rows[0][columns.findIndex((column) => column.name === name)];
+  const kinds = [["reads", "response.read"], ["writes", "response.write"]].map(([name, prefix], look) => ({
+    name, look, kind: "bar", values: points.map(([point], place) => [place, value(`${prefix}.${point}_ms`)]).filter((pair) => isNumber(pair[1])),
+  })).filter((series) => series.values.length);
+  if (data.explained) showExplained(content, data);
+  if (kinds.length) {
+    const part = section("Response", "response");
+    content.append(part);
+    new Chart(part, { title: "Response by percentile", small: true, keepLegend: true, x: { title: "percentile", names: points.map(([, name]) => name) }, y: { title: "response", unit: "ms", log: true }, series: kinds });
+  }
+  const part = section("Metrics", "metrics");
+  content.append(part);
+  const metrics = columns.map((column, index) => [column.name, rows[0][index], column.unit, column.about, column.kind]).filter((row) => row[4] === "metric" && row[1] !== null);
+  const own = [{ name: "metric" }, { name: "value" }, { name: "unit" }, { name: "meaning", wide: true }];
+  const cell = (number, { name }, row) => (name === "value" ? shown(number, row[2]) : name === "unit" && !row[2] ? " " : null);
+  new Table(part, { name: "metrics", columns: own, rows: metrics, cell });
+}

@@ -1,0 +1,81 @@
+// How series look: colours that people tell apart, and where they repeat, other dashes and marks. Light and dark.
+
+const COLOURS = {
+  light: ["#0072b2", "#d55e00", "#008a66", "#b8488f", "#6b46a3", "#8c6d1f", "#3a9bd9", "#c22f4e", "#5b6770", "#5a8f00"],
+  dark: ["#4aa8e0", "#ff8a3d", "#2fc79a", "#ea86c4", "#b294ea", "#d9b44a", "#8fd0ff", "#ff7a94", "#b0b9c2", "#a5d63f"],
+};
+const DASHES = ["solid", [7, 4], [2, 3], [10, 3, 2, 3]];
+const MARKS = ["circle", "rect", "triangle", "diamond", "emptyCircle", "emptyRect", "emptyTriangle"];
+
+let theme = "light";
+/** While it prints, the page is light. */
+let isPrinting = false;
+const themeNow = () => (isPrinting ? "light" : theme);
+
+/** The look of the series at `index`. */
+function look(index) {
+  const colours = COLOURS[themeNow()];
+  const round = Math.floor(index / colours.length);
+  return { colour: colours[index % colours.length], dash: DASHES[round % DASHES.length], mark: MARKS[(index + round) % MARKS.length] };
+}
+
+/** A colour of the page itself. */
+function ink(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+/** What a legend shows of a series, as a picture of 30 by 12. */
+function swatch({ look: index, kind }) {
+  const { colour, dash, mark } = look(index);
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  svg.setAttribute("viewBox", "0 0 30 12");
+  svg.setAttribute("aria-hidden", "true");
+  const add = (tag, attributes) => {
+    const part = document.createElementNS(space, tag);
+    for (const [name, value] of Object.entries(attributes)) part.setAttribute(name, value);
+    svg.append(part);
+  };
+  if (kind === "bar" || kind === "area") {
+    add("rect", { x: 8, y: 1, width: 14, height: 10, fill: colour });
+    return svg;
+  }
+  if (kind !== "points") add("line", { x1: 0, x2: 30, y1: 6, y2: 6, stroke: colour, "stroke-width": 2, "stroke-dasharray": Array.isArray(dash) ? dash.join(" ") : "none" });
+  if (kind === "level" || kind === "plain") return svg;
+  const isEmpty = mark.startsWith("empty");
+  const paint = { fill: isEmpty ? "#ffffff" : colour, stroke: colour, "stroke-width": 1.5 };
+  const shape = mark.replace("empty", "").toLowerCase();
+  if (shape === "circle") add("circle", { cx: 15, cy: 6, r: 3.6, ...paint });
+  if (shape === "rect") add("rect", { x: 11.6, y: 2.6, width: 6.8, height: 6.8, ...paint });
+  if (shape === "triangle") add("path", { d: "M15 1.6 L19 9.6 L11 9.6 Z", ...paint });
+  if (shape === "diamond") add("path", { d: "M15 1 L19.6 6 L15 11 L10.4 6 Z", ...paint });
+  return svg;
+}
+
+function setTheme(name) {
+  theme = name;
+  document.documentElement.classList.toggle("dark", name === "dark");
+  const control = document.getElementById("theme");
+  control.textContent = name === "dark" ? "Light" : "Dark";
+  control.setAttribute("aria-label", name === "dark" ? "Show the page light" : "Show the page dark");
+}
+
+/** Follows the system until somebody presses the button. `changed` draws anew. */
+function beginTheme(changed) {
+  const wanted = matchMedia("(prefers-color-scheme: dark)");
+  let isChosen = false;
+  const follow = () => {
+    if (isChosen) return;
+    setTheme(wanted.matches ? "dark" : "light");
+    changed();
+  };
+  wanted.addEventListener("change", follow);
+  const control = document.getElementById("theme");
+  control.hidden = false;
+  control.addEventListener("click", () => {
+    isChosen = true;
+    setTheme(theme === "dark" ? "light" : "dark");
+    changed();
+  });
+  follow();
+}

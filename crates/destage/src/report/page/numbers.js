@@ -1,0 +1,65 @@
+// Numbers as people read them, with units.
+
+const BINARY = [["B", 1], ["KiB", 2 ** 10], ["MiB", 2 ** 20], ["GiB", 2 ** 30], ["TiB", 2 ** 40], ["PiB", 2 ** 50], ["EiB", 2 ** 60]];
+const TIMES = [["us", 1e-3], ["ms", 1], ["s", 1e3], ["min", 6e4], ["h", 36e5], ["days", 864e5]];
+/** Units in which a value may be shown, from small to large, each with how much of the plain unit it is. */
+const SCALES = { bytes: BINARY, ms: TIMES, us: TIMES.map(([name, size]) => [name, size * 1e3]) };
+
+/** Four significant digits, and all of those before the point. */
+function short(number) {
+  if (!isNumber(number)) return "-";
+  if (Number.isInteger(number) && Math.abs(number) < 1e15) return number.toLocaleString("en-US");
+  const size = Math.abs(number);
+  if (size >= 1e15 || size < 1e-3) return number.toExponential(2);
+  if (size >= 1000) return Math.round(number).toLocaleString("en-US");
+  return number.toPrecision(4);
+}
+
+/** As on an axis: without zeros that say nothing. */
+function brief(number) {
+  const size = Math.abs(number);
+  if (size >= 1e6 || (size > 0 && size < 1e-4)) return Number(number.toPrecision(3)).toExponential().replace("e+", "e");
+  return Number(number.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 8 });
+}
+
+/** The unit in which values up to `most` are short, and how much of the plain unit it is. */
+function scaleOf(unit, most) {
+  const scale = SCALES[unit];
+  if (!scale) return { unit, factor: 1 };
+  const fits = scale.filter(([, size]) => size <= Math.abs(most));
+  const [name, factor] = fits.length ? fits[fits.length - 1] : scale[0];
+  return { unit: name, factor };
+}
+
+/** Powers of two between two sizes, at most eight, for an axis. */
+function powers(least, most) {
+  const [first, last] = [Math.ceil(Math.log2(least)), Math.floor(Math.log2(most))];
+  const step = Math.max(1, Math.ceil((last - first + 1) / 8));
+  return Array.from({ length: Math.max(0, Math.floor((last - first) / step) + 1) }, (_, index) => 2 ** (first + index * step));
+}
+
+/** A value with its unit. */
+function withUnit(value, unit) {
+  if (!isNumber(value)) return "-";
+  if (unit === "bytes") {
+    const { unit: name, factor } = scaleOf(unit, value);
+    const number = value / factor;
+    return `${Number.isInteger(number * 2) ? number : short(number)} ${name}`;
+  }
+  return unit ? `${short(value)} ${unit}` : short(value);
+}
+
+/** What stands in a cell. */
+function shown(value, unit) {
+  if (value === null || value === undefined) return "-";
+  if (typeof value === "number") return unit === "bytes" ? withUnit(value, unit) : short(value);
+  if (Array.isArray(value)) {
+    const items = value.slice(0, value.length > 12 ? 10 : 12).map((item) => (Array.isArray(item) ? `[${shown(item)}]` : digits(item)));
+    return items.join(", ") + (value.length > 12 ? `, … (${value.length} values)` : "");
+  }
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** A published or measured value: four digits that count. */
+const digits = (value) => (typeof value === "number" ? (Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(4)))) : shown(value));
+const titled = (title, unit) => (unit ? `${title} (${unit})` : title);

@@ -1,0 +1,146 @@
+// Figures of studies, and claims with their verdicts.
+
+/** A figure as a chart, with its values as a table below. */
+function figure(parent, each) {
+  const own = make("div", { class: "figure", id: each.anchor });
+  parent.append(own);
+  const title = each.place ? `${each.place}: ${each.title}` : each.title;
+  const point = (value) => (value && typeof value === "object" ? value.mean : value);
+  const has = each.series.some((series) => series.points.some((value) => value !== null) || series.published.some(isNumber));
+  const [logX, logY] = each.log || [false, false];
+  const isNumeric = each.kind !== "bar" && each.along && each.along.length > 1 && new Set(each.along).size === each.along.length;
+  const isSize = isNumeric && each.x.every((name) => /\d [KMGT]?i?B$/.test(name));
+  const at = (index) => (isNumeric ? each.along[index] : index);
+  if (each.kind !== "table" && has) {
+    const series = each.series.flatMap((of, index) => {
+      const kind = each.kind === "bar" ? "bar" : "line";
+      const values = of.points.map((value, place) => [at(place), point(value)]).filter((pair) => isNumber(pair[1]));
+      const ranges = of.points.map((value, place) => (value ? [at(place), value.low, value.high] : null)).filter(Boolean);
+      const published = of.published.map((value, place) => [at(place), value]).filter((pair) => isNumber(pair[1]));
+      const name = of.name || titled(each.y_title);
+      const rows = values.length ? [{ name, look: index, kind, values, ranges }] : [];
+      if (published.length) rows.push({ name: `${name}, published`, look: index, kind: "points", values: published });
+      return rows;
+    });
+    const isLog = logX && isNumeric && each.along.every((value) => value > 0);
+    new Chart(own, {
+      title, small: true, keepLegend: series.length > 1,
+      about: series.some((of) => of.kind === "points") ? "Marks without a line are what the paper published." : "",
+      x: { title: each.x_title, unit: isSize ? "bytes" : "", names: isNumeric ? undefined : each.x, log: isLog, ticks: isNumeric && each.x.length <= 12 ? each.along : undefined },
+      y: { title: each.y_title, unit: "", log: logY },
+      series,
+    });
+  } else {
+    own.append(make("h4", {}, title));
+  }
+  for (const gap of each.gaps || []) own.append(make("p", { class: "note" }, `Not all is shown: ${gap}.`));
+  if (!has && !(each.gaps || []).length) own.append(make("p", { class: "note" }, "No run has what it shows."));
+  if (!each.x.length) return;
+  const columns = [{ name: each.x_title }];
+  const cells = each.x.map((name) => [name]);
+  for (const of of each.series) {
+    columns.push({ name: of.name || each.y_title });
+    of.points.forEach((value, place) => cells[place].push(point(value)));
+    if (of.points.some((value) => value && value.high > value.low)) {
+      columns.push({ name: `${of.name}, range` });
+      of.points.forEach((value, place) => cells[place].push(value && value.high > value.low ? `${digits(value.low)} to ${digits(value.high)}` : null));
+    }
+    if (of.published.some(isNumber)) {
+      columns.push({ name: `${of.name}, published` });
+      of.published.forEach((value, place) => cells[place].push(value));
+    }
+  }
+  const isDrawn = each.kind !== "table" && has;
+  const holder = make("details", { open: !isDrawn }, make("summary", {}, "Values"));
+  own.append(holder);
+  new Table(holder, { name: title, columns, rows: cells });
+}
+
+function showStudy(content, data) {
+  const part = section("Figures", "figures");
+  const charts = make("div", { class: "charts" });
+  part.append(charts);
+  if (data.figures && data.figures.length) content.append(part);
+  for (const each of data.figures || []) figure(charts, each);
+  showRuns(content, data);
+}
+
+const VERDICTS = ["reproduced", "sign_reproduced", "inconsistent", "under_determined", "contradicted", "trace_missing", "not_checkable"];
+const SPOKEN = { inconsistent: "inconsistent in the paper", under_determined: "under-determined" };
+const spoken = (verdict) => SPOKEN[verdict] || verdict.replaceAll("_", " ");
+
+function badge(verdict, share) {
+  const of = share ? ` ${share.held}/${share.tried}` : "";
+  return make("span", { class: `verdict ${verdict}` }, spoken(verdict) + of);
+}
+
+/** How many claims of each paper have which verdict. */
+function overview(part, claims, papers) {
+  const used = VERDICTS.filter((verdict) => claims.some((claim) => claim.verdict === verdict));
+  const columns = [{ name: "paper" }, { name: "claims" }, ...used.map((verdict) => ({ name: spoken(verdict) }))];
+  const rows = papers.map(({ name }) => {
+    const own = claims.filter((claim) => claim.paper === name);
+    return [name, own.length, ...used.map((verdict) => own.filter((claim) => claim.verdict === verdict).length || null)];
+  });
+  const cell = (value, { name }) => (name === "paper" ? make("a", { href: `#paper-${value}` }, value) : value === null ? " " : null);
+  new Table(part, { name: "verdicts by paper", columns, rows, cell });
+}
+
+function verdicts(part, claims) {
+  const columns = [{ name: "paper" }, { name: "claim" }, { name: "verdict" }, { name: "published" }, { name: "measured" }, { name: "statement", wide: true }, { name: "check" }, { name: "because", wide: true }];
+  const inputs = (claim) => claim.inputs.map((input) => input.name + (input.stand_in ? " (stand-in)" : "")).join(", ");
+  const rows = claims.map((claim) => {
+    const row = [claim.paper, claim.place ? `${claim.id} (${claim.place})` : claim.id, spoken(claim.verdict), claim.published === null ? null : shown(claim.published), claim.measured === null ? null : shown(claim.measured),
+      claim.statement, [claim.check, claim.tolerance].filter(Boolean).join(" "), [claim.because, inputs(claim) && `On ${inputs(claim)}.`].filter(Boolean).join(" ")];
+    return Object.assign(row, { claim });
+  });
+  const cell = (value, { name }, { claim }) => (name === "verdict" ? badge(claim.verdict, claim.share) : null);
+  const hidden = new Set();
+  const chips = VERDICTS.filter((verdict) => claims.some((claim) => claim.verdict === verdict)).map((verdict) => {
+    const count = claims.filter((claim) => claim.verdict === verdict).length;
+    const chip = button(`${spoken(verdict)} ${count}`, () => {
+      if (!hidden.delete(verdict)) hidden.add(verdict);
+      chip.setAttribute("aria-pressed", String(!hidden.has(verdict)));
+      table.keep(({ claim }) => !hidden.has(claim.verdict));
+    }, { "aria-pressed": "true", "data-verdict": verdict });
+    return chip;
+  });
+  part.append(make("div", { class: "controls", role: "group", "aria-label": "Verdicts that are shown" }, chips));
+  const table = new Table(part, { name: "claims", columns, rows, cell, cards: true });
+}
+
+/** Every combination of what a paper leaves open. */
+function openRules(part, { open }, readings) {
+  if (!open.length || !readings) return;
+  part.append(make("h3", {}, "Rules that the paper leaves open"));
+  for (const { name, about } of open) part.append(make("p", {}, `${name}: ${about}`));
+  const claims = different(readings.flatMap((each) => Object.keys(each.claims)));
+  const decided = claims.filter((id) => new Set(readings.map((each) => each.claims[id])).size > 1);
+  const columns = [...open.map(({ name }) => ({ name })), { name: "claims that hold" }, ...decided.map((name) => ({ name }))];
+  const held = (each) => `${each.held} of ${Object.keys(each.claims).length}`;
+  const mark = (holds) => (holds === undefined ? null : holds ? "holds" : "no");
+  const rows = readings.map((each, index) => [...open.map(({ name }) => each.readings[name]), held(each) + (index ? "" : " (default)"), ...decided.map((id) => mark(each.claims[id]))]);
+  new Table(part, { name: "combinations of open rules", columns, rows });
+  if (!decided.length) part.append(make("p", {}, "No claim depends on them."));
+}
+
+function showPapers(content, { claims, papers, readings, figures }) {
+  const part = section("Verdicts", "verdicts");
+  content.append(part);
+  if (papers.length > 1) overview(part, claims, papers);
+  if (claims.length) verdicts(part, claims);
+  for (const paper of papers) {
+    const own = section(paper.name, `paper-${paper.name}`);
+    content.append(own);
+    own.append(...[paper.source, paper.about].filter(Boolean).map((text, index) => make("p", { class: index ? null : "quiet" }, text)));
+    openRules(own, paper, (readings || {})[paper.name]);
+    for (const experiment of paper.experiments) {
+      own.append(make("h3", { id: `${paper.name}-${experiment.name}` }, `${experiment.name}: ${experiment.title}`));
+      own.append(make("p", {}, experiment.about), make("p", { class: "quiet" }, `${experiment.runs} runs`));
+      own.append(...experiment.gaps.map((gap) => make("p", { class: "note" }, gap)));
+      const charts = make("div", { class: "charts" });
+      own.append(charts);
+      for (const each of figures[`${paper.name}/${experiment.name}`] || []) figure(charts, { ...each, anchor: `${paper.name}-${experiment.name}-${each.id}` });
+    }
+  }
+}

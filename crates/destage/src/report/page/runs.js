@@ -1,0 +1,225 @@
+// Many runs: a chart whose axes the reader chooses, and a table.
+
+/** What tells buffers apart, in this order. */
+const TELLING = ["response.mean_ms", "response.p99_ms", "write_hits_percent", "buffer.evictions", "buffer.destaged_pages", "buffer.mean_destage_pages", "flash.erases", "waf.host"];
+/** Above so many series at first, only one of the traces or layers is shown. */
+const SERIES_AT_FIRST = 40;
+/** Values that are so many times larger than the smallest are shown with it on a logarithmic axis. */
+const FAR_APART = 40;
+/** What runs are averaged over. */
+const SEEDS = new Set(["seed", "sim.seed"]);
+/** Parameters that a name says already. */
+const SAID = new Set(["buffer.kind", "buffer.capacity_bytes", "ftl.kind"]);
+const NICE = { write_hits_percent: "write hits" };
+
+/** The runs of a page with what is known of their columns. */
+class Runs {
+  constructor({ columns, rows, same }) {
+    Object.assign(this, { columns, rows, same });
+    this.values = columns.map((_, index) => different(rows.map((row) => row[index])));
+    this.axes = this.indices(({ kind, name }, index) => this.varies(index) && (kind === "name" || (kind === "parameter" && !SAID.has(name) && !this.isOfScheme(name))));
+    this.metrics = this.indices(({ kind }, index) => kind === "metric" && this.values[index].some(isNumber));
+  }
+
+  indices(test) {
+    return this.columns.map((_, index) => index).filter((index) => test(this.columns[index], index));
+  }
+
+  varies(index) {
+    return this.values[index].filter((value) => value !== null).length > 1;
+  }
+
+  /** Whether a parameter is a scheme's or a layer's own, which its name in the results says. */
+  isOfScheme(name) {
+    return this.find(name) >= 0 && /^(buffer|ftl)\./.test(name) && this.find("buffer") >= 0;
+  }
+
+  find(name) {
+    return this.columns.findIndex((column) => column.name === name);
+  }
+
+  /** The columns a reader wants first. */
+  chosen() {
+    const more = new Set(TELLING.map((name) => this.find(name)));
+    const names = this.indices(({ kind, name }, index) => kind === "error" || (kind === "name" && (this.varies(index) || name === "buffer")));
+    const metrics = this.metrics.filter((index) => more.has(index));
+    return [...names.filter((index) => this.columns[index].kind === "name"), ...(metrics.length ? metrics : this.metrics.slice(0, 8)), ...names.filter((index) => this.columns[index].kind === "error")];
+  }
+
+  metric() {
+    const usable = (index) => this.metrics.includes(index) && this.varies(index);
+    const first = TELLING.map((name) => this.find(name)).find(usable);
+    return first ?? this.metrics.find(usable) ?? this.metrics[0];
+  }
+
+  axis() {
+    const size = this.find("size");
+    if (this.axes.includes(size)) return size;
+    const buffer = this.find("buffer");
+    return this.axes.includes(buffer) || !this.axes.length ? Math.max(buffer, 0) : this.axes[0];
+  }
+
+  label(index) {
+    const { name } = this.columns[index];
+    return NICE[name] || name;
+  }
+}
+
+/** By the first word of their names. */
+function grouped(runs, indices) {
+  const groups = new Map();
+  for (const index of indices) {
+    const { name, unit } = runs.columns[index];
+    const group = name.split(/[._]/)[0];
+    if (!groups.has(group)) groups.set(group, []);
+    groups.get(group).push([index, titled(runs.label(index), unit)]);
+  }
+  return [...groups];
+}
+
+class Explorer {
+  constructor(parent, runs, preferred) {
+    this.runs = runs;
+    this.y = preferred !== undefined && runs.metrics.includes(preferred) ? preferred : runs.metric();
+    this.x = runs.axis();
+    this.logX = true;
+    /** What the reader chose; else it follows from the values. */
+    this.logY = null;
+    this.kept = new Map();
+    if (this.y === undefined) return;
+    // Of several traces one is shown at first, where all would be too much to look at.
+    const wide = () => this.apart().reduce((product, index) => product * (this.kept.has(index) ? 1 : runs.values[index].length), 1);
+    for (const name of ["trace", "input", "ftl"]) {
+      const index = runs.find(name);
+      if (wide() > SERIES_AT_FIRST && this.apart().includes(index)) this.kept.set(index, runs.values[index][0]);
+    }
+    this.controls = make("div", { class: "controls" });
+    parent.append(this.controls);
+    this.chart = new Chart(parent, this.spec());
+    this.fill();
+  }
+
+  /** What tells series apart: what varies, and is on no axis. A seed is averaged over. */
+  apart() {
+    const { runs } = this;
+    return runs.axes.filter((index) => index !== this.x && !SEEDS.has(runs.columns[index].name));
+  }
+
+  change(settings) {
+    Object.assign(this, settings);
+    this.fill();
+    this.chart.update(this.spec());
+  }
+
+  fill() {
+    const { runs } = this;
+    const axes = runs.axes.length ? runs.axes : [this.x];
+    const along = [["", axes.map((index) => [index, runs.label(index)])], ...grouped(runs, runs.metrics).map(([name, rows]) => [`metric ${name}`, rows])];
+    const filters = this.apart().filter((index) => runs.columns[index].name !== "buffer" && runs.values[index].length <= 200).map((index) => {
+      const values = runs.values[index].map((value, place) => [place, shown(value, runs.columns[index].unit)]);
+      const now = this.kept.has(index) ? runs.values[index].indexOf(this.kept.get(index)) : "all";
+      return choice(runs.label(index), [["", [["all", "all"], ...values]]], now, (chosen) => {
+        if (chosen === "all") this.kept.delete(index);
+        else this.kept.set(index, runs.values[index][Number(chosen)]);
+        this.change({});
+      });
+    });
+    this.controls.replaceChildren(
+      choice("Show", grouped(runs, runs.metrics), this.y, (index) => this.change({ y: Number(index) })),
+      choice("over", along, this.x, (index) => { this.kept.delete(Number(index)); this.change({ x: Number(index) }); }),
+      ...filters,
+      ...(this.isNumeric() ? [tick("log x", this.logX, (logX) => this.change({ logX }))] : []),
+      tick("log y", this.isLog(), (logY) => this.change({ logY })),
+    );
+  }
+
+  /** Whether values lie so far apart that only a logarithm shows them all. */
+  isLog() {
+    if (this.logY !== null) return this.logY;
+    // Shares have an end that is known.
+    if (this.runs.columns[this.y].unit === "%") return false;
+    const numbers = this.runs.values[this.y].filter(isNumber);
+    return numbers.length > 1 && Math.min(...numbers) > 0 && Math.max(...numbers) > FAR_APART * Math.min(...numbers);
+  }
+
+  isNumeric() {
+    const values = this.runs.values[this.x].filter((value) => value !== null);
+    return values.length > 1 && values.every(isNumber);
+  }
+
+  spec() {
+    const { runs, x, y } = this;
+    const [along, up] = [runs.columns[x], runs.columns[y]];
+    const isNumeric = this.isNumeric();
+    const rows = runs.rows.filter((row) => [...this.kept].every(([index, value]) => index === x || row[index] === value));
+    const apart = this.apart().filter((index) => !this.kept.has(index));
+    // The look belongs to the name, so that it stays when others are left out.
+    const nameOf = (row) => apart.map((index) => shown(row[index], runs.columns[index].unit)).join(", ") || runs.label(y);
+    const names = different(runs.rows.map(nameOf));
+    const size = runs.find("size");
+    const bySeries = new Map();
+    for (const row of rows) {
+      const name = nameOf(row);
+      if (!bySeries.has(name)) bySeries.set(name, { name, points: new Map(), level: null });
+      const series = bySeries.get(name);
+      if (!isNumber(row[y])) continue;
+      if (x === size && isNumeric && row[x] === null) { series.level = row[y]; continue; }
+      if (row[x] === null || row[x] === undefined) continue;
+      if (!series.points.has(row[x])) series.points.set(row[x], []);
+      series.points.get(row[x]).push(row[y]);
+    }
+    const places = isNumeric ? [] : different(rows.map((row) => row[x]));
+    const isMetric = along.kind === "metric";
+    const logX = isNumeric && this.logX && runs.values[x].every((value) => value === null || value > 0);
+    const all = [...bySeries.values()].filter((series) => series.points.size || series.level !== null);
+    const isFlat = !isNumeric && all.length <= 1;
+    const isBar = !isNumeric && all.length * places.length <= 60;
+    const used = rows.map((row) => row[x]).filter(isNumber).sort((a, b) => a - b);
+    const ends = [used[0], used[used.length - 1]];
+    let repeats = 1;
+    const series = all.map((each) => {
+      const mean = ([place, numbers]) => {
+        repeats = Math.max(repeats, numbers.length);
+        return [isNumeric ? place : places.indexOf(place), numbers.reduce((sum, number) => sum + number, 0) / numbers.length];
+      };
+      const spread = ([place, numbers]) => [isNumeric ? place : places.indexOf(place), Math.min(...numbers), Math.max(...numbers)];
+      const values = [...each.points].map(mean).sort((a, b) => a[0] - b[0]);
+      const isLevel = !values.length && each.level !== null;
+      return {
+        name: each.name, look: names.indexOf(each.name),
+        kind: isLevel ? "level" : isNumeric ? (isMetric ? "points" : "line") : isBar ? "bar" : "points",
+        values: isLevel ? ends.map((end) => [end, each.level]) : values,
+        ranges: isFlat ? [] : [...each.points].map(spread),
+      };
+    });
+    const bars = isFlat ? series.map((each) => ({ ...each, values: each.values.sort((a, b) => a[0] - b[0]) })) : series;
+    const lacking = rows.filter((row) => !isNumber(row[y])).length;
+    const zeros = this.isLog() ? rows.filter((row) => isNumber(row[y]) && row[y] <= 0).length : 0;
+    const notes = [up.about, repeats > 1 ? `Means of ${repeats} runs.` : "", lacking ? `${lacking} of ${rows.length} runs have no such value.` : "", zeros ? `${zeros} values that are 0 have no place on a logarithmic axis.` : ""];
+    if (series.some((each) => each.kind === "level")) notes.push("A line without marks is a run without a buffer.");
+    const few = different(used).length <= 12 ? different(used) : undefined;
+    const ticks = !isNumeric || isMetric ? undefined : few || (logX && along.unit === "bytes" ? powers(...ends) : undefined);
+    return {
+      title: `${titled(runs.label(y), up.unit === "bytes" ? "" : up.unit)} over ${runs.label(x)}`,
+      about: notes.filter(Boolean).join(" "),
+      x: { title: runs.label(x), unit: along.unit, names: isNumeric ? undefined : places.map((place) => shown(place, along.unit)), log: logX, ticks },
+      y: { title: runs.label(y), unit: up.unit, exact: up.unit !== "bytes", log: this.isLog() },
+      flat: isFlat, series: bars, apart: isMetric, keepLegend: !isFlat,
+      height: isFlat ? Math.max(200, 70 + 24 * places.length) : undefined,
+    };
+  }
+}
+
+/** The whole of a comparison. */
+function showRuns(content, data) {
+  const runs = new Runs(data.table);
+  const goal = data.goals && runs.find(String(data.goals[0]).split(/[<>]/)[0]);
+  if (runs.rows.length > 1 && runs.metrics.length) {
+    const part = section("Explore", "explore");
+    content.append(part);
+    new Explorer(part, runs, goal);
+  }
+  const part = section("All runs", "runs");
+  content.append(part);
+  new Table(part, { name: `${data.title} runs`, columns: runs.columns, rows: runs.rows, chosen: runs.chosen(), choose: true });
+}

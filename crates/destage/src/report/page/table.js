@@ -1,0 +1,120 @@
+// A table to sort, to filter, and to choose the columns of.
+//
+// A table is told: { name, columns: [{ name, unit, about, kind }], rows: [[...]], chosen: [indices], cell(value, column, row) -> node, cards, lines }
+
+/** So many rows are shown at first. */
+const FIRST_ROWS = 400;
+/** Words of more columns than this may have to be broken on paper. */
+const FITS_ON_PAPER = 14;
+
+class Table {
+  constructor(parent, spec) {
+    Object.assign(this, { lines: [], ...spec });
+    this.chosen = spec.chosen || spec.columns.map((_, index) => index);
+    this.sort = null;
+    this.words = [];
+    this.shownRows = FIRST_ROWS;
+    this.count = make("span", { class: "quiet", role: "status" });
+    const filter = make("input", { type: "search", placeholder: "filter rows", "aria-label": `Filter rows of ${spec.name}`, oninput: () => {
+      this.words = [...filter.value.toLowerCase().matchAll(/"([^"]*)"?|\S+/g)].map(([all, quoted]) => quoted ?? all).filter(Boolean);
+      this.fill();
+    } });
+    const controls = make("div", { class: "controls" }, filter, this.count, make("span", { class: "end" }),
+      button("CSV", () => save(fileName(spec.name, "csv"), csv(this.data()), "text/csv"), { "aria-label": `Save ${spec.name} as CSV` }),
+      button("JSON", () => save(fileName(spec.name, "json"), this.json(), "application/json"), { "aria-label": `Save ${spec.name} as JSON` }));
+    this.head = make("thead");
+    this.body = make("tbody");
+    this.more = make("p", { class: "controls" });
+    this.table = make("table", { class: spec.cards ? "cards claims" : "", "aria-label": spec.name }, this.head, this.body);
+    this.element = make("div", { class: "table" }, controls, spec.choose ? this.chooser() : null, make("div", { class: "wide" }, this.table), this.more);
+    parent.append(this.element);
+    this.fill();
+    addEventListener("beforeprint", () => this.fill(Infinity));
+    addEventListener("afterprint", () => this.fill());
+  }
+
+  chooser() {
+    const boxes = this.columns.map((column, index) => {
+      const box = make("input", { type: "checkbox", checked: this.chosen.includes(index), onchange: () => {
+        this.chosen = this.columns.map((_, each) => each).filter((each) => (each === index ? box.checked : this.chosen.includes(each)));
+        this.fill();
+      } });
+      return make("label", { title: column.about }, box, column.name);
+    });
+    const filter = make("input", { type: "search", placeholder: "filter columns", "aria-label": "Filter columns", oninput: () => {
+      boxes.forEach((label) => { label.hidden = !label.textContent.toLowerCase().includes(filter.value.toLowerCase()); });
+    } });
+    return make("details", { class: "chooser" }, make("summary", {}, `Columns (${this.columns.length})`), filter, make("div", { class: "columns" }, boxes));
+  }
+
+  /** Another choice of rows than the words of the filter. */
+  keep(isKept) {
+    this.isKept = isKept;
+    this.fill();
+  }
+
+  /** The rows that are shown, in their order. */
+  wanted() {
+    const said = (row) => this.chosen.map((index) => `${shown(row[index], this.columns[index].unit)} ${row[index]}`).join(" ").toLowerCase();
+    let rows = this.rows.filter((row) => !this.isKept || this.isKept(row));
+    if (this.words.length) rows = rows.filter((row) => { const text = said(row); return this.words.every((word) => text.includes(word)); });
+    if (this.sort) {
+      const { column, sign } = this.sort;
+      const isGap = (value) => value === null || value === undefined;
+      rows = [...rows].sort((a, b) => {
+        const [one, other] = [a[column], b[column]];
+        // What has no value comes last, whatever the direction.
+        if (isGap(one) || isGap(other)) return Number(isGap(one)) - Number(isGap(other));
+        if (isNumber(one) && isNumber(other)) return sign * (one - other);
+        return sign * shown(one).localeCompare(shown(other), "en", { numeric: true });
+      });
+    }
+    return rows;
+  }
+
+  by(column) {
+    const isSame = this.sort && this.sort.column === column;
+    this.sort = { column, sign: isSame ? -this.sort.sign : 1 };
+    this.fill();
+    this.head.querySelector(`[data-column="${column}"]`).focus();
+  }
+
+  fill(most = this.shownRows) {
+    const rows = this.wanted();
+    const isText = (index) => this.rows.some((row) => typeof row[index] === "string");
+    const head = this.chosen.map((index) => {
+      const { name, unit, about, label } = this.columns[index];
+      const isSorted = this.sort && this.sort.column === index;
+      const order = isSorted ? (this.sort.sign > 0 ? "ascending" : "descending") : "none";
+      const press = make("button", { type: "button", title: about || null, "data-column": index, onclick: () => this.by(index) }, label || breakable(name));
+      return make("th", { scope: "col", class: isText(index) ? "text" : null, "aria-sort": order }, press, make("span", { class: "paper" }, label || breakable(name)), unit && unit !== "bytes" ? make("span", { class: "unit" }, unit) : null);
+    });
+    this.head.replaceChildren(make("tr", {}, head));
+    this.table.classList.toggle("many", this.chosen.length > FITS_ON_PAPER);
+    const cell = (row) => (index) => {
+      const column = this.columns[index];
+      const content = this.cell && this.cell(row[index], column, row);
+      const text = content || shown(row[index], column.unit);
+      const empty = text === "-" ? "empty" : "";
+      const kind = [column.wide || column.kind === "error" ? "sentence" : isText(index) ? "text" : "", empty].join(" ").trim();
+      return make("td", { class: kind || null, "data-name": this.cards ? column.name : null }, this.cards && text === "-" ? "" : text);
+    };
+    this.body.replaceChildren(...rows.slice(0, most).map((row) => make("tr", {}, this.chosen.map(cell(row)))));
+    this.count.textContent = rows.length === this.rows.length ? `${rows.length} ${rows.length === 1 ? "row" : "rows"}` : `${rows.length} of ${this.rows.length} rows`;
+    this.more.replaceChildren(...(rows.length > most ? [button(`Show all ${rows.length} rows`, () => { this.shownRows = Infinity; this.fill(); })] : []));
+  }
+
+  data() {
+    return [this.chosen.map((index) => this.columns[index].name), ...this.wanted().map((row) => this.chosen.map((index) => row[index]))];
+  }
+
+  json() {
+    const [names, ...rows] = this.data();
+    return JSON.stringify(rows.map((row) => Object.fromEntries(names.map((name, index) => [name, row[index]]))), null, 1) + "\n";
+  }
+}
+
+/** A dotted name that may be broken behind its dots. */
+function breakable(name) {
+  return name.split(/(?<=[._])/).flatMap((part, index) => (index ? [make("wbr"), part] : [part]));
+}

@@ -1,0 +1,157 @@
+//! Runs as columns: what they differ in, their metrics, and once what they have in common.
+
+use std::collections::BTreeSet;
+
+use destage_sim::metrics::{METRICS, find, rows};
+use serde_json::{Map, Value, json};
+
+/// One run.
+#[derive(Default)]
+pub(super) struct Row {
+    /// What it is called, by axis.
+    pub(super) names: Vec<(String, Value)>,
+    /// By dotted name.
+    pub(super) parameters: Map<String, Value>,
+    /// By dotted name.
+    pub(super) metrics: Map<String, Value>,
+    /// Why it failed, if it did.
+    pub(super) error: Option<String>,
+}
+
+/// What the share of page writes that hit the buffer is called here.
+const WRITE_HITS: &str = "write_hits_percent";
+/// What the size of a buffer is called here, in bytes.
+pub(super) const SIZE: &str = "size";
+
+impl Row {
+    /// Counts of page writes are turned into the share that hits.
+    fn write_hit_percent(&self) -> Option<f64> {
+        let of = |name: &str| self.metrics.get(name).and_then(Value::as_f64);
+        let hits = of(rows::BUFFER_WRITE_HITS.name)?;
+        let writes = of(rows::HOST_PAGE_WRITES.name)?;
+        (writes > 0.0).then(|| 100.0 * hits / writes)
+    }
+
+    /// The cell of a column.
+    fn cell(&self, column: &Column) -> Value {
+        let found = match column.kind {
+            Kind::Name => {
+                let name = self.names.iter().find(|(axis, _)| *axis == column.name);
+                name.map(|(_, value)| value)
+            }
+            Kind::Parameter => self.parameters.get(&column.name),
+            Kind::Metric if column.name == WRITE_HITS => {
+                return self.write_hit_percent().map_or(Value::Null, Value::from);
+            }
+            Kind::Metric => self.metrics.get(&column.name),
+            Kind::Error => return self.error.clone().map_or(Value::Null, Value::from),
+        };
+        found.cloned().unwrap_or(Value::Null)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Name,
+    Parameter,
+    Metric,
+    Error,
+}
+
+struct Column {
+    kind: Kind,
+    name: String,
+}
+
+impl Column {
+    fn to_json(&self) -> Value {
+        let kind = match self.kind {
+            Kind::Name => "name",
+            Kind::Parameter => "parameter",
+            Kind::Metric => "metric",
+            Kind::Error => "error",
+        };
+        let (unit, about) = match (self.kind, self.name.as_str()) {
+            (Kind::Name, SIZE) => ("bytes", "Capacity of the buffer."),
+            (Kind::Metric, WRITE_HITS) => ("%", "Page writes that found their page in the buffer."),
+            (Kind::Metric, name) => find(name).map_or(("", ""), |row| (row.unit, row.about)),
+            _ => ("", ""),
+        };
+        json!({ "name": self.name, "kind": kind, "unit": unit, "about": about })
+    }
+}
+
+/// `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]], "same": {...}}`. A row has `null` where it has no value.
+/// Parameters that are the same in all rows are in `same` alone.
+pub(super) fn json(rows: &[Row]) -> Value {
+    let mut columns: Vec<Column> = Vec::new();
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in rows.iter().flat_map(|row| &row.names) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    columns.extend(names.iter().map(|name| Column {
+        kind: Kind::Name,
+        name: (*name).to_owned(),
+    }));
+    let mut same = Map::new();
+    let parameters: BTreeSet<&String> = rows.iter().flat_map(|row| row.parameters.keys()).collect();
+    for name in parameters {
+        let first = rows.first().and_then(|row| row.parameters.get(name));
+        match first {
+            Some(value) if rows.iter().all(|row| row.parameters.get(name) == first) => {
+                same.insert(name.clone(), value.clone());
+            }
+            _ => columns.push(Column {
+                kind: Kind::Parameter,
+                name: name.clone(),
+            }),
+        }
+    }
+    let mut metrics = metric_names(rows);
+    if rows.iter().any(|row| row.write_hit_percent().is_some()) {
+        let place = metrics.iter().position(|name| name.starts_with("buffer."));
+        metrics.insert(place.unwrap_or(0), WRITE_HITS.to_owned());
+    }
+    columns.extend(metrics.into_iter().map(|name| Column {
+        kind: Kind::Metric,
+        name,
+    }));
+    if rows.iter().any(|row| row.error.is_some()) {
+        columns.push(Column {
+            kind: Kind::Error,
+            name: "error".to_owned(),
+        });
+    }
+    let cells = |row: &Row| columns.iter().map(|column| row.cell(column)).collect();
+    let cells: Vec<Value> = rows.iter().map(cells).collect();
+    let columns: Vec<Value> = columns.iter().map(Column::to_json).collect();
+    json!({ "columns": columns, "rows": cells, "same": same })
+}
+
+/// The metrics that any row has, in the order of the registry.
+fn metric_names(rows: &[Row]) -> Vec<String> {
+    let all: BTreeSet<&String> = rows.iter().flat_map(|row| row.metrics.keys()).collect();
+    let place = |name: &str| {
+        let row = find(name);
+        let same = |other: &&destage_sim::metrics::MetricRow| {
+            row.is_some_and(|row| row.name == other.name)
+        };
+        METRICS
+            .iter()
+            .copied()
+            .position(|other| same(&other))
+            .unwrap_or(usize::MAX)
+    };
+    let summary = |name: &str| {
+        const ORDER: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
+        let last = name.rsplit('.').next().unwrap_or(name);
+        ORDER
+            .iter()
+            .position(|each| last.starts_with(&format!("{each}_")))
+    };
+    let mut names: Vec<String> = all.into_iter().cloned().collect();
+    names.sort_by_key(|name| (place(name), summary(name)));
+    names
+}

@@ -1,0 +1,218 @@
+//! What results say, in sentences.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | `conclusions` | what the numbers of several runs say |
+
+mod conclusions;
+
+use destage_sim::metrics::rows;
+
+use crate::numbers;
+use crate::record::Record;
+
+pub use conclusions::{conclusions, of_curves};
+
+/// Longest name of a trace that is shown whole.
+const NAME: usize = 24;
+
+/// What all runs have in common: the input on one line, what simulates it on the other.
+#[must_use]
+pub fn heading(records: &[Record]) -> String {
+    let Some(first) = records.first() else {
+        return String::new();
+    };
+    let mut parts = Vec::new();
+    let same = |value: fn(&Record) -> Option<String>| {
+        let common = value(first);
+        records
+            .iter()
+            .all(|record| value(record) == common)
+            .then_some(common)
+            .flatten()
+    };
+    let trace = same(|record| Some(format!("{}\n", record.trace))).unwrap_or_default();
+    parts.extend(same(|record| {
+        record
+            .capacity()
+            .map(|bytes| format!("buffer of {}", numbers::bytes(bytes)))
+    }));
+    parts.extend(same(|record| Some(format!("FTL {}", record.ftl))));
+    parts.push(device(records));
+    format!("{trace}{}", parts.join(", "))
+}
+
+/// The counts of the device on which all of `records` ran. Their blocks may differ where they follow from input or layer.
+#[must_use]
+pub fn device(records: &[Record]) -> String {
+    let counts = |name: &'static str| records.iter().filter_map(move |record| record.whole(name));
+    let count = |name| counts(name).next().unwrap_or(0);
+    let blocks = || counts("flash.blocks_per_plane");
+    let blocks = match (blocks().min(), blocks().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (Some(blocks), _) => blocks.to_string(),
+        _ => "auto".to_owned(),
+    };
+    format!(
+        "{} dies x {} planes x {blocks} blocks x {} pages of {}",
+        count("flash.dies"),
+        count("flash.planes_per_die"),
+        count("flash.pages_per_block"),
+        numbers::bytes(count("flash.page_bytes"))
+    )
+}
+
+/// What tells a run from the others, in words.
+#[must_use]
+pub fn name(record: &Record) -> String {
+    let size = record
+        .capacity()
+        .map(|bytes| format!(" of {}", numbers::bytes(bytes)));
+    format!(
+        "{} on {}{}, FTL {}",
+        record.trace,
+        record.buffer,
+        size.unwrap_or_default(),
+        record.ftl
+    )
+}
+
+/// Which runs failed, and why; a sentence each.
+#[must_use]
+pub fn failures(records: &[Record]) -> Vec<String> {
+    let failed = records.iter().filter_map(|record| {
+        let error = record.error.as_ref()?;
+        Some(format!("{}: {error}", name(record)))
+    });
+    failed.collect()
+}
+
+/// What a reader of the numbers has to know: warnings, and which runs had nothing to clean or failed; whole sentences.
+#[must_use]
+pub fn notes(records: &[Record]) -> Vec<String> {
+    let remark = remark(records);
+    let remark = remark.map(|text| text.trim_end_matches('.').to_owned());
+    let all = warnings(records)
+        .into_iter()
+        .chain(remark)
+        .chain(failures(records));
+    all.map(|sentence| format!("{sentence}.")).collect()
+}
+
+/// One line: what was run.
+#[must_use]
+pub fn describe(record: &Record) -> String {
+    let buffer = match record.capacity() {
+        Some(bytes) => format!("{} of {}", record.buffer, numbers::bytes(bytes)),
+        None => record.buffer.clone(),
+    };
+    format!(
+        "{} on {buffer}, FTL {}, {}",
+        record.trace,
+        record.ftl,
+        device(std::slice::from_ref(record))
+    )
+}
+
+/// Warnings for a reader of the numbers: runs that did not see all of their requests.
+#[must_use]
+pub fn warnings(records: &[Record]) -> Vec<String> {
+    let is = |record: &&Record, name: &str| record.metric(name) == Some(1.0);
+    let saturated = records
+        .iter()
+        .filter(|record| is(record, rows::HOST_SATURATED.name))
+        .map(|record| {
+            format!(
+                "{}: stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
+                name(record),
+                record.whole("host.saturation").unwrap_or(0),
+                count(record, rows::HOST_REQUESTS.name)
+            )
+        });
+    let worn_out = records
+        .iter()
+        .filter(|record| is(record, rows::DEVICE_WORN_OUT.name))
+        .map(|record| {
+            format!(
+                "{}: worn out: {} of {} blocks were erased flash.endurance = {} times and retired; its metrics cover the {} requests that had completed",
+                name(record),
+                count(record, rows::WEAR_BLOCKS_RETIRED.name),
+                numbers::whole(blocks(record)),
+                record.whole("flash.endurance").unwrap_or(0),
+                count(record, rows::HOST_COMPLETED.name)
+            )
+        });
+    let overload = records.iter().filter_map(|record| {
+        let all = record.metric(&rows::RESPONSE.of("mean"))?;
+        let within = record.metric(&rows::DEVICE_RESPONSE.of("mean"))?;
+        (all > OVERLOAD * within).then(|| {
+            format!(
+                "{}: overload: a request takes {} ms on average, {} ms of them in the device and the rest waiting for it; either it is asked for more than it can do, or the times of the trace are in another unit (trace.time_unit, host.time_scale)",
+                name(record),
+                numbers::real(all),
+                numbers::real(within)
+            )
+        })
+    });
+    saturated.chain(worn_out).chain(overload).collect()
+}
+
+/// Of how much longer a request takes than the device needs for it, on average, is said that it is overload.
+const OVERLOAD: f64 = 10.0;
+
+/// Which runs had nothing to clean.
+#[must_use]
+pub fn remark(records: &[Record]) -> Option<String> {
+    let with_flash = || {
+        let erases = records
+            .iter()
+            .map(|record| record.metric(rows::FLASH_ERASES.name));
+        erases.flatten()
+    };
+    let (clean, all) = (
+        with_flash().filter(|erases| *erases == 0.0).count(),
+        with_flash().count(),
+    );
+    let which = match (clean, all) {
+        (0, _) => return None,
+        (1, 1) => "No block was erased".to_owned(),
+        _ if clean == all => "No block was erased in any run".to_owned(),
+        _ => format!("No block was erased in {clean} of {all} runs"),
+    };
+    Some(format!(
+        "{which}: nothing had to be cleaned there, so erases and WAF mean nothing yet. A smaller device (flash.blocks_per_plane), a longer trace, or one that is full before (sim.precondition = random_fill:1) has to clean."
+    ))
+}
+
+fn count(record: &Record, metric: &str) -> String {
+    numbers::whole(record.metric(metric).unwrap_or(0.0) as u64)
+}
+
+/// Blocks of the device.
+fn blocks(record: &Record) -> u64 {
+    let keys = [
+        "flash.dies",
+        "flash.planes_per_die",
+        "flash.blocks_per_plane",
+    ];
+    keys.iter()
+        .map(|key| record.whole(key).unwrap_or(0))
+        .product()
+}
+
+/// The file's name without its folder, its end if it is long: that is where names differ.
+#[must_use]
+pub fn short(trace: &str) -> String {
+    let is_path = !trace.contains(':');
+    let name = trace
+        .rsplit('/')
+        .next()
+        .filter(|_| is_path)
+        .unwrap_or(trace);
+    let count = name.chars().count();
+    if count <= NAME {
+        return name.to_owned();
+    }
+    let end: String = name.chars().skip(count - NAME + 2).collect();
+    format!("..{end}")
+}

@@ -1,0 +1,158 @@
+//! A file in RAM, and a device whose flash it keeps.
+#![allow(dead_code, reason = "every test program uses another part of it")]
+#![allow(clippy::unwrap_used, reason = "a test says where it failed")]
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use destage_device::RequestKind;
+use destage_device::backed::Fault;
+use destage_flash::medium::{Store, image};
+use destage_sim::observer::Silent;
+use destage_sim::run::live::{Ask, Live, Media};
+use destage_sim::settings::{Config, Settings};
+
+pub fn settings(pairs: &[&str]) -> Settings {
+    let mut settings = Settings::new();
+    for pair in pairs {
+        settings.set_pair(pair).unwrap();
+    }
+    settings
+}
+
+/// A file in RAM that remembers what was written to it.
+#[derive(Default)]
+pub struct Tape {
+    pub bytes: Mutex<Vec<u8>>,
+    pub written: Mutex<Vec<(u64, Vec<u8>)>>,
+    pub fault: Mutex<Option<Fault>>,
+    /// How many writes came before each sync.
+    pub syncs: Mutex<Vec<usize>>,
+    pub marked: AtomicU64,
+    pub synced: AtomicU64,
+    /// It only says that it has synced.
+    /// Where it says what lasts, if it does.
+    pub synced_at: Option<u64>,
+    pub lies: bool,
+}
+
+impl Tape {
+    pub fn of(bytes: Vec<u8>) -> Arc<Self> {
+        Arc::new(Self {
+            bytes: Mutex::new(bytes),
+            ..Self::default()
+        })
+    }
+
+    /// As a server does before it answers a flush.
+    pub fn make_last(&self) {
+        self.syncs.lock().unwrap().push(self.writes());
+        let marked = self.marked.load(Ordering::Relaxed);
+        self.synced.store(marked, Ordering::Relaxed);
+        if let Some(at) = self.synced_at {
+            self.write(at, &image::synced(marked));
+        }
+    }
+
+    pub fn writes(&self) -> usize {
+        self.written.lock().unwrap().len()
+    }
+}
+
+pub fn put(bytes: &mut [u8], offset: u64, part: &[u8]) {
+    bytes[offset as usize..offset as usize + part.len()].copy_from_slice(part);
+}
+
+impl Store for Tape {
+    fn read(&self, offset: u64, out: &mut [u8]) {
+        let bytes = self.bytes.lock().unwrap();
+        out.copy_from_slice(&bytes[offset as usize..offset as usize + out.len()]);
+    }
+
+    fn write(&self, offset: u64, bytes: &[u8]) {
+        if self.fault.lock().unwrap().is_none() {
+            put(&mut self.bytes.lock().unwrap(), offset, bytes);
+            self.written.lock().unwrap().push((offset, bytes.to_vec()));
+        }
+    }
+
+    fn sync(&self) {
+        if !self.lies {
+            self.make_last();
+        }
+    }
+
+    fn mark(&self, program: u64) {
+        self.marked.store(program, Ordering::Relaxed);
+    }
+
+    fn synced(&self) -> u64 {
+        self.synced.load(Ordering::Relaxed)
+    }
+
+    fn written(&self, range: Range<u64>) -> Option<Range<u64>> {
+        let bytes = self.bytes.lock().unwrap();
+        let mut inside = bytes[range.start as usize..range.end as usize].iter();
+        let first = inside.position(|byte| *byte != 0)?;
+        Some(range.start + first as u64..range.end)
+    }
+
+    fn fault(&self) -> Option<Fault> {
+        *self.fault.lock().unwrap()
+    }
+}
+
+pub fn live(config: &Config, tape: &Arc<Tape>) -> Live<'static> {
+    let media = Media::Image(tape.clone(), 0);
+    Live::on(config, media, Box::new(Silent)).unwrap()
+}
+
+/// One request, whose sectors hold `value`.
+pub fn ask(
+    live: &mut Live<'_>,
+    kind: RequestKind,
+    range: Range<u64>,
+    fua: bool,
+    value: u64,
+) -> Result<(), String> {
+    let data = match kind {
+        RequestKind::Write => value
+            .to_le_bytes()
+            .repeat(64 * (range.end - range.start) as usize),
+        _ => Vec::new(),
+    };
+    let ask = Ask {
+        kind,
+        sector: range.start,
+        sectors: (range.end - range.start) as u32,
+        fua,
+        data: &data,
+        tag: 0,
+    };
+    let done = live.submit(live.now(), &ask);
+    let done = done.and_then(|()| live.advance_to_completion());
+    done.map_err(|broken| broken.to_string())?;
+    let completion = live.completed().unwrap();
+    assert_eq!(completion.fault, None);
+    Ok(())
+}
+
+/// What each sector holds.
+pub fn sectors(live: &Live<'_>) -> Result<Vec<u64>, String> {
+    let mut bytes = Vec::new();
+    let read = live.read(0, live.sectors() as u32, &mut bytes);
+    read.map_err(|fault| format!("it cannot be read: {fault:?}"))?;
+    let values = bytes
+        .chunks(512)
+        .map(|sector| {
+            let value = u64::from_le_bytes(sector[..8].try_into().unwrap());
+            assert!(
+                sector == value.to_le_bytes().repeat(64),
+                "a sector of two versions"
+            );
+            value
+        })
+        .collect();
+    Ok(values)
+}

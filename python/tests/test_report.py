@@ -1,0 +1,465 @@
+"""The report in a browser: nothing is asked for, everything is there, and what can be pressed does something.
+
+Pictures of the pages are left in target/report. The browser is Debian's chromium (`make tools`).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import destage
+import pytest
+from conftest import ROOT, command, requests
+from destage import _core
+
+CHROMIUM = shutil.which("chromium")
+PICTURES = ROOT / "target" / "report"
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which make tools installs")
+QUIET = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync")
+MIXED = destage.Workload("mixed", requests=2000)
+SMALL = {"flash.blocks_per_plane": 40}
+PARTS = ["queue", "bus", "slot", "slot_gc", "die", "die_gc", "flash"]
+
+
+def data(page: str) -> dict[str, Any]:
+    """What a page shows."""
+    return json.loads(page.split('<script type="application/json" id="data">')[1].split("</script>")[0])
+
+
+@pytest.fixture(scope="session")
+def results() -> destage.Results:
+    return destage.compare(MIXED, buffers=["nocache", "fifo", "lru", "bplru"], sizes=["1MiB", "4MiB", "16MiB"], settings=SMALL)
+
+
+@pytest.fixture(scope="session")
+def crossed() -> destage.Results:
+    """Every scheme at eight sizes."""
+    sizes = [f"{256 << power}KiB" for power in range(8)]
+    return destage.compare(destage.Workload("mixed", requests=1000), buffers="all", sizes=sizes, settings=SMALL)
+
+
+def explained(text: str) -> str:
+    """The document of a run with what explains one, of the shape that docs/EXPLAIN.md has."""
+    document = json.loads(text)
+    spread = {"from_ms": [0.1, 1.0, 9.0], "to_ms": [0.1, 1.1, 9.5], "requests": [90, 9, 1]}
+    spread |= {f"{part}_ms": [1.0 * place, 2.0, 3.0] for place, part in enumerate(PARTS)}
+    split = {part: 0.5 for part in PARTS}
+    tail = {"from_percentile": 99, "requests": 1, "mean_ms": 9.2, "split_ms": split}
+    of = {"requests": 100, "mean_ms": 0.3, "percentiles_ms": {"50": 0.1, "max": 9.5}, "split_ms": split, "tail": tail, "histogram": spread}
+    count = 1000
+    names = ["requests", "read.mean_ms", "write.p99_ms", "queue.mean", "buffer.dirty_pages", "gc.time_ms", "flash.erases", "utilization.mean"]
+    columns: dict[str, list[Any]] = {name: [None if row % 7 == 3 else row % 13 for row in range(count)] for name in names}
+    columns |= {f"utilization.{die}": [(row + die) % 10 / 10 for row in range(count)] for die in range(8)}
+    worst = {"index": [7, 8], "operation": ["write", "read"], "response_ms": [9.5, 9.2], "waited_for": ["slot", None]}
+    document["explained"] = {
+        "words": ["The slowest 1 % wait for <slots>."],
+        "parts": PARTS,
+        "response": {"read": of, "write": of},
+        "series": {"start_ms": 0.0, "interval_ms": 4.0, "columns": {"time_ms": [4.0 * row for row in range(count)], **columns}},
+        "destages": {"pages": [1, 2, 64], "records": [10, 20, 3], "pad_reads": [0, 0, 0], "pad_fills": [0, 0, 0]},
+        "wear": {"erases": [0, 1, 2], "blocks": [100, 20, 3]},
+        "worst": worst,
+    }
+    return json.dumps(document)
+
+
+def written(text: str, path: Path) -> Path:
+    path.write_text(_core.report(text, None), encoding="utf-8")
+    return path
+
+
+def test_a_page_says_what_the_command_line_says(tmp_path: Path, results: destage.Results) -> None:
+    ours, again, typed = tmp_path / "ours.html", tmp_path / "again.html", tmp_path / "typed.html"
+    results.report(ours)
+    results.report(str(again))
+    assert ours.read_bytes() == again.read_bytes()
+    command("compare", "--workload", "mixed:requests=2000", "--buffers", "nocache,fifo,lru,bplru", "--sizes", "1MiB,4MiB,16MiB",
+            "--set", "flash.blocks_per_plane=40", "-o", typed)
+    one, other = (data(page.read_text()) for page in (ours, typed))
+    del one["manifest"], other["manifest"]
+    assert one == other
+    said = command("compare", "--workload", "mixed:requests=2000", "--buffers", "nocache,fifo,lru,bplru", "--sizes", "1MiB,4MiB,16MiB",
+                   "--set", "flash.blocks_per_plane=40")
+    sentence = next(line for line in said.splitlines() if line.startswith("With 16 MiB"))
+    assert sentence in ours.read_text()
+
+
+def test_every_kind_of_result_has_a_page(tmp_path: Path) -> None:
+    zipf = destage.Workload("zipf", requests=300)
+    run = destage.simulate(zipf, size="1MiB")
+    curves = destage.curve(zipf, buffers=["lru", "fifo"])
+    answers = destage.size(zipf, goals="buffer.evictions<100000", buffers=["lru"], sizes=["1MiB"])
+    made = destage.reproduce("bplru/examples", results=tmp_path / "kept")
+    for name, document, kind in [("r", run, "run"), ("c", curves, "curve"), ("s", answers, "size"), ("p", made, "reproduce")]:
+        path = tmp_path / f"{name}.html"
+        document.report(path, title="A <title>")
+        page = path.read_text()
+        assert "<title>A &lt;title&gt;</title>" in page and data(page)["kind"] == kind
+    assert sorted(path.name for path in tmp_path.glob("*.*")) == ["c.html", "p.html", "r.html", "s.html"]
+
+
+def test_what_cannot_be_written_is_said(tmp_path: Path, results: destage.Results) -> None:
+    with pytest.raises(destage.InputError, match="nowhere.x.html: cannot be written: .*; expected a path in"):
+        results.report(tmp_path / "nowhere" / "x.html")
+    with pytest.raises(destage.InputError, match="no results; expected what destage run"):
+        _core.report("{}", None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_report_of_all_schemes_stays_small(tmp_path: Path, crossed: destage.Results) -> None:
+    path = tmp_path / "all.html"
+    crossed.report(path)
+    assert len(crossed) > 200
+    assert path.stat().st_size < 3_000_000
+
+
+class Opened:
+    """A page in the browser, with what went wrong in it."""
+
+    def __init__(self, context: Any, path: Path) -> None:
+        self.page = context.new_page()
+        self.wrong: list[str] = []
+        self.page.on("console", lambda message: self.wrong.append(message.text) if message.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.page.on("request", lambda request: self.asked(request.url))
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("html[data-ready]", state="attached")
+
+    def asked(self, url: str) -> None:
+        if not url.startswith(("file:", "data:", "blob:")):
+            self.wrong.append(f"asks for {url}")
+
+    def see_all(self) -> None:
+        """Charts are drawn when they come into sight."""
+        height = self.page.evaluate("document.documentElement.scrollHeight")
+        for place in range(0, height, 500):
+            self.page.evaluate(f"scrollTo(0, {place})")
+            self.page.wait_for_timeout(40)
+        self.page.evaluate("scrollTo(0, 0)")
+        self.page.wait_for_timeout(40)
+
+    def charts(self) -> list[tuple[float, float, int]]:
+        """Width, height and number of drawn things of each chart."""
+        found = self.page.locator(".plot").evaluate_all(
+            "all => all.map((plot) => { const svg = plot.querySelector('svg'); const box = svg ? svg.getBoundingClientRect() : { width: 0, height: 0 };"
+            " return [box.width, box.height, plot.querySelectorAll('svg path, svg rect').length]; })"
+        )
+        return [tuple(each) for each in found]
+
+    def drawn(self) -> str:
+        """The first chart, as it is drawn now."""
+        return self.page.locator(".plot svg").first.inner_html()
+
+    def column(self, index: int) -> list[str]:
+        return self.page.locator(f"#runs tbody tr td:nth-child({index})").all_inner_texts()
+
+    def is_as_wide_as_the_screen(self) -> bool:
+        return self.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+Open = Callable[..., Opened]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[f"--{word}" for word in QUIET])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def opened(browser: Any) -> Iterator[Open]:
+    """Opens pages. What goes wrong in one of them fails the test."""
+    pages: list[Opened] = []
+    contexts = []
+
+    def open_one(path: Path, picture: str | None = None, **how: Any) -> Opened:
+        contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, **how}))
+        page = Opened(contexts[-1], path)
+        pages.append(page)
+        page.see_all()
+        if picture:
+            PICTURES.mkdir(parents=True, exist_ok=True)
+            page.page.screenshot(path=PICTURES / f"{picture}.png", full_page=True)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert [wrong for page in pages for wrong in page.wrong] == []
+
+
+@needs_browser
+def test_charts_are_there_and_legend_metric_and_axis_change_them(tmp_path: Path, results: destage.Results, opened: Open) -> None:
+    path = tmp_path / "r.html"
+    results.report(path)
+    page = opened(path, "compare")
+    assert all(width > 300 and height > 100 and count > 5 for width, height, count in page.charts())
+    whole = page.drawn()
+    key = page.page.locator("#explore .legend button[data-series=lru]")
+    key.click()
+    assert key.get_attribute("aria-pressed") == "false"
+    without = page.drawn()
+    assert without.count("<path") < whole.count("<path")
+    key.press("Enter")
+    assert key.get_attribute("aria-pressed") == "true" and page.drawn().count("<path") == whole.count("<path")
+    # The others are dimmed.
+    page.page.locator("#explore .legend button[data-series=fifo]").hover()
+    page.page.wait_for_timeout(50)
+    assert 'stroke-opacity="0.12"' in page.drawn()
+    choose = page.page.locator("#explore select")
+    choose.nth(0).select_option(label="flash.erases")
+    assert page.page.locator("#explore figcaption").inner_text() == "flash.erases over size"
+    assert page.drawn() != whole
+    choose.nth(1).select_option(label="buffer")
+    assert page.page.locator("#explore figcaption").inner_text() == "flash.erases over buffer"
+    for metric in choose.nth(0).locator("option").all()[::9]:
+        choose.nth(0).select_option(value=metric.get_attribute("value"))
+    for axis in choose.nth(1).locator("option").all()[::9]:
+        page.page.locator("#explore select").nth(1).select_option(value=axis.get_attribute("value"))
+    assert page.page.locator("#explore .plot svg").count() == 1
+
+
+@needs_browser
+def test_zoom_and_logarithm(tmp_path: Path, results: destage.Results, opened: Open) -> None:
+    path = tmp_path / "r.html"
+    results.report(path)
+    page = opened(path)
+    whole = page.drawn()
+    page.page.locator("#explore .plot").focus()
+    page.page.keyboard.press("+")
+    assert page.drawn() != whole
+    back = page.page.get_by_role("button", name="Reset zoom").first
+    assert back.is_visible()
+    back.click()
+    assert page.drawn() == whole and not back.is_visible()
+    box = page.page.locator("#explore .plot").bounding_box()
+    page.page.mouse.move(box["x"] + 600, box["y"] + 150)
+    page.page.wait_for_timeout(200)
+    told = page.page.locator(".tip").first.inner_text()
+    assert told.startswith("size: 4 MiB") and "bplru" in told and " ms" in told
+    page.page.mouse.move(box["x"] + 300, box["y"] + 100)
+    page.page.mouse.down()
+    page.page.mouse.move(box["x"] + 700, box["y"] + 300, steps=5)
+    page.page.mouse.up()
+    page.page.wait_for_timeout(100)
+    assert back.is_visible()
+    back.click()
+    page.page.get_by_label("log y").click()
+    assert page.drawn() != whole
+
+
+@needs_browser
+def test_tables_sort_filter_and_show_other_columns(tmp_path: Path, results: destage.Results, opened: Open) -> None:
+    path = tmp_path / "r.html"
+    results.report(path)
+    page = opened(path)
+    rows = page.page.locator("#runs tbody tr")
+    assert rows.count() == len(results) == 10
+    page.page.locator("#runs thead button", has_text="evictions").click()
+    heads = page.page.locator("#runs thead th")
+    place = next(index for index in range(heads.count()) if heads.nth(index).get_attribute("aria-sort") == "ascending") + 1
+    numbers = [float(text.replace(",", "")) for text in page.column(place) if text != "-"]
+    assert numbers == sorted(numbers) and len(set(numbers)) > 3
+    page.page.locator("#runs thead button", has_text="evictions").click()
+    numbers = [float(text.replace(",", "")) for text in page.column(place) if text != "-"]
+    assert numbers == sorted(numbers, reverse=True)
+    # What has no value comes last either way.
+    page.page.locator("#runs thead button", has_text="size").click()
+    page.page.locator("#runs thead button", has_text="size").click()
+    assert page.column(2) == ["16 MiB"] * 3 + ["4 MiB"] * 3 + ["1 MiB"] * 3 + ["-"]
+    page.page.get_by_label("Filter rows of").first.fill('"4 mib" LRU')
+    assert page.column(1) == ["lru", "bplru"] and "2 of 10 rows" in page.page.locator("#runs").inner_text()
+    assert page.page.locator("#runs thead th", has_text="waf").count() == 1
+    page.page.locator("#runs summary").click()
+    page.page.get_by_label("waf.ftl", exact=True).check()
+    assert page.page.locator("#runs thead th", has_text="waf").count() == 2
+
+
+@needs_browser
+def test_data_and_pictures_can_be_taken_away(tmp_path: Path, results: destage.Results, opened: Open) -> None:
+    path = tmp_path / "r.html"
+    results.report(path)
+    page = opened(path)
+
+    def taken(press: Any) -> bytes:
+        with page.page.expect_download() as download:
+            press.click()
+        return Path(download.value.path()).read_bytes()
+
+    def of(part: str, name: str) -> bytes:
+        return taken(page.page.locator(f"#{part}").get_by_role("button", name=name))
+
+    assert of("explore", "as PNG")[:8] == b"\x89PNG\r\n\x1a\n"
+    svg = of("explore", "as SVG").decode()
+    assert svg.startswith("<svg") and "bplru" in svg and "response.mean_ms" in svg
+    lines = of("explore", "as CSV").decode().splitlines()
+    assert lines[0] == "size (bytes),nocache,fifo,lru,bplru" and len(lines) == 4
+    wanted = [run.metrics["flash.erases"] for run in results]
+    assert [row["flash.erases"] for row in json.loads(of("runs", "as JSON"))] == wanted
+    assert len(of("runs", "as CSV").decode().splitlines()) == 11
+
+
+@needs_browser
+def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Results, opened: Open) -> None:
+    path = tmp_path / "all.html"
+    crossed.report(path)
+    page = opened(path, "all")
+    assert page.page.locator("#explore .legend button[data-series]").count() > 30
+    assert page.page.locator("#runs tbody tr").count() == len(crossed)
+    # How long it takes is a figure to read, of a machine that does other things as well.
+    seconds = page.page.evaluate("performance.getEntriesByName('ready')[0].startTime") / 1000
+    (PICTURES / "opening.txt").write_text(f"{len(crossed)} runs: {path.stat().st_size / 1e6:.2f} MB, open after {seconds:.2f} s\n")
+
+
+@needs_browser
+def test_light_and_dark(tmp_path: Path, results: destage.Results, opened: Open) -> None:
+    path = tmp_path / "r.html"
+    results.report(path)
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = opened(path)
+    dark = opened(path, "compare-dark", color_scheme="dark")
+    assert light.page.evaluate(background) == "rgb(255, 255, 255)" != dark.page.evaluate(background)
+    drawn = dark.drawn()
+    assert light.drawn() != drawn
+    dark.page.locator("#theme").click()
+    assert dark.page.evaluate(background) == "rgb(255, 255, 255)" and dark.drawn() != drawn
+
+
+@needs_browser
+def test_a_telephone_shows_all_of_it(tmp_path: Path, results: destage.Results, crossed: destage.Results, opened: Open) -> None:
+    phone = {"viewport": {"width": 375, "height": 800}, "has_touch": True, "is_mobile": True}
+    run = written(explained(destage.simulate(MIXED, size="1MiB", settings=SMALL).to_json()), tmp_path / "run.html")
+    made = destage.reproduce("bplru/examples", results=tmp_path / "kept")
+    for name, document in [("compare", results), ("all", crossed), ("papers", made)]:
+        document.report(tmp_path / f"{name}.html")
+    command("trace", "info", trace(tmp_path), "-o", tmp_path / "trace.html")
+    for path in [run, *(tmp_path / f"{name}.html" for name in ("compare", "all", "papers", "trace"))]:
+        page = opened(path, f"{path.stem}-phone", **phone)
+        assert page.is_as_wide_as_the_screen(), path.stem
+        assert all(200 < width <= 375 for width, _, _ in page.charts()), path.stem
+
+
+def trace(folder: Path, name: str = "t.csv") -> Path:
+    path = folder / name
+    words = ["read", "write", "flush", "trim"]
+    lines = [f"{time},{words[op]},{offset},{size},0" for time, op, offset, size, _ in requests(1500)]
+    path.write_text("time,op,offset,bytes,volume\n" + "\n".join(lines) + "\n")
+    return path
+
+
+@needs_browser
+def test_a_trace_has_its_charts(tmp_path: Path, opened: Open) -> None:
+    command("trace", "info", trace(tmp_path), "-o", tmp_path / "t.html")
+    page = opened(tmp_path / "t.html", "trace")
+    assert len(page.charts()) == 13
+    assert all(width > 300 and height > 100 and count > 3 for width, height, count in page.charts())
+    (tmp_path / "f.csv").write_text("time,op,sector,sectors\n0,flush,0,0\n")
+    command("trace", "info", tmp_path / "f.csv", "-o", tmp_path / "f.html")
+    empty = opened(tmp_path / "f.html")
+    text = empty.page.locator("#charts").inner_text()
+    assert "no reads or writes" in text and "fewer than two requests" in text and "no page is written twice" in text
+
+
+@needs_browser
+def test_a_run_is_explained(tmp_path: Path, opened: Open) -> None:
+    path = written(explained(destage.simulate(MIXED, size="1MiB", settings=SMALL).to_json()), tmp_path / "run.html")
+    page = opened(path, "run")
+    assert "wait for <slots>" in page.page.locator("#words").inner_text()
+    titles = page.page.locator("#explained figcaption").all_inner_texts()
+    for title in ["What a write waits for, by percentile", "Requests that take at least so long", "Response of reads", "Erases of a block", "How busy each die is"]:
+        assert title in titles
+    assert all(width > 300 and count > 2 for width, _, count in page.charts())
+    assert page.page.locator("#metrics tbody tr").count() > 60
+    opened(path, "run-dark", color_scheme="dark")
+
+
+@needs_browser
+def test_each_run_of_a_comparison_is_explained(tmp_path: Path, results: destage.Results, opened: Open) -> None:
+    one = json.loads(explained(destage.simulate(MIXED, size="1MiB", settings=SMALL).to_json()))["explained"]
+    document = json.loads(results.to_json())
+    for index, run in enumerate(document["runs"]):
+        # One that failed has none.
+        if index != 1:
+            run["explained"] = json.loads(json.dumps(one))
+    page = opened(written(json.dumps(document), tmp_path / "explained.html"), "explained")
+    titles = page.page.locator("#explained figcaption")
+    assert titles.all_inner_texts()[:2] == ["What a read waits for, by percentile", "What a write waits for, by percentile"]
+    choose = page.page.locator("#explained select")
+    assert choose.locator("option").all_inner_texts()[:3] == ["nocache, -", "fifo, 4 MiB", "fifo, 16 MiB"]
+    choose.select_option(label="bplru, 16 MiB")
+    page.see_all()
+    assert titles.count() == 4 and all(width > 300 and count > 2 for width, _, count in page.charts())
+
+
+@needs_browser
+def test_odd_results_have_a_page(tmp_path: Path, opened: Open) -> None:
+    hostile = trace(tmp_path, "<!--<script>é中 & \"x\".csv")
+    one = destage.compare(hostile, buffers=["lru"], sizes=["1MiB"])
+    flat = destage.compare(hostile, buffers=["lru", "fifo", "nocache"], sizes=["1MiB"])
+    bare = destage.compare(hostile, buffers=["lru", "fifo"], sizes=["1MiB", "2MiB"], ftls=["none", "page", "bast"])
+    with pytest.warns(destage.DestageWarning, match="less than one block"):
+        failed = destage.compare(hostile, buffers=["lru"], sizes=["1MiB"], ftls=["none", "page"], settings={"flash.blocks_per_plane": 4, "flash.dies": 1, "flash.planes_per_die": 1})
+    for name, document in [("one", one), ("flat", flat), ("bare", bare), ("failed", failed)]:
+        document.report(tmp_path / f"{name}.html")
+        page = opened(tmp_path / f"{name}.html", name)
+        assert "é中 & \"x\".csv" in page.page.locator("#heading").inner_text()
+        assert page.page.locator("#runs tbody tr").count() == len(document)
+        assert all(width > 300 and height > 100 for width, height, _ in page.charts())
+    # A document whose names would end the script that holds it.
+    document = json.loads(flat.to_json())
+    for run in document["runs"]:
+        run["trace"] = "</script><img src=x onerror=alert(1)>"
+        run["buffer"] += "<b>"
+    page = opened(written(json.dumps(document), tmp_path / "hostile.html"))
+    assert page.page.locator("img").count() == 0
+    assert page.column(1) == ["lru<b>", "fifo<b>", "nocache<b>"]
+
+
+@needs_browser
+def test_verdicts_can_be_chosen_by_kind(tmp_path: Path, opened: Open) -> None:
+    destage.reproduce("bplru/examples", results=tmp_path / "kept").report(tmp_path / "p.html")
+    document = data((tmp_path / "p.html").read_text())
+    page = opened(tmp_path / "p.html", "papers")
+    rows = page.page.locator("#verdicts table.claims tbody tr")
+    assert rows.count() == len(document["claims"]) > 3
+    chip = page.page.locator("#verdicts button[data-verdict=reproduced]")
+    count = sum(claim["verdict"] == "reproduced" for claim in document["claims"])
+    chip.click()
+    assert rows.count() == len(document["claims"]) - count
+    chip.click()
+    assert rows.count() == len(document["claims"])
+
+
+@needs_browser
+@pytest.mark.skipif(shutil.which("pdftotext") is None, reason="needs pdftotext, which make tools installs")
+def test_paper_has_all_of_it(tmp_path: Path, results: destage.Results, crossed: destage.Results, opened: Open) -> None:
+    def printed(path: Path) -> str:
+        page = opened(path, color_scheme="dark")
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        paper = PICTURES / f"{path.stem}.pdf"
+        page.page.pdf(path=paper, format="A4")
+        return subprocess.run(["pdftotext", "-layout", paper, "-"], capture_output=True, text=True, check=True).stdout
+
+    results.report(tmp_path / "compare.html")
+    text = printed(tmp_path / "compare.html")
+    for part in ["Comparison of write buffers", "With 16 MiB", "Explore", "bplru", "4 MiB", "All runs", "evictions", "Parameters of all runs", "flash.program_us", "Provenance", "wall_time_s"]:
+        assert part in text, part
+    crossed.report(tmp_path / "all.html")
+    text = printed(tmp_path / "all.html")
+    for run in crossed:
+        # Of each row its last column, which would be cut first.
+        assert f"{run.metrics['waf.host']:.3g}"[:3] in text
+    run = written(explained(destage.simulate(MIXED, size="1MiB", settings=SMALL).to_json()), tmp_path / "run.html")
+    text = printed(run)
+    for part in ["What a write waits for", "die_gc", "How busy each die is", "Erases of a block", "The slowest requests", "Metrics", "response.mean_ms", "Provenance"]:
+        assert part in text, part
+
