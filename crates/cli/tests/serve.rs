@@ -95,7 +95,9 @@ fn mixed() -> String {
 fn a_live_device_does_what_a_run_of_the_same_requests_does() {
     let place = Place::new();
     place.write("t.csv", mixed());
-    let device = [&TINY[..], &["--set", "sim.precondition=none"]].concat();
+    let shared = ["sim.precondition=none", "device.power_may_fail=true"];
+    let shared = shared.map(|pair| ["--set", pair]).concat();
+    let device = [&TINY[..], &shared].concat();
     for scheme in ["lru", "bplru", "fab", "nocache", "apu-lru"] {
         let buffer = [&device[..], &["--buffer", scheme]].concat();
         let run = [
@@ -135,6 +137,7 @@ fn a_run_of_what_was_recorded_in_the_time_of_the_model_is_what_happened_there() 
     for (scheme, ends_with_run) in schemes.map(|scheme| (scheme, scheme != "apu-lru")) {
         let device = [&TINY[..], &["--buffer", scheme, "--set"]].concat();
         let device = [&device[..], &["sim.precondition=sequential_fill"]].concat();
+        let device = [&device[..], &["--set", "device.power_may_fail=true"]].concat();
         let live = ["--unix", "s.sock", "--pace", "model", "--json"];
         let logs = ["--record", "r.csv", "--destage-log", "live.csv"];
         let times = ["--response-log", "times.csv"];

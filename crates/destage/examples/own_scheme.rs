@@ -15,7 +15,8 @@ struct Newest {
     order: SlotList,
 }
 
-static NEWEST: SchemeRow = SchemeRow {
+/// Its row.
+pub static NEWEST: SchemeRow = SchemeRow {
     name: "newest",
     family: "page",
     about: "Destages the page that was used last.",

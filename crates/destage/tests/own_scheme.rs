@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::newest::ROW;
+use common::own_scheme::NEWEST;
 use common::{mixture, settings};
 use destage::buffer::SchemeRow;
 use destage::{Effort, Grid, Input, compare};
@@ -12,7 +12,7 @@ use destage::{Effort, Grid, Input, compare};
 #[test]
 fn a_scheme_of_ones_own_is_chosen_by_its_name() {
     let mut base = settings(&[]);
-    base.add_scheme(&ROW).unwrap();
+    base.add_scheme(&NEWEST).unwrap();
     let combinations = Grid::new(base)
         .buffers(["newest", "lru", "newest:touch_order=page"])
         .combinations();
@@ -21,7 +21,7 @@ fn a_scheme_of_ones_own_is_chosen_by_its_name() {
     assert!(refusal.contains("touch_order"), "{refusal}");
 
     let mut base = settings(&[]);
-    base.add_scheme(&ROW).unwrap();
+    base.add_scheme(&NEWEST).unwrap();
     let combinations = Grid::new(base)
         .buffers(["newest", "lru"])
         .combinations()
@@ -41,9 +41,12 @@ fn a_scheme_of_ones_own_is_chosen_by_its_name() {
 #[test]
 fn a_name_is_given_once() {
     let mut base = settings(&[]);
-    base.add_scheme(&ROW).unwrap();
-    assert!(base.add_scheme(&ROW).is_err());
-    static LRU: SchemeRow = SchemeRow { name: "lru", ..ROW };
+    base.add_scheme(&NEWEST).unwrap();
+    assert!(base.add_scheme(&NEWEST).is_err());
+    static LRU: SchemeRow = SchemeRow {
+        name: "lru",
+        ..NEWEST
+    };
     assert!(base.add_scheme(&LRU).is_err());
 }
 

@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use common::newest;
+use common::own_scheme;
 use destage::Effort;
 use destage::reproduce::{Paper, Plan, Report, Verdict, shipped_traces};
 use destage::study::{Extra, Scale, Store};
@@ -106,7 +106,7 @@ fn turned(papers: &[Paper], kind: &str, other: &str) -> Vec<String> {
     let broken = carry_out(
         papers.to_vec(),
         Extra {
-            schemes: vec![&newest::ROW],
+            schemes: vec![&own_scheme::NEWEST],
             replaced: [(kind.to_owned(), other.to_owned())].into(),
             ..Extra::default()
         },

@@ -12,6 +12,9 @@ const PRECONDITION: (&str, &str) = ("sim.precondition", "none");
 /// Response times kept one by one. A server runs for long, and its statistics are asked for while it does.
 const EXACT_RESPONSES: (&str, &str) = ("sim.exact_responses", "65536");
 
+/// Its power may fail, again and again, and it mounts each time.
+const POWER: (&str, &str) = ("device.power_may_fail", "true");
+
 /// The configuration of `settings`, and what is other there than a run would have it, a sentence each.
 ///
 /// # Errors
@@ -19,16 +22,16 @@ const EXACT_RESPONSES: (&str, &str) = ("sim.exact_responses", "65536");
 pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimError> {
     let mut settings = settings.clone();
     let mut notes = Vec::new();
-    for (key, value) in [PRECONDITION, EXACT_RESPONSES] {
+    for (key, value) in [PRECONDITION, EXACT_RESPONSES, POWER] {
         if settings.text(key).is_none() {
             settings.set(key, value, Origin::Given("default of a server".to_owned()));
         }
     }
-    let mut config = settings.resolve()?.with_failing_power();
+    let mut config = settings.resolve()?;
     if config.typed.sim.costing == Costing::OpCount {
         let origin = Origin::Given("a server has a clock".to_owned());
         settings.set("sim.costing", "event", origin);
-        config = settings.resolve()?.with_failing_power();
+        config = settings.resolve()?;
         notes.push("sim.costing = event: a server has a clock, and op_count has none".to_owned());
     }
     if config.is_open() {

@@ -46,8 +46,6 @@ pub struct Config {
     pub capacity_bytes: Option<u64>,
     /// The state the device begins in, if a file keeps it.
     pub(crate) state: Option<Arc<State>>,
-    /// The power may fail.
-    power_may_fail: bool,
     /// Runs are explained. It changes no result, and so is no parameter.
     pub explain: bool,
 }
@@ -70,16 +68,14 @@ impl Config {
             ftl_row,
             capacity_bytes: None,
             state: None,
-            power_may_fail: false,
             explain: false,
         }
     }
 
-    /// The same of a device whose power may fail: what it keeps free suffices for programs that are cut off, too. That is one block
-    /// more only where a die has few.
+    /// The same of a device whose power may fail (`device.power_may_fail`).
     #[must_use]
     pub fn with_failing_power(mut self) -> Self {
-        self.power_may_fail = true;
+        self.set("device.power_may_fail", Value::Flag(true));
         self
     }
 
@@ -296,7 +292,7 @@ impl Config {
             parallel_units: flash.parallel_units,
             endurance: flash.endurance,
             retire: flash.wearout == Wearout::Retire,
-            power_may_fail: self.power_may_fail,
+            power_may_fail: self.typed.device.power_may_fail,
             filled,
             seed: self.typed.sim.seed,
             values: &self.ftl,

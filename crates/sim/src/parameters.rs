@@ -182,6 +182,8 @@ parameters! {
         torn: Torn = "none", "", OURS;
         /// Probability that a program that is cut off takes the earlier pages of its word line with it: a bad drive.
         paired_loss: f64 = "0" in Kind::Number { min: 0.0, max: 1.0 }, "", OURS;
+        /// The device keeps free what programs that are cut off may need, however often the power fails: docs/DURABILITY.md, Room. A served device does unless told otherwise, and one whose power fails in a run always.
+        power_may_fail: bool = "false", "", OURS;
         /// Energy of the capacitor when the power fails, in joules; none; or failed: as none, found out too late.
         plp: String = "none", "J", OURS;
     }

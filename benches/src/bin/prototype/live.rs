@@ -10,13 +10,15 @@ use crate::Failure;
 use crate::logs::{difference, responses};
 
 /// The device of the paper's prototype, as far as it is published; a clock in place of counts of operations.
-const DEVICE: [&str; 6] = [
+const DEVICE: [&str; 8] = [
     "--profile",
     "bplru-mlc",
     "--size",
     "8MiB",
     "--set",
     "sim.costing=event",
+    "--set",
+    "device.power_may_fail=true",
 ];
 /// One command at a time, as USB mass storage has it.
 const CLOSED: [&str; 4] = ["--set", "host.replay=closed", "--set", "host.queue_depth=1"];

@@ -3,7 +3,8 @@
 #![allow(dead_code, reason = "each test file uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
-pub mod newest;
+#[path = "../../examples/own_scheme.rs"]
+pub mod own_scheme;
 
 use destage::Settings;
 use destage::base::Random;
