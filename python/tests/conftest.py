@@ -1,16 +1,32 @@
-"""What the tests share: the command line of the same package, and traces."""
+"""What the tests share: the command line of the same package, traces, and a browser."""
 
 from __future__ import annotations
 
 import random
+import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM = shutil.which("chromium")
+QUIET = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync")
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which make tools installs")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """One for all tests: a second would find the first one's loop running."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[f"--{word}" for word in QUIET])
+        yield chromium
+        chromium.close()
 
 
 def command(*arguments: object, code: int = 0) -> str:

@@ -76,7 +76,7 @@ def test_a_worker_that_is_killed_again_and_again_changes_no_byte(tmp_path: Path)
     over = threading.Event()
 
     def kill(client: Client) -> None:
-        while not over.wait(0.7):
+        while not over.wait(0.3):
             with contextlib.suppress(Exception):
                 # The same one of the two, whatever its process is now.
                 of_worker = client.cluster.workers[0].process.process.pid

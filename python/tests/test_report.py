@@ -14,13 +14,10 @@ from typing import Any
 
 import destage
 import pytest
-from conftest import ROOT, command, requests
+from conftest import ROOT, command, needs_browser, requests
 from destage import _core
 
-CHROMIUM = shutil.which("chromium")
 PICTURES = ROOT / "target" / "report"
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which make tools installs")
-QUIET = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync")
 MIXED = destage.Workload("mixed", requests=2000)
 SMALL = {"flash.blocks_per_plane": 40}
 PARTS = ["queue", "bus", "slot", "slot_gc", "die", "die_gc", "flash"]
@@ -163,16 +160,6 @@ class Opened:
 
 
 Open = Callable[..., Opened]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=[f"--{word}" for word in QUIET])
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture

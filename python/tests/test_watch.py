@@ -5,17 +5,15 @@ Pictures of the pages are left in target/watch. The browser is Debian's chromium
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import destage
 import pytest
-from conftest import ROOT, command
+from conftest import ROOT, command, needs_browser
 
-CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium, which make tools installs")
+pytestmark = needs_browser
 
 SETTINGS = {"flash.pages_per_block": 16, "flash.summary_page": False}
 MIXED = {"requests": 500, "footprint_pages": 2048, "random_pages": 256, "max_pages": 4}
@@ -29,16 +27,6 @@ SCENES: dict[str, tuple[str, str, int, str, dict[str, Any], str]] = {
     "apu-lru": ("apu-lru:ways=4", "page", 4, "bursts", BURSTS, "idle"),
     "lar": ("lar", "page", 2, "mixed", MIXED, "eviction"),
 }
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 
 class Opened:
