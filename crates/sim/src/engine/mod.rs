@@ -24,6 +24,7 @@ use destage_flash::{Geometry, Timing};
 use destage_trace::{Operation, Request};
 
 use self::commands::Commands;
+pub(crate) use self::commands::page_type;
 pub use self::config::{EngineConfig, Replay, Window};
 pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
