@@ -2,6 +2,8 @@
 
 #[path = "media/mqsim.rs"]
 mod mqsim;
+#[path = "media/runs.rs"]
+mod runs;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,9 +11,12 @@ use std::path::{Path, PathBuf};
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
 use destage_flash::Kind;
+use destage_flash::media::dispatch::{Order, Together};
 use destage_flash::media::{
     BusTimes, Cells, Command, Copyback, Gate, Media, MediaConfig, PlaneGaps, Target, Tiers,
 };
+use destage_sim::direct::DirectConfig;
+use destage_sim::direct::pcie::Pcie;
 #[cfg(test)]
 use destage_tests::outside;
 
@@ -223,4 +228,60 @@ fn every_row_of_the_tables() {
         wrong.truncate(10);
         assert!(all > 0 && equal == all, "{}", wrong.join("\n"));
     }
+}
+
+#[test]
+#[ignore = "needs reference results"]
+fn whole_runs_are_equal_where_only_dies_and_channels_count() {
+    let text = table(&outside("oracle/mqsim-flash.csv"));
+    let (all, equal, wrong) = runs::compare(&text);
+    println!("{equal} of {all} rows of MQSim are equal as whole runs");
+    assert!(all > 20 && equal == all, "{}", wrong.join("\n"));
+}
+
+#[test]
+#[ignore = "needs reference results"]
+fn a_link_that_takes_no_time_changes_nothing() {
+    let text = table(&outside("oracle/mqsim-flash.csv"));
+    let (_, equal, wrong) = mqsim::compare(&text, |device| {
+        device.link.get_or_insert(Pcie {
+            lane_gb_per_s: f64::INFINITY,
+        });
+    });
+    assert_eq!(wrong, [String::new(); 0], "{equal} are equal");
+}
+
+/// Rows that differ when the device is not as MQSim's.
+fn differ(change: impl Fn(&mut DirectConfig)) -> usize {
+    let text = table(&outside("oracle/mqsim-flash.csv"));
+    let (all, equal, _) = mqsim::compare(&text, change);
+    all - equal
+}
+
+#[test]
+#[ignore = "needs reference results"]
+fn rows_see_each_rule() {
+    let changes: [(&str, fn(&mut DirectConfig)); 6] = [
+        ("no command on several planes", |device| {
+            device.flash.rules.together = Together::Never;
+        }),
+        ("programs of a block in order", |device| {
+            device.flash.rules.together = Together::InOrder;
+        }),
+        ("what came first goes first", |device| {
+            device.flash.rules.order = Order::Arrival;
+        }),
+        ("the same command for any number of planes", |device| {
+            device.flash.gaps = PlaneGaps::default();
+        }),
+        ("data at once after the cells", |device| {
+            device.flash.ready = 0;
+        }),
+        ("types of page that take turns", |device| {
+            device.page_types = 1;
+        }),
+    ];
+    let counts = changes.map(|(name, change)| (name, differ(change)));
+    println!("rows that differ: {counts:?}");
+    assert!(counts.iter().all(|(_, rows)| *rows >= 3), "{counts:?}");
 }

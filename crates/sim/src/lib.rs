@@ -26,6 +26,7 @@ pub mod capacity;
 mod config;
 pub mod curve;
 pub mod direct;
+mod dispatch;
 pub mod engine;
 pub mod error;
 pub mod events;

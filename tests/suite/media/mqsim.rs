@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use super::{Named, number, numbers};
 
 /// What a row says of its requests.
-fn requests(row: &Named<'_>) -> Vec<Request> {
+pub fn requests(row: &Named<'_>) -> Vec<Request> {
     let page_sectors = number(row, "page_bytes") / 512;
     let sectors = number(row, "sectors");
     let pages = (sectors / page_sectors).max(1);
@@ -71,7 +71,7 @@ pub const RULES: Rules = Rules {
 };
 
 /// The device of a row.
-fn device(row: &Named<'_>) -> DirectConfig {
+pub fn device(row: &Named<'_>) -> DirectConfig {
     let times = |key: &str| -> Vec<_> { numbers(row[key]).map(|ns| ns * TICKS_PER_NS).collect() };
     let is_closed = row["replay"] == "closed";
     DirectConfig {
@@ -123,6 +123,13 @@ fn device(row: &Named<'_>) -> DirectConfig {
             false => 1,
         },
     }
+}
+
+/// When each request completes, in nanoseconds.
+pub fn completions(requests: &[Request], config: &DirectConfig) -> Vec<u64> {
+    let outcome = run(config, requests).expect("a run");
+    let ticks = outcome.completions.iter();
+    ticks.map(|ticks| ticks / TICKS_PER_NS).collect()
 }
 
 /// Every result of the row, as the table writes it.

@@ -10,8 +10,9 @@ use destage_flash::Operations;
 use destage_trace::{Operation, Request};
 
 use super::commands::Commands;
-use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
+use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION, Phase};
 use super::mover::Mover;
+use super::queued::{Ended, Queued};
 use super::witness::{Command, Witness};
 use crate::events::EventList;
 use crate::host::Identity;
@@ -38,6 +39,8 @@ pub(super) struct Link<'a, B, W> {
     pub meter: FlashMeter,
     /// Where commands are timed one by one.
     commands: Option<Commands>,
+    /// Where commands wait in queues.
+    queued: Option<Queued>,
     pub active: Slab<Active>,
     pub channel_busy: bool,
     /// Sent to the device, and not yet taken in.
@@ -58,6 +61,7 @@ impl<'a, B, W> Link<'a, B, W> {
         events: EventList<Event>,
         meter: FlashMeter,
         commands: Option<Commands>,
+        queued: Option<Queued>,
         destage_response: Latencies,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
@@ -67,6 +71,7 @@ impl<'a, B, W> Link<'a, B, W> {
             events,
             meter,
             commands,
+            queued,
             active: Slab::default(),
             channel_busy: false,
             dispatched: VecDeque::new(),
@@ -135,6 +140,61 @@ impl<B, W: Witness> Link<'_, B, W> {
         true
     }
 
+    /// Begins the step of `die` that `operations` are, where commands wait in queues.
+    #[inline]
+    fn queue_commands(
+        &mut self,
+        die: u32,
+        page: Option<PageOperation>,
+        operations: &Operations,
+        map: Ticks,
+    ) -> Option<Progress> {
+        let queued = self.queued.as_mut()?;
+        let begun = queued.begin(die, page, operations, self.events.now(), map);
+        if begun.is_none() {
+            self.end_step(die);
+        }
+        Some(begun.unwrap_or(Progress::Running))
+    }
+
+    /// The step of `die` has no more commands: it ends now or with the map.
+    fn end_step(&mut self, die: u32) {
+        let now = self.events.now();
+        if let Some(queued) = &self.queued {
+            let (map, collected) = queued.rest(die, now);
+            self.meter.add_gc_time(collected);
+            self.events.after(map, Event::StepDone(die));
+        }
+    }
+
+    /// A command of the step of `die` has ended.
+    pub fn go_on_queued(&mut self, die: u32) {
+        let queued = self.queued.as_mut();
+        if queued.is_some_and(|queued| !queued.go_on(die)) {
+            self.end_step(die);
+        }
+    }
+
+    /// A phase of `die`, by the media's number, has ended.
+    pub fn end_phase(&mut self, phase: Phase, die: u32) {
+        if let Some(queued) = &mut self.queued {
+            queued.end(phase, die, &mut self.events, &mut self.meter);
+        }
+    }
+
+    /// What has ended in queues since this was asked last, one after the other.
+    pub fn take_ended(&mut self) -> Option<Ended> {
+        self.queued.as_mut().and_then(Queued::take_ended)
+    }
+
+    /// Channels begin what has joined queues.
+    #[inline]
+    pub fn dispatch(&mut self) {
+        if let Some(queued) = &mut self.queued {
+            queued.dispatch(&mut self.events, &mut self.meter);
+        }
+    }
+
     #[cold]
     fn issue(&mut self, die: u32) -> bool {
         let now = self.events.now();
@@ -164,6 +224,9 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     ) -> Progress {
         self.mover.serve(die, operation, operations);
         let time = self.meter.serve(operations, map);
+        if let Some(progress) = self.queue_commands(die, Some(operation), operations, map) {
+            return progress;
+        }
         if self.begin_commands(die, operations, map, false) {
             return Progress::Running;
         }
@@ -177,6 +240,9 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
         self.mover.collect_garbage(die, operations);
         self.meter.count_garbage(operations);
+        if let Some(progress) = self.queue_commands(die, None, operations, 0) {
+            return progress;
+        }
         if self.begin_commands(die, operations, 0, true) {
             return Progress::Running;
         }

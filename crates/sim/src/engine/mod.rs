@@ -14,12 +14,14 @@ mod host_side;
 mod link;
 mod live;
 mod mover;
+mod queued;
 mod witness;
 
 use destage_base::Ticks;
 use destage_device::Device;
 use destage_flash::ftl::NoSpace;
 use destage_flash::media::MediaConfig;
+use destage_flash::media::dispatch::DispatchConfig;
 use destage_flash::{Geometry, Timing};
 use destage_trace::{Operation, Request};
 
@@ -30,6 +32,7 @@ pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
 use self::link::Link;
 pub use self::mover::Mover;
+use self::queued::{Ended, Queued};
 pub use self::witness::{Command, Completion, Witness};
 use crate::error::SimError;
 use crate::events::EventList;
@@ -53,6 +56,8 @@ pub struct Flash {
     pub timing: Timing,
     /// The media, where commands are timed one by one; the commands of the device then name every page.
     pub media: Option<MediaConfig>,
+    /// The media, where commands wait in queues; likewise.
+    pub dispatch: Option<DispatchConfig>,
 }
 
 /// One run. See the [module](self).
@@ -118,6 +123,9 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 flash
                     .media
                     .map(|media| Commands::new(media, &flash.geometry, flash.timing)),
+                flash
+                    .dispatch
+                    .map(|media| Queued::new(media, &flash.geometry, flash.timing)),
                 latencies(),
                 observer,
             ),
@@ -258,6 +266,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let now = self.link.events.now();
         let drained = self.device.drain(now, &mut self.link);
         drained.map_err(|full| self.device_full(full))?;
+        self.link.dispatch();
         self.work_on(Device::is_settled)
     }
 
@@ -274,6 +283,13 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
 
     #[inline]
     fn handle(&mut self, event: Event, coming: &mut Coming<'_>) -> Outcome {
+        self.act(event, coming)?;
+        self.link.dispatch();
+        Ok(())
+    }
+
+    #[inline]
+    fn act(&mut self, event: Event, coming: &mut Coming<'_>) -> Outcome {
         let now = self.link.events.now();
         self.link.mover.time(now);
         self.link.witness.moment(now, &self.device);
@@ -297,6 +313,14 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 let done = device.complete_batched(die, position, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
             }
+            Event::Phase { phase, die } => {
+                self.link.end_phase(phase, die);
+                self.tell_ended(now)
+            }
+            Event::StepDone(die) => {
+                let done = self.device.complete(die, now, &mut self.link);
+                done.map_err(|full| self.device_full(full))
+            }
             Event::Arrival => self.arrive(coming),
             Event::Alarm(alarm) => {
                 let done = self.device.wake(alarm, now, &mut self.link);
@@ -318,6 +342,22 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 Ok(())
             }
         }
+    }
+
+    /// The device hears which of its commands that waited in queues have ended.
+    #[inline(never)]
+    fn tell_ended(&mut self, now: Ticks) -> Outcome {
+        while let Some(ended) = self.link.take_ended() {
+            match ended {
+                Ended::Command(die) => self.link.go_on_queued(die),
+                Ended::Page(die, page) => {
+                    let device = &mut self.device;
+                    let done = device.complete_queued(die, page, now, &mut self.link);
+                    done.map_err(|full| self.device_full(full))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Lets `message` pass once more, or delivers it after its last pass.
