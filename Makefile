@@ -66,7 +66,7 @@ no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
 
 .PHONY: oracle
-oracle: setup ## reference results of other simulators' flash, operation by operation; ROWS=FILE is another file of the same columns
+oracle: setup ## reference results of other simulators' flash, FEMU's operation by operation and MQSim's run by run; ROWS=FILE is another file of the columns of either
 	$(if $(ROWS),DESTAGE_ROWS=$(abspath $(ROWS))) $(CARGO) test --locked -p destage-tests --test media -- --include-ignored --nocapture
 
 .PHONY: fitted
