@@ -87,3 +87,64 @@ impl Config {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use destage_flash::media::dispatch::{Order, Together};
+
+    use crate::settings::Settings;
+
+    #[test]
+    fn the_times_of_mqsims_profile_are_mqsims() {
+        let mut settings = Settings::new();
+        settings.load_profile("mqsim-match").unwrap();
+        let media = settings.resolve().unwrap().dispatch().unwrap();
+        let ns = |ticks: u64| ticks / 10;
+        assert_eq!(ns(media.command.read), 290);
+        assert_eq!(ns(media.command.program), 361);
+        assert_eq!(ns(2 * media.command.read + media.gaps.read), 940);
+        assert_eq!(ns(2 * media.command.program + media.gaps.program), 1177);
+        assert_eq!(ns(media.cells.read(0, 0, 0) + media.ready), 75_020);
+        assert_eq!(media.rules.together, Together::AnyOrder);
+        assert_eq!(media.rules.order, Order::ReadsFirst(u32::MAX));
+        assert_eq!((media.channels, media.dies_per_channel), (8, 2));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        for (pairs, says) in [
+            (
+                &["flash.multi_plane=in_order"][..],
+                "flash.dispatch = arrival or reads_first",
+            ),
+            (
+                &["flash.dispatch=arrival", "flash.status_ns=5"],
+                "no status phase",
+            ),
+            (
+                &["flash.dispatch=arrival", "flash.parallel_units=2"],
+                "flash.dispatch",
+            ),
+            (
+                &["flash.dispatch=arrival", "flash.channels=3"],
+                "divides flash.dies",
+            ),
+        ] {
+            let mut settings = Settings::new();
+            for pair in pairs {
+                settings.set_pair(pair).unwrap();
+            }
+            let error = settings.resolve().err().expect(says).to_string();
+            assert!(error.contains(says), "{pairs:?}: {error}");
+        }
+        let mut settings = Settings::new();
+        settings.set_pair("flash.dispatch=arrival").unwrap();
+        settings.explain();
+        let error = settings
+            .resolve()
+            .err()
+            .expect("no explained run")
+            .to_string();
+        assert!(error.contains("a run is explained only"), "{error}");
+    }
+}

@@ -48,17 +48,16 @@ pub fn run(config: &DispatchConfig, batches: &[(Ticks, Vec<Operation>)]) -> Vec<
     };
     let mut batches = batches.iter().peekable();
     loop {
-        let mut first = None;
-        for index in 0..model.events.len() {
-            if first.is_none_or(|first: usize| model.events[index].0 < model.events[first].0) {
-                first = Some(index);
+        let mut first: Option<(Ticks, usize)> = None;
+        for (index, (due, _)) in model.events.iter().enumerate() {
+            if first.is_none_or(|(earliest, _)| *due < earliest) {
+                first = Some((*due, index));
             }
         }
-        let due = first.map(|first| model.events[first].0);
-        match (due, batches.peek()) {
+        match (first, batches.peek()) {
             (None, None) => return model.done,
-            (Some(due), Some((time, _))) if due <= *time => model.event(first.unwrap()),
-            (Some(_), None) => model.event(first.unwrap()),
+            (Some((due, index)), Some((time, _))) if due <= *time => model.event(index),
+            (Some((_, index)), None) => model.event(index),
             (_, Some((time, operations))) => {
                 model.now = *time;
                 for operation in operations {
