@@ -114,17 +114,14 @@ fn requests_that_are_not_for_flash_are_refused() {
         fua: false,
         stream: 0,
     };
-    let error = run(&mqsim(1), &[flush])
-        .err()
-        .expect("no flush")
-        .to_string();
+    let error = run(&mqsim(1), &[flush]).expect_err("no flush").to_string();
     assert_eq!(
         error,
         "line 7: flush of 0 sectors; expected reads and writes of at least one"
     );
     let mut config = mqsim(1);
     config.flash.channels = 0;
-    let error = run(&config, &[]).err().expect("no channel").to_string();
+    let error = run(&config, &[]).expect_err("no channel").to_string();
     assert_eq!(error, "channels: 0; expected at least 1");
     let wrong = "CWDD".parse::<destage_sim::direct::place::Order>();
     assert!(wrong.is_err_and(|text| text.contains("C, W, D and P")));

@@ -1,7 +1,7 @@
 //! When queued flash commands of dies that share channels are done: each begins when its channel and its die are free.
 //!
 //! Operations on pages wait at their die. Whenever a channel is free it takes a die in turn, and that die's
-//! [`queue`] says which of them make the next command. Nothing is booked: what comes later can still go first, so
+//! queue says which of them make the next command. Nothing is booked: what comes later can still go first, so
 //! an end is known only when it comes. Who drives it keeps the time: it hears of each phase that begins, and calls
 //! [`Dispatcher::end`] when the phase has ended, those that end at one instant in the order of their beginning.
 //!
