@@ -3,6 +3,9 @@
 //! A die serves one operation (or, with parallel units, one batch) at a time. Maps change when
 //! service starts; garbage collection is looked for before anything is served.
 
+mod service;
+mod units;
+
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -13,14 +16,24 @@ use destage_flash::batch::Batch;
 use destage_flash::ftl::{NoSpace, PageWrite, Shortage};
 use destage_flash::{Ftl, Operations};
 
+use self::service::Ahead;
+pub use self::service::ServiceOrder;
+use self::units::Open;
+pub(crate) use self::units::UNIT_ALARM;
+pub use self::units::Units;
 use crate::batching::BatchLists;
 use crate::device::{DeviceConfig, Ordering};
 use crate::driver::{BatchStep, Driver, Progress};
 use crate::operation::PageOperation;
+use crate::slab::Slab;
 
 #[derive(Default)]
 struct Die {
     queue: VecDeque<PageOperation>,
+    /// Only where the order of service is another than that of arrival.
+    ahead: Ahead,
+    /// Only where pages are programmed in units.
+    open: Open,
     /// Operations in service that have not ended.
     in_service: u32,
     serving: Option<PageOperation>,
@@ -67,6 +80,13 @@ pub(crate) struct Dies {
     gc_limit: u32,
     /// Repeated pages of a batch are done at once, as in the reference simulator.
     repeats_at_once: bool,
+    /// What a die does first, and how many reads go before something else that waits.
+    service: ServiceOrder,
+    reads_ahead: u32,
+    /// Reads in the midst of a step, and their dies.
+    between: Slab<(u32, PageOperation)>,
+    /// How pages are programmed together, if they are.
+    units: Option<Units>,
 }
 
 /// Garbage collections in a row after which a die of `blocks` blocks will never serve anything again.
@@ -108,6 +128,10 @@ impl Dies {
             stirred: VecDeque::new(),
             gc_limit: gc_limit(config.blocks_per_die),
             repeats_at_once: config.ordering == Ordering::Reference,
+            service: config.service,
+            reads_ahead: config.reads_ahead,
+            between: Slab::default(),
+            units: config.units,
         }
     }
 
@@ -155,6 +179,9 @@ impl Dies {
             self.ftl.die_of(operation.page())
         };
         driver.queued(operation, die);
+        if self.service != ServiceOrder::Arrival && self.goes_ahead(operation, die) {
+            return self.push_ahead(operation, die, driver);
+        }
         let state = &mut self.dies[die as usize];
         state.queue.push_back(operation);
         (state.in_service == 0 && !state.collecting).then_some(die)
@@ -210,8 +237,12 @@ impl Dies {
             return Ok(if state.chosen.copied {
                 self.start_erases(die, driver)
             } else {
+                self.interrupt(die, driver)?;
                 Progress::Running
             });
+        }
+        if self.service != ServiceOrder::Arrival {
+            return self.start_ordered(die, now, driver);
         }
         let has_work = !state.queue.is_empty() || self.background;
         if self.operations.is_detailed() {
@@ -232,9 +263,20 @@ impl Dies {
         } else {
             self.dies[die as usize].queue.pop_front()
         };
-        let Some(operation) = next else {
-            return Ok(Progress::Running);
-        };
+        match next {
+            Some(operation) => self.begin(die, operation, driver),
+            None => Ok(self.fill(die, driver)),
+        }
+    }
+
+    /// `die`, which is idle, begins `operation`.
+    #[inline]
+    fn begin<D: Driver>(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        driver: &mut D,
+    ) -> Result<Progress, NoSpace> {
         let Self {
             ftl, operations, ..
         } = self;
@@ -259,6 +301,9 @@ impl Dies {
         state.serving = Some(operation);
         if self.places_writes {
             self.note_replaced(die);
+        }
+        if self.units.is_some() {
+            self.begin_units(die, operation.write_cause().map(|_| operation));
         }
         let progress = driver.serve(die, operation, &self.operations, map_time);
         self.operations.clear();
@@ -293,6 +338,7 @@ impl Dies {
             // A page of the victim may be replaced by a program that can still be lost with the power.
             state.chosen.erases = Some(Box::new(self.operations.split_off_erases()));
         }
+        self.begin_units(die, None);
         let progress = driver.collect_garbage(die, &self.operations);
         self.operations.clear();
         Ok(progress)
@@ -391,7 +437,7 @@ impl Dies {
 
 /// Operations that wait or are served at a die.
 fn load(die: &Die) -> u32 {
-    die.queue.len() as u32 + die.in_service
+    (die.queue.len() + die.ahead.reads.len()) as u32 + die.in_service
 }
 
 impl View for Dies {

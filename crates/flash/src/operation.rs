@@ -326,6 +326,21 @@ impl Operations {
         });
     }
 
+    /// Adds the program of a page without content, so that those before it can be programmed.
+    pub fn push_filler(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
+        let operation = Operation {
+            kind: Kind::Program,
+            cause: Cause::Pad,
+            transfer: Transfer::Page,
+            count: 1,
+            at,
+        };
+        self.push(operation, |_| Detail {
+            content: Content::None,
+            purpose: Some(purpose()),
+        });
+    }
+
     /// Adds the program of page `map_page` of the map.
     pub fn push_map_program(&mut self, at: Ppn, map_page: u32) {
         let operation = Operation {

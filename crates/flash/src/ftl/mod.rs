@@ -10,7 +10,7 @@ use destage_base::{Lpn, Ticks};
 use crate::batch::Batch;
 use crate::geometry::Geometry;
 use crate::mount::{MountError, Place, Scan};
-use crate::nand::Wear;
+use crate::nand::{Ppn, Wear};
 use crate::operation::{Cause, Operations};
 use crate::timing::Timing;
 
@@ -49,6 +49,9 @@ pub struct Properties {
     /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
     /// their own. Default: none.
     pub long_write_pages: Option<u32>,
+    /// Blocks of a die that take pages of the host at the same time, each page by page from its first; 0 if blocks are not
+    /// filled like that, and [`Ftl::fill_unit`] does nothing. Default: 0.
+    pub open_blocks: u32,
     /// Ticks the map takes for a read, and for a write or trim, beside the flash: the operation takes at least
     /// as long. Default: 0.
     pub map_time: [Ticks; 2],
@@ -63,6 +66,7 @@ impl Default for Properties {
             places_writes: false,
             updates_in_place: false,
             long_write_pages: None,
+            open_blocks: 0,
             map_time: [0; 2],
         }
     }
@@ -169,6 +173,18 @@ pub trait Ftl: Send + Copied + Archived {
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace>;
+
+    /// Whether garbage that is due at `die` has to be collected before anything more is written there. Default: always.
+    fn collects_before_writes(&self, die: u32) -> bool {
+        let _ = die;
+        true
+    }
+
+    /// Programs fillers behind `at` of `die`, a page of an open block, up to the end of the unit of `unit_pages` pages that
+    /// is open there; a whole unit if none is. Default: nothing.
+    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
+        let _ = (die, at, unit_pages, operations);
+    }
 
     /// Takes over what `scan` has found on flash, as a layer that was just built without contents, and adds to `places` the
     /// copy it takes of each page. Default: cannot.
