@@ -73,6 +73,7 @@ pub(crate) struct Dies {
     /// Of a read, and of a write or trim.
     map_time: [Ticks; 2],
     background: bool,
+    works_when_idle: bool,
     places_writes: bool,
     updates_in_place: bool,
     /// Dies that may go on although nothing of their own has ended.
@@ -123,6 +124,7 @@ impl Dies {
             parallel_units,
             map_time: properties.map_time,
             background: properties.collects_in_background,
+            works_when_idle: properties.works_when_idle,
             places_writes: properties.places_writes,
             updates_in_place: properties.updates_in_place,
             stirred: VecDeque::new(),
@@ -265,7 +267,7 @@ impl Dies {
         };
         match next {
             Some(operation) => self.begin(die, operation, driver),
-            None => Ok(self.fill(die, driver)),
+            None => self.use_idle_time(die, driver),
         }
     }
 

@@ -88,6 +88,8 @@ pub struct Operation {
     pub transfer: Transfer,
     /// How many of them, one after the other.
     pub count: u32,
+    /// Its cells hold one bit, in flash that could hold more ([`Operations::hold_one_bit`]).
+    pub one_bit: bool,
     /// The page it reads or programs, the first page of the block it erases. Of a run (`count` above 1)
     /// nothing.
     pub at: Ppn,
@@ -270,6 +272,7 @@ impl Operations {
             cause,
             transfer,
             count: 1,
+            one_bit: false,
             at,
         };
         self.push(operation, |_| Detail {
@@ -286,6 +289,7 @@ impl Operations {
             cause: Cause::Host,
             transfer: Transfer::Page,
             count: 1,
+            one_bit: false,
             at,
         };
         self.push(operation, |page| Detail {
@@ -318,6 +322,7 @@ impl Operations {
             cause,
             transfer: Transfer::Page,
             count: 1,
+            one_bit: false,
             at,
         };
         self.push(operation, |page| Detail {
@@ -333,6 +338,7 @@ impl Operations {
             cause: Cause::Pad,
             transfer: Transfer::Page,
             count: 1,
+            one_bit: false,
             at,
         };
         self.push(operation, |_| Detail {
@@ -348,6 +354,7 @@ impl Operations {
             cause: Cause::Map,
             transfer: Transfer::Page,
             count: 1,
+            one_bit: false,
             at,
         };
         self.push(operation, |_| Detail {
@@ -363,6 +370,7 @@ impl Operations {
             cause: Cause::Map,
             transfer: Transfer::Sector,
             count: 1,
+            one_bit: false,
             at,
         };
         self.push(operation, |_| Detail {
@@ -379,6 +387,7 @@ impl Operations {
             cause,
             transfer: Transfer::None,
             count: 1,
+            one_bit: false,
             at: first,
         };
         self.push(operation, |_| Detail {
@@ -403,6 +412,7 @@ impl Operations {
             cause,
             transfer,
             count: 1,
+            one_bit: false,
             at: to,
         };
         self.push(operation, |_| Detail {
@@ -440,9 +450,17 @@ impl Operations {
                     cause,
                     transfer,
                     count,
+                    one_bit: false,
                     at: Ppn(0),
                 });
             }
+        }
+    }
+
+    /// Of the operations from the one numbered `first` on, those where `holds` says so work on cells of one bit.
+    pub fn hold_one_bit(&mut self, first: usize, holds: impl Fn(Ppn) -> bool) {
+        for operation in &mut self.list[first..] {
+            operation.one_bit = holds(operation.at);
         }
     }
 
@@ -492,6 +510,7 @@ impl Operations {
             cause: Cause::Copy,
             transfer: Transfer::None,
             count: 1,
+            one_bit: false,
             at,
         };
         let detail = Detail {

@@ -293,6 +293,7 @@ impl Config {
         }
         geometry.check().map_err(SimError::Geometry)?;
         let built = (self.ftl_row.build)(&FtlConfig {
+            bits_per_cell: flash.bits_per_cell,
             geometry,
             erase_dates: self.timing(),
             copy_back: flash.copy_back,

@@ -13,7 +13,7 @@ use crate::error::SimError;
 use crate::parameters::Suspend;
 
 /// What makes commands be timed one by one.
-const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, flash.suspend";
+const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, flash.suspend, ftl.kind=pslc";
 
 /// The most types of page: cells of four bits.
 const MOST_TYPES: usize = 4;
@@ -81,7 +81,8 @@ impl Config {
             && read == [timing.read]
             && program == [timing.program]
             && flash.suspend == Suspend::Never
-            && units.is_none();
+            && units.is_none()
+            && !self.ftl_row.has_cell_modes;
         let channels = match flash.channels {
             CountOrAuto::Count(channels) => channels,
             CountOrAuto::Auto if is_plain => return None,
@@ -91,7 +92,10 @@ impl Config {
         for times in [&mut read, &mut program] {
             times.resize(page_types, times[0]);
         }
-        program.push(from_units(flash.first_pass_us, TICKS_PER_US));
+        let us = |microseconds| from_units(microseconds, TICKS_PER_US);
+        // Of a first pass, and of cells with one bit.
+        read.extend([read[0], us(flash.pslc_read_us)]);
+        program.extend([us(flash.first_pass_us), us(flash.pslc_program_us)]);
         let media = MediaConfig {
             channels,
             dies_per_channel: flash.dies / channels,

@@ -88,7 +88,7 @@ impl Dies {
         self.dies[die as usize].ahead.gone = 0;
         match next.or_else(|| self.next_read(die)) {
             Some(operation) => self.begin(die, operation, driver),
-            None => Ok(self.fill(die, driver)),
+            None => self.use_idle_time(die, driver),
         }
     }
 

@@ -8,6 +8,7 @@
 use alloc::vec::Vec;
 
 use destage_base::Ticks;
+use destage_flash::ftl::NoSpace;
 use destage_flash::nand::Ppn;
 use destage_flash::{Kind, Operations};
 
@@ -68,6 +69,11 @@ impl Open {
         let programs = operations.all().iter();
         for program in programs.filter(|operation| operation.kind == Kind::Program) {
             let Ppn(at) = program.at;
+            if program.one_bit {
+                // Programmed by itself.
+                self.ending.extend(own.take());
+                continue;
+            }
             if let Some(operation) = own.take() {
                 self.waiting.push(Waiting {
                     at: program.at,
@@ -153,14 +159,31 @@ impl Dies {
         open.is_due = open.is_wanted();
     }
 
-    /// `die` has nothing to do: completes a unit with pages that somebody waits for.
-    pub(super) fn fill<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
+    /// `die` has nothing to do: completes a unit with pages that somebody waits for, or does what can wait.
+    pub(super) fn use_idle_time<D: Driver>(
+        &mut self,
+        die: u32,
+        driver: &mut D,
+    ) -> Result<Progress, NoSpace> {
+        if self.units.is_some() && self.dies[die as usize].open.is_wanted() {
+            return Ok(self.fill(die, driver));
+        }
+        if self.works_when_idle && self.ftl.work_idle(die, &mut self.operations)? {
+            self.dies[die as usize].collecting = true;
+            self.begin_units(die, None);
+            let progress = driver.collect_garbage(die, &self.operations);
+            self.operations.clear();
+            return Ok(progress);
+        }
+        Ok(Progress::Running)
+    }
+
+    fn fill<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let Some(units) = self.units else {
             return Progress::Running;
         };
         let open = &mut self.dies[die as usize].open;
-        let Some(first) = open.waiting.first().filter(|_| open.is_wanted()) else {
-            open.is_due = false;
+        let Some(first) = open.waiting.first() else {
             return Progress::Running;
         };
         if units.wait > 0 && !open.is_due {
@@ -171,6 +194,7 @@ impl Dies {
             return Progress::Running;
         }
         let at = first.at;
+        open.is_due = false;
         self.ftl
             .fill_unit(die, at, units.pages, &mut self.operations);
         self.begin_units(die, None);

@@ -40,6 +40,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Page mapping with the map in a fast memory of its own, used while the flash works; greedy garbage collection.",
     source: "Hu et al., MSST 2010.",
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let own = Parameters::from_values(config.values);

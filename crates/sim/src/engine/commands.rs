@@ -40,7 +40,7 @@ struct Phase {
 
 /// Media whose commands are timed one by one.
 pub struct OneByOne {
-    /// Channels, dies and times. Behind the times of the types of page stands that of a first pass.
+    /// Channels, dies and times. Behind the times of the types of page stand that of a first pass and that of cells of one bit.
     pub media: MediaConfig,
     /// Types of page.
     pub page_types: u32,
@@ -101,12 +101,15 @@ impl Commands {
                     Transfer::TwoPages => Some(2 * self.timing.page_transfer),
                 },
                 plane: (operation.at.0 >> self.page_bits) / self.blocks_per_plane,
-                page_type: page_type(page, self.page_types),
+                page_type: match operation.one_bit {
+                    true => self.page_types + 1,
+                    false => page_type(page, self.page_types),
+                },
                 loads: false,
                 moves: collects || moves(operation),
             };
             match self.units {
-                Some(units) if operation.kind == Kind::Program => {
+                Some(units) if operation.kind == Kind::Program && !operation.one_bit => {
                     self.plan_in_unit(units, page, phase, phases);
                 }
                 _ => phases.push_back(phase),

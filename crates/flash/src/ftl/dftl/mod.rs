@@ -53,6 +53,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Page mapping with the map in flash and the mappings in use in RAM; greedy garbage collection.",
     source: SOURCE,
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Dftl::new(config)?)),
 };
