@@ -207,7 +207,9 @@ fn everything_ends_and_a_flush_leaves_nothing_in_ram() {
         let passes = format!("flash.program_passes={passes}");
         for scheme in ["nocache", "lru", "bplru", "fab", "apu-lru", "wb", "cflru"] {
             for order in ["arrival", "reads_first", "garbage_last"] {
+                let layer = if order == "arrival" { "dftl" } else { "page" };
                 let pairs = [
+                    format!("ftl.kind={layer}"),
                     format!("buffer.kind={scheme}"),
                     format!("flash.order={order}"),
                     "buffer.capacity_bytes=128KiB".to_owned(),

@@ -28,6 +28,10 @@ pub const PROFILES: &[Profile] = &[
     profile!("tlc"),
     profile!("qlc"),
     profile!("femu-tlc"),
+    profile!("client-tlc"),
+    profile!("enterprise-tlc"),
+    profile!("qlc-pslc"),
+    profile!("sd-card"),
 ];
 
 /// The profile called `name`.

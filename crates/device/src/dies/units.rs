@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use destage_base::Ticks;
 use destage_flash::ftl::NoSpace;
 use destage_flash::nand::Ppn;
-use destage_flash::{Kind, Operations};
+use destage_flash::{Cause, Kind, Operations};
 
 use super::Dies;
 use crate::driver::{Driver, Progress};
@@ -74,7 +74,9 @@ impl Open {
                 self.ending.extend(own.take());
                 continue;
             }
-            if let Some(operation) = own.take() {
+            if matches!(program.cause, Cause::Host | Cause::Pad)
+                && let Some(operation) = own.take()
+            {
                 self.waiting.push(Waiting {
                     at: program.at,
                     number: self.begun,
