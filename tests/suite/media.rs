@@ -13,7 +13,7 @@ use destage_base::time::TICKS_PER_NS;
 use destage_flash::Kind;
 use destage_flash::media::dispatch::{Order, Together};
 use destage_flash::media::{
-    BusTimes, Cells, Command, Copyback, Gate, Media, MediaConfig, PlaneGaps, Target, Tiers,
+    BusTimes, Cells, Command, Copyback, Gate, Media, MediaConfig, PlaneGaps, Suspend, Target, Tiers,
 };
 use destage_sim::direct::DirectConfig;
 use destage_sim::direct::pcie::Pcie;
@@ -76,7 +76,11 @@ fn media(keys: &Named<'_>) -> MediaConfig {
             command: ticks(keys, "cmd_ns"),
             status: ticks(keys, "status_ns"),
         }),
-        suspend: is_on("suspend").then(|| ticks(keys, "tsusp_ns")),
+        suspend: is_on("suspend").then(|| Suspend {
+            cost: ticks(keys, "tsusp_ns"),
+            limit: u32::MAX,
+            moves_end: false,
+        }),
         gaps: PlaneGaps {
             read: ticks(keys, "plane_gap_read_ns"),
             program: ticks(keys, "plane_gap_program_ns"),

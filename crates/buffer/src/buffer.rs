@@ -165,9 +165,11 @@ impl Buffer {
     /// [`BufferConfig::unbounded_admission`] ever more than 0.
     #[must_use]
     pub fn over_capacity(&self) -> u32 {
-        self.resident
-            .occupied()
-            .saturating_sub(self.config.capacity_pages)
+        let slots = self
+            .config
+            .capacity_pages
+            .saturating_add(self.config.held_pages);
+        self.resident.occupied().saturating_sub(slots)
     }
 
     /// The next host request begins; its `pages` pages follow, in ascending order.

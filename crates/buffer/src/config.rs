@@ -117,6 +117,8 @@ impl Common {
 pub struct BufferConfig {
     /// Slots, one page each; 0 for a buffer that keeps no pages.
     pub capacity_pages: u32,
+    /// Slots beyond these, for pages that have left and wait, for others to be programmed with them.
+    pub held_pages: u32,
     /// Pages of a cluster; at least 1.
     pub cluster_pages: u32,
     /// When a slot is free again.
@@ -161,6 +163,7 @@ impl BufferConfig {
         };
         Self {
             capacity_pages,
+            held_pages: 0,
             cluster_pages,
             release: common.release,
             unbounded_admission: false,

@@ -4,6 +4,8 @@
 //! service starts; garbage collection is looked for before anything is served.
 
 mod queued;
+mod service;
+mod units;
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -15,14 +17,24 @@ use destage_flash::batch::Batch;
 use destage_flash::ftl::{NoSpace, PageWrite, Shortage};
 use destage_flash::{Ftl, Operations};
 
+use self::service::Ahead;
+pub use self::service::ServiceOrder;
+use self::units::Open;
+pub(crate) use self::units::UNIT_ALARM;
+pub use self::units::Units;
 use crate::batching::BatchLists;
 use crate::device::{DeviceConfig, Ordering};
 use crate::driver::{BatchStep, Driver, Progress};
 use crate::operation::PageOperation;
+use crate::slab::Slab;
 
 #[derive(Default)]
 struct Die {
     queue: VecDeque<PageOperation>,
+    /// Only where the order of service is another than that of arrival.
+    ahead: Ahead,
+    /// Only where pages are programmed in units.
+    open: Open,
     /// Operations in service that have not ended.
     in_service: u32,
     /// Operations that wait with the driver.
@@ -64,6 +76,7 @@ pub(crate) struct Dies {
     /// Of a read, and of a write or trim.
     map_time: [Ticks; 2],
     background: bool,
+    works_when_idle: bool,
     places_writes: bool,
     updates_in_place: bool,
     /// Dies that may go on although nothing of their own has ended.
@@ -71,6 +84,13 @@ pub(crate) struct Dies {
     gc_limit: u32,
     /// Repeated pages of a batch are done at once, as in the reference simulator.
     repeats_at_once: bool,
+    /// What a die does first, and how many reads go before something else that waits.
+    service: ServiceOrder,
+    reads_ahead: u32,
+    /// Reads in the midst of a step, and their dies.
+    between: Slab<(u32, PageOperation)>,
+    /// How pages are programmed together, if they are.
+    units: Option<Units>,
 }
 
 /// Garbage collections in a row after which a die of `blocks` blocks will never serve anything again.
@@ -107,11 +127,16 @@ impl Dies {
             parallel_units,
             map_time: properties.map_time,
             background: properties.collects_in_background,
+            works_when_idle: properties.works_when_idle,
             places_writes: properties.places_writes,
             updates_in_place: properties.updates_in_place,
             stirred: VecDeque::new(),
             gc_limit: gc_limit(config.blocks_per_die),
             repeats_at_once: config.ordering == Ordering::Reference,
+            service: config.service,
+            reads_ahead: config.reads_ahead,
+            between: Slab::default(),
+            units: config.units,
         }
     }
 
@@ -159,6 +184,9 @@ impl Dies {
             self.ftl.die_of(operation.page())
         };
         driver.queued(operation, die);
+        if self.service != ServiceOrder::Arrival && self.goes_ahead(operation, die) {
+            return self.push_ahead(operation, die, driver);
+        }
         let state = &mut self.dies[die as usize];
         state.queue.push_back(operation);
         (state.in_service == 0 && !state.collecting).then_some(die)
@@ -214,8 +242,12 @@ impl Dies {
             return Ok(if state.chosen.copied {
                 self.start_erases(die, driver)
             } else {
+                self.interrupt(die, driver)?;
                 Progress::Running
             });
+        }
+        if self.service != ServiceOrder::Arrival {
+            return self.start_ordered(die, now, driver);
         }
         let has_work = !state.queue.is_empty() || self.background;
         if self.operations.is_detailed() {
@@ -236,9 +268,20 @@ impl Dies {
         } else {
             self.dies[die as usize].queue.pop_front()
         };
-        let Some(operation) = next else {
-            return Ok(Progress::Running);
-        };
+        match next {
+            Some(operation) => self.begin(die, operation, driver),
+            None => self.use_idle_time(die, driver),
+        }
+    }
+
+    /// `die`, which is idle, begins `operation`.
+    #[inline]
+    fn begin<D: Driver>(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        driver: &mut D,
+    ) -> Result<Progress, NoSpace> {
         let Self {
             ftl, operations, ..
         } = self;
@@ -263,6 +306,9 @@ impl Dies {
         state.serving = Some(operation);
         if self.places_writes {
             self.note_replaced(die);
+        }
+        if self.units.is_some() {
+            self.begin_units(die, operation.write_cause().map(|_| operation));
         }
         let progress = driver.serve(die, operation, &self.operations, map_time);
         self.operations.clear();
@@ -297,6 +343,7 @@ impl Dies {
             // A page of the victim may be replaced by a program that can still be lost with the power.
             state.chosen.erases = Some(Box::new(self.operations.split_off_erases()));
         }
+        self.begin_units(die, None);
         let progress = driver.collect_garbage(die, &self.operations);
         self.operations.clear();
         Ok(progress)
@@ -395,7 +442,7 @@ impl Dies {
 
 /// Operations that wait or are served at a die.
 fn load(die: &Die) -> u32 {
-    die.queue.len() as u32 + die.in_service + die.queued
+    (die.queue.len() + die.ahead.reads.len()) as u32 + die.in_service + die.queued
 }
 
 impl View for Dies {

@@ -60,6 +60,32 @@ pub trait Driver {
     /// [`Device::complete_batched`](crate::Device::complete_batched) for each position.
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>);
 
+    /// `die` begins to program fillers that complete a unit; of [`DeviceConfig::units`](crate::DeviceConfig::units) only.
+    fn fill(&mut self, die: u32, operations: &Operations) -> Progress {
+        let _ = (die, operations);
+        Progress::Ended
+    }
+
+    /// Whether `die`, which is busy, lets a read begin all the same. Default: no.
+    fn takes_read(&self, die: u32) -> bool {
+        let _ = die;
+        false
+    }
+
+    /// The read `operation` begins at `die` in the midst of its step, after [`Driver::takes_read`] or
+    /// [`Device::let_reads_pass`](crate::Device::let_reads_pass). The driver calls
+    /// [`Device::complete_between`](crate::Device::complete_between) with `number` when it has ended. Only for drivers that
+    /// ask for such reads.
+    fn read_between(
+        &mut self,
+        die: u32,
+        number: u32,
+        operation: PageOperation,
+        operations: &Operations,
+    ) {
+        let _ = (die, number, operation, operations);
+    }
+
     /// The host request `token` is done and may be answered.
     fn answer(&mut self, token: u32);
 

@@ -27,7 +27,7 @@ mod request;
 pub mod slab;
 
 pub use device::{Device, DeviceConfig, Ordering, Outcome};
-pub use dies::{gc_limit, only_collects};
+pub use dies::{ServiceOrder, Units, gc_limit, only_collects};
 pub use driver::{BatchStep, Driver, Progress};
 pub use operation::{PageOperation, Work};
 pub use request::{Request, RequestKind, Span};

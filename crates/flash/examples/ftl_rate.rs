@@ -77,6 +77,7 @@ fn build(row: &FtlRow, settings: &[String], pages_per_block: u32, blocks: u32) -
         }
     }
     let built = (row.build)(&FtlConfig {
+        bits_per_cell: 2,
         geometry: Geometry {
             dies: 1,
             planes: 1,

@@ -88,6 +88,8 @@ pub struct Operation {
     pub transfer: Transfer,
     /// How many of them, one after the other.
     pub count: u32,
+    /// Its cells hold one bit, in flash that could hold more ([`Operations::hold_one_bit`]).
+    pub one_bit: bool,
     /// The page it reads or programs, the first page of the block it erases. Of a run (`count` above 1)
     /// nothing.
     pub at: Ppn,
@@ -270,6 +272,7 @@ impl Operations {
             cause,
             transfer,
             count: 1,
+            one_bit: false,
             at,
         };
         self.push(operation, |_| Detail {
@@ -286,6 +289,7 @@ impl Operations {
             cause: Cause::Host,
             transfer: Transfer::Page,
             count: 1,
+            one_bit: false,
             at,
         };
         self.push(operation, |page| Detail {
@@ -318,10 +322,27 @@ impl Operations {
             cause,
             transfer: Transfer::Page,
             count: 1,
+            one_bit: false,
             at,
         };
         self.push(operation, |page| Detail {
             content: Content::Host(page),
+            purpose: Some(purpose()),
+        });
+    }
+
+    /// Adds the program of a page without content, so that those before it can be programmed.
+    pub fn push_filler(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
+        let operation = Operation {
+            kind: Kind::Program,
+            cause: Cause::Pad,
+            transfer: Transfer::Page,
+            count: 1,
+            one_bit: false,
+            at,
+        };
+        self.push(operation, |_| Detail {
+            content: Content::None,
             purpose: Some(purpose()),
         });
     }
@@ -333,6 +354,7 @@ impl Operations {
             cause: Cause::Map,
             transfer: Transfer::Page,
             count: 1,
+            one_bit: false,
             at,
         };
         self.push(operation, |_| Detail {
@@ -348,6 +370,7 @@ impl Operations {
             cause: Cause::Map,
             transfer: Transfer::Sector,
             count: 1,
+            one_bit: false,
             at,
         };
         self.push(operation, |_| Detail {
@@ -364,6 +387,7 @@ impl Operations {
             cause,
             transfer: Transfer::None,
             count: 1,
+            one_bit: false,
             at: first,
         };
         self.push(operation, |_| Detail {
@@ -388,6 +412,7 @@ impl Operations {
             cause,
             transfer,
             count: 1,
+            one_bit: false,
             at: to,
         };
         self.push(operation, |_| Detail {
@@ -425,9 +450,17 @@ impl Operations {
                     cause,
                     transfer,
                     count,
+                    one_bit: false,
                     at: Ppn(0),
                 });
             }
+        }
+    }
+
+    /// Of the operations from the one numbered `first` on, those where `holds` says so work on cells of one bit.
+    pub fn hold_one_bit(&mut self, first: usize, holds: impl Fn(Ppn) -> bool) {
+        for operation in &mut self.list[first..] {
+            operation.one_bit = holds(operation.at);
         }
     }
 
@@ -477,6 +510,7 @@ impl Operations {
             cause: Cause::Copy,
             transfer: Transfer::None,
             count: 1,
+            one_bit: false,
             at,
         };
         let detail = Detail {

@@ -80,7 +80,11 @@ fn reads_give_the_last_write_and_flash_is_used_as_it_can_be() {
 
 #[test]
 fn a_device_that_is_filled_or_written_in_order_copies_nothing() {
-    for row in FTLS.iter().filter(|row| row.has_flash) {
+    // What goes through a cache of other cells is copied out of it.
+    for row in FTLS
+        .iter()
+        .filter(|row| row.has_flash && !row.has_cell_modes)
+    {
         for setup in devices(row.name) {
             let mut device = Device::new(&setup);
             let pages = device.pages();

@@ -173,6 +173,7 @@ fn every_layer_over_flash_can_be_mounted_and_none_cannot() {
     for row in FTLS {
         let values = destage_base::parameter::Values::defaults(row.parameters);
         let mut layer = (row.build)(&FtlConfig {
+            bits_per_cell: 2,
             geometry: GEOMETRY,
             erase_dates: TIMING,
             copy_back: true,

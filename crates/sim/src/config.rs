@@ -178,6 +178,13 @@ impl Config {
                 self.scheme.name
             )));
         }
+        let held = u64::from(self.pages_in_units());
+        if held > 0 && capacity / page <= held && capacity > 0 && self.keeps_pages() {
+            return Err(SimError::Config(format!(
+                "buffer.capacity_bytes = {capacity}: up to {held} pages of {page} bytes wait for the rest of their program units; expected more than {}, or --buffer nocache",
+                held * page
+            )));
+        }
         if capacity / page > u64::from(u32::MAX / 2) {
             return Err(SimError::Config(format!(
                 "buffer.capacity_bytes = {capacity}: expected at most 2^31 pages of {page} bytes"
@@ -286,6 +293,7 @@ impl Config {
         }
         geometry.check().map_err(SimError::Geometry)?;
         let built = (self.ftl_row.build)(&FtlConfig {
+            bits_per_cell: flash.bits_per_cell,
             geometry,
             erase_dates: self.timing(),
             copy_back: flash.copy_back,
@@ -297,7 +305,9 @@ impl Config {
             seed: self.typed.sim.seed,
             values: &self.ftl,
         });
-        built.map_err(SimError::Layer)
+        let built = built.map_err(SimError::Layer)?;
+        self.check_units(&built.properties())?;
+        Ok(built)
     }
 
     /// Whether a flush is answered at once.
@@ -337,13 +347,17 @@ impl Config {
     /// The buffer; one of no page keeps nothing.
     pub(crate) fn buffer(&self, timed: bool, prepass: &Prepass) -> Result<Buffer, SimError> {
         let page_bytes = self.typed.flash.page_bytes;
+        let held = if timed { self.pages_in_units() } else { 0 };
         let capacity = (self.typed.buffer.capacity_bytes / page_bytes) as u32;
+        // A buffer too small for that was refused, unless it keeps nothing.
+        let capacity = capacity.saturating_sub(held);
         if self.scheme.needs_future && capacity > 0 {
             self.check_order()?;
         }
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_parameters(capacity, block_pages, &self.common);
         config.unbounded_admission = true;
+        config.held_pages = held;
         config.notes_dirty_ages = self.typed.sim.dirty_ages;
         if !timed {
             // Nothing is ever in flight.
@@ -376,6 +390,9 @@ impl Config {
             strict_trim: self.has_strict_trim(),
             detailed: with_bytes || (timed && self.times_commands()),
             batches: timed,
+            service: self.typed.flash.order,
+            reads_ahead: self.typed.flash.reads_ahead,
+            units: self.units().filter(|_| timed),
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };
         Device::new(config, buffer, ftl)

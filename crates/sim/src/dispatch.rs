@@ -2,6 +2,7 @@
 
 use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, from_units};
+use destage_device::ServiceOrder;
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
 use destage_flash::media::{Cells, PlaneGaps, Tiers};
 
@@ -30,8 +31,12 @@ impl Config {
             dies_per_channel: flash.dies / channels,
             planes: flash.planes_per_die,
             cells: Cells {
-                read: by_type(timing.read, &flash.read_factors),
-                program: by_type(timing.program, &flash.program_factors),
+                read: by_type(timing.read, &flash.read_factors, &flash.read_times_us),
+                program: by_type(
+                    timing.program,
+                    &flash.program_factors,
+                    &flash.program_times_us,
+                ),
                 erase: timing.erase,
                 tiers: Tiers::default(),
             },
@@ -78,6 +83,18 @@ impl Config {
                 flash.status_ns
             ));
         }
+        if flash.order != ServiceOrder::Arrival {
+            return refuse(format!(
+                "flash.order = {}: with flash.dispatch = {} commands wait in queues, which have an order of their own; expected arrival, or flash.dispatch = off",
+                flash.order, flash.dispatch
+            ));
+        }
+        if self.units().is_some() || self.ftl_row.has_cell_modes {
+            return refuse(format!(
+                "flash.dispatch = {}: pages programmed in units, and blocks with one bit a cell, are only where a die does one operation at a time; expected off",
+                flash.dispatch
+            ));
+        }
         if self.explain {
             return refuse(format!(
                 "flash.dispatch = {}: a run is explained only where a die does one operation at a time; expected off",
@@ -116,6 +133,14 @@ mod tests {
             (
                 &["flash.multi_plane=in_order"][..],
                 "flash.dispatch = arrival or reads_first",
+            ),
+            (
+                &["flash.dispatch=arrival", "flash.order=reads_first"],
+                "an order of their own",
+            ),
+            (
+                &["flash.dispatch=arrival", "flash.program_unit=2"],
+                "pages programmed in units",
             ),
             (
                 &["flash.dispatch=arrival", "flash.status_ns=5"],

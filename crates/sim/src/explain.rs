@@ -12,7 +12,7 @@ use destage_base::Ticks;
 use destage_buffer::destage::{Destage, DestageCause};
 use destage_device::{Device, PageOperation};
 use destage_flash::operation::{Kind, Operation as FlashOperation};
-use destage_flash::{Cause, Timing};
+use destage_flash::{Cause, Operations, Timing};
 use destage_trace::Operation;
 
 use self::path::{Accepted, BUS, Paths, QUEUE};
@@ -306,6 +306,13 @@ impl Witness for Explaining {
     fn goes_on(&mut self, die: u32, time: Ticks, moves: bool) {
         let gc = if moves { time } else { 0 };
         self.paths.dies[die as usize].go_on(self.now, time, gc);
+    }
+
+    fn reads_between(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
+        self.paths.begins_between(operation, die, self.now);
+        if let Some(interval) = self.interval() {
+            interval.tally.add(operations);
+        }
     }
 
     fn ending(&mut self, die: u32) {

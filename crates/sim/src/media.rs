@@ -1,13 +1,19 @@
 //! Media whose commands are timed one by one: dies that share channels, pages of several types.
 
+use destage_base::Ticks;
 use destage_base::parameter::CountOrAuto;
-use destage_base::time::{TICKS_PER_NS, from_units};
-use destage_flash::media::{BusTimes, Cells, Gate, MediaConfig, PlaneGaps, Tiers};
+use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
+use destage_device::{ServiceOrder, Units};
+use destage_flash::ftl::Properties;
+use destage_flash::media::{self, BusTimes, Cells, Gate, MediaConfig, PlaneGaps, Tiers};
 
 use crate::config::Config;
-use crate::engine::Flash;
+use crate::engine::{Flash, OneByOne};
 use crate::error::SimError;
-use crate::parameters::Dispatch;
+use crate::parameters::{Dispatch, Suspend};
+
+/// What makes commands be timed one by one.
+const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, flash.suspend, flash.dispatch, ftl.kind=pslc";
 
 /// The most types of page: cells of four bits.
 const MOST_TYPES: usize = 4;
@@ -20,13 +26,30 @@ fn factors(text: &str) -> Option<Vec<f64>> {
     })
 }
 
-/// The times by type of page that factors on `time` are.
-pub(crate) fn by_type(time: u64, text: &str) -> Vec<u64> {
-    let factors = factors(text).unwrap_or_else(|| vec![1.0]);
+/// Times by type of page: those of `text` in microseconds, or `time` by `factors`.
+pub(crate) fn by_type(time: Ticks, factors_text: &str, text: &str) -> Vec<Ticks> {
+    if let Some(times) = times(text) {
+        return times;
+    }
+    let factors = factors(factors_text).unwrap_or_else(|| vec![1.0]);
     let times = factors.iter();
     times
-        .map(|factor| (time as f64 * factor + 0.5) as u64)
+        .map(|factor| (time as f64 * factor + 0.5) as Ticks)
         .collect()
+}
+
+/// Microseconds by type of page, with `/` between them: one to four.
+fn times(text: &str) -> Option<Vec<Ticks>> {
+    let numbers: Option<Vec<f64>> = text.split('/').map(|part| part.parse().ok()).collect();
+    let numbers = numbers.filter(|numbers| {
+        numbers.len() <= MOST_TYPES && numbers.iter().all(|number| (0.0..=1e9).contains(number))
+    })?;
+    let ticks = numbers.iter();
+    Some(
+        ticks
+            .map(|number| from_units(*number, TICKS_PER_US))
+            .collect(),
+    )
 }
 
 impl Config {
@@ -41,26 +64,43 @@ impl Config {
     }
 
     /// The media, where no command waits in a queue, unless all there is to know of a step of a die is the sum of its operations.
-    pub(crate) fn media(&self) -> Option<MediaConfig> {
+    pub(crate) fn media(&self) -> Option<OneByOne> {
         let (flash, timing) = (&self.typed.flash, self.timing());
         let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
         let bus = BusTimes {
             command: phase(flash.command_ns),
             status: phase(flash.status_ns),
         };
-        let read = by_type(timing.read, &flash.read_factors);
-        let program = by_type(timing.program, &flash.program_factors);
-        let is_plain =
-            bus == BusTimes::default() && read == [timing.read] && program == [timing.program];
         if flash.dispatch != Dispatch::Off {
             return None;
         }
+        let mut read = by_type(timing.read, &flash.read_factors, &flash.read_times_us);
+        let mut program = by_type(
+            timing.program,
+            &flash.program_factors,
+            &flash.program_times_us,
+        );
+        let units = self.units();
+        let is_plain = bus == BusTimes::default()
+            && read == [timing.read]
+            && program == [timing.program]
+            && flash.suspend == Suspend::Never
+            && units.is_none()
+            && !self.ftl_row.has_cell_modes;
         let channels = match flash.channels {
             CountOrAuto::Count(channels) => channels,
             CountOrAuto::Auto if is_plain => return None,
             CountOrAuto::Auto => flash.dies,
         };
-        Some(MediaConfig {
+        let page_types = read.len().max(program.len());
+        for times in [&mut read, &mut program] {
+            times.resize(page_types, times[0]);
+        }
+        let us = |microseconds| from_units(microseconds, TICKS_PER_US);
+        // Of a first pass, and of cells with one bit.
+        read.extend([read[0], us(flash.pslc_read_us)]);
+        program.extend([us(flash.first_pass_us), us(flash.pslc_program_us)]);
+        let media = MediaConfig {
             channels,
             dies_per_channel: flash.dies / channels,
             planes: flash.planes_per_die,
@@ -72,10 +112,55 @@ impl Config {
                 tiers: Tiers::default(),
             },
             bus: Some(bus),
-            suspend: None,
+            suspend: (flash.suspend != Suspend::Never).then(|| media::Suspend {
+                cost: from_units(flash.suspend_us, TICKS_PER_US),
+                limit: flash.suspend_limit,
+                moves_end: flash.suspend == Suspend::MovesEnd,
+            }),
             gaps: PlaneGaps::default(),
             cache_read: None,
+        };
+        Some(OneByOne {
+            media,
+            page_types: page_types as u32,
+            units,
         })
+    }
+
+    /// Pages that are programmed together, if any are.
+    pub(crate) fn units(&self) -> Option<Units> {
+        let (flash, geometry) = (&self.typed.flash, self.geometry());
+        (flash.program_unit > 1 || flash.program_passes > 1).then(|| Units {
+            pages: flash.program_unit,
+            passes: flash.program_passes,
+            block_pages: geometry.data_pages(),
+            page_bits: geometry.page_bits(),
+            wait: from_units(flash.unit_wait_us, TICKS_PER_US),
+        })
+    }
+
+    /// Slots of the buffer that are kept for pages whose units wait: the most that can.
+    pub(crate) fn pages_in_units(&self) -> u32 {
+        let flash = &self.typed.flash;
+        // Blocks of a die that the host's pages go to at a time.
+        let open = match flash.copy_back {
+            true => flash.planes_per_die,
+            false => 1,
+        };
+        let of_block = |units: Units| units.pages.saturating_mul(units.passes);
+        let pages = self.units().map_or(0, of_block);
+        pages.saturating_mul(open).saturating_mul(flash.dies)
+    }
+
+    /// Whether the layer, just built, can fill units.
+    pub(crate) fn check_units(&self, properties: &Properties) -> Result<(), SimError> {
+        if self.units().is_some() && properties.open_blocks == 0 {
+            return Err(SimError::Config(format!(
+                "flash.program_unit, flash.program_passes: ftl.kind = {} does not fill blocks page after page for whoever writes; expected ftl.kind=page with ftl.placement=stripe, or 1",
+                self.ftl_row.name
+            )));
+        }
+        Ok(())
     }
 
     /// Why something is not possible that is only `done` where a step of a die is known as a whole, if it is not.
@@ -83,7 +168,7 @@ impl Config {
         match self.times_commands() {
             false => Ok(()),
             true => Err(SimError::Config(format!(
-                "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.dispatch: {done} only where commands are not timed one by one; expected their defaults"
+                "{ONE_BY_ONE}: {done} only where commands are not timed one by one; expected their defaults"
             ))),
         }
     }
@@ -102,12 +187,35 @@ impl Config {
                 ));
             }
         }
-        let types = |text| factors(text).map_or(1, |factors| factors.len());
-        let (reads, programs) = (types(&flash.read_factors), types(&flash.program_factors));
+        for (key, text, of) in [
+            ("read", &flash.read_times_us, &flash.read_factors),
+            ("program", &flash.program_times_us, &flash.program_factors),
+        ] {
+            if !text.is_empty() && times(text).is_none() {
+                return refuse(format!(
+                    "flash.{key}_times_us = {text:?}: expected one to {MOST_TYPES} numbers of microseconds with / between them, as 56.5/77.5/106"
+                ));
+            }
+            if !text.is_empty() && of != "1" {
+                return refuse(format!(
+                    "flash.{key}_times_us = {text}: flash.{key}_factors = {of} says it too; expected one of them"
+                ));
+            }
+        }
+        let reads = by_type(1, &flash.read_factors, &flash.read_times_us).len();
+        let programs = by_type(1, &flash.program_factors, &flash.program_times_us).len();
         if reads > 1 && programs > 1 && reads != programs {
             return refuse(format!(
-                "flash.program_factors = {}: {programs} types of page, and flash.read_factors = {} has {reads}; expected as many, or one",
-                flash.program_factors, flash.read_factors
+                "flash.program_factors, flash.program_times_us: {programs} types of page, and flash.read_factors, flash.read_times_us have {reads}; expected as many, or one"
+            ));
+        }
+        let block = self.geometry();
+        if let Some(units) = self.units()
+            && (block.summary_page || !block.pages_per_block.is_multiple_of(units.pages))
+        {
+            return refuse(format!(
+                "flash.program_unit = {}: expected a number that divides flash.pages_per_block = {}, and flash.summary_page=false",
+                units.pages, block.pages_per_block
             ));
         }
         if let CountOrAuto::Count(channels) = flash.channels
@@ -120,8 +228,20 @@ impl Config {
         }
         if flash.parallel_units > 1 && self.times_commands() {
             return refuse(format!(
-                "flash.parallel_units = {}: its commands are not timed one by one; expected 1, or the defaults of flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors and flash.dispatch",
+                "flash.parallel_units = {}: its commands are not timed one by one; expected 1, or the defaults of {ONE_BY_ONE}",
                 flash.parallel_units
+            ));
+        }
+        if flash.parallel_units > 1 && flash.order != ServiceOrder::Arrival {
+            return refuse(format!(
+                "flash.order = {}: batches of flash.parallel_units = {} are served as they came; expected arrival, or 1",
+                flash.order, flash.parallel_units
+            ));
+        }
+        if flash.suspend != Suspend::Never && flash.order == ServiceOrder::Arrival {
+            return refuse(format!(
+                "flash.suspend = {}: only reads that go ahead interrupt, and flash.order = arrival lets none; expected reads_first or garbage_last",
+                flash.suspend
             ));
         }
         self.check_dispatch()
@@ -141,8 +261,13 @@ mod tests {
     fn the_times_of_femus_profile_are_femus() {
         let mut settings = Settings::new();
         settings.load_profile("femu-tlc").unwrap();
-        let media = settings.resolve().unwrap().media().unwrap();
-        let ns = |times: &[u64]| times.iter().map(|ticks| ticks / 10).collect::<Vec<_>>();
+        let media = settings.resolve().unwrap().media().unwrap().media;
+        let ns = |times: &[u64]| {
+            times[..3]
+                .iter()
+                .map(|ticks| ticks / 10)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(ns(&media.cells.read), [56_500, 77_500, 106_000]);
         assert_eq!(ns(&media.cells.program), [820_500, 2_225_000, 5_734_000]);
         assert_eq!((media.channels, media.dies_per_channel), (8, 8));
@@ -156,6 +281,9 @@ mod tests {
             ("flash.program_factors=0", "one to 4 numbers"),
             ("flash.program_factors=1/2/3/4/5", "one to 4 numbers"),
             ("flash.program_factors=nan", "one to 4 numbers"),
+            ("flash.read_times_us=1/x", "numbers of microseconds"),
+            ("flash.program_unit=3", "divides flash.pages_per_block = 64"),
+            ("flash.suspend=keeps_end", "flash.order = arrival lets none"),
         ] {
             let mut settings = Settings::new();
             settings.set_pair(pair).unwrap();

@@ -4,7 +4,7 @@
 
 use destage_base::parameter::{CountOrAuto, Kind, Parameter};
 use destage_base::{choices, parameters};
-use destage_device::Ordering;
+use destage_device::{Ordering, ServiceOrder};
 
 use crate::engine::{Replay, Window};
 use crate::events::Clock;
@@ -52,6 +52,18 @@ choices! {
         InOrder = "in_order",
         /// All of one offset.
         AnyOrder = "any_order",
+    }
+}
+
+choices! {
+    /// Whether reads interrupt programs and erases.
+    pub enum Suspend {
+        /// They wait.
+        Never = "never",
+        /// They do, and what they interrupt is done when it would have been: only its die is in use for longer.
+        KeepsEnd = "keeps_end",
+        /// They do, and what they interrupt is done so much later.
+        MovesEnd = "moves_end",
     }
 }
 
@@ -134,6 +146,18 @@ parameters! {
         read_factors: String = "1", "", "one type of page";
         /// Factors on the time of a program by type of page.
         program_factors: String = "1", "", "one type; FEMU: 600, 1000 and 1400 permille for cells of three bits";
+        /// Times of a read by type of page in microseconds, with / between them, instead of flash.read_us and flash.read_factors.
+        read_times_us: String = "", "us", "none";
+        /// Times of a program by type of page, instead of flash.program_us and flash.program_factors.
+        program_times_us: String = "", "us", "none";
+        /// Pages of a block, one after the other, that are programmed together when the last of them is there; the others wait for it, and so does who waits for them. A program then takes its time once for all of them.
+        program_unit: u32 = "1" in COUNT, "pages", "1: each by itself; a word line of TLC has 3";
+        /// Passes in which a unit is programmed: 2, a first one when it is full, and the one of flash.program_us when the next unit of its block has had its first.
+        program_passes: u32 = "1" in Kind::Integer { min: 1, max: 2 }, "", "1; 2: QLC flash that is programmed coarsely and then finely";
+        /// First of two passes.
+        first_pass_us: f64 = "0" in MICROSECONDS, "us", "none";
+        /// How long a unit with pages that a flush, force unit access or a write past the buffer waits for stays open while its die has nothing to do; then fillers complete it. 0: at once.
+        unit_wait_us: f64 = "0" in MICROSECONDS, "us", OURS;
         /// Erase of a block.
         erase_us: f64 = "1500" in MICROSECONDS, "us", DISKSIM;
         /// Energy of reading a page from the cells. Energies matter only for what a capacitor pays for.
@@ -158,10 +182,18 @@ parameters! {
         command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer: 1000 in its examples, off by default";
         /// Status of a read or an erase on its channel.
         status_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer, off by default";
-        /// Commands wait at their dies until channel and die are free: off, a die does one page operation at a time; arrival, what came first is next; reads_first, reads go ahead. docs/SPEC.md, Commands dispatched.
-        dispatch: Dispatch = "off", "", "reads_first: MQSim (FAST 2018)";
+        /// What a die does first: garbage collection that is due and then what came first; host reads and then that; or host reads, the rest as it came while there is room, and garbage collection last. docs/SPEC.md, Order of service.
+        order: ServiceOrder = "arrival", "", "arrival: DiskSim 4.0 SSD extension; garbage_last: MQSim, whose order is mapping, urgent collection, reads, writes, collection";
         /// Host reads that may go ahead of something else that waits at their die: after so many it is its turn.
         reads_ahead: u32 = "16" in COUNT, "reads", OURS;
+        /// Reads that go ahead interrupt a program or an erase of their die: never; keeps_end: it is done when it would have been, and its die in use for longer; moves_end: it is done so much later.
+        suspend: Suspend = "never", "", "keeps_end: FEMU's media layer";
+        /// Time to interrupt a program or an erase.
+        suspend_us: f64 = "5" in MICROSECONDS, "us", "FEMU's media layer, its examples";
+        /// How often one program or erase is interrupted; reads that come meanwhile join.
+        suspend_limit: u32 = "8" in COUNT, "", OURS;
+        /// Commands wait at their dies until channel and die are free: off, a die does one page operation at a time; arrival, what came first is next; reads_first, reads go ahead. docs/SPEC.md, Commands dispatched.
+        dispatch: Dispatch = "off", "", "reads_first: MQSim (FAST 2018)";
         /// Pages that wait at a die go as one command if they are of several planes and have one offset in their blocks: off; in_order, where no page is programmed before an earlier one of its block; any_order, wherever it can be. Needs flash.dispatch.
         multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)";
         /// Command and address of a program, with flash.dispatch; flash.command_ns is then that of reads and erases.

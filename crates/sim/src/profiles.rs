@@ -29,6 +29,10 @@ pub const PROFILES: &[Profile] = &[
     profile!("qlc"),
     profile!("femu-tlc"),
     profile!("mqsim-match"),
+    profile!("client-tlc"),
+    profile!("enterprise-tlc"),
+    profile!("qlc-pslc"),
+    profile!("sd-card"),
 ];
 
 /// The profile called `name`.

@@ -16,7 +16,12 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        match self.dies.push(operation, driver) {
+        let idle = self.dies.push(operation, driver);
+        if self.dies.has_units() {
+            let die = self.dies.ftl().die_of(operation.page());
+            self.want_if_awaited(operation, die);
+        }
+        match idle {
             Some(die) => self.activate(die, now, driver),
             None => Ok(()),
         }

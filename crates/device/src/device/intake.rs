@@ -69,6 +69,10 @@ impl Device {
         if request.fua || !self.config.volatile_cache {
             self.force(token, span, now, driver)?;
         }
+        if !self.place_waiters.is_empty() {
+            // A page that needs one certain slot is not helped by the slots that units have besides.
+            self.want_all(now, driver)?;
+        }
         Ok(())
     }
 
@@ -201,7 +205,7 @@ impl Device {
                 self.emit(Some(token), None, now, driver)?;
             }
         }
-        Ok(())
+        self.want_all(now, driver)
     }
 
     /// Destages everything dirty for a flush, which waits for that and for what is on its way.
@@ -213,7 +217,7 @@ impl Device {
         while self.buffer.flush_next(DestageCause::Flush, now, &self.dies) {
             self.emit(Some(token), None, now, driver)?;
         }
-        Ok(())
+        self.want_all(now, driver)
     }
 
     /// Lets request `token` wait for all that has been emitted.

@@ -4,6 +4,7 @@ mod completion;
 mod emission;
 mod idle_work;
 mod intake;
+mod unit;
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -15,7 +16,7 @@ use destage_buffer::destage::DestageCause;
 use destage_flash::Ftl;
 use destage_flash::ftl::{NoSpace, Shortage};
 
-use crate::dies::Dies;
+use crate::dies::{Dies, ServiceOrder, UNIT_ALARM, Units};
 use crate::driver::Driver;
 use crate::idle::Idle;
 use crate::operation::PageOperation;
@@ -59,6 +60,13 @@ pub struct DeviceConfig {
     pub detailed: bool,
     /// Parallel units of a die are used: the driver serves batches.
     pub batches: bool,
+    /// What a die does first. Another order than that of arrival is not for batches.
+    pub service: ServiceOrder,
+    /// So many host reads go ahead of something else that waits; at least 1.
+    pub reads_ahead: u32,
+    /// Pages that are programmed together, for drivers that take time and layers with
+    /// [`open_blocks`](destage_flash::ftl::Properties::open_blocks).
+    pub units: Option<Units>,
 }
 
 impl DeviceConfig {
@@ -74,6 +82,9 @@ impl DeviceConfig {
             strict_trim: false,
             detailed: false,
             batches: true,
+            service: ServiceOrder::Arrival,
+            reads_ahead: 1,
+            units: None,
         }
     }
 }
@@ -104,6 +115,8 @@ pub struct Device {
     clean_since: Ticks,
     /// Kept for its memory only.
     ended: Vec<PageOperation>,
+    /// Everything is wanted on flash: there is no more to come.
+    is_drained: bool,
 }
 
 impl Device {
@@ -138,6 +151,7 @@ impl Device {
             at_risk_max: 0,
             clean_since: 0,
             ended: Vec::new(),
+            is_drained: false,
         }
     }
 
@@ -285,6 +299,9 @@ impl Device {
     /// [`NoSpace`] if what comes next finds no room.
     #[inline]
     pub fn complete<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+        if self.dies.has_units() {
+            return self.complete_in_units(die, now, driver);
+        }
         if let Some(operation) = self.dies.finish(die) {
             self.page_done(operation, now, driver)?;
             if self.dies.places_writes() {
@@ -292,6 +309,34 @@ impl Device {
             }
         }
         self.activate(die, now, driver)
+    }
+
+    /// The step of `die` is between two commands of the driver's: reads that go ahead begin.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if a read has to write, and finds no room.
+    pub fn let_reads_pass<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+        self.dies.let_reads_pass(die, driver)?;
+        match self.dies.places_writes() {
+            true => self.activate_stirred(now, driver),
+            false => Ok(()),
+        }
+    }
+
+    /// The read in the midst of a step that is called `number` has ended.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if what comes next finds no room.
+    pub fn complete_between<D: Driver>(
+        &mut self,
+        number: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        match self.dies.finish_between(number) {
+            Some(operation) => self.page_done(operation, now, driver),
+            None => Ok(()),
+        }
     }
 
     /// The operation at `position` of the batch in service at `die` has ended.
@@ -319,6 +364,9 @@ impl Device {
     /// # Errors
     /// [`NoSpace`] if what is written back finds no room.
     pub fn wake<D: Driver>(&mut self, alarm: u32, now: Ticks, driver: &mut D) -> Outcome {
+        if alarm & UNIT_ALARM != 0 {
+            return self.time_of_unit_is_up(alarm & !UNIT_ALARM, now, driver);
+        }
         let time = self.idle.as_mut().and_then(|idle| idle.take_alarm(alarm));
         match time {
             Some(time) => self.use_idle_time(time, now, driver),
@@ -334,6 +382,7 @@ impl Device {
         while self.buffer.flush_next(DestageCause::Drain, now, &self.dies) {
             self.emit(None, None, now, driver)?;
         }
-        Ok(())
+        self.is_drained = true;
+        self.want_all(now, driver)
     }
 }

@@ -143,6 +143,7 @@ impl<'a> Stack<'a> {
     fn ftl(&self, values: &Values, filled: bool) -> Box<dyn Ftl> {
         let row = ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
         let built = (row.build)(&FtlConfig {
+            bits_per_cell: 2,
             geometry: self.geometry,
             erase_dates: TIMING,
             copy_back: self.copy_back,

@@ -36,6 +36,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Block mapping: each page at its own offset of one block; a page written again moves the rest of its block.",
     source: "As summed up in BPLRU (FAST 2008).",
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

@@ -50,6 +50,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Block mapping with log blocks shared by all logical blocks, and one for sequential writes.",
     source: SOURCE,
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

@@ -16,7 +16,7 @@ use super::page::PageFtl;
 use super::page::parameters::{Greedy, PageConfig};
 use super::{Ftl, FtlRow, NoSpace, PageWrite, Properties};
 use crate::mount::{MountError, Place, Scan};
-use crate::nand::Wear;
+use crate::nand::{Ppn, Wear};
 use crate::operation::Operations;
 
 const SOURCE: &str = "Hu et al., MSST 2010; times of phase-change memory";
@@ -40,6 +40,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Page mapping with the map in a fast memory of its own, used while the flash works; greedy garbage collection.",
     source: "Hu et al., MSST 2010.",
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let own = Parameters::from_values(config.values);
@@ -105,6 +106,10 @@ impl Ftl for Hat {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         self.data.collect_garbage(die, now, operations)
+    }
+
+    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
+        self.data.fill_unit(die, at, unit_pages, operations);
     }
 
     fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {

@@ -40,6 +40,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Block mapping with pages in any slot of their block: written one behind the other, compacted when it is full.",
     source: "As summed up in BPLRU (FAST 2008).",
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

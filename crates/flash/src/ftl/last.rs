@@ -46,6 +46,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Block mapping with log blocks by locality: for long writes, for pages rewritten soon, and for others.",
     source: SOURCE,
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

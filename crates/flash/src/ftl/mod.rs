@@ -10,7 +10,7 @@ use destage_base::{Lpn, Ticks};
 use crate::batch::Batch;
 use crate::geometry::Geometry;
 use crate::mount::{MountError, Place, Scan};
-use crate::nand::Wear;
+use crate::nand::{Ppn, Wear};
 use crate::operation::{Cause, Operations};
 use crate::timing::Timing;
 
@@ -26,6 +26,7 @@ mod last;
 mod no_space;
 mod none;
 mod page;
+mod pslc;
 mod replacement;
 mod sast;
 mod superblock;
@@ -49,6 +50,11 @@ pub struct Properties {
     /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
     /// their own. Default: none.
     pub long_write_pages: Option<u32>,
+    /// Blocks of a die that take pages of the host at the same time, each page by page from its first; 0 if blocks are not
+    /// filled like that, and [`Ftl::fill_unit`] does nothing. Default: 0.
+    pub open_blocks: u32,
+    /// [`Ftl::work_idle`] does something. Default: false.
+    pub works_when_idle: bool,
     /// Ticks the map takes for a read, and for a write or trim, beside the flash: the operation takes at least
     /// as long. Default: 0.
     pub map_time: [Ticks; 2],
@@ -63,6 +69,8 @@ impl Default for Properties {
             places_writes: false,
             updates_in_place: false,
             long_write_pages: None,
+            open_blocks: 0,
+            works_when_idle: false,
             map_time: [0; 2],
         }
     }
@@ -170,6 +178,27 @@ pub trait Ftl: Send + Copied + Archived {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace>;
 
+    /// Whether garbage that is due at `die` has to be collected before anything more is written there. Default: always.
+    fn collects_before_writes(&self, die: u32) -> bool {
+        let _ = die;
+        true
+    }
+
+    /// Does a step of what can wait, on `die`, at which nothing waits; whether there was one. Default: none.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if there is no room for it.
+    fn work_idle(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+        let _ = (die, operations);
+        Ok(false)
+    }
+
+    /// Programs fillers behind `at` of `die`, a page of an open block, up to the end of the unit of `unit_pages` pages that
+    /// is open there; a whole unit if none is. Default: nothing.
+    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
+        let _ = (die, at, unit_pages, operations);
+    }
+
     /// Takes over what `scan` has found on flash, as a layer that was just built without contents, and adds to `places` the
     /// copy it takes of each page. Default: cannot.
     ///
@@ -252,6 +281,8 @@ pub struct FtlConfig<'a> {
     pub copy_back: bool,
     /// Groups of planes of a die that work side by side.
     pub parallel_units: u32,
+    /// Bits that a cell holds.
+    pub bits_per_cell: u32,
     /// Erases a block survives.
     pub endurance: u32,
     /// A block erased that often is not used any more; otherwise it is, and nothing happens.
@@ -279,6 +310,8 @@ pub struct FtlRow {
     pub source: &'static str,
     /// There is flash behind it.
     pub has_flash: bool,
+    /// Cells of a block hold all their bits or one, as the layer says; an operation takes the time of its cells.
+    pub has_cell_modes: bool,
     /// Its own parameters, without the `ftl.` in front.
     pub parameters: &'static [Parameter],
     /// Makes it.
@@ -299,6 +332,7 @@ pub const FTLS: &[FtlRow] = &[
     superblock::ROW,
     dftl::ROW,
     hat::ROW,
+    pslc::ROW,
 ];
 
 /// The translation layer called `name`.

@@ -15,6 +15,7 @@ pub const ROW: FtlRow = FtlRow {
     about: "No flash: destages are counted and complete at once, as in a cache simulator.",
     source: "Ours, for buffer-only studies.",
     has_flash: false,
+    has_cell_modes: false,
     parameters: &[],
     build: |config| {
         Ok(alloc::boxed::Box::new(NoFlash {

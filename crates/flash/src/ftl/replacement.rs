@@ -45,6 +45,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Block mapping with chains of replacement blocks, pages at their own offsets; chains are folded into one block.",
     source: "As summed up in BPLRU (FAST 2008).",
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

@@ -54,6 +54,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Block mapping with log blocks shared by the logical blocks of a group.",
     source: SOURCE,
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

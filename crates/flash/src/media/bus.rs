@@ -59,4 +59,9 @@ impl Channel {
         }
         end
     }
+
+    /// What was booked from `begin` to `end` does not take place.
+    pub fn cancel(&mut self, begin: Ticks, end: Ticks) {
+        self.booked.retain(|booked| *booked != (begin, end));
+    }
 }

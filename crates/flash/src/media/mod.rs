@@ -56,6 +56,18 @@ pub struct PlaneGaps {
     pub erase: Ticks,
 }
 
+/// How a program or an erase is interrupted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Suspend {
+    /// Ticks it takes.
+    pub cost: Ticks,
+    /// One program or erase is interrupted so often; further reads wait for its end.
+    pub limit: u32,
+    /// [`Media::change_done`] moves by what the interruptions take; else the answer given at the issue stands, and only
+    /// the array is in use for longer.
+    pub moves_end: bool,
+}
+
 /// What the media are, and what they can do.
 #[derive(Clone, Debug)]
 pub struct MediaConfig {
@@ -71,8 +83,8 @@ pub struct MediaConfig {
     pub cells: Cells,
     /// Phases on the channel; without them data take no time.
     pub bus: Option<BusTimes>,
-    /// A read of one plane interrupts a program or an erase, which takes so long.
-    pub suspend: Option<Ticks>,
+    /// A read of one plane interrupts a program or an erase.
+    pub suspend: Option<Suspend>,
     /// Pauses of commands on several planes.
     pub gaps: PlaneGaps,
     /// A die may read the next page so long after the start of a read, while the page that was read leaves the
@@ -137,6 +149,12 @@ struct Array {
     change_ends: Ticks,
     /// End of the last read.
     read_ends: Ticks,
+    /// When the last program or erase is done.
+    change_done: Ticks,
+    /// The status of the last erase, where it was booked.
+    status: (Ticks, Ticks),
+    /// How often the last program or erase was interrupted.
+    interruptions: u32,
 }
 
 /// The timelines. See the [module](self).
@@ -171,6 +189,19 @@ impl Media {
         self.channels[self.channel_of(die)].held_until()
     }
 
+    /// When the last program or erase of one plane is done, after the interruptions so far.
+    #[must_use]
+    pub fn change_done(&self, die: u32, plane: u32) -> Ticks {
+        self.watched(die, plane).change_done
+    }
+
+    /// Whether a read issued at `now` would interrupt a program or an erase, as far as the channel lets it.
+    #[must_use]
+    pub fn takes_read(&self, now: Ticks, die: u32, plane: u32) -> bool {
+        let ready = now + self.config.bus.map_or(0, |bus| bus.command);
+        self.interruption(die, plane, ready).is_some()
+    }
+
     /// Carries out `command`, issued at `now`.
     pub fn operate(&mut self, now: Ticks, command: &Command<'_>) -> Answer {
         match command.targets {
@@ -180,6 +211,13 @@ impl Media {
             },
             _ => self.on_planes(now, command),
         }
+    }
+
+    /// Data of a page for which a later command programs the cells come to `die`, from `now` on; when they are there.
+    pub fn load(&mut self, now: Ticks, die: u32, data: Ticks) -> Ticks {
+        let command = self.config.bus.map_or(0, |bus| bus.command);
+        let ready = self.hold(die, now, now, command);
+        self.hold(die, now, ready, data)
     }
 
     /// Carries out `copy`, issued at `now`. It has no phase on the channel, and interrupts nothing.
@@ -210,14 +248,10 @@ impl Media {
             .read(command.page_type, target.erases, command.age_s);
         let (bus, data) = self.on_bus(command);
         let ready = self.hold(die, now, now, bus.command);
-        let busy = self.busy_until(die, plane);
-        let interrupts = self
-            .config
-            .suspend
-            .filter(|_| ready < busy && ready < self.watched(die, plane).change_ends);
+        let interrupts = self.interruption(die, plane, ready);
         let start = match interrupts {
-            Some(cost) => self.interrupt(die, plane, ready, time, cost),
-            None => ready.max(busy),
+            Some(suspend) => self.interrupt(die, plane, (now, ready), time, suspend),
+            None => ready.max(self.busy_until(die, plane)),
         };
         let end = start + time;
         if interrupts.is_none() {
@@ -264,6 +298,9 @@ impl Media {
             Kind::Program => end,
             Kind::Read | Kind::Erase => self.book(die, now, end, bus.status),
         };
+        let array = self.watched_mut(die, plane);
+        array.change_done = done;
+        array.status = (end.max(done.saturating_sub(bus.status)), done);
         Answer {
             done,
             array_free: self.busy_until(die, plane),
@@ -318,14 +355,33 @@ impl Media {
         }
     }
 
-    /// Puts a read of `time`, ready at `ready`, before the end of the program or erase of this place; its start.
-    fn interrupt(&mut self, die: u32, plane: u32, ready: Ticks, time: Ticks, cost: Ticks) -> Ticks {
+    /// How a read that is ready at `ready` interrupts what this place does, if it does.
+    fn interruption(&self, die: u32, plane: u32, ready: Ticks) -> Option<Suspend> {
+        let watched = self.watched(die, plane);
+        self.config.suspend.filter(|suspend| {
+            ready < self.busy_until(die, plane)
+                && ready < watched.change_ends
+                && (watched.read_ends > ready || watched.interruptions < suspend.limit)
+        })
+    }
+
+    /// Puts a read of `time`, issued and ready at `(issued, ready)`, before the end of the program or erase of this
+    /// place; its start.
+    fn interrupt(
+        &mut self,
+        die: u32,
+        plane: u32,
+        (issued, ready): (Ticks, Ticks),
+        time: Ticks,
+        suspend: Suspend,
+    ) -> Ticks {
         let watched = self.watched_mut(die, plane);
         let (start, shift) = if watched.read_ends > ready {
             // It joins the reads of a suspension under way.
             (watched.read_ends, time)
         } else {
-            (ready + cost, time + cost)
+            watched.interruptions += 1;
+            (ready + suspend.cost, time + suspend.cost)
         };
         watched.change_ends += shift;
         watched.read_ends = start + time;
@@ -334,7 +390,25 @@ impl Media {
                 array.busy_until += shift;
             }
         }
+        if suspend.moves_end {
+            self.move_end(die, plane, issued);
+        }
         start
+    }
+
+    /// The last program or erase of this place ends later: so does its status.
+    fn move_end(&mut self, die: u32, plane: u32, issued: Ticks) {
+        let Array {
+            change_ends,
+            status: (begin, end),
+            ..
+        } = *self.watched(die, plane);
+        let channel = self.channel_of(die);
+        self.channels[channel].cancel(begin, end);
+        let done = self.book(die, issued, change_ends, end - begin);
+        let array = self.watched_mut(die, plane);
+        array.change_done = done;
+        array.status = (done - (end - begin), done);
     }
 
     /// The phases of `command` on the channel; of length 0 if it is not modelled.
@@ -406,10 +480,11 @@ impl Media {
 
     fn note_end(&mut self, die: u32, plane: u32, kind: Kind, end: Ticks) {
         let array = self.watched_mut(die, plane);
-        let last = match kind {
-            Kind::Read => &mut array.read_ends,
-            Kind::Program | Kind::Erase => &mut array.change_ends,
-        };
-        *last = end.max(*last);
+        if kind == Kind::Read {
+            array.read_ends = end.max(array.read_ends);
+        } else {
+            array.change_ends = end.max(array.change_ends);
+            array.interruptions = 0;
+        }
     }
 }

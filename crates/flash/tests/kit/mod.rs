@@ -140,6 +140,7 @@ impl Setup {
     /// The layer, or why it cannot be built.
     pub fn build(&self) -> Built {
         (self.row().build)(&FtlConfig {
+            bits_per_cell: 2,
             geometry: self.geometry,
             erase_dates: TIMING,
             copy_back: self.copy_back,

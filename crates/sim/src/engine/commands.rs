@@ -2,9 +2,10 @@
 //!
 //! Only where dies share channels or pages have types: else the time of a step is a sum that is known when it begins.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use destage_base::Ticks;
+use destage_device::Units;
 use destage_flash::media::{Command, Media, MediaConfig, Target};
 use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
 
@@ -19,16 +20,32 @@ struct Step {
     /// It does not end before: the map is busy until then.
     not_before: Ticks,
     collects: bool,
+    /// What was issued last, and when it is done as far as is known.
+    latest: Option<Phase>,
+    done: Ticks,
 }
 
 #[derive(Clone, Copy)]
 struct Phase {
     kind: Kind,
-    transfer: Transfer,
+    /// Time of its data on the channel; none if it is half of a copy inside its die.
+    data: Option<Ticks>,
     plane: u32,
     page_type: u32,
+    /// The data of a program that is for another command to do.
+    loads: bool,
     /// It moves or erases what was there.
     moves: bool,
+}
+
+/// Media whose commands are timed one by one.
+pub struct OneByOne {
+    /// Channels, dies and times. Behind the times of the types of page stand that of a first pass and that of cells of one bit.
+    pub media: MediaConfig,
+    /// Types of page.
+    pub page_types: u32,
+    /// Pages that are programmed together, if any are.
+    pub units: Option<Units>,
 }
 
 /// A command that was issued.
@@ -46,23 +63,87 @@ pub(super) struct Commands {
     dies_per_channel: u32,
     timing: Timing,
     page_types: u32,
+    units: Option<Units>,
     page_bits: u32,
     blocks_per_plane: u32,
     steps: Vec<Step>,
+    /// What is left of reads in the midst of steps, by their number, where more than one command is needed.
+    reads: BTreeMap<u32, VecDeque<Phase>>,
 }
 
 impl Commands {
-    /// Idle `media` under a device of `geometry`.
-    pub fn new(media: MediaConfig, geometry: &Geometry, timing: Timing) -> Self {
+    /// Idle media under a device of `geometry`.
+    pub fn new(flash: OneByOne, geometry: &Geometry, timing: Timing) -> Self {
         Self {
-            channels: media.channels,
-            dies_per_channel: media.dies_per_channel,
-            page_types: media.cells.read.len().max(media.cells.program.len()) as u32,
-            media: Media::new(media),
+            channels: flash.media.channels,
+            dies_per_channel: flash.media.dies_per_channel,
+            page_types: flash.page_types,
+            units: flash.units,
+            media: Media::new(flash.media),
             timing,
             page_bits: geometry.page_bits(),
             blocks_per_plane: geometry.blocks_per_plane,
             steps: vec![Step::default(); geometry.dies as usize],
+            reads: BTreeMap::new(),
+        }
+    }
+
+    /// Adds the commands of `operations` to `phases`.
+    fn plan(&self, operations: &Operations, collects: bool, phases: &mut VecDeque<Phase>) {
+        for operation in operations.all() {
+            let page = operation.at.0 & ((1 << self.page_bits) - 1);
+            let phase = Phase {
+                kind: operation.kind,
+                data: match operation.transfer {
+                    Transfer::None => (operation.kind == Kind::Erase).then_some(0),
+                    Transfer::Page => Some(self.timing.page_transfer),
+                    Transfer::Sector => Some(self.timing.sector_transfer),
+                    Transfer::TwoPages => Some(2 * self.timing.page_transfer),
+                },
+                plane: (operation.at.0 >> self.page_bits) / self.blocks_per_plane,
+                page_type: match operation.one_bit {
+                    true => self.page_types + 1,
+                    false => page_type(page, self.page_types),
+                },
+                loads: false,
+                moves: collects || moves(operation),
+            };
+            match self.units {
+                Some(units) if operation.kind == Kind::Program && !operation.one_bit => {
+                    self.plan_in_unit(units, page, phase, phases);
+                }
+                _ => phases.push_back(phase),
+            }
+        }
+    }
+
+    /// Adds what the program of `page` does where it is programmed with the others of its unit.
+    fn plan_in_unit(&self, units: Units, page: u32, phase: Phase, phases: &mut VecDeque<Phase>) {
+        let behind = page + 1;
+        if !behind.is_multiple_of(units.pages) {
+            phases.push_back(Phase {
+                loads: true,
+                ..phase
+            });
+            return;
+        }
+        if units.passes == 1 {
+            phases.push_back(phase);
+            return;
+        }
+        phases.push_back(Phase {
+            page_type: self.page_types,
+            ..phase
+        });
+        // The unit before, and the last of a block at once, have their second pass, for which the data come again.
+        let before = behind.checked_sub(units.pages).filter(|end| *end > 0);
+        let last = (behind == units.block_pages).then_some(behind);
+        for end in before.into_iter().chain(last) {
+            phases.push_back(Phase {
+                page_type: page_type(end - 1, self.page_types),
+                data: Some(u64::from(units.pages) * self.timing.page_transfer),
+                ..phase
+            });
         }
     }
 
@@ -76,25 +157,31 @@ impl Commands {
         map_time: Ticks,
         collects: bool,
     ) {
+        let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
+        self.plan(operations, collects, &mut commands);
         let step = &mut self.steps[die as usize];
+        step.commands = commands;
         step.began = now;
         step.not_before = now.saturating_add(map_time);
         step.collects = collects;
-        let (page_bits, blocks_per_plane) = (self.page_bits, self.blocks_per_plane);
-        let page_types = self.page_types;
-        let commands = operations.all().iter().map(|operation| Phase {
-            kind: operation.kind,
-            transfer: operation.transfer,
-            plane: (operation.at.0 >> page_bits) / blocks_per_plane,
-            moves: collects || moves(operation),
-            page_type: page_type(operation.at.0 & ((1 << page_bits) - 1), page_types),
-        });
-        step.commands.extend(commands);
     }
 
-    /// Issues the next command of the step of `die`, or waits for the map. None if the step has ended.
+    /// Whether the step of `die` stands between two commands.
+    pub fn is_between(&self, die: u32, now: Ticks) -> bool {
+        let step = &self.steps[die as usize];
+        step.done <= now && !step.commands.is_empty()
+    }
+
+    /// Issues the next command of the step of `die`, or waits for the latest or for the map. None if the step has ended.
     pub fn issue(&mut self, die: u32, now: Ticks) -> Option<Issued> {
         let step = &mut self.steps[die as usize];
+        if step.done > now {
+            // Reads have interrupted it.
+            return Some(Issued {
+                time: step.done - now,
+                moves: step.latest.is_some_and(|latest| latest.moves),
+            });
+        }
         let Some(phase) = step.commands.pop_front() else {
             let left = step.not_before.saturating_sub(now);
             return (left > 0).then_some(Issued {
@@ -102,33 +189,83 @@ impl Commands {
                 moves: false,
             });
         };
-        let data = match phase.transfer {
-            Transfer::None => (phase.kind == Kind::Erase).then_some(0),
-            Transfer::Page => Some(self.timing.page_transfer),
-            Transfer::Sector => Some(self.timing.sector_transfer),
-            Transfer::TwoPages => Some(2 * self.timing.page_transfer),
+        let done = self.operate(die, phase, now);
+        let step = &mut self.steps[die as usize];
+        (step.latest, step.done) = (Some(phase), done);
+        Some(Issued {
+            time: done - now,
+            moves: phase.moves,
+        })
+    }
+
+    /// Whether a read may interrupt what `die` does.
+    pub fn takes_read(&self, die: u32, now: Ticks) -> bool {
+        let step = &self.steps[die as usize];
+        let changes = |phase: &Phase| phase.kind != Kind::Read && !phase.loads;
+        step.latest.filter(changes).is_some_and(|phase| {
+            step.done > now && self.media.takes_read(now, self.place(die), phase.plane)
+        })
+    }
+
+    /// Read `number` begins at `die`, in the midst of its step; how long its first command takes.
+    pub fn begin_read(
+        &mut self,
+        die: u32,
+        number: u32,
+        operations: &Operations,
+        now: Ticks,
+    ) -> Ticks {
+        let mut phases = VecDeque::new();
+        self.plan(operations, false, &mut phases);
+        self.reads.insert(number, phases);
+        self.go_on_reading(die, number, now).unwrap_or(0)
+    }
+
+    /// How long the next command of read `number` at `die` takes. None if it has ended.
+    pub fn go_on_reading(&mut self, die: u32, number: u32, now: Ticks) -> Option<Ticks> {
+        let Some(phase) = self.reads.get_mut(&number).and_then(VecDeque::pop_front) else {
+            self.reads.remove(&number);
+            return None;
         };
+        let time = self.operate(die, phase, now) - now;
+        let place = self.place(die);
+        let step = &mut self.steps[die as usize];
+        if let Some(latest) = step
+            .latest
+            .filter(|latest| latest.kind != Kind::Read && !latest.loads)
+            && step.done > now
+        {
+            step.done = self.media.change_done(place, latest.plane);
+        }
+        Some(time)
+    }
+
+    /// The die among those of the media: neighbours in the stripe of dies are on different channels.
+    fn place(&self, die: u32) -> u32 {
+        let (way, channel) = (die / self.channels, die % self.channels);
+        channel * self.dies_per_channel + way
+    }
+
+    /// Issues `phase`; when it is done.
+    fn operate(&mut self, die: u32, phase: Phase, now: Ticks) -> Ticks {
+        let place = self.place(die);
+        if phase.loads {
+            let data = phase.data;
+            return data.map_or(now, |data| self.media.load(now, place, data));
+        }
         let target = Target {
             plane: phase.plane,
             erases: 0,
         };
-        // Neighbours in the stripe of dies are on different channels.
-        let (way, channel) = (die / self.channels, die % self.channels);
-        let answer = self.media.operate(
-            now,
-            &Command {
-                kind: phase.kind,
-                die: channel * self.dies_per_channel + way,
-                targets: &[target],
-                page_type: phase.page_type,
-                age_s: 0,
-                data,
-            },
-        );
-        Some(Issued {
-            time: answer.done - now,
-            moves: phase.moves,
-        })
+        let command = Command {
+            kind: phase.kind,
+            die: place,
+            targets: &[target],
+            page_type: phase.page_type,
+            age_s: 0,
+            data: phase.data,
+        };
+        self.media.operate(now, &command).done
     }
 
     /// How long the step of `die`, which ends `now`, collected garbage.

@@ -39,6 +39,8 @@ pub(super) enum Event {
     Phase { phase: Phase, die: u32 },
     /// The step of this die, whose commands waited in queues, has ended.
     StepDone(u32),
+    /// A command of a read in the midst of the step of this die has ended.
+    ReadDone { die: u32, number: u32 },
     /// The operation at this position of the batch in service at this die has ended.
     BatchedDone { position: u16, die: u32 },
     /// The device asked to be woken now.

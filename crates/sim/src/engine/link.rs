@@ -112,10 +112,29 @@ impl<B, W: Witness> Link<'_, B, W> {
         });
     }
 
-    /// The command in service at `die` has ended: whether the step goes on with another.
+    /// Whether commands are timed one by one.
     #[inline]
-    pub fn goes_on(&mut self, die: u32) -> bool {
-        self.commands.is_some() && self.issue(die)
+    pub fn times_commands(&self) -> bool {
+        self.commands.is_some()
+    }
+
+    /// Whether the step of `die` stands between two commands.
+    pub fn is_between(&self, die: u32) -> bool {
+        let now = self.events.now();
+        let commands = self.commands.as_ref();
+        commands.is_some_and(|commands| commands.is_between(die, now))
+    }
+
+    /// A command of read `number`, in the midst of the step of `die`, has ended: whether it goes on with another.
+    pub fn goes_on_reading(&mut self, die: u32, number: u32) -> bool {
+        let now = self.events.now();
+        let commands = self.commands.as_mut();
+        let time = commands.and_then(|commands| commands.go_on_reading(die, number, now));
+        if let Some(time) = time {
+            self.events
+                .after_usual(time, Event::ReadDone { die, number });
+        }
+        time.is_some()
     }
 
     /// Begins the step of `die` that `operations` are, where commands are timed one by one; whether they are.
@@ -195,8 +214,8 @@ impl<B, W: Witness> Link<'_, B, W> {
         }
     }
 
-    #[cold]
-    fn issue(&mut self, die: u32) -> bool {
+    /// The command in service at `die` has ended: whether the step goes on.
+    pub fn issue(&mut self, die: u32) -> bool {
         let now = self.events.now();
         let Some(commands) = &mut self.commands else {
             return false;
@@ -272,6 +291,35 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         self.meter
             .begin_batch(die, self.events.now(), latest, parts);
         self.mover.busy(die, latest);
+    }
+
+    fn fill(&mut self, die: u32, operations: &Operations) -> Progress {
+        self.meter.serve(operations, 0);
+        self.begin_commands(die, operations, 0, false);
+        Progress::Running
+    }
+
+    fn takes_read(&self, die: u32) -> bool {
+        let now = self.events.now();
+        let commands = self.commands.as_ref();
+        commands.is_some_and(|commands| commands.takes_read(die, now))
+    }
+
+    fn read_between(
+        &mut self,
+        die: u32,
+        number: u32,
+        operation: PageOperation,
+        operations: &Operations,
+    ) {
+        self.meter.serve(operations, 0);
+        self.witness.reads_between(die, operation, operations);
+        let now = self.events.now();
+        if let Some(commands) = &mut self.commands {
+            let time = commands.begin_read(die, number, operations, now);
+            self.events
+                .after_usual(time, Event::ReadDone { die, number });
+        }
     }
 
     #[inline]

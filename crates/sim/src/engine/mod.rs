@@ -20,12 +20,12 @@ mod witness;
 use destage_base::Ticks;
 use destage_device::Device;
 use destage_flash::ftl::NoSpace;
-use destage_flash::media::MediaConfig;
 use destage_flash::media::dispatch::DispatchConfig;
 use destage_flash::{Geometry, Timing};
 use destage_trace::{Operation, Request};
 
 use self::commands::Commands;
+pub use self::commands::OneByOne;
 pub(crate) use self::commands::page_type;
 pub use self::config::{EngineConfig, Replay, Window};
 pub use self::cut::Parts;
@@ -55,7 +55,7 @@ pub struct Flash {
     /// Times of operations.
     pub timing: Timing,
     /// The media, where commands are timed one by one; the commands of the device then name every page.
-    pub media: Option<MediaConfig>,
+    pub media: Option<OneByOne>,
     /// The media, where commands wait in queues; likewise.
     pub dispatch: Option<DispatchConfig>,
 }
@@ -296,12 +296,20 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         match event {
             Event::DieDone(die) => {
                 self.link.meter.end(now);
-                if self.link.goes_on(die) {
+                if self.link.times_commands() && self.goes_on(die, now)? {
                     return Ok(());
                 }
                 self.link.mover.end(die);
                 self.link.witness.ending(die);
                 let done = self.device.complete(die, now, &mut self.link);
+                done.map_err(|full| self.device_full(full))
+            }
+            Event::ReadDone { die, number } => {
+                if self.link.goes_on_reading(die, number) {
+                    return Ok(());
+                }
+                self.link.witness.ending(die);
+                let done = self.device.complete_between(number, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
             }
             Event::BatchedDone { position, die } => {
@@ -358,6 +366,16 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             }
         }
         Ok(())
+    }
+
+    /// The command in service at `die` has ended: whether its step goes on. Reads may go first.
+    #[inline(never)]
+    fn goes_on(&mut self, die: u32, now: Ticks) -> Result<bool, Box<SimError>> {
+        if self.link.is_between(die) {
+            let read = self.device.let_reads_pass(die, now, &mut self.link);
+            read.map_err(|full| self.device_full(full))?;
+        }
+        Ok(self.link.issue(die))
     }
 
     /// Lets `message` pass once more, or delivers it after its last pass.

@@ -93,6 +93,11 @@ pub trait Witness: Send {
     fn goes_on(&mut self, die: u32, time: Ticks, moves: bool) {
         let _ = (die, time, moves);
     }
+    /// A read begins at `die` in the midst of its step.
+    #[inline]
+    fn reads_between(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
+        let _ = (die, operation, operations);
+    }
     /// The command at `die`, or a part of it, is about to end.
     #[inline]
     fn ending(&mut self, die: u32) {

@@ -142,6 +142,8 @@ pub(super) struct Accepted {
 pub(super) struct Paths {
     pub dies: Vec<Die>,
     trails: HashMap<PageOperation, Trail>,
+    /// Reads in the midst of a step: when they began, and the garbage collection of their die up to then.
+    between: HashMap<PageOperation, (Ticks, Ticks)>,
     /// What has just ended, latest first; empty unless an operation is the cause of what happens.
     steps: Steps,
     by_slot: bool,
@@ -183,6 +185,11 @@ impl Paths {
         self.trails.insert(operation, trail);
     }
 
+    pub fn begins_between(&mut self, operation: PageOperation, die: u32, now: Ticks) {
+        let gc = self.dies[die as usize].gc(now);
+        self.between.insert(operation, (now, gc));
+    }
+
     pub fn ended(&mut self, operation: PageOperation, now: Ticks) {
         self.by_slot = false;
         self.steps.clear();
@@ -195,6 +202,11 @@ impl Paths {
             gc_began: die.gc_before,
             gc_ended: die.gc_before + die.gc_of_command.min(now - die.began),
         };
+        if !self.between.is_empty()
+            && let Some((began, gc)) = self.between.remove(&operation)
+        {
+            (step.began, step.gc_began, step.gc_ended) = (began, gc, gc);
+        }
         let trail = match self.trails.is_empty() {
             true => None,
             false => self.trails.remove(&operation),

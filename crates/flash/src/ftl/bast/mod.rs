@@ -75,6 +75,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Block mapping with log blocks, each bound to one logical block; switch, partial and full merges.",
     source: SOURCE,
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

@@ -18,7 +18,7 @@ use super::page::PageFtl;
 use super::page::parameters::{AllocationPool, Greedy, PageConfig};
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
 use crate::mount::{MountError, Place, Scan};
-use crate::nand::Wear;
+use crate::nand::{Ppn, Wear};
 use crate::operation::Operations;
 
 const SOURCE: &str = "Gupta et al., ASPLOS 2009.";
@@ -53,6 +53,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Page mapping with the map in flash and the mappings in use in RAM; greedy garbage collection.",
     source: SOURCE,
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Dftl::new(config)?)),
 };
@@ -331,6 +332,10 @@ impl Ftl for Dftl {
             });
         }
         self.collect_once(die, now, operations)
+    }
+
+    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
+        self.data.fill_unit(die, at, unit_pages, operations);
     }
 
     /// Pages of the map are written anew as their mappings change; those on flash are not needed.

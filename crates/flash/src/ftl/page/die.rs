@@ -7,6 +7,7 @@ use destage_base::lazy::{Initial, LazyTable};
 use destage_base::{Random, Ticks};
 
 mod build;
+mod cache;
 mod choice;
 mod mount;
 mod room;

@@ -38,7 +38,7 @@ use self::stripe::Stripe;
 use super::{Batched, BuildError, Ftl, NoSpace, PageWrite, Properties};
 use crate::batch::{Batch, Entry};
 use crate::mount::{MountError, Place, Scan};
-use crate::nand::Wear;
+use crate::nand::{Ppn, Wear};
 use crate::operation::{Cause, Operations};
 
 /// The page-mapped device. See the [module](self).
@@ -215,6 +215,10 @@ impl Ftl for PageFtl {
             collects_in_background: self.config.background_gc,
             parallel_units: self.units,
             places_writes: self.placement.is_some(),
+            open_blocks: match self.placement {
+                None if self.units == 1 => self.dies[0].pools.len() as u32,
+                _ => 0,
+            },
             ..Properties::default()
         }
     }
@@ -306,6 +310,14 @@ impl Ftl for PageFtl {
         } else {
             collect_die(state, &rules, operations)
         }
+    }
+
+    fn collects_before_writes(&self, die: u32) -> bool {
+        self.dies[die as usize].is_short()
+    }
+
+    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
+        self.dies[die as usize].fill_unit(at, unit_pages, operations);
     }
 
     fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {

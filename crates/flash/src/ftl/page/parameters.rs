@@ -139,6 +139,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
     about: "Page mapping: pages striped over dies, writes to the plane with most room, garbage collection.",
     source: SOURCE,
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let own = Parameters::from_values(config.values);

@@ -57,6 +57,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     about: "Adjacent logical blocks share data and update blocks, with a page map inside and garbage collection of their own.",
     source: SOURCE,
     has_flash: true,
+    has_cell_modes: false,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

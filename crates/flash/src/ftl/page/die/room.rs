@@ -1,9 +1,42 @@
 //! Whether there is room, asked before anything is changed.
 
 use super::{Die, Pool, Stream};
+use crate::ftl::page::shape::NONE;
 use crate::ftl::{NoSpace, Shortage};
+use crate::nand::Ppn;
+use crate::operation::Operations;
 
 impl Die {
+    /// Programs fillers into the open block with page `at`, to the end of its open unit of `unit_pages` pages, or of a
+    /// whole one if none is open.
+    pub fn fill_unit(&mut self, at: Ppn, unit_pages: u32, operations: &mut Operations) {
+        let block = at.0 >> self.shape.page_bits;
+        let pool = self.pool_of(block);
+        let open = self.open_page(pool, Stream::Host);
+        if open.block != block || open.page == self.shape.data_pages {
+            return;
+        }
+        let end = (open.page / unit_pages + 1) * unit_pages;
+        for page in open.page..end {
+            self.nand.program(block, page);
+            let place = Ppn(block << self.shape.page_bits | page);
+            *self.owner.get_mut(place.0 as usize) = NONE;
+            operations.push_filler(place, || Stream::Host.purpose());
+        }
+        self.pools[pool].active_page = end;
+        if end == self.shape.data_pages {
+            let valid = self.blocks.get(block as usize).valid;
+            self.offer(block, valid);
+        }
+    }
+
+    /// Whether a pool that needs garbage collection may have no room for that after another write.
+    pub fn is_short(&self) -> bool {
+        let mut pools = self.pools.iter().zip(&self.asides);
+        // As for the room of a block's valid pages, and one that the write may open.
+        pools.any(|(pool, aside)| aside.needs_gc && pool.free <= 3)
+    }
+
     /// Whether the valid pages of `block` find room in `pool`.
     pub fn has_room_for(&self, block: u32, pool: usize) -> bool {
         let state = &self.pools[pool];

@@ -1,0 +1,64 @@
+//! Program units: operations end with their unit, and whoever waits for durability has units completed.
+
+use destage_base::Ticks;
+
+use super::{Device, Outcome};
+use crate::driver::Driver;
+use crate::operation::{PageOperation, Work};
+
+impl Device {
+    /// The step in service at `die` has ended, where pages are programmed in units.
+    #[cold]
+    pub(super) fn complete_in_units<D: Driver>(
+        &mut self,
+        die: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let mut ended = core::mem::take(&mut self.ended);
+        self.dies.finish_units(die, &mut ended);
+        for operation in ended.drain(..) {
+            self.page_done(operation, now, driver)?;
+        }
+        self.ended = ended;
+        self.activate(die, now, driver)
+    }
+
+    /// `operation` has joined the queue of `die`: is it waited for until it is durable?
+    pub(super) fn want_if_awaited(&mut self, operation: PageOperation, die: u32) {
+        let is_awaited = match operation.work() {
+            Work::Destage(record, _) | Work::PadWrite(record) => {
+                !self.records[record].waiters.is_empty()
+            }
+            _ => false,
+        };
+        if is_awaited || self.is_drained {
+            self.dies.want(die);
+        }
+    }
+
+    /// All that has been emitted is waited for until it is durable.
+    pub(super) fn want_all<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
+        if !self.dies.has_units() {
+            return Ok(());
+        }
+        for die in 0..self.config.dies {
+            self.dies.want(die);
+            if self.dies.may_fill(die) {
+                self.activate(die, now, driver)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A unit of `die` has been open for as long as it may.
+    pub(super) fn time_of_unit_is_up<D: Driver>(
+        &mut self,
+        die: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        self.dies.alarm_units(die);
+        self.activate(die, now, driver)
+    }
+}

@@ -1,0 +1,147 @@
+//! What a die does first, where that is not what came first.
+//!
+//! A host read goes ahead of everything that waits at its die, but for an effect on its own page. How many reads may do
+//! so in a row is bounded: after that, something else that waits begins. Where the driver can, reads also go between two
+//! commands of a step, or interrupt one.
+
+use alloc::collections::VecDeque;
+
+use destage_base::{Ticks, choices};
+use destage_flash::ftl::NoSpace;
+
+use super::Dies;
+use crate::driver::{Driver, Progress};
+use crate::operation::{PageOperation, Work};
+
+choices! {
+    /// What a die does first.
+    #[derive(Default)]
+    pub enum ServiceOrder {
+        /// Garbage collection that is due, then what came first.
+        #[default]
+        Arrival = "arrival",
+        /// Host reads, then garbage collection that is due, then the rest as it came.
+        ReadsFirst = "reads_first",
+        /// Host reads, then the rest as it came for as long as there is room for it, then garbage collection that is due.
+        GarbageLast = "garbage_last",
+    }
+}
+
+/// The reads of a die that go ahead.
+#[derive(Default)]
+pub(super) struct Ahead {
+    pub reads: VecDeque<PageOperation>,
+    /// Reads that have gone ahead since something else began.
+    gone: u32,
+}
+
+impl Dies {
+    /// Whether `operation` goes ahead of what waits at `die`.
+    pub(super) fn goes_ahead(&self, operation: PageOperation, die: u32) -> bool {
+        let is_host_read = matches!(operation.work(), Work::HostRead(_));
+        let mut queue = self.dies[die as usize].queue.iter();
+        is_host_read && !queue.any(|waiting| waiting.page() == operation.page())
+    }
+
+    /// The read `operation` waits ahead of the others at `die`. Returns the die if it has to [start](Dies::start).
+    pub(super) fn push_ahead<D: Driver>(
+        &mut self,
+        operation: PageOperation,
+        die: u32,
+        driver: &D,
+    ) -> Option<u32> {
+        let state = &mut self.dies[die as usize];
+        state.ahead.reads.push_back(operation);
+        let is_idle = state.in_service == 0 && !state.collecting;
+        (is_idle || (state.ahead.gone < self.reads_ahead && driver.takes_read(die))).then_some(die)
+    }
+
+    /// Starts `die`, which is idle.
+    pub(super) fn start_ordered<D: Driver>(
+        &mut self,
+        die: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Result<Progress, NoSpace> {
+        let state = &self.dies[die as usize];
+        let (reads, others) = (!state.ahead.reads.is_empty(), !state.queue.is_empty());
+        if reads
+            && state.ahead.gone < self.reads_ahead
+            && let Some(read) = self.next_read(die)
+        {
+            self.dies[die as usize].ahead.gone += 1;
+            return self.begin(die, read, driver);
+        }
+        let may_write = self.service == ServiceOrder::GarbageLast
+            && others
+            && !self.ftl.collects_before_writes(die);
+        // Garbage that waits for everything else is looked for when nothing else waits.
+        let is_idle_work = self.background || self.service == ServiceOrder::GarbageLast;
+        if !may_write && (reads || others || is_idle_work) {
+            let time = driver.flash_time(now);
+            if self.ftl.collect_garbage(die, time, &mut self.operations)? {
+                self.dies[die as usize].ahead.gone = 0;
+                return self.start_gc(die, driver);
+            }
+        }
+        let next = self.next_operation(die);
+        self.dies[die as usize].ahead.gone = 0;
+        match next.or_else(|| self.next_read(die)) {
+            Some(operation) => self.begin(die, operation, driver),
+            None => self.use_idle_time(die, driver),
+        }
+    }
+
+    /// Takes the first of the reads that go ahead at `die`. One whose page went to another die meanwhile follows it.
+    fn next_read(&mut self, die: u32) -> Option<PageOperation> {
+        loop {
+            let read = self.dies[die as usize].ahead.reads.pop_front()?;
+            let home = self.ftl.home_of(read.page());
+            if !self.places_writes || home == die {
+                return Some(read);
+            }
+            self.dies[home as usize].ahead.reads.push_back(read);
+            self.stirred.push_back(home);
+        }
+    }
+
+    /// Lets reads that wait at `die` interrupt what it does, where the driver can.
+    pub(super) fn interrupt<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
+        while !self.dies[die as usize].ahead.reads.is_empty()
+            && self.dies[die as usize].ahead.gone < self.reads_ahead
+            && driver.takes_read(die)
+        {
+            self.read_between(die, driver)?;
+        }
+        Ok(())
+    }
+
+    /// The step of `die` is between two commands: reads that wait go first, up to the bound.
+    pub fn let_reads_pass<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
+        self.dies[die as usize].ahead.gone = 0;
+        while !self.dies[die as usize].ahead.reads.is_empty()
+            && self.dies[die as usize].ahead.gone < self.reads_ahead
+        {
+            self.read_between(die, driver)?;
+        }
+        Ok(())
+    }
+
+    /// Begins the first of the reads that go ahead, in the midst of the step of `die`.
+    fn read_between<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
+        let Some(read) = self.next_read(die) else {
+            return Ok(());
+        };
+        self.ftl.read(read.page(), &mut self.operations)?;
+        self.dies[die as usize].ahead.gone += 1;
+        let number = self.between.insert((die, read));
+        driver.read_between(die, number, read, &self.operations);
+        self.operations.clear();
+        Ok(())
+    }
+
+    /// The read in the midst of a step that is called `number` has ended: takes it.
+    pub fn finish_between(&mut self, number: u32) -> Option<PageOperation> {
+        self.between.remove(number).map(|(_, read)| read)
+    }
+}

@@ -1,0 +1,208 @@
+//! Program units: pages of a block that are programmed together, so that the first of them waits for the last.
+//!
+//! A page joins the unit of its place when its die serves it. Its operation ends with the last pass of the unit: with one
+//! pass when the unit is full, with two when the next unit of the block is, or its last. Until then whoever waits for
+//! the program waits, a slot of the buffer too. Where somebody waits for it to be durable (a flush, force unit access, a
+//! write past the buffer), a die with nothing else to do completes the unit with fillers.
+
+use alloc::vec::Vec;
+
+use destage_base::Ticks;
+use destage_flash::ftl::NoSpace;
+use destage_flash::nand::Ppn;
+use destage_flash::{Cause, Kind, Operations};
+
+use super::Dies;
+use crate::driver::{Driver, Progress};
+use crate::operation::{PageOperation, Work};
+
+/// Alarms from here on are those of dies whose units wait.
+pub(crate) const UNIT_ALARM: u32 = 1 << 31;
+
+/// How pages are programmed together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Units {
+    /// Pages of a unit; they divide those of a block.
+    pub pages: u32,
+    /// One or two.
+    pub passes: u32,
+    /// Data pages of a block.
+    pub block_pages: u32,
+    /// Bits of a page number within its block.
+    pub page_bits: u32,
+    /// How long a unit with pages that somebody waits for stays open while its die has nothing to do.
+    pub wait: Ticks,
+}
+
+/// A program that waits for the others of its unit.
+struct Waiting {
+    at: Ppn,
+    /// Number among the programs of its die.
+    number: u64,
+    operation: PageOperation,
+}
+
+/// The units of a die.
+#[derive(Default)]
+pub(super) struct Open {
+    waiting: Vec<Waiting>,
+    /// Programs begun so far.
+    begun: u64,
+    /// Programs numbered below are wanted on flash.
+    wanted: u64,
+    /// What ends with the step in service.
+    ending: Vec<PageOperation>,
+    has_alarm: bool,
+    is_due: bool,
+}
+
+impl Open {
+    fn is_wanted(&self) -> bool {
+        let first = self.waiting.first();
+        first.is_some_and(|waiting| waiting.number < self.wanted)
+    }
+
+    /// A step of `operations` begins, which serves `own` if that is a program.
+    fn begin(&mut self, units: &Units, operations: &Operations, own: Option<PageOperation>) {
+        let mut own = own;
+        let mask = (1 << units.page_bits) - 1;
+        let programs = operations.all().iter();
+        for program in programs.filter(|operation| operation.kind == Kind::Program) {
+            let Ppn(at) = program.at;
+            if program.one_bit {
+                // Programmed by itself.
+                self.ending.extend(own.take());
+                continue;
+            }
+            if matches!(program.cause, Cause::Host | Cause::Pad)
+                && let Some(operation) = own.take()
+            {
+                self.waiting.push(Waiting {
+                    at: program.at,
+                    number: self.begun,
+                    operation,
+                });
+                self.begun += 1;
+                if matches!(operation.work(), Work::HostWrite(_) | Work::OwedWrite(_)) {
+                    self.wanted = self.begun;
+                }
+            }
+            let behind = (at & mask) + 1;
+            if !behind.is_multiple_of(units.pages) {
+                continue;
+            }
+            // Pages before this one of the block have had their last pass.
+            let through = match units.passes {
+                2 if behind < units.block_pages => behind - units.pages,
+                _ => behind,
+            };
+            let ending = &mut self.ending;
+            self.waiting.retain(|waiting| {
+                let Ppn(place) = waiting.at;
+                let stays =
+                    place >> units.page_bits != at >> units.page_bits || place & mask >= through;
+                if !stays {
+                    ending.push(waiting.operation);
+                }
+                stays
+            });
+        }
+    }
+}
+
+impl Dies {
+    /// Whether pages are programmed in units.
+    #[inline]
+    pub fn has_units(&self) -> bool {
+        self.units.is_some()
+    }
+
+    /// A step of `die` begins, which serves `own` if that is a program.
+    pub(super) fn begin_units(&mut self, die: u32, own: Option<PageOperation>) {
+        let Self {
+            units,
+            dies,
+            operations,
+            ..
+        } = self;
+        if let Some(units) = units {
+            dies[die as usize].open.begin(units, operations, own);
+        }
+    }
+
+    /// The step of `die` has ended: adds what ended with it to `ended`.
+    pub fn finish_units(&mut self, die: u32, ended: &mut Vec<PageOperation>) {
+        if let Some(operation) = self.finish(die)
+            && operation.write_cause().is_none()
+        {
+            ended.push(operation);
+        }
+        ended.append(&mut self.dies[die as usize].open.ending);
+    }
+
+    /// All programs that were queued or begun at `die` are wanted on flash.
+    pub fn want(&mut self, die: u32) {
+        let state = &mut self.dies[die as usize];
+        let queued = state.queue.iter();
+        let queued = queued.filter(|operation| operation.write_cause().is_some());
+        state.open.wanted = state.open.begun + queued.count() as u64;
+    }
+
+    /// Whether `die` is idle and may have to complete a unit.
+    pub fn may_fill(&self, die: u32) -> bool {
+        let state = &self.dies[die as usize];
+        state.in_service == 0 && !state.collecting && state.open.is_wanted()
+    }
+
+    /// The time of a unit of `die` is up.
+    pub fn alarm_units(&mut self, die: u32) {
+        let open = &mut self.dies[die as usize].open;
+        open.has_alarm = false;
+        open.is_due = open.is_wanted();
+    }
+
+    /// `die` has nothing to do: completes a unit with pages that somebody waits for, or does what can wait.
+    pub(super) fn use_idle_time<D: Driver>(
+        &mut self,
+        die: u32,
+        driver: &mut D,
+    ) -> Result<Progress, NoSpace> {
+        if self.units.is_some() && self.dies[die as usize].open.is_wanted() {
+            return Ok(self.fill(die, driver));
+        }
+        if self.works_when_idle && self.ftl.work_idle(die, &mut self.operations)? {
+            self.dies[die as usize].collecting = true;
+            self.begin_units(die, None);
+            let progress = driver.collect_garbage(die, &self.operations);
+            self.operations.clear();
+            return Ok(progress);
+        }
+        Ok(Progress::Running)
+    }
+
+    fn fill<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
+        let Some(units) = self.units else {
+            return Progress::Running;
+        };
+        let open = &mut self.dies[die as usize].open;
+        let Some(first) = open.waiting.first() else {
+            return Progress::Running;
+        };
+        if units.wait > 0 && !open.is_due {
+            if !open.has_alarm {
+                open.has_alarm = true;
+                driver.wake_after(units.wait, UNIT_ALARM | die);
+            }
+            return Progress::Running;
+        }
+        let at = first.at;
+        open.is_due = false;
+        self.ftl
+            .fill_unit(die, at, units.pages, &mut self.operations);
+        self.begin_units(die, None);
+        self.dies[die as usize].in_service = 1;
+        let progress = driver.fill(die, &self.operations);
+        self.operations.clear();
+        progress
+    }
+}

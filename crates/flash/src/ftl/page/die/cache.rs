@@ -1,0 +1,88 @@
+//! Blocks that a layer built upon this one fills itself, and empties again.
+
+use super::{Die, Stream};
+use crate::ftl::NoSpace;
+use crate::nand::Ppn;
+use crate::operation::{Cause, Operations, Transfer};
+
+impl Die {
+    /// Takes a free block away from pool 0, if more than `spare` are free.
+    pub fn take_block(&mut self, spare: u32) -> Option<u32> {
+        let pool = &self.pools[0];
+        if pool.free <= spare {
+            return None;
+        }
+        let end = pool.first_block + pool.blocks;
+        let block = match &self.by_wear {
+            Some(by_wear) => by_wear.least(0),
+            None => self
+                .free
+                .first_in(pool.pointer, end)
+                .or_else(|| self.free.first_in(pool.first_block, pool.pointer)),
+        }?;
+        let pool = &mut self.pools[0];
+        pool.free -= 1;
+        let is_low = pool.free < self.watermarks.low;
+        let aside = &mut self.asides[0];
+        if is_low && !aside.needs_gc {
+            aside.needs_gc = true;
+            self.needy_pools += 1;
+        }
+        self.set_free(block, false);
+        Some(block)
+    }
+
+    /// Writes `page` for the host to page `place` of `block`, which was [taken](Die::take_block).
+    pub fn write_in(
+        &mut self,
+        block: u32,
+        place: u32,
+        page: u32,
+        cause: Cause,
+        operations: &mut Operations,
+    ) {
+        let ppn = block << self.shape.page_bits | place;
+        self.invalidate(page);
+        operations.push_host_program(cause, Ppn(ppn), || Stream::Host.purpose());
+        self.nand.program(block, place);
+        *self.map.get_mut(page as usize) = ppn;
+        *self.owner.get_mut(ppn as usize) = page;
+        self.blocks.get_mut(block as usize).valid += 1;
+    }
+
+    /// Valid pages of `block`.
+    pub fn valid_of(&self, block: u32) -> u32 {
+        u32::from(self.blocks.get(block as usize).valid)
+    }
+
+    /// Moves the first valid page of `block` from page `from` on to where garbage collection would, and returns the page
+    /// behind it. None if there is none.
+    ///
+    /// # Errors
+    /// [`NoSpace`] if no block is free.
+    pub fn move_next(
+        &mut self,
+        block: u32,
+        from: u32,
+        operations: &mut Operations,
+    ) -> Result<Option<u32>, NoSpace> {
+        let first = block << self.shape.page_bits;
+        let found = (from..self.shape.data_pages)
+            .find_map(|place| Some((place, self.valid_at(first | place)?)));
+        let Some((place, page)) = found else {
+            return Ok(None);
+        };
+        let stream = self.stream_of_copy(page);
+        let target = self.next_of(0, stream)?;
+        self.log_migration(page);
+        self.invalidate(page);
+        let from = Ppn(first | place);
+        let transfer = match self.copies_are_free(block, target.0 >> self.shape.page_bits) {
+            true => Transfer::None,
+            false => Transfer::TwoPages,
+        };
+        operations.push_copy(Cause::Copy, transfer, from, target, || stream.purpose());
+        self.program(0, stream, page, operations);
+        Ok(Some(place + 1))
+    }
+}

@@ -1,0 +1,287 @@
+//! Page mapping behind a cache of blocks whose cells hold one bit: what is written goes there first, and is folded into
+//! blocks of full cells in idle time, or when the cache is full.
+//!
+//! Data is where `page` would have it; the map is one for both. The rules are ours (docs/SPEC.md, "pSLC cache"), since
+//! no maker publishes its own. A die has a cache of its own.
+
+mod cache;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use destage_base::archived;
+use destage_base::parameter::Kind;
+use destage_base::{Lpn, Ticks, choices, parameters};
+
+use self::cache::Cache;
+use super::page::PageFtl;
+use super::page::parameters::{Greedy, PageConfig};
+use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
+use crate::mount::{MountError, Place, Scan};
+use crate::nand::{Ppn, Wear};
+use crate::operation::Operations;
+
+const OURS: &str = "ours";
+
+choices! {
+    /// Which blocks the cache has.
+    enum Size {
+        /// The same ones for ever, beside the reserve.
+        Static = "static",
+        /// Those that are free beyond what garbage collection wants.
+        Dynamic = "dynamic",
+    }
+}
+
+choices! {
+    /// What a write does that finds the cache full.
+    enum Full {
+        /// It goes past the cache.
+        Direct = "direct",
+        /// It waits until the oldest block of the cache is folded.
+        Fold = "fold",
+    }
+}
+
+parameters! {
+    /// What can be set of `pslc`.
+    struct Parameters {
+        /// Share of the blocks of each die that are its cache, beside the reserve and as far as there is room; with cache_size=dynamic the most that may be. ftl.cache_blocks says how many there are.
+        cache_percent: f64 = "5" in Kind::Number { min: 0.0, max: 90.0 }, "%", OURS;
+        /// The cache has blocks of its own, or those that are free beyond what garbage collection wants.
+        cache_size: Size = "static", "", OURS;
+        /// A write that finds the cache full goes past it, or waits until the oldest block of the cache is folded.
+        cache_full: Full = "direct", "", OURS;
+        /// Blocks of the cache that are full are folded while nothing waits at their die.
+        cache_fold_idle: bool = "true", "", OURS;
+        /// Pages that are folded at a time in idle time, before the die looks for something else to do.
+        cache_fold_pages: u32 = "16" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", OURS;
+        greedy: Greedy;
+    }
+}
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "pslc",
+    about: "Page mapping behind a cache of blocks with one bit a cell, folded into full cells when idle or full.",
+    source: OURS,
+    has_flash: true,
+    has_cell_modes: true,
+    parameters: Parameters::ROWS,
+    build: |config| Ok(Box::new(Pslc::new(config)?)),
+};
+
+/// The device. See the [module](self).
+#[derive(Clone)]
+struct Pslc {
+    data: PageFtl,
+    /// For each die.
+    caches: Vec<Cache>,
+    full: Full,
+    folds_idle: bool,
+    fold_pages: u32,
+    page_bits: u32,
+    /// Pages written to caches, past them, and folded.
+    cached: u64,
+    direct: u64,
+    folded: u64,
+}
+
+archived!(Pslc { data, caches, cached, direct, folded } fixed { full, folds_idle, fold_pages, page_bits });
+
+impl Pslc {
+    fn new(config: &FtlConfig<'_>) -> Result<Self, BuildError> {
+        let parameters = Parameters::from_values(config.values);
+        let greedy = &parameters.greedy;
+        let geometry = config.geometry;
+        let mut settings = PageConfig::greedy(config, greedy);
+        // A die is one pool, so that the cache may have any of its blocks.
+        settings.copy_back = false;
+        let of_plane = f64::from(geometry.blocks_per_plane) * parameters.cache_percent / 100.0;
+        let blocks = of_plane as u32 * geometry.planes;
+        let is_static = parameters.cache_size == Size::Static;
+        if is_static {
+            settings.reserve_percent += parameters.cache_percent;
+        }
+        let mut data = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
+        let block_pages = (geometry.data_pages() / config.bits_per_cell).max(1);
+        let caches = (0..geometry.dies as usize).map(|die| {
+            let mut cache = Cache::new(geometry.blocks_per_die(), block_pages, blocks);
+            if is_static {
+                cache.take_all(data.die_mut(die));
+            }
+            cache
+        });
+        Ok(Self {
+            caches: caches.collect(),
+            data,
+            full: parameters.cache_full,
+            folds_idle: parameters.cache_fold_idle,
+            fold_pages: parameters.cache_fold_pages,
+            page_bits: geometry.page_bits(),
+            cached: 0,
+            direct: 0,
+            folded: 0,
+        })
+    }
+
+    /// Says of the operations from `first` on which of them work on cells of one bit in `die`.
+    fn tell_cells(&self, die: usize, first: usize, operations: &mut Operations) {
+        let cache = &self.caches[die];
+        operations.hold_one_bit(first, |Ppn(at)| cache.has(at >> self.page_bits));
+    }
+
+    /// Folds up to `most` pages of the oldest full block of the cache of `die`, and erases it behind the last; whether
+    /// there was anything to do.
+    fn fold(
+        &mut self,
+        die: usize,
+        most: u32,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        let Self { data, caches, .. } = self;
+        let state = data.die_mut(die);
+        let cache = &mut caches[die];
+        let Some(block) = cache.oldest().filter(|block| state.has_room_for(*block, 0)) else {
+            return Ok(false);
+        };
+        let first = operations.all().len();
+        let mut moved = 0;
+        while moved < most && state.valid_of(block) > 0 {
+            let Some(behind) = state.move_next(block, cache.folded_to, operations)? else {
+                break;
+            };
+            cache.folded_to = behind;
+            moved += 1;
+        }
+        self.folded += u64::from(moved);
+        let is_empty = state.valid_of(block) == 0;
+        if is_empty {
+            operations.push_erase(crate::Cause::Copy, Ppn(block << self.page_bits));
+        }
+        self.tell_cells(die, first, operations);
+        if is_empty {
+            self.caches[die].give_back(self.data.die_mut(die));
+        }
+        Ok(true)
+    }
+}
+
+impl Ftl for Pslc {
+    fn properties(&self) -> Properties {
+        Properties {
+            works_when_idle: self.folds_idle,
+            ..self.data.properties()
+        }
+    }
+
+    fn pages(&self) -> u64 {
+        self.data.pages()
+    }
+
+    fn die_of(&self, page: Lpn) -> u32 {
+        self.data.die_of(page)
+    }
+
+    fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        self.peek(page, operations);
+        Ok(())
+    }
+
+    fn peek(&self, page: Lpn, operations: &mut Operations) {
+        let first = operations.all().len();
+        self.data.peek(page, operations);
+        let (die, _) = self.data.locate(page);
+        self.tell_cells(die, first, operations);
+    }
+
+    fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
+        let (die, within) = self.data.locate(write.page);
+        let state = self.data.die_mut(die);
+        let Some((block, place)) = self.caches[die].next(state) else {
+            self.data.write(write, operations)?;
+            self.direct += 1;
+            return Ok(());
+        };
+        let first = operations.all().len();
+        operations.set_page(write.page);
+        state.write_in(block, place, within, write.cause, operations);
+        self.cached += 1;
+        self.tell_cells(die, first, operations);
+        Ok(())
+    }
+
+    fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        self.data.trim(page, operations)
+    }
+
+    fn is_written(&self, page: Lpn) -> bool {
+        self.data.is_written(page)
+    }
+
+    fn collect_garbage(
+        &mut self,
+        die: u32,
+        now: Ticks,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        let at = die as usize;
+        let is_short = self.data.die(at).needy_pools > 0;
+        let makes_way = self.full == Full::Fold && self.caches[at].is_full(self.data.die(at));
+        // A block of the cache holds least, and where it is dynamic the blocks of the cache are what others lack.
+        if (makes_way || is_short && self.caches[at].is_dynamic())
+            && self.fold(at, u32::MAX, operations)?
+        {
+            return Ok(true);
+        }
+        self.data.collect_garbage(die, now, operations)
+    }
+
+    fn collects_before_writes(&self, die: u32) -> bool {
+        self.data.collects_before_writes(die)
+    }
+
+    fn work_idle(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
+        self.fold(die as usize, self.fold_pages, operations)
+    }
+
+    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
+        self.data.fill_unit(die, at, unit_pages, operations);
+    }
+
+    fn mount(&mut self, _: &Scan, _: &mut Vec<Place>) -> Result<(), MountError> {
+        Err(MountError::Unsupported)
+    }
+
+    fn wear(&self) -> Wear {
+        self.data.wear()
+    }
+
+    fn retired(&self) -> u64 {
+        self.data.retired()
+    }
+
+    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
+        self.data.erases(emit);
+    }
+
+    fn reset_wear(&mut self) {
+        self.data.reset_wear();
+    }
+
+    fn reset_figures(&mut self) {
+        (self.cached, self.direct, self.folded) = (0, 0, 0);
+    }
+
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        let blocks = self.caches.iter().map(Cache::blocks).sum::<u32>();
+        emit("cache_blocks", f64::from(blocks));
+        emit("cache_programs", self.cached as f64);
+        emit("cache_bypassed", self.direct as f64);
+        emit("cache_folded", self.folded as f64);
+    }
+
+    fn map_bytes(&self) -> u64 {
+        self.data.map_bytes()
+    }
+}

@@ -1,0 +1,253 @@
+//! Reads that go ahead of programs, erases and garbage collection: closed forms to the nanosecond, and what no stream may break.
+
+use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
+use destage_base::{Random, Ticks};
+use destage_sim::metrics::Metrics;
+use destage_tests::{Responses, run_reference};
+use destage_trace::{Operation, Request};
+
+const US: Ticks = TICKS_PER_US;
+const ONE_BY_ONE: &str = "flash.channels=1";
+
+fn requests(of: &[(Ticks, u64, Operation)]) -> Vec<Request> {
+    of.iter()
+        .zip(1..)
+        .map(|((arrival, page, operation), line)| Request {
+            arrival: *arrival,
+            sector: page * 8,
+            sectors: 8,
+            operation: *operation,
+            line,
+            volume: 0,
+            fua: false,
+            stream: 0,
+        })
+        .collect()
+}
+
+/// One die without a buffer: 40 us read, 200 us program, 2 ms erase, 10 us a page on the channel.
+const DEVICE: &[&str] = &[
+    "flash.dies=1",
+    "flash.planes_per_die=1",
+    "flash.blocks_per_plane=16",
+    "flash.pages_per_block=8",
+    "flash.read_us=40",
+    "flash.program_us=200",
+    "flash.erase_us=2000",
+    "flash.transfer_ns_per_byte=2.44140625",
+    "flash.spare_bytes_per_sector=0",
+    "flash.summary_page=false",
+    "flash.parallel_units=1",
+    "flash.wearout=ignore",
+    "flash.suspend_us=5",
+    "host.bus_ns_per_sector=0",
+    "host.queue_depth=1024",
+    "host.scheduler=fifo",
+    "ftl.reserve_percent=40",
+    "host.attribution=request",
+    "sim.write_order=strict",
+    "sim.window=complete",
+    "sim.clock=exact",
+];
+
+/// Responses in nanoseconds, and the metrics.
+fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
+    let pairs: Vec<String> = DEVICE
+        .iter()
+        .chain(pairs)
+        .map(|pair| (*pair).to_owned())
+        .collect();
+    let mut seen = Responses::default();
+    let result = run_reference(&pairs, requests, &mut seen);
+    let ticks = seen.by_index.into_iter();
+    let responses = ticks.map(|ticks| ticks.expect("a request that completed") / TICKS_PER_NS);
+    (responses.collect(), result.metrics)
+}
+
+fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
+    run(pairs, requests).0
+}
+
+#[test]
+fn a_read_goes_ahead_of_writes_that_wait_but_not_of_one_of_its_page() {
+    let mixed = requests(&[
+        (0, 0, Operation::Write),
+        (0, 1, Operation::Write),
+        (0, 2, Operation::Write),
+        (US, 9, Operation::Read),
+        (US, 2, Operation::Read),
+    ]);
+    let arrival = responses(&[], &mixed);
+    assert_eq!(arrival, [210_000, 420_000, 630_000, 679_000, 729_000]);
+    // Page 9 is read when the first program has ended; page 2 when its own has.
+    let first = responses(&["flash.order=reads_first"], &mixed);
+    assert_eq!(first, [210_000, 470_000, 680_000, 259_000, 729_000]);
+    // The same where commands are timed one by one.
+    let timed = responses(&["flash.order=reads_first", ONE_BY_ONE], &mixed);
+    assert_eq!(timed, first);
+}
+
+#[test]
+fn what_waits_has_its_turn_after_so_many_reads() {
+    let mut all = vec![(0, 0, Operation::Write), (0, 1, Operation::Write)];
+    all.extend((0..5).map(|page| (US, 20 + page, Operation::Read)));
+    let of = |bound: &str| responses(&["flash.order=reads_first", bound], &requests(&all));
+    let two = of("flash.reads_ahead=2");
+    assert_eq!(two[..2], [210_000, 310_000 + 210_000]);
+    assert_eq!(two[2..], [259_000, 309_000, 569_000, 619_000, 669_000]);
+    assert_eq!(of("flash.reads_ahead=5")[1], 460_000 + 210_000);
+}
+
+#[test]
+fn a_read_interrupts_a_program_as_femu_has_it() {
+    // The program runs from 10 to 210 us. A read at 50 us begins at 55 and ends at 95, its data have left at 105 us.
+    let one = requests(&[
+        (0, 0, Operation::Write),
+        (50 * US, 9, Operation::Read),
+        (50 * US, 1, Operation::Write),
+    ]);
+    let ahead = ["flash.order=reads_first", ONE_BY_ONE];
+    let waits = responses(&ahead, &one);
+    // The next program waits for the read as well.
+    assert_eq!(waits, [210_000, 210_000, 420_000]);
+    let keeps = responses(&[ahead[0], ahead[1], "flash.suspend=keeps_end"], &one);
+    // The die is in use until 255 us; the second program has its data by then.
+    assert_eq!(keeps, [210_000, 55_000, 405_000]);
+    let moves = responses(&[ahead[0], ahead[1], "flash.suspend=moves_end"], &one);
+    // The second program is issued at 255 us.
+    assert_eq!(moves, [255_000, 55_000, 415_000]);
+}
+
+#[test]
+fn reads_join_a_suspension_and_their_number_is_limited() {
+    let chain = requests(&[
+        (0, 0, Operation::Write),
+        (20 * US, 20, Operation::Read),
+        (30 * US, 21, Operation::Read),
+        (150 * US, 22, Operation::Read),
+    ]);
+    let pairs = |limit| {
+        [
+            "flash.order=reads_first",
+            ONE_BY_ONE,
+            "flash.suspend=moves_end",
+            limit,
+        ]
+    };
+    // 25-65, 65-105; again at 155-195. The program ends at 210 + 45 + 40 + 45 us.
+    let many = responses(&pairs("flash.suspend_limit=2"), &chain);
+    assert_eq!(many, [340_000, 55_000, 85_000, 55_000]);
+    // The third would be a second suspension: it begins when the program has ended, at 295 us.
+    let one = responses(&pairs("flash.suspend_limit=1"), &chain);
+    assert_eq!(one, [295_000, 55_000, 85_000, 195_000]);
+    // Only one may go ahead of what is in service.
+    let bounded = [
+        "flash.order=reads_first",
+        ONE_BY_ONE,
+        "flash.suspend=moves_end",
+        "flash.reads_ahead=1",
+    ];
+    let bounded = responses(&bounded, &chain);
+    assert_eq!(bounded[..2], [255_000, 55_000]);
+}
+
+#[test]
+fn an_erase_that_is_interrupted_has_its_status_later() {
+    // Block after block is overwritten, so that the third kind of command is an erase without copies.
+    let mut all: Vec<_> = (0..400_u64)
+        .map(|write| (write * 5000 * US, write % 8, Operation::Write))
+        .collect();
+    let pairs = [
+        "flash.order=reads_first",
+        "flash.channels=1",
+        "flash.status_ns=1000",
+        "sim.precondition=none",
+    ];
+    let plain = responses(&pairs, &requests(&all));
+    let at = (0..all.len()).find(|index| plain[*index] > 2_000_000);
+    let at = at.expect("a write that waits for an erase");
+    assert_eq!(plain[at], 2_001_000 + 210_000);
+    let arrival = all[at].0;
+    all.insert(at + 1, (arrival + 100 * US, 3, Operation::Read));
+    let of = |suspend: &str| {
+        let pairs: Vec<&str> = pairs.iter().copied().chain([suspend]).collect();
+        let seen = responses(&pairs, &requests(&all));
+        [seen[at], seen[at + 1]]
+    };
+    // The read's data leave at 155 us after the write's arrival, its status behind it.
+    assert_eq!(of("flash.suspend=never")[0], 2_001_000 + 51_000 + 210_000);
+    assert_eq!(of("flash.suspend=moves_end"), [2_256_000, 56_000]);
+    assert_eq!(of("flash.suspend=keeps_end"), [2_245_000, 56_000]);
+}
+
+#[test]
+fn garbage_collection_comes_last_while_there_is_room() {
+    let mut random = Random::new(5);
+    let mut all = Vec::new();
+    for burst in 0..60_u64 {
+        for _ in 0..10 {
+            all.push((burst * 40_000 * US, random.below(60), Operation::Write));
+        }
+    }
+    let of = |order: &str| {
+        run(
+            &[
+                order,
+                ONE_BY_ONE,
+                "ftl.gc_low=10",
+                "flash.blocks_per_plane=32",
+            ],
+            &requests(&all),
+        )
+    };
+    let mean = |of: &[u64]| of.iter().sum::<u64>() / of.len() as u64;
+    let (first, _) = of("flash.order=reads_first");
+    let (last, _) = of("flash.order=garbage_last");
+    // Bursts have gone by before garbage is collected in the gap behind them.
+    assert!(
+        mean(&last) * 3 < mean(&first) * 2,
+        "{} {}",
+        mean(&last),
+        mean(&first)
+    );
+}
+
+#[test]
+fn work_is_conserved_and_nothing_waits_beyond_the_bound() {
+    let mut random = Random::new(9);
+    let mut all = Vec::new();
+    let mut time = 0;
+    for _ in 0..4000 {
+        time += random.below(300) * US;
+        let operation = match random.below(10) {
+            0..6 => Operation::Read,
+            _ => Operation::Write,
+        };
+        all.push((time, random.below(60), operation));
+    }
+    let all = requests(&all);
+    let counts = |metrics: &Metrics| {
+        let count = |name| metrics.get(name).expect("a count").as_f64();
+        // Each copy of a page has read it.
+        let host_reads = count("flash.reads") - count("flash.programs.copy");
+        (host_reads, count("flash.programs.host"))
+    };
+    let (_, before) = run(&[ONE_BY_ONE], &all);
+    for suspend in ["never", "keeps_end", "moves_end"] {
+        for order in ["reads_first", "garbage_last"] {
+            for bound in ["1", "4", "1000"] {
+                let pairs = [
+                    format!("flash.suspend={suspend}"),
+                    format!("flash.order={order}"),
+                    format!("flash.reads_ahead={bound}"),
+                    ONE_BY_ONE.to_owned(),
+                ];
+                let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+                let (seen, metrics) = run(&pairs, &all);
+                // Everything completes, and no page is read or programmed twice or not at all.
+                assert_eq!(seen.len(), all.len());
+                assert_eq!(counts(&metrics), counts(&before), "{pairs:?}");
+            }
+        }
+    }
+}

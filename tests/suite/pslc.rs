@@ -1,0 +1,220 @@
+//! A cache of blocks with one bit a cell: closed forms to the nanosecond, the cliff behind it, and folding.
+
+use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
+use destage_base::{Random, Ticks};
+use destage_sim::metrics::Metrics;
+use destage_tests::{Responses, run_reference};
+use destage_trace::{Operation, Request};
+
+const US: Ticks = TICKS_PER_US;
+
+/// One die of 32 blocks of 12 pages of three bits; a page of one bit takes 20 us to read and 100 us to program, others 40 us and
+/// 600 us, 10 us a page on the channel. The cache has three blocks of four pages.
+const DEVICE: &[&str] = &[
+    "flash.dies=1",
+    "flash.planes_per_die=1",
+    "flash.blocks_per_plane=32",
+    "flash.pages_per_block=12",
+    "flash.bits_per_cell=3",
+    "flash.read_us=40",
+    "flash.program_us=600",
+    "flash.pslc_read_us=20",
+    "flash.pslc_program_us=100",
+    "flash.erase_us=2000",
+    "flash.transfer_ns_per_byte=2.44140625",
+    "flash.spare_bytes_per_sector=0",
+    "flash.summary_page=false",
+    "flash.parallel_units=1",
+    "flash.copy_back=false",
+    "flash.wearout=ignore",
+    "host.bus_ns_per_sector=0",
+    "host.queue_depth=1024",
+    "host.scheduler=fifo",
+    "host.attribution=request",
+    "ftl.kind=pslc",
+    "ftl.reserve_percent=30",
+    "ftl.cache_percent=10",
+    "ftl.cache_fold_idle=false",
+    "sim.write_order=strict",
+    "sim.window=complete",
+    "sim.clock=exact",
+];
+
+fn run(pairs: &[&str], of: &[(Ticks, u64, Operation)]) -> (Vec<u64>, Metrics) {
+    let requests: Vec<Request> = of
+        .iter()
+        .zip(1..)
+        .map(|((arrival, page, operation), line)| Request {
+            arrival: *arrival,
+            sector: page * 8,
+            sectors: 8,
+            operation: *operation,
+            line,
+            volume: 0,
+            fua: false,
+            stream: 0,
+        })
+        .collect();
+    let chosen: Vec<&str> = pairs.iter().map(|pair| key(pair)).collect();
+    let device = DEVICE.iter().filter(|pair| !chosen.contains(&key(pair)));
+    let pairs: Vec<String> = device.chain(pairs).map(|pair| (*pair).to_owned()).collect();
+    let mut seen = Responses::default();
+    let result = run_reference(&pairs, &requests, &mut seen);
+    let ticks = seen.by_index.into_iter();
+    let responses = ticks.map(|ticks| ticks.expect("a request that completed") / TICKS_PER_NS);
+    (responses.collect(), result.metrics)
+}
+
+fn key(pair: &str) -> &str {
+    pair.split_once('=').map_or(pair, |(key, _)| key)
+}
+
+fn value(metrics: &Metrics, name: &str) -> f64 {
+    metrics.get(name).map_or(-1.0, |number| number.as_f64())
+}
+
+fn writes(count: u64, gap: Ticks) -> Vec<(Ticks, u64, Operation)> {
+    (0..count)
+        .map(|write| (write * gap, write, Operation::Write))
+        .collect()
+}
+
+#[test]
+fn writes_are_fast_until_the_cache_is_full_and_then_slow() {
+    let mut all = writes(15, 1000 * US);
+    all.push((50_000 * US, 0, Operation::Read));
+    all.push((51_000 * US, 14, Operation::Read));
+    let (seen, metrics) = run(&[], &all);
+    assert_eq!(seen[..12], [110_000; 12]);
+    // The cliff.
+    assert_eq!(seen[12..15], [610_000; 3]);
+    // A page in the cache is read faster, too.
+    assert_eq!(seen[15..], [30_000, 50_000]);
+    let names = [
+        "ftl.cache_programs",
+        "ftl.cache_bypassed",
+        "ftl.cache_folded",
+    ];
+    assert_eq!(names.map(|name| value(&metrics, name)), [12.0, 3.0, 0.0]);
+    // Without the cache all are slow.
+    let (none, metrics) = run(&["ftl.cache_percent=0"], &all);
+    assert_eq!(none[..15], [610_000; 15]);
+    assert_eq!(value(&metrics, "ftl.cache_blocks"), 0.0);
+}
+
+#[test]
+fn a_full_cache_is_folded_in_idle_time_in_steps_that_yield() {
+    let mut all = writes(4, 0);
+    // The block of four pages is full at 440 us. Folding a page: read 20 us, out and in 20 us, program 600 us.
+    all.push((500 * US, 30, Operation::Write));
+    // The run goes on until then.
+    all.push((20_000 * US, 31, Operation::Read));
+    let idle = ["ftl.cache_fold_idle=true", "ftl.cache_fold_pages=1"];
+    let (seen, metrics) = run(&idle, &all);
+    assert_eq!(seen[..4], [110_000, 220_000, 330_000, 440_000]);
+    // One page is folded from 440 to 1080 us; then the write has its turn.
+    assert_eq!(seen[4], 580_000 + 110_000);
+    assert_eq!(value(&metrics, "ftl.cache_folded"), 4.0);
+    assert_eq!(value(&metrics, "flash.programs.copy"), 4.0);
+    // In one step it waits for all four and the erase.
+    let (seen, _) = run(&[idle[0], "ftl.cache_fold_pages=4"], &all);
+    assert_eq!(seen[4], 4 * 640_000 + 2_000_000 - 60_000 + 110_000);
+    // A read goes ahead between two commands of the step.
+    all[4].2 = Operation::Read;
+    let first = ["flash.order=reads_first", idle[0], "ftl.cache_fold_pages=4"];
+    let (seen, _) = run(&first, &all);
+    assert_eq!(seen[4], 580_000 + 50_000);
+}
+
+#[test]
+fn a_write_may_wait_for_a_fold_instead() {
+    let (seen, metrics) = run(&["ftl.cache_full=fold"], &writes(13, 1000 * US));
+    assert_eq!(seen[..12], [110_000; 12]);
+    // Four pages are folded and their block erased, and the write goes to the cache.
+    assert_eq!(seen[12], 4 * 640_000 + 2_000_000 + 110_000);
+    assert_eq!(value(&metrics, "ftl.cache_programs"), 13.0);
+}
+
+#[test]
+fn what_is_written_again_in_the_cache_is_never_folded() {
+    let all: Vec<_> = (0..200)
+        .map(|write| (write * 20_000 * US, write % 4, Operation::Write))
+        .collect();
+    let (seen, metrics) = run(&["ftl.cache_full=fold"], &all);
+    // A full block has no page that is needed: it is erased, and that is all.
+    let waits = |write| write >= 12 && write % 4 == 0;
+    let expected = (0..200).map(|write| 110_000 + if waits(write) { 2_000_000 } else { 0 });
+    assert_eq!(seen, expected.collect::<Vec<u64>>());
+    assert_eq!(value(&metrics, "ftl.cache_folded"), 0.0);
+}
+
+#[test]
+fn a_dynamic_cache_shrinks_as_the_device_fills() {
+    let cached = |pairs: &[&str]| {
+        let dynamic = ["ftl.cache_size=dynamic", "ftl.cache_percent=80"];
+        let pairs: Vec<&str> = dynamic.iter().chain(pairs).copied().collect();
+        let (_, metrics) = run(&pairs, &writes(100, 1000 * US));
+        value(&metrics, "ftl.cache_programs")
+    };
+    let (empty, full) = (cached(&["sim.precondition=none"]), cached(&[]));
+    // 25 of 32 blocks; of a full device a part of the reserve of 9.
+    assert_eq!(empty, 100.0);
+    assert!(full > 0.0 && full < 30.0, "{full}");
+}
+
+#[test]
+fn everything_completes_and_what_is_folded_was_cached() {
+    for (seed, pairs) in [
+        (1, vec!["ftl.cache_full=direct"]),
+        (2, vec!["ftl.cache_full=fold", "flash.channels=1"]),
+        (3, vec!["ftl.cache_size=dynamic", "ftl.cache_percent=60"]),
+        (
+            4,
+            vec![
+                "flash.program_unit=3",
+                "buffer.kind=lru",
+                "buffer.capacity_bytes=64KiB",
+            ],
+        ),
+        (
+            5,
+            vec![
+                "flash.program_unit=3",
+                "flash.program_passes=2",
+                "flash.first_pass_us=100",
+                "flash.order=reads_first",
+                "flash.suspend=moves_end",
+                "ftl.cache_size=dynamic",
+            ],
+        ),
+    ] {
+        let mut random = Random::new(seed);
+        let mut time = 0;
+        let mut all = Vec::new();
+        for number in 0..3000 {
+            // A pause now and then.
+            time += random.below(if number % 100 == 0 { 40_000 } else { 900 }) * US;
+            let operation = match random.below(12) {
+                0..4 => Operation::Read,
+                4 => Operation::Flush,
+                5 => Operation::Trim,
+                _ => Operation::Write,
+            };
+            all.push((time, random.below(180), operation));
+        }
+        let pairs: Vec<&str> = pairs
+            .into_iter()
+            .chain(["ftl.cache_fold_idle=true"])
+            .collect();
+        let (seen, metrics) = run(&pairs, &all);
+        assert_eq!(seen.len(), all.len(), "{pairs:?}");
+        let count = |name| value(&metrics, name);
+        assert!(count("ftl.cache_folded") > 0.0, "{pairs:?}");
+        assert!(
+            count("ftl.cache_folded") <= count("ftl.cache_programs"),
+            "{pairs:?}"
+        );
+        let written = count("ftl.cache_programs") + count("ftl.cache_bypassed");
+        assert_eq!(written, count("flash.programs.host"), "{pairs:?}");
+    }
+}

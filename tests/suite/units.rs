@@ -1,0 +1,248 @@
+//! Pages that are programmed together: closed forms to the nanosecond, and what no stream may break.
+
+use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
+use destage_base::{Random, Ticks};
+use destage_sim::metrics::Metrics;
+use destage_tests::{Responses, run_reference};
+use destage_trace::{Operation, Request};
+
+const US: Ticks = TICKS_PER_US;
+
+fn requests(of: &[(Ticks, u64, Operation)]) -> Vec<Request> {
+    of.iter()
+        .zip(1..)
+        .map(|((arrival, page, operation), line)| Request {
+            arrival: *arrival,
+            sector: page * 8,
+            sectors: 8,
+            operation: *operation,
+            line,
+            volume: 0,
+            fua: false,
+            stream: 0,
+        })
+        .collect()
+}
+
+/// One die: 40 us read, 200 us for a unit of 3 pages, 10 us a page on the channel.
+const DEVICE: &[&str] = &[
+    "flash.dies=1",
+    "flash.planes_per_die=1",
+    "flash.blocks_per_plane=32",
+    "flash.pages_per_block=12",
+    "flash.read_us=40",
+    "flash.program_us=200",
+    "flash.erase_us=2000",
+    "flash.transfer_ns_per_byte=2.44140625",
+    "flash.spare_bytes_per_sector=0",
+    "flash.summary_page=false",
+    "flash.parallel_units=1",
+    "flash.wearout=ignore",
+    "flash.program_unit=3",
+    "host.bus_ns_per_sector=0",
+    "host.queue_depth=1024",
+    "host.scheduler=fifo",
+    "host.attribution=request",
+    "ftl.reserve_percent=40",
+    "sim.write_order=strict",
+    "sim.window=complete",
+    "sim.clock=exact",
+];
+
+/// Responses in nanoseconds, and the metrics.
+fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
+    let pairs: Vec<String> = DEVICE
+        .iter()
+        .chain(pairs)
+        .map(|pair| (*pair).to_owned())
+        .collect();
+    let mut seen = Responses::default();
+    let result = run_reference(&pairs, requests, &mut seen);
+    let ticks = seen.by_index.into_iter();
+    let responses = ticks.map(|ticks| ticks.expect("a request that completed") / TICKS_PER_NS);
+    (responses.collect(), result.metrics)
+}
+
+fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
+    run(pairs, requests).0
+}
+
+fn writes(pages: impl Iterator<Item = (Ticks, u64)>) -> Vec<(Ticks, u64, Operation)> {
+    pages
+        .map(|(time, page)| (time, page, Operation::Write))
+        .collect()
+}
+
+#[test]
+fn three_pages_are_programmed_at_once_and_fillers_complete_what_is_waited_for() {
+    let of = |pages: u64, pairs: &[&str]| {
+        responses(pairs, &requests(&writes((0..pages).map(|page| (0, page)))))
+    };
+    // Three transfers and one program; a page alone has two fillers.
+    assert_eq!(of(3, &[]), [230_000; 3]);
+    assert_eq!(of(1, &[]), [230_000]);
+    assert_eq!(of(4, &[]), [230_000, 230_000, 230_000, 460_000]);
+    assert_eq!(
+        of(3, &["flash.program_unit=1"]),
+        [210_000, 420_000, 630_000]
+    );
+    let (_, metrics) = run(&[], &requests(&writes((0..4).map(|page| (0, page)))));
+    assert_eq!(
+        metrics.get("flash.programs.pad").map(|n| n.as_f64()),
+        Some(2.0)
+    );
+}
+
+#[test]
+fn a_unit_waits_for_company_as_long_as_it_may() {
+    let pair = requests(&writes([(0, 0), (400 * US, 1)].into_iter()));
+    let wait = "flash.unit_wait_us=1000";
+    // The first is alone from 10 us on; at 1010 us the third page of the unit is a filler.
+    assert_eq!(responses(&[wait], &pair), [1_220_000, 820_000]);
+    let full = requests(&writes([(0, 0), (400 * US, 1), (500 * US, 2)].into_iter()));
+    assert_eq!(responses(&[wait], &full), [710_000, 310_000, 210_000]);
+}
+
+#[test]
+fn slots_are_held_until_the_unit_is_programmed() {
+    let buffered = ["buffer.kind=lru", "buffer.capacity_bytes=24KiB"];
+    let mut all = writes((0..6).map(|page| (0, page)));
+    all.extend(writes([(100 * US, 6), (100 * US, 7)].into_iter()));
+    // Three slots of six are for the unit: pages 0 to 2 are in it from 30 us on, and end at 230 us. Until then two more
+    // pages that leave have no slots.
+    let seen = responses(&buffered, &requests(&all));
+    assert_eq!(seen, [0, 0, 0, 0, 0, 0, 130_000, 130_000]);
+    // Programmed one by one, slots come back one by one: at 210, 420 us.
+    let alone = [
+        buffered[0],
+        "buffer.capacity_bytes=12KiB",
+        "flash.program_unit=1",
+    ];
+    let alone = responses(&alone, &requests(&all[..5]));
+    assert_eq!(alone, [0, 0, 0, 210_000, 420_000]);
+}
+
+#[test]
+fn with_two_passes_the_next_unit_releases_the_one_before() {
+    let two = [
+        "buffer.kind=lru",
+        "buffer.capacity_bytes=36KiB",
+        "flash.program_passes=2",
+        "flash.first_pass_us=50",
+    ];
+    // Nine slots, six of them for units. Pages 0 to 2 leave: first pass from 30 to 80 us.
+    let mut all = writes((0..6).map(|page| (0, page)));
+    // Pages 3 to 5 leave, and take the six: loads to 130 us, first pass to 180, the data of 0 to 2 again, second pass to 410.
+    all.extend(writes(
+        [(100 * US, 6), (100 * US, 7), (100 * US, 8)].into_iter(),
+    ));
+    // The seventh that leaves waits for that.
+    all.extend(writes([(200 * US, 9)].into_iter()));
+    let seen = responses(&two, &requests(&all));
+    assert_eq!(seen[..9], [0; 9]);
+    assert_eq!(seen[9], 210_000);
+}
+
+#[test]
+fn a_flush_is_answered_after_the_last_pass() {
+    let flush = |pages: u64, pairs: &[&str]| {
+        let mut all = writes((0..pages).map(|page| (0, page)));
+        all.push((0, 0, Operation::Flush));
+        let buffered = ["buffer.kind=lru", "buffer.capacity_bytes=256KiB"];
+        let pairs: Vec<&str> = buffered.iter().chain(pairs).copied().collect();
+        responses(&pairs, &requests(&all))[pages as usize]
+    };
+    assert_eq!(flush(3, &[]), 230_000);
+    assert_eq!(flush(1, &[]), 230_000);
+    let two = ["flash.program_passes=2", "flash.first_pass_us=50"];
+    // First pass to 80 us, a unit of fillers to 160 us, then the data again and the second pass.
+    assert_eq!(flush(3, &two), 390_000);
+    assert_eq!(flush(1, &two), 390_000);
+    // The last unit of a block needs no other: four units, of which the last has both passes.
+    assert_eq!(flush(12, &two), 80_000 + 2 * 310_000 + 310_000 + 230_000);
+    assert_eq!(flush(1, &["flash.unit_wait_us=700"]), 930_000);
+}
+
+#[test]
+fn times_may_be_a_table() {
+    let pairs = [
+        "flash.program_unit=1",
+        "flash.pages_per_block=16",
+        "flash.program_times_us=100/200/400",
+        "flash.read_times_us=30/40/50",
+    ];
+    let mut all = writes((0..14).map(|page| (page * 1000 * US, page)));
+    all.push((50_000 * US, 12, Operation::Read));
+    let seen = responses(&pairs, &requests(&all));
+    let types = [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2];
+    let times = types.map(|page_type| 10_000 + [100_000, 200_000, 400_000][page_type]);
+    assert_eq!(seen[..14], times);
+    assert_eq!(seen[14], 60_000);
+}
+
+#[test]
+fn everything_ends_and_a_flush_leaves_nothing_in_ram() {
+    for (passes, seed) in [(1, 1), (2, 2), (1, 3), (2, 4)] {
+        let mut random = Random::new(seed);
+        let mut all = Vec::new();
+        let mut time = 0;
+        for _ in 0..3000 {
+            time += random.below(400) * US;
+            let operation = match random.below(20) {
+                0..4 => Operation::Read,
+                4 => Operation::Flush,
+                5 => Operation::Trim,
+                _ => Operation::Write,
+            };
+            all.push((time, random.below(150), operation));
+        }
+        all.push((time + US, 0, Operation::Flush));
+        let mut all = requests(&all);
+        for request in &mut all {
+            request.fua = request.operation == Operation::Write && random.below(15) == 0;
+            if request.operation != Operation::Flush {
+                request.sectors = 8 * (1 + random.below(4) as u32);
+            }
+        }
+        let passes = format!("flash.program_passes={passes}");
+        for scheme in ["nocache", "lru", "bplru", "fab", "apu-lru", "wb", "cflru"] {
+            for order in ["arrival", "reads_first", "garbage_last"] {
+                let layer = if order == "arrival" { "dftl" } else { "page" };
+                let pairs = [
+                    format!("ftl.kind={layer}"),
+                    format!("buffer.kind={scheme}"),
+                    format!("flash.order={order}"),
+                    "buffer.capacity_bytes=128KiB".to_owned(),
+                    "flash.first_pass_us=50".to_owned(),
+                    "flash.channels=1".to_owned(),
+                    "sim.run_out=true".to_owned(),
+                    passes.clone(),
+                ];
+                let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+                // Each request completes, or the run panics.
+                let (seen, metrics) = run(&pairs, &all);
+                assert_eq!(seen.len(), all.len());
+                if scheme != "nocache" {
+                    // The device was clean when the last flush was answered, or before.
+                    let after = metrics
+                        .get("buffer.clean_after_ms")
+                        .expect("clean")
+                        .as_f64();
+                    let flushed = seen[all.len() - 1] as f64 / 1e6;
+                    assert!(
+                        after <= flushed,
+                        "{scheme} {order} {passes}: {after} {flushed}"
+                    );
+                }
+                let count = |name: &str| metrics.get(name).map_or(0.0, |number| number.as_f64());
+                let programs = count("flash.programs");
+                let parts = ["host", "pad", "copy", "map", "wear"];
+                let sum: f64 = parts
+                    .iter()
+                    .map(|part| count(&format!("flash.programs.{part}")))
+                    .sum();
+                assert!((programs - sum).abs() < 0.5);
+            }
+        }
+    }
+}
