@@ -32,13 +32,14 @@ impl Device {
     pub(super) fn activate<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         loop {
             match self.dies.start(die, now, driver)? {
-                Progress::Queued if !self.dies.places_writes() => self.dies.hand_over(die),
-                Progress::Running | Progress::Queued => break,
+                Progress::Running => break,
                 Progress::Ended => {
                     if let Some(operation) = self.dies.finish(die) {
                         self.page_done(operation, now, driver)?;
                     }
                 }
+                Progress::Queued if self.dies.places_writes() => break,
+                Progress::Queued => self.dies.hand_over(die),
             }
         }
         if self.dies.places_writes() {

@@ -41,6 +41,8 @@ pub(super) struct Link<'a, B, W> {
     commands: Option<Commands>,
     /// Where commands wait in queues.
     queued: Option<Queued>,
+    /// One of the two is there.
+    is_one_by_one: bool,
     pub active: Slab<Active>,
     pub channel_busy: bool,
     /// Sent to the device, and not yet taken in.
@@ -70,6 +72,7 @@ impl<'a, B, W> Link<'a, B, W> {
             witness,
             events,
             meter,
+            is_one_by_one: commands.is_some() || queued.is_some(),
             commands,
             queued,
             active: Slab::default(),
@@ -137,18 +140,28 @@ impl<B, W: Witness> Link<'_, B, W> {
         time.is_some()
     }
 
-    /// Begins the step of `die` that `operations` are, where commands are timed one by one; whether they are.
-    #[inline]
-    fn begin_commands(
+    /// Begins the step of `die` that `operations` are, for `page` if they are not a garbage collection, where commands are
+    /// timed one by one.
+    #[inline(never)]
+    fn begin_one_by_one(
         &mut self,
         die: u32,
+        page: Option<PageOperation>,
         operations: &Operations,
         map: Ticks,
-        collects: bool,
-    ) -> bool {
+    ) -> Progress {
+        if self.queued.is_some() {
+            return self.queue_commands(die, page, operations, map);
+        }
+        self.begin_commands(die, operations, map, page.is_none());
+        Progress::Running
+    }
+
+    /// The same where they are placed when they begin.
+    fn begin_commands(&mut self, die: u32, operations: &Operations, map: Ticks, collects: bool) {
         let now = self.events.now();
         let Some(commands) = &mut self.commands else {
-            return false;
+            return;
         };
         commands.begin(die, operations, now, map, collects);
         self.begins(die, collects, operations, 0);
@@ -156,24 +169,23 @@ impl<B, W: Witness> Link<'_, B, W> {
             self.meter.begin(die, now, 0);
             self.events.soon(Event::DieDone(die));
         }
-        true
     }
 
-    /// Begins the step of `die` that `operations` are, where commands wait in queues.
-    #[inline]
+    /// The same where they wait in queues.
     fn queue_commands(
         &mut self,
         die: u32,
         page: Option<PageOperation>,
         operations: &Operations,
         map: Ticks,
-    ) -> Option<Progress> {
-        let queued = self.queued.as_mut()?;
-        let begun = queued.begin(die, page, operations, self.events.now(), map);
-        if begun.is_none() {
+    ) -> Progress {
+        let now = self.events.now();
+        let queued = self.queued.as_mut();
+        let begun = queued.and_then(|queued| queued.begin(die, page, operations, now, map));
+        begun.unwrap_or_else(|| {
             self.end_step(die);
-        }
-        Some(begun.unwrap_or(Progress::Running))
+            Progress::Running
+        })
     }
 
     /// The step of `die` has no more commands: it ends now or with the map.
@@ -243,11 +255,8 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     ) -> Progress {
         self.mover.serve(die, operation, operations);
         let time = self.meter.serve(operations, map);
-        if let Some(progress) = self.queue_commands(die, Some(operation), operations, map) {
-            return progress;
-        }
-        if self.begin_commands(die, operations, map, false) {
-            return Progress::Running;
+        if self.is_one_by_one {
+            return self.begin_one_by_one(die, Some(operation), operations, map);
         }
         self.begins(die, false, operations, time);
         self.meter.begin(die, self.events.now(), time);
@@ -259,11 +268,8 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
         self.mover.collect_garbage(die, operations);
         self.meter.count_garbage(operations);
-        if let Some(progress) = self.queue_commands(die, None, operations, 0) {
-            return progress;
-        }
-        if self.begin_commands(die, operations, 0, true) {
-            return Progress::Running;
+        if self.is_one_by_one {
+            return self.begin_one_by_one(die, None, operations, 0);
         }
         let time = self.meter.timing.parallel(operations);
         self.meter.add_gc_time(time);

@@ -283,13 +283,6 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
 
     #[inline]
     fn handle(&mut self, event: Event, coming: &mut Coming<'_>) -> Outcome {
-        self.act(event, coming)?;
-        self.link.dispatch();
-        Ok(())
-    }
-
-    #[inline]
-    fn act(&mut self, event: Event, coming: &mut Coming<'_>) -> Outcome {
         let now = self.link.events.now();
         self.link.mover.time(now);
         self.link.witness.moment(now, &self.device);
@@ -327,11 +320,13 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             }
             Event::StepDone(die) => {
                 let done = self.device.complete(die, now, &mut self.link);
+                self.link.dispatch();
                 done.map_err(|full| self.device_full(full))
             }
             Event::Arrival => self.arrive(coming),
             Event::Alarm(alarm) => {
                 let done = self.device.wake(alarm, now, &mut self.link);
+                self.link.dispatch();
                 done.map_err(|full| self.device_full(full))
             }
             Event::Message {
@@ -365,6 +360,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 }
             }
         }
+        self.link.dispatch();
         Ok(())
     }
 
@@ -445,6 +441,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let done = self.device.submit(id, &asked, now, &mut self.link);
         done.map_err(|full| self.device_full(full))?;
         self.link.witness.taken_in(id);
+        self.link.dispatch();
         Ok(())
     }
 
