@@ -98,10 +98,13 @@ impl Pslc {
         // A die is one pool, so that the cache may have any of its blocks.
         settings.copy_back = false;
         let of_plane = f64::from(geometry.blocks_per_plane) * parameters.cache_percent / 100.0;
+        // A small device has a cache, too.
         let blocks = of_plane as u32 * geometry.planes;
+        let blocks = blocks.max(u32::from(parameters.cache_percent > 0.0));
         let is_static = parameters.cache_size == Size::Static;
         if is_static {
-            settings.reserve_percent += parameters.cache_percent;
+            let of_die = f64::from(geometry.blocks_per_die());
+            settings.reserve_percent += 100.0 * f64::from(blocks) / of_die;
         }
         let mut data = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
         let block_pages = (geometry.data_pages() / config.bits_per_cell).max(1);
