@@ -159,7 +159,7 @@ impl Pslc {
         }
         self.folded += u64::from(moved);
         let is_empty = state.valid_of(block) == 0;
-        if is_empty {
+        if is_empty && !state.is_worn(block) {
             operations.push_erase(crate::Cause::Copy, Ppn(block << self.page_bits));
         }
         self.tell_cells(die, first, operations);
