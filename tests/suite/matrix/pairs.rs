@@ -7,9 +7,11 @@ use crate::flash_kit;
 use crate::kit::Stack;
 use crate::requests::SECTORS;
 
-/// The layers, and those of them that the device serves in a way of its own.
+/// The layers that can be mounted, and those of them that the device serves in a way of its own.
 pub fn layers() -> Vec<(&'static str, &'static str)> {
-    let rows = FTLS.iter().filter(|row| row.has_flash);
+    let rows = FTLS
+        .iter()
+        .filter(|row| row.has_flash && !row.has_cell_modes);
     let mut layers: Vec<_> = rows.map(|row| (row.name, "")).collect();
     layers.extend([("page", "batches"), ("page", "placed")]);
     layers

@@ -30,6 +30,11 @@ pub const TIMING: Timing = Timing {
 pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
     match layer {
         "page" | "hat" => &[("reserve_percent", "50"), ("min_free_percent", "10")],
+        "pslc" => &[
+            ("reserve_percent", "50"),
+            ("min_free_percent", "10"),
+            ("cache_percent", "20"),
+        ],
         "dftl" => &[
             ("reserve_percent", "88"),
             ("min_free_percent", "1"),

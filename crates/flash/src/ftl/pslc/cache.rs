@@ -110,12 +110,15 @@ impl Cache {
         self.full.front().copied()
     }
 
-    /// The oldest full block is erased.
+    /// The oldest full block is empty: it is erased, unless it is worn out.
     pub fn give_back(&mut self, die: &mut Die) {
         self.folded_to = 0;
         let Some(block) = self.full.pop_front() else {
             return;
         };
+        if die.is_worn(block) {
+            return;
+        }
         if self.is_static {
             die.erase_keeping(block, 0);
             self.free.insert(0, block);

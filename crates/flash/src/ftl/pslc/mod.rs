@@ -98,10 +98,13 @@ impl Pslc {
         // A die is one pool, so that the cache may have any of its blocks.
         settings.copy_back = false;
         let of_plane = f64::from(geometry.blocks_per_plane) * parameters.cache_percent / 100.0;
+        // A small device has a cache, too.
         let blocks = of_plane as u32 * geometry.planes;
+        let blocks = blocks.max(u32::from(parameters.cache_percent > 0.0));
         let is_static = parameters.cache_size == Size::Static;
         if is_static {
-            settings.reserve_percent += parameters.cache_percent;
+            let of_die = f64::from(geometry.blocks_per_die());
+            settings.reserve_percent += 100.0 * f64::from(blocks) / of_die;
         }
         let mut data = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
         let block_pages = (geometry.data_pages() / config.bits_per_cell).max(1);
@@ -156,7 +159,7 @@ impl Pslc {
         }
         self.folded += u64::from(moved);
         let is_empty = state.valid_of(block) == 0;
-        if is_empty {
+        if is_empty && !state.is_worn(block) {
             operations.push_erase(crate::Cause::Copy, Ppn(block << self.page_bits));
         }
         self.tell_cells(die, first, operations);

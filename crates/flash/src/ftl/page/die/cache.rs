@@ -50,6 +50,11 @@ impl Die {
         self.blocks.get_mut(block as usize).valid += 1;
     }
 
+    /// Whether `block` is not erased any more.
+    pub fn is_worn(&self, block: u32) -> bool {
+        self.nand.block(block).erases >= self.retire_at
+    }
+
     /// Valid pages of `block`.
     pub fn valid_of(&self, block: u32) -> u32 {
         u32::from(self.blocks.get(block as usize).valid)
