@@ -171,7 +171,10 @@ fn what_is_wrong_is_said_and_nothing_is_left() {
         (&["fleet", "fleet", "--shard", "3/2"], "--shard \"3/2\""),
         (&["fleet", "fleet", "--metric", "buffer.hits"], "--metric: "),
         (&["fleet", "fleet", "--buffers", "lrv"], "lrv"),
-        (&["fleet", "fleet", "--sizes", "1KiB"], "at least a page"),
+        (
+            &["fleet", "fleet", "--sizes", "1TiB"],
+            "so that the shared buffer is possible",
+        ),
         (
             &["fleet", "fleet", "--set", "ftl.kind=page"],
             "ftl.kind: a fleet is of buffers alone",

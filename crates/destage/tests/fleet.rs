@@ -366,6 +366,10 @@ fn what_a_fleet_cannot_have_is_refused() {
         let key = pair.split('=').next().unwrap();
         assert!(refused(pair, &[]).starts_with(key), "{pair}");
     }
-    assert!(refused("", &["1KiB"]).contains("expected at least a page"));
-    assert!(refused("", &["16TiB"]).contains("expected at most"));
+    assert!(refused("", &["1KiB"]).contains("cannot hold a page"));
+    let text = refused("", &["1MiB", "1TiB"]);
+    assert!(
+        text.contains("of 20 volumes; expected at most 439804651110,"),
+        "{text}"
+    );
 }

@@ -55,6 +55,9 @@ pub(super) struct Unit {
 
 const VOLUMES: &str = "trace.volumes";
 const STRIDE: &str = "trace.volume_stride";
+/// The largest buffer there is, in pages and in bytes: what `buffer.capacity_bytes` may be.
+const PAGES_MAX: u64 = 1 << 31;
+const BYTES_MAX: u64 = 1 << 44;
 /// Sectors from the beginning of a volume to that of the next in the shared buffer, at least: what `trace.volume_stride` is
 /// by default.
 const STRIDE_SECTORS: u64 = 1 << 32;
@@ -153,7 +156,7 @@ impl Fleet {
         page_bytes: u64,
     ) -> Result<Vec<u64>, Error> {
         let volumes = &self.contents.volumes;
-        let most = u64::from(u32::MAX) * page_bytes / volumes.len() as u64;
+        let most = (PAGES_MAX * page_bytes).min(BYTES_MAX) / volumes.len() as u64;
         let Some(items) = items else {
             let sectors = page_bytes.div_ceil(SECTOR_BYTES);
             let pages = |file: &FileFacts| {
@@ -181,7 +184,7 @@ impl Fleet {
             Some(0) => Err(wrong(0, format!("at least a page, {page_bytes} bytes"))),
             Some(size) => Err(wrong(
                 *size,
-                format!("at most {most}, which are 2^32 pages in all"),
+                format!("at most {most}, so that the shared buffer is possible"),
             )),
             None => Ok(sizes),
         }

@@ -53,7 +53,7 @@ fn within(equal: usize, sizes: &[u64], absorbed: &[Vec<u64>], steps: &[Step]) ->
         let volumes = absorbed.iter().enumerate();
         volumes.map(|(volume, of)| of[size(volume)]).sum()
     };
-    match sum(&|_| equal) > sum(&|volume| chosen[volume]) {
+    match sum(&|_| equal) >= sum(&|volume| chosen[volume]) {
         true => vec![equal; absorbed.len()],
         false => chosen,
     }
