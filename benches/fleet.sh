@@ -10,9 +10,9 @@ mkdir -p "$2"
 cd "$2"
 rm -rf fleet fleet.partial kept
 
-# measure NAME COMMAND...: its seconds and its peak of memory in MiB, also as $seconds and $peak
+# measure NAME COMMAND...: its seconds, those of all processors, and its peak of memory in MiB; also as $seconds and $peak
 measure() {
-	local name=$1 begin pid now
+	local name=$1 begin pid now cpu=0
 	shift
 	begin=$(date +%s.%N)
 	peak=0
@@ -20,16 +20,17 @@ measure() {
 	pid=$!
 	while now=$(awk '/^VmHWM/ { print int($2 / 1024) }' "/proc/$pid/status" 2>/dev/null) && [ -n "$now" ]; do
 		peak=$now
+		now=$(awk -v ticks="$(getconf CLK_TCK)" '{ print ($14 + $15) / ticks }' "/proc/$pid/stat" 2>/dev/null) && cpu=$now
 		sleep 0.2
 	done
 	wait "$pid" || { cat "$name.err"; exit 1; }
 	seconds=$(awk -v begin="$begin" -v end="$(date +%s.%N)" 'BEGIN { printf "%.1f", end - begin }')
-	awk -v name="$name" -v seconds="$seconds" -v peak="$peak" -v requests="$REQUESTS" \
-		'BEGIN { printf "| %s | %.1f | %.1f | %d |\n", name, seconds, requests / seconds / 1e6, peak }'
+	awk -v name="$name" -v seconds="$seconds" -v cpu="$cpu" -v peak="$peak" \
+		'BEGIN { printf "| %s | %.1f | %.1f | %d |\n", name, seconds, cpu, peak }'
 }
 
 echo "$REQUESTS requests of $VOLUMES volumes, $(nproc) cores, load $(cut -d' ' -f1 /proc/loadavg) before"
-echo "| step | s | M requests/s | MiB |"
+echo "| step | s | s of all processors | MiB |"
 echo "|---|---|---|---|"
 if [ ! -e "all-$REQUESTS-$VOLUMES.compact" ]; then
 	measure generate "$DESTAGE" trace generate --workload "fleet:requests=$REQUESTS,volumes=$VOLUMES" -o "all-$REQUESTS-$VOLUMES.compact"
