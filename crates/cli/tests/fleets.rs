@@ -41,7 +41,7 @@ fn volumes_are_compared_with_one_buffer_for_all() {
         "{text}"
     );
     assert!(
-        text.contains("  each    in all") && text.contains("one shared buffer"),
+        text.contains("in all") && text.contains("one shared buffer"),
         "{text}"
     );
     // The shared curve is that of the trace whose volumes lie apart.
