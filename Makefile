@@ -175,6 +175,10 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	@echo
 	bash benches/live.sh $(DESTAGE)
 
+.PHONY: fleet
+fleet: build ## 1000 volumes and 10^8 requests: taken apart, then buffers of their own beside a shared one, in 5 minutes and 2 GiB; REQUESTS=N VOLUMES=N
+	bash benches/fleet.sh $(DESTAGE) $(TARGET)/fleet $(or $(REQUESTS),100000000) $(or $(VOLUMES),1000)
+
 reproduce: build ## every claim of the papers with its verdict: the READMEs of experiments/ and the table in README.md
 	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)
 	sh experiments/publish.sh $(TARGET)/reproduce
