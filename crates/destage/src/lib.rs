@@ -13,6 +13,7 @@
 //! | [`Input`], [`Reading`], [`Facts`], [`Sizing`] | what is simulated, how it is read, what is known of it then |
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
 //! | [`curve`](curve()), [`CurvePlan`], [`Curves`] | metrics over the size of the buffer |
+//! | [`Sampling`], [`Rate`], [`SampledPoint`] | the same from samples of the blocks, with intervals |
 //! | [`size`](size()), [`SizePlan`], [`Goal`], [`Answers`] | the smallest buffer that reaches a goal |
 //! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
@@ -53,6 +54,7 @@ pub mod report;
 pub mod reproduce;
 mod results;
 mod run;
+mod sampled;
 mod size;
 pub mod state;
 pub mod study;
@@ -74,7 +76,7 @@ pub use destage_sim::observer::{Observer, Response};
 pub use destage_sim::settings::{Config, Origin, Settings};
 
 pub use compare::{Effort, compare};
-pub use curve::{Curve, CurvePlan, Curves, curve};
+pub use curve::{Curve, CurvePlan, Curves, SampledHow, curve};
 pub use cut::{CutOutcome, cut};
 pub use destage_sim::power::{CutAt, CutPlan};
 pub use error::Error;
@@ -87,6 +89,7 @@ pub use progress::{Progress, Silent, Stage};
 pub use record::Record;
 pub use results::{Outcome, Results};
 pub use run::run;
+pub use sampled::{Rate, SALTS, SampledPoint, Sampling};
 pub use size::{Answer, Answers, Goal, HoldUp, SIZED_SCHEMES, SizePlan, size};
 pub use survey::Sizing;
 pub use trace_metrics::{Inspection, trace_metrics};

@@ -111,6 +111,18 @@ impl Measured {
         }
     }
 
+    /// Counts `requests` more that write, or read, a page of which they have `sectors` in all.
+    pub(crate) fn pass(&mut self, requests: u64, sectors: u64, is_write: bool) {
+        self.requests += requests;
+        self.completed += requests;
+        let (pages, bytes) = match is_write {
+            true => (&mut self.page_writes, &mut self.bytes_written),
+            false => (&mut self.page_reads, &mut self.bytes_read),
+        };
+        *pages += requests;
+        *bytes += sectors * SECTOR_BYTES;
+    }
+
     /// Takes the dirty periods that have ended, if anybody asks for them.
     #[inline]
     pub(crate) fn take_dirty_ages(&mut self, device: &mut Device) {
