@@ -44,7 +44,11 @@ impl Samples {
             let own = room.min(count - first);
             orders.push(Order {
                 // A product with an odd number is a permutation of the numbers of so many bits.
-                keys: [random.next_u64(), random.next_u64() | 1, random.next_u64() | 1],
+                keys: [
+                    random.next_u64(),
+                    random.next_u64() | 1,
+                    random.next_u64() | 1,
+                ],
                 first,
                 taken: each * u64::from(own),
             });
@@ -141,7 +145,11 @@ mod tests {
                 assert_eq!(samples.has(number), of > 0);
                 assert!(of <= orders, "{all} {rate}");
             }
-            assert!(sizes[..count as usize].iter().all(|size| *size == samples.each()));
+            assert!(
+                sizes[..count as usize]
+                    .iter()
+                    .all(|size| *size == samples.each())
+            );
         }
     }
 

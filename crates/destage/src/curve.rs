@@ -22,6 +22,7 @@ use crate::grid::{Combination, Grid};
 use crate::input::Input;
 use crate::json;
 use crate::manifest::Manifest;
+use crate::numbers;
 use crate::progress::Counter;
 use crate::record::Record;
 use crate::sampled::{Asked, Rate, SampledPoint, Sampling, for_error, points};
@@ -256,6 +257,7 @@ fn sampled(
 ) -> Result<Curves, Error> {
     let started = Instant::now();
     let first = &schemes[0].config;
+    sampling.check()?;
     let (page_bytes, seed) = (first.typed.flash.page_bytes, first.typed.sim.seed);
     let mut asked = Asked {
         input,
@@ -276,12 +278,15 @@ fn sampled(
             (chosen.found, chosen.rate, Some(error))
         }
     };
-    let curves = schemes.iter().zip(found.points).map(|(scheme, points)| Curve {
-        buffer: scheme.buffer.clone(),
-        ftl: scheme.ftl.clone(),
-        page_bytes,
-        points: Points::Sampled(points),
-    });
+    let curves = schemes
+        .iter()
+        .zip(found.points)
+        .map(|(scheme, points)| Curve {
+            buffer: scheme.buffer.clone(),
+            ftl: scheme.ftl.clone(),
+            page_bytes,
+            points: Points::Sampled(points),
+        });
     Ok(Curves {
         manifest: Manifest {
             command: Vec::new(),
@@ -399,6 +404,34 @@ impl Curves {
         text
     }
 
+    /// A row for each point, for a table: of what was sampled, each metric with an interval has its ends beside it, as `NAME.low`
+    /// and `NAME.high`.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Record> {
+        let with_ends = |point: &SampledPoint| {
+            let mut record = point.record.clone();
+            let ends = point.ranges.iter().flat_map(|(name, [low, high])| {
+                [
+                    (format!("{name}.low"), *low),
+                    (format!("{name}.high"), *high),
+                ]
+            });
+            let metrics = record
+                .metrics
+                .iter()
+                .map(|(name, of)| (name.to_owned(), of));
+            record.metrics = metrics.chain(ends).collect();
+            record
+        };
+        let of_curve = |curve: &Curve| -> Vec<Record> {
+            match curve.sampled() {
+                Some(points) => points.iter().map(with_ends).collect(),
+                None => curve.points().collect(),
+            }
+        };
+        self.curves.iter().flat_map(of_curve).collect()
+    }
+
     /// What they say, in sentences.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
@@ -458,7 +491,8 @@ impl SampledHow {
         map.insert("rate".to_owned(), json!(self.rate));
         map.insert("salts".to_owned(), json!(self.salts));
         if let Some((asked, reached, metric)) = &self.error {
-            let error = json!({ "metric": metric, "asked_percent": asked, "reached_percent": reached });
+            let error =
+                json!({ "metric": metric, "asked_percent": asked, "reached_percent": reached });
             map.insert("error".to_owned(), error);
         }
         map.into()
@@ -467,8 +501,46 @@ impl SampledHow {
     /// Whether the error that was asked for, if one was, is reached.
     #[must_use]
     pub fn is_met(&self) -> bool {
-        let met = |(asked, reached, _): &(f64, Option<f64>, String)| reached.is_some_and(|reached| reached <= *asked);
+        let met = |(asked, reached, _): &(f64, Option<f64>, String)| {
+            reached.is_some_and(|reached| reached <= *asked)
+        };
         self.error.as_ref().is_none_or(met)
+    }
+}
+
+impl std::fmt::Display for SampledHow {
+    /// A line each, for people.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let samples = match self.salts {
+            1 => "one sample".to_owned(),
+            more => format!("{more} samples"),
+        };
+        let share = numbers::real(100.0 * self.rate);
+        write!(
+            formatter,
+            "Estimated from {samples}, {share} % of the blocks each"
+        )?;
+        formatter.write_str(match self.salts {
+            1 => ": nothing says how sure that is.\n",
+            _ => "; in brackets, where it lies with 95 % certainty.\n",
+        })?;
+        formatter.write_str(
+            "A size without a value has less than 8 blocks in a sample. Response times are not sampled.\n",
+        )?;
+        let Some((asked, reached, metric)) = &self.error else {
+            return Ok(());
+        };
+        let reached = reached.map_or("none".to_owned(), numbers::real);
+        match self.is_met() {
+            true => writeln!(
+                formatter,
+                "{metric} is off by {reached} % of the largest value at most; asked for: {asked} %."
+            ),
+            false => writeln!(
+                formatter,
+                "{metric} may be off by {reached} % of the largest value, and not {asked} % as asked for: with a larger share samples save nothing. Without --error and --sample the curve is exact."
+            ),
+        }
     }
 }
 

@@ -259,6 +259,16 @@ impl Input {
         self.source(config, &options)
     }
 
+    /// The same for a pass that looks at few of them. What can be sifted at the speed of memory gets no digest, which would take
+    /// longer than all else.
+    pub(crate) fn open_sifted(&self, config: &Config) -> Result<Source<'static>, Error> {
+        let source = self.open(config)?;
+        match source.reader().is_some_and(Reader::can_be_sifted) {
+            true => self.open_first(config),
+            false => Ok(source),
+        }
+    }
+
     /// The requests one after the other, in bounded memory; generated ones are fixed by `sim.seed` of `config`.
     ///
     /// # Errors

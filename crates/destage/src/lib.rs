@@ -89,7 +89,7 @@ pub use progress::{Progress, Silent, Stage};
 pub use record::Record;
 pub use results::{Outcome, Results};
 pub use run::run;
-pub use sampled::{Rate, SALTS, SampledPoint, Sampling};
+pub use sampled::{Rate, SALTS, SampledPoint, Sampling, check_metric};
 pub use size::{Answer, Answers, Goal, HoldUp, SIZED_SCHEMES, SizePlan, size};
 pub use survey::Sizing;
 pub use trace_metrics::{Inspection, trace_metrics};

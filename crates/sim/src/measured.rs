@@ -9,7 +9,7 @@ use destage_buffer::scheme::Series;
 use destage_device::Device;
 use destage_flash::nand::Wear;
 use destage_trace::request::SECTOR_BYTES;
-use destage_trace::{Operation, Request};
+use destage_trace::{Operation, Passed, Request};
 
 use crate::error::SimError;
 use crate::latencies::{Counted, Latencies};
@@ -111,16 +111,16 @@ impl Measured {
         }
     }
 
-    /// Counts `requests` more that write, or read, a page of which they have `sectors` in all.
-    pub(crate) fn pass(&mut self, requests: u64, sectors: u64, is_write: bool) {
-        self.requests += requests;
-        self.completed += requests;
-        let (pages, bytes) = match is_write {
+    /// Counts requests of a page each that nobody looks at.
+    pub(crate) fn pass(&mut self, passed: Passed) {
+        self.requests += passed.requests;
+        self.completed += passed.requests;
+        let (pages, bytes) = match passed.is_write {
             true => (&mut self.page_writes, &mut self.bytes_written),
             false => (&mut self.page_reads, &mut self.bytes_read),
         };
-        *pages += requests;
-        *bytes += sectors * SECTOR_BYTES;
+        *pages += passed.requests;
+        *bytes += passed.sectors * SECTOR_BYTES;
     }
 
     /// Takes the dirty periods that have ended, if anybody asks for them.

@@ -7,9 +7,11 @@ mod work;
 use std::collections::BTreeMap;
 
 use destage_sim::metrics::Number;
+use destage_sim::sample::is_estimated;
 
 pub(crate) use self::points::{Asked, points};
 pub(crate) use self::rate::for_error;
+use crate::error::Error;
 use crate::record::Record;
 
 /// How many samples there are if nobody says.
@@ -36,6 +38,50 @@ pub enum Rate {
         /// One of [`is_estimated`](destage_sim::sample::is_estimated).
         metric: String,
     },
+}
+
+impl Sampling {
+    /// What makes no sense.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if !(1..=64).contains(&self.salts) {
+            return Err(Error::Input(format!(
+                "--salts {}: expected a number from 1 to 64",
+                self.salts
+            )));
+        }
+        match &self.rate {
+            Rate::Share(rate) if *rate > 0.0 && *rate <= 1.0 => Ok(()),
+            Rate::Share(rate) => Err(Error::Input(format!(
+                "--sample {rate}: expected a share above 0 and at most 1"
+            ))),
+            Rate::Error { .. } if self.salts < 4 => Err(Error::Input(format!(
+                "--salts {}: expected at least 4 with --error: they tell by how much they differ",
+                self.salts
+            ))),
+            Rate::Error { percent, metric } => {
+                check_metric(metric)?;
+                match *percent > 0.0 && percent.is_finite() {
+                    true => Ok(()),
+                    false => Err(Error::Input(format!(
+                        "--error {percent}: expected percent above 0"
+                    ))),
+                }
+            }
+        }
+    }
+}
+
+/// An error if no sample tells `metric`.
+///
+/// # Errors
+/// That, and of what kind they are that it tells.
+pub fn check_metric(metric: &str) -> Result<(), Error> {
+    match is_estimated(metric) {
+        true => Ok(()),
+        false => Err(Error::Input(format!(
+            "--metric {metric}: is not sampled: a miniature has less to do than the device, and so answers sooner, and largest values do not add up; expected a count, such as buffer.destaged_pages, or waf.bytes, waf.host, waf.ftl, wear.erase_mean or buffer.mean_destage_pages"
+        ))),
+    }
 }
 
 impl Rate {

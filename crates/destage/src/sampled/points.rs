@@ -35,7 +35,7 @@ const BATCH: usize = 1 << 16;
 /// A miniature has a buffer of so many pages at least: a page more or less is then a small part of it.
 const LEAST_PAGES: u64 = 16;
 /// And of so many blocks, where the scheme may think in them.
-const LEAST_BLOCKS: u64 = 4;
+const LEAST_BLOCKS: u64 = 8;
 
 /// What is asked for.
 pub(crate) struct Asked<'a> {
@@ -178,7 +178,12 @@ fn schemes<'a>(
 ) -> Result<Vec<Scheme<'a>>, Error> {
     let configs: Vec<&Config> = asked.schemes.iter().map(|scheme| &scheme.config).collect();
     let configs: Vec<Config> = match configs.iter().any(|config| config.has_flash()) {
-        true => Survey::of(asked.input, &configs, counter)?.split().0.configs,
+        true => {
+            Survey::of(asked.input, &configs, counter)?
+                .split()
+                .0
+                .configs
+        }
         false => configs.into_iter().cloned().collect(),
     };
     let mut schemes = Vec::with_capacity(configs.len());
@@ -201,7 +206,12 @@ fn schemes<'a>(
             device_pages,
             samples,
         };
-        let same = divisions.iter().position(|other| Division { config: index, ..other.clone() } == division);
+        let same = divisions.iter().position(|other| {
+            Division {
+                config: index,
+                ..other.clone()
+            } == division
+        });
         let splitter = same.unwrap_or_else(|| {
             divisions.push(division);
             divisions.len() - 1
@@ -259,7 +269,10 @@ fn runs(
     let mut runs = Vec::new();
     for (index, scheme) in schemes.iter().enumerate() {
         let samples = divisions[scheme.splitter].samples(asked, &scheme.config);
-        let (rate, pages) = (samples.rate(), samples.each().saturating_mul(scheme.block_pages));
+        let (rate, pages) = (
+            samples.rate(),
+            samples.each().saturating_mul(scheme.block_pages),
+        );
         let page_bytes = scheme.config.typed.flash.page_bytes;
         let mut add = |full: Option<u64>, buffer: u64| -> Result<(), Error> {
             let config = sample::miniature(&scheme.config, rate, buffer, pages)?;
@@ -276,7 +289,10 @@ fn runs(
             continue;
         }
         if !scheme.keeps_pages {
-            add(Some(0), scheme.config.typed.buffer.capacity_bytes / page_bytes)?;
+            add(
+                Some(0),
+                scheme.config.typed.buffer.capacity_bytes / page_bytes,
+            )?;
             continue;
         }
         for bytes in sizes {
@@ -345,14 +361,23 @@ fn read(
             let config = &schemes[division.config].config;
             let samples = division.samples(asked, config);
             let addressing = config.addressing(0);
-            Splitter::new(&name, addressing, division.device_pages, division.block_pages, samples)
+            Splitter::new(
+                &name,
+                addressing,
+                division.device_pages,
+                division.block_pages,
+                samples,
+            )
         })
         .collect();
     let mut miniatures = Vec::with_capacity(runs.len());
     for run in runs {
         let scheme = &schemes[run.scheme];
         let observer = || Watch::new(counter, Silent);
-        let pass = scheme.is_one_pass.then(|| OnePass::new(&run.config, &name)).flatten();
+        let pass = scheme
+            .is_one_pass
+            .then(|| OnePass::new(&run.config, &name))
+            .flatten();
         let model = match pass {
             Some(pass) => Model::OnePass(Box::new(pass)),
             None => {
@@ -371,16 +396,33 @@ fn read(
     let of = &schemes[0].config;
     let options = asked.input.options(of)?;
     destage_memory::doing(format!("reading {name}"));
-    let mut source = asked.input.open(of)?;
+    // Where one splitter looks at pages, most requests are nobody's.
+    let sieve = match &splitters[..] {
+        [only] => only.sieve(),
+        _ => None,
+    };
+    let mut source = match sieve {
+        Some(_) => asked.input.open_sifted(of)?,
+        None => asked.input.open(of)?,
+    };
     let (mut batch, mut part, mut has_ended) = (Vec::new(), Vec::new(), false);
     let next = || -> Result<Option<Parts>, Error> {
         batch.clear();
         while batch.len() < BATCH && !has_ended {
-            has_ended = !source.fill(&mut part)?;
+            has_ended = match &sieve {
+                Some(sieve) => match source.sift(sieve, &mut part)? {
+                    Some(passed) => {
+                        splitters.iter_mut().for_each(|only| only.pass(passed));
+                        false
+                    }
+                    None => true,
+                },
+                None => !source.fill(&mut part)?,
+            };
             batch.extend_from_slice(&part);
-        }
-        if !counter.advance(0) {
-            return Err(Error::Interrupted);
+            if !counter.advance(0) {
+                return Err(Error::Interrupted);
+            }
         }
         if batch.is_empty() {
             return Ok(None);
@@ -417,7 +459,12 @@ type Point = (u64, Result<Estimates, Error>);
 
 impl Gathered<'_> {
     /// Those of one size; or of every size, where one pass gave it.
-    fn points(&self, scheme: &Scheme<'_>, pages: Option<u64>, samples: Vec<Measured>) -> Vec<Point> {
+    fn points(
+        &self,
+        scheme: &Scheme<'_>,
+        pages: Option<u64>,
+        samples: Vec<Measured>,
+    ) -> Vec<Point> {
         let (mut curves, mut metrics) = (Vec::new(), Vec::new());
         for sample in samples {
             match sample {
@@ -433,7 +480,9 @@ impl Gathered<'_> {
         let mut points = Vec::new();
         for bytes in self.sizes {
             let pages = bytes / self.page_bytes;
-            let Some(small) = small(scheme, rate, pages) else { continue };
+            let Some(small) = small(scheme, rate, pages) else {
+                continue;
+            };
             let small = u32::try_from(small).unwrap_or(u32::MAX);
             let metrics: Vec<Metrics> = curves.iter().map(|curve| curve.at(small)).collect();
             points.push((pages, Ok(self.estimates(scheme, &metrics))));

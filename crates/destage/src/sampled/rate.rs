@@ -1,7 +1,7 @@
 //! The rate for a stated error.
 
-use super::points::{Asked, Found, points};
 use super::SampledPoint;
+use super::points::{Asked, Found, points};
 use crate::compare::Effort;
 use crate::error::Error;
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use destage_sim::curve::OnePass;
-use destage_sim::run::Simulation;
 use destage_sim::metrics::Metrics;
+use destage_sim::run::Simulation;
 use destage_trace::Request;
 
 use crate::error::Error;
@@ -102,7 +102,8 @@ pub(super) fn carry_out(
             let (sender, receiver) = sync_channel::<Arc<Parts>>(WAITING);
             (sender, scope.spawn(move || work(share, &receiver)))
         };
-        let (senders, workers): (Vec<SyncSender<_>>, Vec<_>) = shares.into_iter().map(start).unzip();
+        let (senders, workers): (Vec<SyncSender<_>>, Vec<_>) =
+            shares.into_iter().map(start).unzip();
         let mut fed = Ok(());
         loop {
             let parts = match next() {
@@ -114,7 +115,9 @@ pub(super) fn carry_out(
                 }
             };
             // A worker that is gone is found below.
-            senders.iter().for_each(|sender| drop(sender.send(Arc::clone(&parts))));
+            senders
+                .iter()
+                .for_each(|sender| drop(sender.send(Arc::clone(&parts))));
         }
         drop(senders);
         let mut all = Vec::new();
@@ -133,7 +136,9 @@ fn work(
     batches: &Receiver<Arc<Parts>>,
 ) -> Vec<(usize, Measured)> {
     for parts in batches {
-        share.iter_mut().for_each(|(_, miniature)| miniature.feed(&parts));
+        share
+            .iter_mut()
+            .for_each(|(_, miniature)| miniature.feed(&parts));
     }
     let finished = share.into_iter();
     finished

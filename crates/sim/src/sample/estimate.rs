@@ -99,10 +99,18 @@ pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
         let values = sampled.metrics.iter().map(|metrics| metrics.get(row.name));
         let values: Vec<Option<Number>> = values.collect();
         let known = values.iter().any(Option::is_some);
-        known.then(|| values.iter().map(|value| value.map_or(0.0, Number::as_f64)).collect())
+        known.then(|| {
+            values
+                .iter()
+                .map(|value| value.map_or(0.0, Number::as_f64))
+                .collect()
+        })
     };
     let is_whole = |row: &MetricRow| {
-        let mut values = sampled.metrics.iter().filter_map(|metrics| metrics.get(row.name));
+        let mut values = sampled
+            .metrics
+            .iter()
+            .filter_map(|metrics| metrics.get(row.name));
         values.all(|value| matches!(value, Number::Integer(_)))
     };
     let mut found = Vec::new();
@@ -127,7 +135,10 @@ pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
         let of_mean = |(pages, mean): (&f64, &f64)| if *mean > 0.0 { pages / mean } else { 0.0 };
         let records: Vec<f64> = pages.iter().zip(&means).map(of_mean).collect();
         if let Some(ratio) = sampled.ratio(&pages, &records) {
-            found.push((rows::BUFFER_MEAN_DESTAGE_PAGES.name.to_owned(), ratio.of(real)));
+            found.push((
+                rows::BUFFER_MEAN_DESTAGE_PAGES.name.to_owned(),
+                ratio.of(real),
+            ));
         }
     }
     let Some(programs) = of(rows::FLASH_PROGRAMS) else {
@@ -147,7 +158,9 @@ pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
         found.push((rows::WAF_FTL.name.to_owned(), ratio.of(real)));
     }
     if let Some(erases) = of(rows::FLASH_ERASES).filter(|_| sampled.flash_blocks > 0) {
-        let mean = sampled.total(&erases).times(1.0 / sampled.flash_blocks as f64);
+        let mean = sampled
+            .total(&erases)
+            .times(1.0 / sampled.flash_blocks as f64);
         found.push((rows::WEAR_ERASE_MEAN.name.to_owned(), mean.of(real)));
     }
     found
@@ -177,7 +190,9 @@ pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
     let known = curve.to_vec();
     for (at, estimates) in curve.iter_mut().enumerate() {
         for (name, estimate) in estimates {
-            let Some([low, high]) = estimate.range else { continue };
+            let Some([low, high]) = estimate.range else {
+                continue;
+            };
             let before = at.checked_sub(1).and_then(|at| slope(&known, name, at));
             let after = slope(&known, name, at);
             // Beyond the largest size the curve may be flat.
@@ -186,7 +201,9 @@ pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
             let off = steepest * coarse.step / 2.0
                 + BEND * coarse.spread * pages[at] * (after - before).abs();
             let moved = |number: Number, by: f64| match number {
-                Number::Integer(whole) => Number::Integer((whole as f64 + by).max(0.0).round() as u64),
+                Number::Integer(whole) => {
+                    Number::Integer((whole as f64 + by).max(0.0).round() as u64)
+                }
                 Number::Real(real) => Number::Real((real + by).max(0.0)),
             };
             estimate.range = Some([moved(low, -off), moved(high, off)]);
@@ -212,7 +229,9 @@ impl Spread {
     fn of(self, number: impl Fn(f64) -> Number) -> Estimate {
         Estimate {
             value: number(self.value),
-            range: self.off.map(|off| [number(self.value - off), number(self.value + off)]),
+            range: self
+                .off
+                .map(|off| [number(self.value - off), number(self.value + off)]),
         }
     }
 }
@@ -240,7 +259,11 @@ impl Sampled<'_> {
                 .then(|| student(count - 1) * (squares / (count - 1) as f64 / count as f64).sqrt());
             return Spread { value: level, off }.times(1.0 / self.rate);
         }
-        let writes: Vec<f64> = self.page_writes.iter().map(|number| *number as f64).collect();
+        let writes: Vec<f64> = self
+            .page_writes
+            .iter()
+            .map(|number| *number as f64)
+            .collect();
         let middle = mean(&writes);
         let wide: f64 = writes.iter().map(|number| (number - middle).powi(2)).sum();
         let both: f64 = writes
@@ -257,7 +280,11 @@ impl Sampled<'_> {
             .map(|(number, value)| (value - level - slope * (number - middle)).powi(2))
             .sum();
         let freedom = count - 2;
-        let far = if wide > 0.0 { beside.powi(2) / wide } else { 0.0 };
+        let far = if wide > 0.0 {
+            beside.powi(2) / wide
+        } else {
+            0.0
+        };
         let variance = rest / freedom as f64 * (1.0 / count as f64 + far);
         let spread = Spread {
             value: level + slope * beside,

@@ -52,7 +52,9 @@ pub fn refusal(config: &Config) -> Option<String> {
         () if config.state.is_some() => "sim.precondition=file:PATH keeps a device of one size",
         () => return None,
     };
-    Some(format!("{text}, of which a sample has a part; expected the default, or no --sample"))
+    Some(format!(
+        "{text}, of which a sample has a part; expected the default, or no --sample"
+    ))
 }
 
 /// A buffer of `capacity_pages`, over a device that holds `pages` pages in the share `rate` of the flash of `config`; or over
@@ -69,7 +71,10 @@ pub fn miniature(
     let mut small = config.clone();
     let page_bytes = config.typed.flash.page_bytes;
     let text = |text: &str| Value::Text(text.to_owned());
-    small.set("buffer.capacity_bytes", Value::Integer(capacity_pages * page_bytes));
+    small.set(
+        "buffer.capacity_bytes",
+        Value::Integer(capacity_pages * page_bytes),
+    );
     small.set("sim.costing", text("op_count"));
     small.set("sim.dirty_ages", Value::Flag(false));
     // Requests are pages already, and none lies beyond.
@@ -80,9 +85,11 @@ pub fn miniature(
     small.set("trace.addr_map", text("error"));
     small.set("flash.wearout", text("ignore"));
     for row in config.scheme.parameters {
-        if let (true, Some(Value::Integer(number)), Kind::Integer { min, .. }) =
-            (row.unit == VIRTUAL_TIME, config.buffer_parameter(row.name), row.kind)
-        {
+        if let (true, Some(Value::Integer(number)), Kind::Integer { min, .. }) = (
+            row.unit == VIRTUAL_TIME,
+            config.buffer_parameter(row.name),
+            row.kind,
+        ) {
             let scaled = ((*number as f64 * rate).round() as u64).max(min.max(1));
             small.set_of_buffer(row.name, Value::Integer(scaled));
         }
@@ -102,7 +109,13 @@ pub fn miniature(
         let all = logs * dies;
         let wanted = all as f64 * rate;
         if wanted < 0.75 {
-            return Err(too_small(config, rate, &format!("ftl.{LOG_BLOCKS} = {logs} on each of {dies} dies are {wanted:.2} log blocks")));
+            return Err(too_small(
+                config,
+                rate,
+                &format!(
+                    "ftl.{LOG_BLOCKS} = {logs} on each of {dies} dies are {wanted:.2} log blocks"
+                ),
+            ));
         }
         dies = ((dies as f64 * rate).round() as u64).clamp(1, dies);
         let scaled = ((wanted / dies as f64).round() as u64).max(1);

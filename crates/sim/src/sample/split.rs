@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use destage_base::sample::Samples;
 use destage_device::RequestKind;
-use destage_trace::Request;
+use destage_trace::{Passed, Request, Sieve};
 
 use crate::error::SimError;
 use crate::measured::Measured;
-use crate::paging::Addressing;
+use crate::paging::{Addressing, Align};
 
 /// Divides requests among miniatures. Blocks of a sample follow one another on its miniature in the order of their first
 /// request, so that what was written in a row still is.
@@ -80,9 +80,29 @@ impl Splitter {
         }
     }
 
-    /// Counts `requests` requests that write, or read, a page of `sectors` each, and are in no sample.
-    pub fn pass(&mut self, requests: u64, sectors: u64, is_write: bool) {
-        self.host.pass(requests, sectors, is_write);
+    /// What drops requests that are in no sample before they come here; none where a request may not be the page it lies in.
+    #[must_use]
+    pub fn sieve(&self) -> Option<Sieve> {
+        let Addressing {
+            align,
+            unit_sectors,
+            sectors_per_page,
+            ..
+        } = self.addressing;
+        let is_plain = align != Align::Nearest
+            && unit_sectors == 0
+            && sectors_per_page.is_power_of_two()
+            && self.block_pages == 1
+            && self.device_pages == u64::MAX;
+        is_plain.then(|| Sieve {
+            samples: self.samples.clone(),
+            page_shift: sectors_per_page.trailing_zeros(),
+        })
+    }
+
+    /// Counts requests that the sieve dropped.
+    pub fn pass(&mut self, passed: Passed) {
+        self.host.pass(passed);
     }
 
     /// Replaces the content of `parts`, one for each sample, by what its miniature gets of `requests`.
