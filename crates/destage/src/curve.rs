@@ -189,9 +189,9 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         .map(|sizes| bytes_of(&grid, sizes))
         .transpose()?;
     if finds_sizes || !runs {
-        let (footprint, of_input) = read(input, first, &mut passes, effort)?;
-        facts = Some(of_input);
-        sizes.get_or_insert_with(|| default_sizes(footprint, page_bytes));
+        let read = read(input, first, &mut passes, effort)?;
+        facts = Some(read.facts);
+        sizes.get_or_insert_with(|| default_sizes(read.footprint, page_bytes));
     } else {
         // One reading has to do for all: sizes were asked for, and are run.
         passes.iter_mut().for_each(|pass| *pass = None);
@@ -327,14 +327,32 @@ pub(crate) fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error>
     Ok(sizes)
 }
 
-/// The sizes that are tried on `input`, read under `of`, where none are given.
-pub(crate) fn footprint_sizes(
+/// What one reading tells of an input.
+pub(crate) struct OfInput {
+    /// The sizes that are tried where none are given.
+    pub(crate) sizes: Vec<u64>,
+    pub(crate) requests: u64,
+}
+
+/// Reads `input` under `of`.
+pub(crate) fn footprint(
     input: &Input,
     of: &Combination,
     effort: &Effort<'_>,
-) -> Result<Vec<u64>, Error> {
-    let (footprint, _) = read(input, of, &mut [None], effort)?;
-    Ok(default_sizes(footprint, of.config.typed.flash.page_bytes))
+) -> Result<OfInput, Error> {
+    let read = read(input, of, &mut [None], effort)?;
+    Ok(OfInput {
+        sizes: default_sizes(read.footprint, of.config.typed.flash.page_bytes),
+        requests: read.requests,
+    })
+}
+
+/// What was read.
+struct Read {
+    /// How many pages are written.
+    footprint: u64,
+    requests: u64,
+    facts: Facts,
 }
 
 /// Sizes in bytes, where `footprint` pages are written in all.
@@ -353,13 +371,13 @@ fn default_sizes(footprint: u64, page_bytes: u64) -> Vec<u64> {
     pages.into_iter().map(|pages| pages * page_bytes).collect()
 }
 
-/// Feeds all of `input` to `passes`; how many pages are written.
+/// Feeds all of `input` to `passes`.
 fn read(
     input: &Input,
     of: &Combination,
     passes: &mut [Option<OnePass>],
     effort: &Effort<'_>,
-) -> Result<(u64, Facts), Error> {
+) -> Result<Read, Error> {
     let options = input.options(&of.config)?;
     let counter = Counter::new(effort.progress, input.expected_requests());
     destage_memory::doing(format!("reading {}", input.name()));
@@ -368,7 +386,9 @@ fn read(
     let (mut batch, mut written) = (Vec::new(), HashSet::new());
     // A pass knows how far it goes.
     let counts_pages = passes.iter().any(Option::is_none);
+    let mut requests = 0;
     while source.fill(&mut batch)? {
+        requests += batch.len() as u64;
         if !counter.advance(batch.len() as u64) {
             return Err(Error::Interrupted);
         }
@@ -390,7 +410,11 @@ fn read(
     }
     let of_passes = passes.iter().flatten().map(OnePass::largest).max();
     let footprint = written.len().max(of_passes.unwrap_or(0) as usize);
-    Ok((footprint as u64, facts))
+    Ok(Read {
+        footprint: footprint as u64,
+        requests,
+        facts,
+    })
 }
 
 impl Curves {

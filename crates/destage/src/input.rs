@@ -195,6 +195,17 @@ impl Input {
         (half > 0).then_some(behind)
     }
 
+    /// The first `requests` of its requests.
+    pub(crate) fn beginning(&self, requests: u64) -> Self {
+        let mut beginning = self.clone();
+        let limit = self
+            .reading
+            .limit
+            .map_or(requests, |limit| limit.min(requests));
+        beginning.reading.limit = Some(limit);
+        beginning
+    }
+
     /// About the most requests there can be; nothing of what comes through a pipe.
     pub(crate) fn requests_at_most(&self) -> Option<u64> {
         /// Bytes of a request in a file, compressed, at least, nearly always.

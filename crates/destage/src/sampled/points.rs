@@ -274,31 +274,32 @@ fn runs(
             samples.each().saturating_mul(scheme.block_pages),
         );
         let page_bytes = scheme.config.typed.flash.page_bytes;
-        let mut add = |full: Option<u64>, buffer: u64| -> Result<(), Error> {
-            let config = sample::miniature(&scheme.config, rate, buffer, pages)?;
+        let miniature = sample::miniature(&scheme.config, rate, pages)?;
+        let mut add = |full: Option<u64>, buffer: u64| {
+            let mut config = miniature.clone();
+            config.set(CAPACITY, Value::Integer(buffer * page_bytes));
             runs.extend((0..asked.salts).map(|sample| Run {
                 scheme: index,
                 sample,
                 pages: full,
                 config: config.clone(),
             }));
-            Ok(())
         };
         if scheme.is_one_pass {
-            add(None, 1)?;
+            add(None, 1);
             continue;
         }
         if !scheme.keeps_pages {
             add(
                 Some(0),
                 scheme.config.typed.buffer.capacity_bytes / page_bytes,
-            )?;
+            );
             continue;
         }
         for bytes in sizes {
             let pages = bytes / page_bytes;
             if let Some(buffer) = small(scheme, rate, pages) {
-                add(Some(pages), buffer)?;
+                add(Some(pages), buffer);
             }
         }
     }

@@ -7,10 +7,10 @@ use crate::settings::Config;
 
 /// What the unit of a parameter is that counts in virtual time: with a share of the page writes it passes more slowly.
 const VIRTUAL_TIME: &str = "page writes";
-/// Blocks of a plane that a miniature has at least, if it can: a plane has one it writes to, and some that are free.
-const BLOCKS_PER_PLANE: u64 = 16;
 /// What a layer counts on each die.
 const LOG_BLOCKS: &str = "log_blocks";
+/// What a layer sets aside of its flash.
+const RESERVE: &str = "reserve_percent";
 /// What a layer counts on all dies.
 const MAP_ENTRIES: &str = "cmt_entries";
 
@@ -57,24 +57,15 @@ pub fn refusal(config: &Config) -> Option<String> {
     ))
 }
 
-/// A buffer of `capacity_pages`, over a device that holds `pages` pages in the share `rate` of the flash of `config`; or over
-/// none.
+/// The share `rate` of `config`: over a device that holds `pages` pages, if it has flash. Its buffer has the size of the full one,
+/// which the caller changes by `buffer.capacity_bytes`.
 ///
 /// # Errors
 /// That the device is too small for such a share.
-pub fn miniature(
-    config: &Config,
-    rate: f64,
-    capacity_pages: u64,
-    pages: u64,
-) -> Result<Config, SimError> {
+pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimError> {
     let mut small = config.clone();
     let page_bytes = config.typed.flash.page_bytes;
     let text = |text: &str| Value::Text(text.to_owned());
-    small.set(
-        "buffer.capacity_bytes",
-        Value::Integer(capacity_pages * page_bytes),
-    );
     small.set("sim.costing", text("op_count"));
     small.set("sim.dirty_ages", Value::Flag(false));
     // Requests are pages already, and none lies beyond.
@@ -121,23 +112,28 @@ pub fn miniature(
         let scaled = ((wanted / dies as f64).round() as u64).max(1);
         small.set_of_layer(LOG_BLOCKS, Value::Integer(scaled));
         planes = 1;
+    } else {
+        // A plane has a block or two that it writes to: as many of all blocks as before, where there are planes enough. Dies
+        // go last, since some schemes think in them.
+        let units = ((dies * planes) as f64 * rate).round() as u64;
+        planes = (units / dies).clamp(1, planes);
+        dies = dies.min(units.max(1));
     }
     if let Some(Value::Integer(entries)) = config.ftl_parameter(MAP_ENTRIES) {
         let scaled = ((*entries as f64 * rate).round() as u64).max(1);
         small.set_of_layer(MAP_ENTRIES, Value::Integer(scaled));
     }
-    let data_pages = u64::from(geometry.data_pages());
-    let blocks = pages.div_ceil(data_pages);
-    while planes > 1 && blocks < BLOCKS_PER_PLANE * planes * dies {
-        planes = planes.div_ceil(2);
-    }
-    while dies > 1 && blocks < BLOCKS_PER_PLANE * dies {
-        dies = dies.div_ceil(2);
-    }
     small.set("flash.dies", Value::Integer(dies));
     small.set("flash.planes_per_die", Value::Integer(planes));
     small.set("flash.parallel_units", Value::Integer(1));
     small.set("flash.channels", text(destage_base::parameter::AUTO));
+    if config.ftl_parameter(RESERVE).is_some() {
+        // What is set aside is whole blocks of a plane; a miniature with other planes sets aside as much in all.
+        let raw = config.flash_bytes() / page_bytes;
+        let offered = config.offered_pages()?.min(raw);
+        let percent = 100.0 * (raw - offered) as f64 / raw.max(1) as f64;
+        small.set_of_layer(RESERVE, Value::Number(percent));
+    }
     let blocks = small.blocks_for_capacity(pages * page_bytes)?;
     Ok(small.with_blocks(blocks))
 }
