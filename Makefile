@@ -57,7 +57,7 @@ curves: setup ## sampled curves of every recorded trace: how many direct runs li
 	DESTAGE_CURVES=1 $(CARGO) test --release --locked -p destage-tests --test sampled -- --include-ignored --nocapture
 
 sizes: setup ## `destage size` on ten recorded traces and three goals beside the grid: what it finds, and what it takes
-	DESTAGE_SIZES=1 $(CARGO) test --release --locked -p destage-tests --test smallest -- --include-ignored --nocapture
+	DESTAGE_SIZES=10 $(CARGO) test --release --locked -p destage-tests --test smallest -- --include-ignored --nocapture
 
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check

@@ -42,7 +42,11 @@ fn write_trace(file: &mut dyn Write, requests: u64) -> std::io::Result<()> {
     file.flush()
 }
 
-fn measured(input: &Input, buffer: &str, sampling: Option<Sampling>) -> Result<f64, Box<dyn Error>> {
+fn measured(
+    input: &Input,
+    buffer: &str,
+    sampling: Option<Sampling>,
+) -> Result<f64, Box<dyn Error>> {
     let mut settings = Settings::new();
     for pair in ["trace.block_bytes=4096", "trace.missing_op=write"] {
         settings.set_pair(pair)?;
@@ -52,7 +56,11 @@ fn measured(input: &Input, buffer: &str, sampling: Option<Sampling>) -> Result<f
     let plan = CurvePlan {
         settings,
         buffers: Some(vec![buffer.to_owned()]),
-        sizes: Some((0..SIZES).map(|index| (size(index) * 4096).to_string()).collect()),
+        sizes: Some(
+            (0..SIZES)
+                .map(|index| (size(index) * 4096).to_string())
+                .collect(),
+        ),
         sampling,
     };
     let effort = Effort {
@@ -70,7 +78,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         None => REQUESTS,
     };
     let mut file = tempfile::NamedTempFile::new()?;
-    write_trace(&mut BufWriter::with_capacity(1 << 20, file.as_file_mut()), requests)?;
+    write_trace(
+        &mut BufWriter::with_capacity(1 << 20, file.as_file_mut()),
+        requests,
+    )?;
     let reading = |limit| Reading {
         format: Some("oraclegeneral".to_owned()),
         limit,
@@ -86,13 +97,22 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("lru, samples of 1 %, {requests} single pages in oracleGeneral:");
     for salts in [1, 8] {
         let took = measured(&all, "lru", share(salts))?;
-        println!("{salts:3} samples  {:7.1} M requests/s", requests as f64 / took / 1e6);
+        println!(
+            "{salts:3} samples  {:7.1} M requests/s",
+            requests as f64 / took / 1e6
+        );
     }
     let fewer = Input::trace(file.path()).read(reading(Some(FEWER.min(requests))))?;
     println!("\n{SIZES} sizes, 8 samples of 1 % beside runs in step:");
     for buffer in ["fifo", "fab", "bplru"] {
-        let (sampled, exact) = (measured(&fewer, buffer, share(8))?, measured(&fewer, buffer, None)?);
-        println!("{buffer:7} {sampled:7.2} s  {exact:7.2} s  {:5.1} times", exact / sampled);
+        let (sampled, exact) = (
+            measured(&fewer, buffer, share(8))?,
+            measured(&fewer, buffer, None)?,
+        );
+        println!(
+            "{buffer:7} {sampled:7.2} s  {exact:7.2} s  {:5.1} times",
+            exact / sampled
+        );
     }
     Ok(())
 }

@@ -61,7 +61,11 @@ fn table(answers: &Answers) -> String {
     table.row(head.chain(metrics).chain(["reached".to_owned()]));
     table.rule();
     let found = answers.answers.iter().map(|answer| {
-        let reached = if answer.confirmed { "yes" } else { "yes, without a clock" };
+        let reached = if answer.confirmed {
+            "yes"
+        } else {
+            "yes, without a clock"
+        };
         (&answer.record, reached)
     });
     for (record, reached) in found.chain(answers.missed.iter().map(|record| (record, "no"))) {

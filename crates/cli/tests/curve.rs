@@ -55,11 +55,18 @@ fn a_sampled_table_has_intervals() {
     assert_eq!(outcome.status, 0, "{}", outcome.errors);
     let lines: Vec<&str> = outcome.output.lines().collect();
     let of = |size: &str| {
-        let line = lines.iter().find(|line| line.trim_start().starts_with(size));
+        let line = lines
+            .iter()
+            .find(|line| line.trim_start().starts_with(size));
         (*line.unwrap()).to_owned()
     };
     assert!(of("1 MiB").trim_end().ends_with('-'), "{}", outcome.output);
-    assert_eq!(of("32 MiB").matches(" to ").count(), 2, "{}", outcome.output);
+    assert_eq!(
+        of("32 MiB").matches(" to ").count(),
+        2,
+        "{}",
+        outcome.output
+    );
     assert!(outcome.output.contains("8 samples, 12.5 % of the blocks"));
 }
 

@@ -76,7 +76,7 @@ pub use destage_sim::observer::{Observer, Response};
 pub use destage_sim::settings::{Config, Origin, Settings};
 
 pub use compare::{Effort, compare};
-pub use curve::{Curve, CurvePlan, Curves, SampledHow, curve};
+pub use curve::{Curve, CurvePlan, Curves, curve};
 pub use cut::{CutOutcome, cut};
 pub use destage_sim::power::{CutAt, CutPlan};
 pub use error::Error;
@@ -89,7 +89,7 @@ pub use progress::{Progress, Silent, Stage};
 pub use record::Record;
 pub use results::{Outcome, Results};
 pub use run::run;
-pub use sampled::{Rate, SALTS, SampledPoint, Sampling, check_metric};
+pub use sampled::{Rate, SALTS, SampledHow, SampledPoint, Sampling, check_metric};
 pub use size::{Answer, Answers, Goal, HoldUp, SIZED_SCHEMES, SizePlan, size};
 pub use survey::Sizing;
 pub use trace_metrics::{Inspection, trace_metrics};

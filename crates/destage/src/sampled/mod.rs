@@ -1,5 +1,6 @@
 //! Curves from samples: miniatures of every scheme at every size, fed by one reading.
 
+mod how;
 mod points;
 mod rate;
 mod work;
@@ -9,6 +10,7 @@ use std::collections::BTreeMap;
 use destage_sim::metrics::Number;
 use destage_sim::sample::is_estimated;
 
+pub use self::how::SampledHow;
 pub(crate) use self::points::{Asked, points};
 pub(crate) use self::rate::for_error;
 use crate::error::Error;

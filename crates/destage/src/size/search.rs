@@ -156,9 +156,8 @@ fn beginning(candidates: &[Candidate]) -> Vec<(usize, usize)> {
         one.place.cmp(&other.place).then(by_rank).then(a.cmp(b))
     });
     let within = |(hint, index): (Hint, usize)| {
-        let last = candidates[index].sizes.len() - 1;
-        // Who seems to reach them nowhere is tried at the largest size, unless that is sure.
-        (hint.place <= last || !hint.is_sure).then(|| (index, hint.place.min(last)))
+        // Who seems to reach them nowhere is tried at the largest size.
+        (index, hint.place.min(candidates[index].sizes.len() - 1))
     };
-    hinted.into_iter().filter_map(within).take(2).collect()
+    hinted.into_iter().map(within).take(2).collect()
 }

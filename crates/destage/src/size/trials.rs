@@ -78,10 +78,8 @@ pub(super) fn trials(
     let mut add = |tried: &[Candidate], goals: &[Goal]| {
         for (hint, of) in hints.iter_mut().zip(tried) {
             let place = of.place();
-            let rank = of
-                .reached
-                .as_ref()
-                .map_or(f64::INFINITY, |(_, record)| goals[0].rank(record));
+            let known = of.reached.as_ref().or(of.missed.as_ref());
+            let rank = known.map_or(f64::INFINITY, |(_, record)| goals[0].rank(record));
             let new = Hint {
                 place,
                 rank,
