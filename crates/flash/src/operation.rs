@@ -1,6 +1,7 @@
 //! The words in which an FTL says what flash has to do: which page, what is written, what the block is for.
 
 mod detail;
+mod merge;
 mod tally;
 
 use alloc::vec::Vec;
@@ -8,6 +9,7 @@ use alloc::vec::Vec;
 use destage_base::Lpn;
 
 pub use self::detail::{Content, Detail, Purpose, Role};
+pub use self::merge::{Merge, MergeCause, MergeKind};
 pub use self::tally::Tally;
 use crate::nand::Ppn;
 
@@ -93,73 +95,6 @@ pub struct Operation {
     /// The page it reads or programs, the first page of the block it erases. Of a run (`count` above 1)
     /// nothing.
     pub at: Ppn,
-}
-
-/// How a merge made one block of several.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum MergeKind {
-    /// The log block became the data block as it was.
-    Switch,
-    /// The log block became the data block after the rest of its pages was copied behind its own.
-    Partial,
-    /// All pages were copied to a new block.
-    Full,
-}
-
-impl MergeKind {
-    /// All kinds, in the order of results.
-    pub const ALL: [Self; 3] = [Self::Switch, Self::Partial, Self::Full];
-
-    /// The word used in metric names.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Switch => "switch",
-            Self::Partial => "partial",
-            Self::Full => "full",
-        }
-    }
-}
-
-/// Why a merge was due.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum MergeCause {
-    /// The block's own log block could not take the page that was written.
-    OwnLog,
-    /// Another block needed room in the log.
-    Room,
-    /// Done before it was needed.
-    Eager,
-}
-
-impl MergeCause {
-    /// All causes, in the order of results.
-    pub const ALL: [Self; 3] = [Self::OwnLog, Self::Room, Self::Eager];
-
-    /// The word used in metric names.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::OwnLog => "own_log",
-            Self::Room => "room",
-            Self::Eager => "eager",
-        }
-    }
-}
-
-/// A merge, named beside the operations it consists of.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Merge {
-    /// The logical block of the device that was merged.
-    pub block: u64,
-    /// How.
-    pub kind: MergeKind,
-    /// Why.
-    pub cause: MergeCause,
-    /// Pages read and programmed elsewhere for it.
-    pub copies: u32,
-    /// Blocks erased for it.
-    pub erases: u32,
 }
 
 /// How long the lists of a step were, to go back there. See [`Operations::mark`].
