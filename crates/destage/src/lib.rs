@@ -14,6 +14,7 @@
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
 //! | [`curve`](curve()), [`CurvePlan`], [`Curves`] | metrics over the size of the buffer |
 //! | [`Sampling`], [`Rate`], [`SampledPoint`] | the same from samples of the blocks, with intervals |
+//! | [`fleet`](mod@fleet) | many volumes: taken apart, and buffers of their own beside one that they share |
 //! | [`size`](size()), [`SizePlan`], [`Goal`], [`Answers`] | the smallest buffer that reaches a goal |
 //! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
@@ -39,6 +40,7 @@ mod error;
 pub mod explained;
 mod facts;
 mod fit;
+pub mod fleet;
 mod grid;
 mod input;
 mod inspection;
@@ -55,6 +57,7 @@ pub mod reproduce;
 mod results;
 mod run;
 mod sampled;
+mod side_by_side;
 mod size;
 pub mod state;
 pub mod study;
