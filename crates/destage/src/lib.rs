@@ -13,8 +13,8 @@
 //! | [`Input`], [`Reading`], [`Facts`], [`Sizing`] | what is simulated, how it is read, what is known of it then |
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
 //! | [`curve`](curve()), [`CurvePlan`], [`Curves`] | metrics over the size of the buffer |
-//! | [`Sampling`], [`Rate`], [`SampledPoint`] | the same from samples of the blocks, with intervals |
 //! | [`fleet`](mod@fleet) | many volumes: taken apart, and buffers of their own beside one that they share |
+//! | [`Sampling`], [`Rate`], [`SampledPoint`] | the same from samples of the blocks, with intervals |
 //! | [`size`](size()), [`SizePlan`], [`Goal`], [`Answers`] | the smallest buffer that reaches a goal |
 //! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
