@@ -67,7 +67,7 @@ fn a_sampled_table_has_intervals() {
         "{}",
         outcome.output
     );
-    assert!(outcome.output.contains("8 samples, 12.5 % of the blocks"));
+    assert!(outcome.output.contains("8 samples, 12.50 % of the blocks"));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::table::{self, Row, SIZE};
 use crate::error::Error;
+use crate::numbers;
 use crate::record::Record;
 use crate::words;
 
@@ -227,7 +228,7 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
         content.notes.push(format!(
             "Estimated from {} samples of {} % of the blocks each; a whisker is where the value lies with 95 % certainty. Response times are not sampled.",
             how["salts"],
-            100.0 * how["rate"].as_f64().unwrap_or(0.0)
+            numbers::real(100.0 * how["rate"].as_f64().unwrap_or(0.0))
         ));
     }
     if thinned {
