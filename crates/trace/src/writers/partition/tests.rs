@@ -23,7 +23,7 @@ fn request(arrival: u64, volume: u32, sector: u64) -> Request {
 /// Several volumes, some of them rare, with requests that arrive together.
 fn requests() -> Vec<Request> {
     let one = |index: u64| {
-        let volume = if index % 97 == 0 {
+        let volume = if index.is_multiple_of(97) {
             9_000
         } else {
             (index * index % 7) as u32
