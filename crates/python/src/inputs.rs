@@ -1,7 +1,6 @@
 //! What is simulated.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use destage::Reading;
 use destage::trace::Columns;
