@@ -67,6 +67,8 @@ pub struct Buffer {
     pub(crate) pending_victims: PendingVictims,
     /// What the scheme said; of a buffer that keeps no pages, no more than that.
     pub(crate) properties: Properties,
+    /// The capacity, and what is held beyond it.
+    slots: u32,
     request: u64,
     request_pages: u32,
     request_bypasses: bool,
@@ -115,6 +117,7 @@ impl Buffer {
             resident,
             pending_victims: PendingVictims::of(&properties, &config),
             properties,
+            slots: config.capacity_pages.saturating_add(config.held_pages),
             config,
             scheme,
             request: 0,
@@ -165,11 +168,7 @@ impl Buffer {
     /// [`BufferConfig::unbounded_admission`] ever more than 0.
     #[must_use]
     pub fn over_capacity(&self) -> u32 {
-        let slots = self
-            .config
-            .capacity_pages
-            .saturating_add(self.config.held_pages);
-        self.resident.occupied().saturating_sub(slots)
+        self.resident.occupied().saturating_sub(self.slots)
     }
 
     /// The next host request begins; its `pages` pages follow, in ascending order.

@@ -73,7 +73,8 @@ pub(crate) struct Dies {
     /// Of a read, and of a write or trim.
     map_time: [Ticks; 2],
     background: bool,
-    works_when_idle: bool,
+    /// A die with nothing else to do completes units, or does what can wait.
+    uses_idle_time: bool,
     places_writes: bool,
     updates_in_place: bool,
     /// Dies that may go on although nothing of their own has ended.
@@ -124,7 +125,7 @@ impl Dies {
             parallel_units,
             map_time: properties.map_time,
             background: properties.collects_in_background,
-            works_when_idle: properties.works_when_idle,
+            uses_idle_time: properties.works_when_idle || config.units.is_some(),
             places_writes: properties.places_writes,
             updates_in_place: properties.updates_in_place,
             stirred: VecDeque::new(),
@@ -239,7 +240,9 @@ impl Dies {
             return Ok(if state.chosen.copied {
                 self.start_erases(die, driver)
             } else {
-                self.interrupt(die, driver)?;
+                if self.service != ServiceOrder::Arrival {
+                    self.interrupt(die, driver)?;
+                }
                 Progress::Running
             });
         }
@@ -267,12 +270,13 @@ impl Dies {
         };
         match next {
             Some(operation) => self.begin(die, operation, driver),
-            None => self.use_idle_time(die, driver),
+            None if self.uses_idle_time => self.use_idle_time(die, driver),
+            None => Ok(Progress::Running),
         }
     }
 
     /// `die`, which is idle, begins `operation`.
-    #[inline]
+    #[inline(always)]
     fn begin<D: Driver>(
         &mut self,
         die: u32,

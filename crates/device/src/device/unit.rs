@@ -25,6 +25,7 @@ impl Device {
     }
 
     /// `operation` has joined the queue of `die`: is it waited for until it is durable?
+    #[cold]
     pub(super) fn want_if_awaited(&mut self, operation: PageOperation, die: u32) {
         let is_awaited = match operation.work() {
             Work::Destage(record, _) | Work::PadWrite(record) => {

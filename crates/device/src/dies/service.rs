@@ -37,6 +37,7 @@ pub(super) struct Ahead {
 
 impl Dies {
     /// Whether `operation` goes ahead of what waits at `die`.
+    #[inline(never)]
     pub(super) fn goes_ahead(&self, operation: PageOperation, die: u32) -> bool {
         let is_host_read = matches!(operation.work(), Work::HostRead(_));
         let mut queue = self.dies[die as usize].queue.iter();
@@ -44,6 +45,7 @@ impl Dies {
     }
 
     /// The read `operation` waits ahead of the others at `die`. Returns the die if it has to [start](Dies::start).
+    #[inline(never)]
     pub(super) fn push_ahead<D: Driver>(
         &mut self,
         operation: PageOperation,
@@ -57,6 +59,7 @@ impl Dies {
     }
 
     /// Starts `die`, which is idle.
+    #[inline(never)]
     pub(super) fn start_ordered<D: Driver>(
         &mut self,
         die: u32,
@@ -88,7 +91,8 @@ impl Dies {
         self.dies[die as usize].ahead.gone = 0;
         match next.or_else(|| self.next_read(die)) {
             Some(operation) => self.begin(die, operation, driver),
-            None => self.use_idle_time(die, driver),
+            None if self.uses_idle_time => self.use_idle_time(die, driver),
+            None => Ok(Progress::Running),
         }
     }
 
@@ -106,6 +110,7 @@ impl Dies {
     }
 
     /// Lets reads that wait at `die` interrupt what it does, where the driver can.
+    #[inline(never)]
     pub(super) fn interrupt<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         while !self.dies[die as usize].ahead.reads.is_empty()
             && self.dies[die as usize].ahead.gone < self.reads_ahead

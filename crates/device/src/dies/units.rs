@@ -162,6 +162,7 @@ impl Dies {
     }
 
     /// `die` has nothing to do: completes a unit with pages that somebody waits for, or does what can wait.
+    #[cold]
     pub(super) fn use_idle_time<D: Driver>(
         &mut self,
         die: u32,
@@ -170,7 +171,7 @@ impl Dies {
         if self.units.is_some() && self.dies[die as usize].open.is_wanted() {
             return Ok(self.fill(die, driver));
         }
-        if self.works_when_idle && self.ftl.work_idle(die, &mut self.operations)? {
+        if self.ftl.work_idle(die, &mut self.operations)? {
             self.dies[die as usize].collecting = true;
             self.begin_units(die, None);
             let progress = driver.collect_garbage(die, &self.operations);
