@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 600
 # What only a build with Parquet has.
 PARQUET := destage-cli/parquet,destage-fuzz/parquet
 
-.PHONY: help setup build demo test check fmt no-std matrix cuts kills bench reproduce fuzz soak-memory clean
+.PHONY: help setup build demo test check fmt no-std matrix cuts kills curves sizes bench reproduce fuzz soak-memory clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,12 @@ cuts: setup ## power that fails at every moment of short streams through every p
 kills: setup ## a thousand times `kill -9` of a server with an image, and as often with a file behind the buffer
 	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test kills -- --nocapture
 
+curves: setup ## sampled curves of every recorded trace: how many direct runs lie inside the intervals
+	DESTAGE_CURVES=1 $(CARGO) test --release --locked -p destage-tests --test sampled -- --include-ignored --nocapture
+
+sizes: setup ## `destage size` on ten recorded traces and three goals beside the grid: what it finds, and what it takes
+	DESTAGE_SIZES=10 $(CARGO) test --release --locked -p destage-tests --test smallest -- --include-ignored --nocapture
+
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
@@ -66,7 +72,7 @@ no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
 
 .PHONY: oracle
-oracle: setup ## reference results of other simulators' flash, operation by operation; ROWS=FILE is another file of the same columns
+oracle: setup ## reference results of other simulators' flash, FEMU's operation by operation and MQSim's run by run; ROWS=FILE is another file of the columns of either
 	$(if $(ROWS),DESTAGE_ROWS=$(abspath $(ROWS))) $(CARGO) test --locked -p destage-tests --test media -- --include-ignored --nocapture
 
 .PHONY: fitted
@@ -162,6 +168,8 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	@echo
 	$(TARGET)/release/sweep $(DESTAGE)
 	@echo
+	$(TARGET)/release/curves
+	@echo
 	$(TARGET)/release/buffers rates
 	@echo
 	$(TARGET)/release/buffers sizes $(TARGET)/cost-over-size.svg
@@ -174,6 +182,10 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	$(CARGO) bench --locked --quiet -p destage-trace -p destage-workload
 	@echo
 	bash benches/live.sh $(DESTAGE)
+
+.PHONY: fleet
+fleet: build ## 1000 volumes and 10^8 requests: taken apart, then buffers of their own beside a shared one, in 5 minutes and 2 GiB; REQUESTS=N VOLUMES=N
+	bash benches/fleet.sh $(DESTAGE) $(TARGET)/fleet $(or $(REQUESTS),100000000) $(or $(VOLUMES),1000)
 
 reproduce: build ## every claim of the papers with its verdict: the READMEs of experiments/ and the table in README.md
 	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)

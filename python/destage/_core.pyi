@@ -140,9 +140,21 @@ def curve(
     settings: Settings,
     buffers: Sequence[str] | None,
     sizes: Sequence[str] | None,
+    sample: float | None,
+    error: tuple[float, str] | None,
+    salts: int,
     threads: int,
     tell: _Tell,
 ) -> tuple[str, list[str]]: ...
+def fleet(
+    folder: _Path,
+    settings: Settings,
+    buffers: Sequence[str] | None,
+    sizes: Sequence[str] | None,
+    results: _Path,
+    threads: int,
+    tell: _Tell,
+) -> str: ...
 def size(
     input: Input,
     settings: Settings,

@@ -121,10 +121,46 @@ def test_curves_sizes_and_their_tables() -> None:
     assert body(curves.to_json()) == body(typed)
     frame = curves.to_pandas()
     assert len(frame) == 8 and set(frame["buffer"]) == {"lru", "fab"}
+    wide = "zipf:requests=20000,footprint_pages=20000"
+    curves = destage.curve(destage.Workload(wide), buffers="fab", sizes="32MiB..64MiB", sample=0.125)
+    typed = command("curve", "--workload", wide, "--buffers", "fab", "--sizes", "32MiB..64MiB", "--sample", "0.125", "--json")
+    assert body(curves.to_json()) == body(typed)
+    frame = curves.to_pandas()
+    assert (frame["buffer.write_hits.low"] < frame["buffer.write_hits"]).all()
+    with pytest.raises(destage.InputError, match="--error"):
+        destage.curve(destage.Workload(wide), buffers="fab", error=-1.0)
     answers = destage.size(given, goals="waf.bytes<0.9", buffers=["lru", "fab"], ftl="page")
     typed = command("size", "--workload", work, "--goal", "waf.bytes<0.9", "--buffers", "lru,fab", "--ftl", "page", "--json")
     assert body(answers.to_json()) == body(typed)
     assert len(answers.to_pandas()) == len(answers.answers)
+
+
+def test_a_fleet(tmp_path: Path) -> None:
+    folder, trace = tmp_path / "fleet", tmp_path / "all.csv"
+    command("trace", "generate", "--workload", "fleet:requests=5000,volumes=6,footprint_pages=512", "-o", trace)
+    command("trace", "partition", trace, "-o", folder)
+    fleet = destage.fleet(folder, buffers=["lru", "fab"], sizes="16KiB..256KiB", results=tmp_path / "mine")
+    typed = command("fleet", folder, "--buffers", "lru,fab", "--sizes", "16KiB..256KiB", "--results", tmp_path / "typed", "--json")
+    assert body(fleet.to_json()) == body(typed)
+    frame = fleet.to_pandas()
+    assert len(frame) == 2 * 5 * 3 and set(frame["way"]) == {"own", "shared", "split"}
+    assert (frame["bytes"] == 6 * frame["each_bytes"]).all()
+    assert [volume["volume"] for volume in fleet.volumes] == list(range(6))
+    fleet.report(tmp_path / "fleet.html")
+    with pytest.raises(destage.InputError, match="expected a folder that `destage trace partition"):
+        destage.fleet(tmp_path, results=tmp_path / "mine")
+
+
+def test_a_table_is_written_as_parquet(tmp_path: Path) -> None:
+    import pyarrow.parquet
+
+    results = destage.compare(destage.Workload("zipf", requests=300), buffers=["lru", "fab"], sizes="1MiB")
+    path = tmp_path / "results.parquet"
+    results.to_parquet(path)
+    assert pyarrow.parquet.read_table(path).equals(results.to_arrow())
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(destage.InputError, match="cannot be written"):
+        results.to_parquet(tmp_path / "no" / "results.parquet")
 
 
 def test_a_study(tmp_path: Path) -> None:

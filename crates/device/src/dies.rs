@@ -3,6 +3,7 @@
 //! A die serves one operation (or, with parallel units, one batch) at a time. Maps change when
 //! service starts; garbage collection is looked for before anything is served.
 
+mod queued;
 mod service;
 mod units;
 
@@ -36,6 +37,8 @@ struct Die {
     open: Open,
     /// Operations in service that have not ended.
     in_service: u32,
+    /// Operations that wait with the driver.
+    queued: u32,
     serving: Option<PageOperation>,
     collecting: bool,
     /// Garbage collections since an operation was last served: a device that does nothing else is stuck.
@@ -443,7 +446,7 @@ impl Dies {
 
 /// Operations that wait or are served at a die.
 fn load(die: &Die) -> u32 {
-    (die.queue.len() + die.ahead.reads.len()) as u32 + die.in_service
+    (die.queue.len() + die.ahead.reads.len()) as u32 + die.in_service + die.queued
 }
 
 impl View for Dies {

@@ -8,8 +8,10 @@
 //! | [`run`] | from a configuration and requests to results, all at once or as requests come |
 //! | [`engine`] | the event-driven run, with [`host`], [`events`] |
 //! | [`op_count`] | the run without a clock |
+//! | [`direct`] | requests straight on flash whose commands are dispatched |
 //! | [`explain`] | where the time of a run goes |
 //! | [`curve`] | every size of a page-level LRU buffer in one pass |
+//! | [`sample`] | large buffers measured on samples of their blocks |
 //! | [`power`] | the run with bytes, whose power fails |
 //! | [`paging`], [`source`] | requests become pages |
 //! | [`meter`], [`measured`] | `Totals`: operations and time of the dies; `Measured`: all that a run measures |
@@ -24,6 +26,8 @@ mod bytes;
 pub mod capacity;
 mod config;
 pub mod curve;
+pub mod direct;
+mod dispatch;
 pub mod engine;
 pub mod error;
 pub mod events;
@@ -45,6 +49,7 @@ pub mod prepass;
 pub mod profiles;
 pub mod renamed;
 pub mod run;
+pub mod sample;
 pub mod settings;
 pub mod size;
 pub mod source;

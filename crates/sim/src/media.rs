@@ -10,10 +10,10 @@ use destage_flash::media::{self, BusTimes, Cells, Gate, MediaConfig, PlaneGaps, 
 use crate::config::Config;
 use crate::engine::{Flash, OneByOne};
 use crate::error::SimError;
-use crate::parameters::Suspend;
+use crate::parameters::{Dispatch, Suspend};
 
 /// What makes commands be timed one by one.
-const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, flash.suspend, ftl.kind=pslc";
+const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, flash.suspend, flash.dispatch, ftl.kind=pslc";
 
 /// The most types of page: cells of four bits.
 const MOST_TYPES: usize = 4;
@@ -27,7 +27,7 @@ fn factors(text: &str) -> Option<Vec<f64>> {
 }
 
 /// Times by type of page: those of `text` in microseconds, or `time` by `factors`.
-fn by_type(time: Ticks, factors_text: &str, text: &str) -> Vec<Ticks> {
+pub(crate) fn by_type(time: Ticks, factors_text: &str, text: &str) -> Vec<Ticks> {
     if let Some(times) = times(text) {
         return times;
     }
@@ -59,10 +59,11 @@ impl Config {
             geometry: self.geometry(),
             timing: self.timing(),
             media: self.media(),
+            dispatch: self.dispatch(),
         }
     }
 
-    /// The media, unless all there is to know of a step of a die is the sum of its operations.
+    /// The media, where no command waits in a queue, unless all there is to know of a step of a die is the sum of its operations.
     pub(crate) fn media(&self) -> Option<OneByOne> {
         let (flash, timing) = (&self.typed.flash, self.timing());
         let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
@@ -70,6 +71,9 @@ impl Config {
             command: phase(flash.command_ns),
             status: phase(flash.status_ns),
         };
+        if flash.dispatch != Dispatch::Off {
+            return None;
+        }
         let mut read = by_type(timing.read, &flash.read_factors, &flash.read_times_us);
         let mut program = by_type(
             timing.program,
@@ -161,9 +165,9 @@ impl Config {
 
     /// Why something is not possible that is only `done` where a step of a die is known as a whole, if it is not.
     pub(crate) fn check_whole_steps(&self, done: &str) -> Result<(), SimError> {
-        match self.media() {
-            None => Ok(()),
-            Some(_) => Err(SimError::Config(format!(
+        match self.times_commands() {
+            false => Ok(()),
+            true => Err(SimError::Config(format!(
                 "{ONE_BY_ONE}: {done} only where commands are not timed one by one; expected their defaults"
             ))),
         }
@@ -222,7 +226,7 @@ impl Config {
                 flash.dies
             ));
         }
-        if flash.parallel_units > 1 && self.media().is_some() {
+        if flash.parallel_units > 1 && self.times_commands() {
             return refuse(format!(
                 "flash.parallel_units = {}: its commands are not timed one by one; expected 1, or the defaults of {ONE_BY_ONE}",
                 flash.parallel_units
@@ -240,7 +244,23 @@ impl Config {
                 flash.suspend
             ));
         }
-        Ok(())
+        if flash.dispatch != Dispatch::Off
+            && (flash.order != ServiceOrder::Arrival
+                || self.units().is_some()
+                || self.ftl_row.has_cell_modes
+                || !(flash.read_times_us.is_empty() && flash.program_times_us.is_empty()))
+        {
+            return refuse(format!(
+                "flash.dispatch = {}: not with flash.order, flash.suspend, program units, tables of times or a pSLC cache; expected off, or their defaults",
+                flash.dispatch
+            ));
+        }
+        self.check_dispatch()
+    }
+
+    /// Whether commands are timed one by one.
+    pub(crate) fn times_commands(&self) -> bool {
+        self.typed.flash.dispatch != Dispatch::Off || self.media().is_some()
     }
 }
 

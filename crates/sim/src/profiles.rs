@@ -32,6 +32,7 @@ pub const PROFILES: &[Profile] = &[
     profile!("enterprise-tlc"),
     profile!("qlc-pslc"),
     profile!("sd-card"),
+    profile!("mqsim-match"),
 ];
 
 /// The profile called `name`.

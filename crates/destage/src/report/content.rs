@@ -42,6 +42,7 @@ impl Content {
             () if has("claims") => reproduction(fields),
             () if has("figures") => study(fields),
             () if has("answers") => answers(fields, &manifest),
+            () if has("fleet") => fleet(fields, &manifest),
             () if has("curves") => curves(fields, &manifest),
             () if has("statistics") => trace(fields, &manifest),
             () if has("runs") => runs(fields),
@@ -188,6 +189,13 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
             let bytes = metrics.remove("bytes").unwrap_or(Value::Null);
             let error = metrics.remove("error");
             metrics.remove("pages");
+            let mut ranges = Map::new();
+            for (name, value) in &mut metrics {
+                if value.is_object() {
+                    ranges.insert(name.clone(), json!([value["low"], value["high"]]));
+                    *value = value["estimate"].take();
+                }
+            }
             let size = bytes.as_f64().unwrap_or(0.0);
             if size > 0.0 && size < drawn * GROWTH && index < last {
                 thinned = true;
@@ -209,15 +217,55 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
                     ("ftl".to_owned(), curve["ftl"].clone()),
                 ],
                 metrics,
+                ranges,
                 error: error.as_ref().map(text),
                 ..Row::default()
             });
         }
     }
+    if let Some(how) = fields.remove("sampled") {
+        content.notes.push(format!(
+            "Estimated from {} samples of {} % of the blocks each; a whisker is where the value lies with 95 % certainty. Response times are not sampled.",
+            how["salts"],
+            100.0 * how["rate"].as_f64().unwrap_or(0.0)
+        ));
+    }
     if thinned {
         content.notes.push("Of a curve that has every size, one point is kept where the buffer is 2 % larger than at the point before; the JSON of destage curve has all of them.".to_owned());
     }
     content.data["table"] = table::json(&rows);
+    content
+}
+
+/// A fleet's buffers: over the bytes in all, a curve for each scheme and each way to give them.
+fn fleet(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
+    let mut ways = Vec::new();
+    for curve in list(fields.remove("fleet")) {
+        for (way, words) in [
+            ("own", "a buffer for each volume"),
+            ("shared", "one for all"),
+            ("split", "the best split"),
+        ] {
+            let point = |point: &Value| {
+                let mut fields = object(Some(point[way].clone()));
+                fields.insert("bytes".to_owned(), point["bytes"].clone());
+                Value::Object(fields)
+            };
+            let points = curve["points"].as_array().into_iter().flatten();
+            ways.push(json!({
+                "buffer": format!("{}, {words}", text(&curve["buffer"])),
+                "ftl": "none",
+                "points": points.map(point).collect::<Vec<_>>(),
+            }));
+        }
+    }
+    let volumes = list(fields.remove("volumes")).len();
+    fields.insert("curves".to_owned(), ways.into());
+    let mut content = curves(fields, manifest);
+    content.title = format!("Buffers of {volumes} volumes");
+    content
+        .notes
+        .push("Sizes are those of all volumes together.".to_owned());
     content
 }
 
@@ -308,6 +356,7 @@ fn labelled(run: Value) -> Row {
         error: run.get("error").and_then(Value::as_str).map(str::to_owned),
         parameters: object(run.remove("parameters")),
         metrics: object(run.remove("metrics")),
+        ..Row::default()
     }
 }
 
@@ -386,6 +435,7 @@ fn row(run: Value, record: &Record) -> Row {
         parameters: object(run.remove("parameters")),
         metrics: object(run.remove("metrics")),
         error: run.get("error").and_then(Value::as_str).map(str::to_owned),
+        ..Row::default()
     }
 }
 
