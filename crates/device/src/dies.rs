@@ -25,6 +25,8 @@ struct Die {
     in_service: u32,
     serving: Option<PageOperation>,
     collecting: bool,
+    /// The layer has said that there is no garbage to collect before the next operation; never while collecting.
+    is_tidy: bool,
     /// Garbage collections since an operation was last served: a device that does nothing else is stuck.
     gc_in_a_row: u32,
     /// The batch in service, with parallel units.
@@ -60,6 +62,8 @@ pub(crate) struct Dies {
     /// Of a read, and of a write or trim.
     map_time: [Ticks; 2],
     background: bool,
+    /// Nothing is to be done before the next operation but to collect garbage.
+    is_plain: bool,
     places_writes: bool,
     updates_in_place: bool,
     /// Dies that may go on although nothing of their own has ended.
@@ -103,6 +107,7 @@ impl Dies {
             parallel_units,
             map_time: properties.map_time,
             background: properties.collects_in_background,
+            is_plain: parallel_units == 1 && !config.detailed && !properties.places_writes,
             places_writes: properties.places_writes,
             updates_in_place: properties.updates_in_place,
             stirred: VecDeque::new(),
@@ -198,8 +203,26 @@ impl Dies {
     }
 
     /// Starts `die` if it is idle and has something to do; whether that has ended already.
-    #[inline]
+    #[inline(always)]
     pub fn start<D: Driver>(
+        &mut self,
+        die: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Result<Progress, NoSpace> {
+        let state = &mut self.dies[die as usize];
+        if !self.is_plain || !state.is_tidy || state.in_service > 0 {
+            return self.start_with_care(die, now, driver);
+        }
+        match state.queue.pop_front() {
+            Some(operation) => self.serve(die, operation, driver),
+            None => Ok(Progress::Running),
+        }
+    }
+
+    /// The same for any layer and die.
+    #[inline(never)]
+    fn start_with_care<D: Driver>(
         &mut self,
         die: u32,
         now: Ticks,
@@ -232,9 +255,20 @@ impl Dies {
         } else {
             self.dies[die as usize].queue.pop_front()
         };
-        let Some(operation) = next else {
-            return Ok(Progress::Running);
-        };
+        match next {
+            Some(operation) => self.serve(die, operation, driver),
+            None => Ok(Progress::Running),
+        }
+    }
+
+    /// `die`, which is idle, begins with `operation`.
+    #[inline(always)]
+    fn serve<D: Driver>(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        driver: &mut D,
+    ) -> Result<Progress, NoSpace> {
         let Self {
             ftl, operations, ..
         } = self;
@@ -257,6 +291,7 @@ impl Dies {
         state.gc_in_a_row = 0;
         state.in_service = 1;
         state.serving = Some(operation);
+        state.is_tidy = operations.take_tidy();
         if self.places_writes {
             self.note_replaced(die);
         }

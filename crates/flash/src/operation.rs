@@ -22,6 +22,11 @@ pub enum Kind {
     Erase,
 }
 
+impl Kind {
+    /// All kinds, in the order of their declaration.
+    pub const ALL: [Self; 3] = [Self::Read, Self::Program, Self::Erase];
+}
+
 /// On whose behalf an operation runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
@@ -75,6 +80,11 @@ pub enum Transfer {
     Sector,
     /// Out of one plane and into another: two pages.
     TwoPages,
+}
+
+impl Transfer {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 4] = [Self::None, Self::Page, Self::Sector, Self::TwoPages];
 }
 
 /// One flash operation, or a run of equal ones.
@@ -186,6 +196,8 @@ pub struct Operations {
     die: Option<u32>,
     /// The die on which the page written leaves an old copy, if that is another one.
     left_die: Option<u32>,
+    /// There is no garbage to collect on the die of this step.
+    is_tidy: bool,
 }
 
 impl Default for Operations {
@@ -199,6 +211,7 @@ impl Default for Operations {
             page: Lpn(0),
             die: None,
             left_die: None,
+            is_tidy: false,
         }
     }
 }
@@ -245,7 +258,7 @@ impl Operations {
         self.page = page;
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, operation: Operation, detail: impl FnOnce(Lpn) -> Detail) {
         self.list.push(operation);
         if self.is_detailed {
@@ -311,7 +324,7 @@ impl Operations {
 
     /// Adds the program of the [page](Operations::set_page) that is written, in a block used as `purpose`
     /// says.
-    #[inline]
+    #[inline(always)]
     pub fn push_host_program(&mut self, cause: Cause, at: Ppn, purpose: impl FnOnce() -> Purpose) {
         let operation = Operation {
             kind: Kind::Program,
@@ -439,6 +452,19 @@ impl Operations {
     /// Takes the die on which the page written leaves an old copy.
     pub fn take_left_die(&mut self) -> Option<u32> {
         self.left_die.take()
+    }
+
+    /// Says whether [`Ftl::collect_garbage`](crate::Ftl::collect_garbage) would find nothing to do on the die of this step
+    /// before the next one there. A layer may leave it unsaid, and is then asked.
+    #[inline]
+    pub fn set_tidy(&mut self, is_tidy: bool) {
+        self.is_tidy = is_tidy;
+    }
+
+    /// Takes what [`Operations::set_tidy`] said; false if nothing did.
+    #[inline]
+    pub fn take_tidy(&mut self) -> bool {
+        core::mem::take(&mut self.is_tidy)
     }
 
     /// Takes out all erases: what runs before them stays, lane by lane.

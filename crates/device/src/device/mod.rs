@@ -283,7 +283,7 @@ impl Device {
     ///
     /// # Errors
     /// [`NoSpace`] if what comes next finds no room.
-    #[inline]
+    #[inline(always)]
     pub fn complete<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         if let Some(operation) = self.dies.finish(die) {
             self.page_done(operation, now, driver)?;

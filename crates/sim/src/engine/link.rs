@@ -148,13 +148,15 @@ impl<B, W: Witness> Link<'_, B, W> {
         };
         self.witness.goes_on(die, issued.time, issued.moves);
         self.meter.begin(die, now, issued.time);
-        self.events.after_usual(issued.time, Event::DieDone(die));
+        self.events.after(issued.time, Event::DieDone(die));
         true
     }
 }
 
 impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
-    #[inline]
+    const TAKES_TIME: bool = true;
+
+    #[inline(always)]
     fn serve(
         &mut self,
         die: u32,
@@ -170,7 +172,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         self.begins(die, false, operations, time);
         self.meter.begin(die, self.events.now(), time);
         self.mover.busy(die, time);
-        self.events.after_usual(time, Event::DieDone(die));
+        self.events.after(time, Event::DieDone(die));
         Progress::Running
     }
 
