@@ -100,7 +100,7 @@ pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(F
         batch.iter().for_each(|request| fitter.add(request));
     }
     let facts = Facts::of_source(&source, &input.options(&config)?);
-    let requests: Arc<[Request]> = fitter.requests().into();
+    let requests = fitter.requests().to_vec();
     let none = || {
         Error::Input(format!(
             "{}: no reads or writes; expected some",

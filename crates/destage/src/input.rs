@@ -30,7 +30,7 @@ enum Kind {
     /// A synthetic workload.
     Workload(Generator),
     /// Requests of the caller.
-    Requests(String, Arc<[Request]>),
+    Requests(String, Arc<Vec<Request>>),
 }
 
 /// A workload with its parameters.
@@ -122,8 +122,8 @@ impl Input {
 
     /// Requests in memory, in the order of their arrival; `name` stands for them in results and errors.
     #[must_use]
-    pub fn requests(name: &str, requests: impl Into<Arc<[Request]>>) -> Self {
-        Self::new(Kind::Requests(name.to_owned(), requests.into()))
+    pub fn requests(name: &str, requests: impl Into<Vec<Request>>) -> Self {
+        Self::new(Kind::Requests(name.to_owned(), Arc::new(requests.into())))
     }
 
     /// The same, read in another way.

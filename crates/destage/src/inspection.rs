@@ -52,10 +52,20 @@ impl Inspection {
                 numbers::real(100.0 * rewrites)
             ));
         }
-        if let Some(half) = self.shape.locality().pird_p50 {
+        let locality = self.shape.locality();
+        if let Some(half) = locality.pird_p50 {
             sentences.push(format!(
                 "Half of all rewrites of a page come after at most {} other page writes.",
                 numbers::whole(half)
+            ));
+        }
+        if let (Some(half), Some(most)) = (locality.stack_p50, locality.stack_p90) {
+            // The page itself is held as well.
+            let bytes = |pages: u64| numbers::size((pages + 1).saturating_mul(of.page_bytes));
+            sentences.push(format!(
+                "An LRU buffer of {} absorbs half of them, one of {} absorbs 90 %.",
+                bytes(half),
+                bytes(most)
             ));
         }
         if let (Some(aligned), Some(sequential)) = (of.aligned_4kib_share, of.sequential_share) {
@@ -81,6 +91,7 @@ impl Inspection {
             "gaps_us": cumulative(&shape.gaps),
             "page_distances": cumulative(&shape.page_distances),
             "block_distances": cumulative(&shape.block_distances),
+            "stack_distances": cumulative(&shape.stack_distances),
             "footprint": shape.footprint(),
             "hot_pages": hot.iter().map(|row| json!([row.pages, row.blocks, row.writes, row.mean_distance])).collect::<Vec<_>>(),
             "reads_at": grid(&shape.places[0]),

@@ -5,7 +5,10 @@
 use destage::sim::metrics;
 use destage::trace::statistics::StatisticRow;
 use destage::trace::{Operation, Request};
-use destage::{Input, Metrics, Number, Reading, Settings, trace_metrics};
+use destage::{
+    CurvePlan, Effort, Input, Inspection, Metrics, Number, Reading, Settings, curve, trace_metrics,
+};
+use destage_base::Random;
 
 fn request(arrival: u64, operation: Operation, sector: u64, sectors: u32) -> Request {
     Request {
@@ -140,4 +143,49 @@ fn a_block_without_a_page_is_refused() {
     let refusal = trace_metrics(&input, &settings.resolve().unwrap()).unwrap_err();
     let text = refusal.to_string();
     assert!(text.contains("pages_per_block = 1"), "{text}");
+}
+
+#[test]
+fn stack_distances_are_what_lru_absorbs() {
+    let mut settings = Settings::new();
+    let pairs = [
+        "ftl.kind=none",
+        "buffer.kind=lru",
+        "flash.summary_page=false",
+    ];
+    for pair in pairs {
+        settings.set_pair(pair).unwrap();
+    }
+    let config = settings.resolve().unwrap();
+    let mut random = Random::new(11);
+    let writes: Vec<Request> = (0..4000)
+        .map(|at| {
+            let page = random.below(300).min(random.below(900));
+            request(
+                at,
+                Operation::Write,
+                8 * page,
+                8 * (1 + random.below(6) as u32),
+            )
+        })
+        .collect();
+    let mut inspection = Inspection::new(&config).unwrap();
+    inspection.add(&writes);
+    let plan = CurvePlan {
+        settings,
+        buffers: None,
+        sizes: None,
+    };
+    let input = Input::requests("made", writes);
+    let curves = curve(&input, &plan, &Effort::default()).unwrap();
+    let mut compared = 0;
+    for (distance, rewrites) in inspection.shape.stack_distances.cumulative() {
+        let bytes = (distance + 1) * config.typed.flash.page_bytes;
+        let Some(point) = curves.curves[0].at(bytes) else {
+            continue;
+        };
+        assert_eq!(whole(&point.metrics, "buffer.write_hits"), rewrites);
+        compared += 1;
+    }
+    assert!(compared > 6, "{compared} sizes");
 }

@@ -51,7 +51,7 @@ impl Input {
                 .transpose()?,
         };
         let requests = py.detach(|| columns.requests(name));
-        let requests: Arc<[_]> = requests.map_err(|error| raised(&error.into()))?.into();
+        let requests = requests.map_err(|error| raised(&error.into()))?;
         Ok(Self(destage::Input::requests(name, requests)))
     }
 

@@ -3,6 +3,7 @@
 //! Pages are those a request touches, also in part, unless its taker says which they are. Pages of different volumes are
 //! different pages even where their addresses are equal.
 
+mod grid;
 mod histogram;
 mod load;
 mod pages;
@@ -11,11 +12,13 @@ mod rates;
 mod rows;
 mod shape;
 mod sizes;
+mod stack;
 
+pub use grid::Grid;
 pub use histogram::Histogram;
 pub use load::{Interval, Load};
 pub use rows::{Locality, Number, Row, StatisticRow, Statistics, VolumeStatistics};
-pub use shape::{Grid, HotPages, Shape};
+pub use shape::{HotPages, Shape};
 
 use crate::request::{Operation, Request, SECTOR_BYTES};
 use destage_base::Ticks;

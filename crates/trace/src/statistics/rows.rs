@@ -225,6 +225,12 @@ statistics! {
         pird_within_10000: Option<f64> = "pird.share_within_10000", "";
         /// Rank correlation (Spearman) between how often a page is written and its mean PIRD, over pages written more than once.
         pird_rank_correlation: Option<f64> = "pird.rank_correlation", "";
+        /// Half of the rewrites of a page come after at most so many different pages were written (stack distance).
+        stack_p50: Option<u64> = "stack.p50", "pages";
+        /// 90 of 100 rewrites do.
+        stack_p90: Option<u64> = "stack.p90", "pages";
+        /// 99 of 100 rewrites do.
+        stack_p99: Option<u64> = "stack.p99", "pages";
         /// Half of the page writes to a block come after at most so many page writes since its last one (BIRD).
         bird_p50: Option<u64> = "bird.p50", "page writes";
         /// 90 of 100 do.

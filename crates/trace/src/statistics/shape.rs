@@ -5,67 +5,17 @@
 //! buffered, so its own figures depend on the buffer; these are the trace's.
 
 use super::covered;
+use super::grid::Grid;
 use super::histogram::Histogram;
 use super::load::Load;
 use super::ranks::{Pairs, rank_correlation};
 use super::rows::Locality;
+use super::stack::{Again, Stack};
 use crate::request::{Operation, Request, SECTOR_BYTES};
 use crate::runs::{Along, Runs};
 use destage_base::Ticks;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
-
-/// Counts over two axes of which neither length is known beforehand: whenever one is outgrown, its cells double.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Grid {
-    /// A cell is 2^this wide and high.
-    shifts: [u32; 2],
-    cells: Vec<u64>,
-}
-
-impl Grid {
-    /// Cells along the first axis and the second.
-    pub const SIZE: [usize; 2] = [128, 64];
-
-    fn new() -> Self {
-        Self {
-            shifts: [0; 2],
-            cells: vec![0; Self::SIZE[0] * Self::SIZE[1]],
-        }
-    }
-
-    fn add(&mut self, place: [u64; 2]) {
-        for (axis, (value, size)) in place.into_iter().zip(Self::SIZE).enumerate() {
-            while value >> self.shifts[axis] >= size as u64 {
-                self.double(axis);
-            }
-        }
-        let [x, y] = [0, 1].map(|axis| (place[axis] >> self.shifts[axis]) as usize);
-        self.cells[y * Self::SIZE[0] + x] += 1;
-    }
-
-    fn double(&mut self, axis: usize) {
-        let old = std::mem::replace(&mut self.cells, vec![0; Self::SIZE[0] * Self::SIZE[1]]);
-        for (index, count) in old.into_iter().enumerate() {
-            let mut place = [index % Self::SIZE[0], index / Self::SIZE[0]];
-            place[axis] /= 2;
-            self.cells[place[1] * Self::SIZE[0] + place[0]] += count;
-        }
-        self.shifts[axis] += 1;
-    }
-
-    /// The count of a cell.
-    #[must_use]
-    pub fn count(&self, x: usize, y: usize) -> u64 {
-        self.cells[y * Self::SIZE[0] + x]
-    }
-
-    /// Units along each axis in a cell.
-    #[must_use]
-    pub fn cell(&self) -> [u64; 2] {
-        self.shifts.map(|shift| 1 << shift)
-    }
-}
 
 /// The writes of one page, by the clock of page writes. That goes on by 1 from page to page of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,6 +86,8 @@ pub struct Shape {
     pub page_distances: Histogram,
     /// Distances between two page writes in a block, in page writes (BIRD).
     pub block_distances: Histogram,
+    /// Distances between two writes of a page, in different pages written between (stack distances).
+    pub stack_distances: Histogram,
     /// Starts of reads and writes over time in us and address in pages. Volumes lie over one another.
     pub places: [Grid; 2],
     /// What is asked for over time.
@@ -146,6 +98,7 @@ pub struct Shape {
     written: u64,
     pages: Runs<Writes>,
     blocks: Runs<LastWrite>,
+    stack: Stack,
     last: Option<Ticks>,
     first: Ticks,
     growth: Vec<(u64, u64)>,
@@ -171,12 +124,14 @@ impl Shape {
             gaps: Histogram::default(),
             page_distances: Histogram::default(),
             block_distances: Histogram::default(),
+            stack_distances: Histogram::default(),
             places: [Grid::new(), Grid::new()],
             load: Load::new(),
             clock: 0,
             written: 0,
             pages: Runs::default(),
             blocks: Runs::default(),
+            stack: Stack::default(),
             last: None,
             first: 0,
             growth: Vec::new(),
@@ -261,12 +216,18 @@ impl Shape {
         let distances = &mut self.page_distances;
         // Where pages are new: how many of this request's pages come before, and how many of them there are.
         let mut new: Vec<(u64, u64)> = Vec::new();
+        let mut again: Vec<Again> = Vec::new();
         self.pages
             .update(volume, first, last, |offset, length, before| {
                 let clock = clock + 1 + offset;
                 match before {
                     Some(writes) => {
                         distances.add_times(clock - writes.last - 1, length);
+                        again.push(Again {
+                            offset,
+                            length,
+                            last: writes.last,
+                        });
                         Writes {
                             last: clock,
                             count: writes.count + 1,
@@ -283,6 +244,8 @@ impl Shape {
                     }
                 }
             });
+        self.stack
+            .write(clock + 1, count, &mut again, &mut self.stack_distances);
         let mut power = (clock + 1).next_power_of_two();
         while power <= clock + count {
             let done = power - clock;
@@ -354,6 +317,7 @@ impl Shape {
     #[must_use]
     pub fn locality(&self) -> Locality {
         let (pird, bird) = (&self.page_distances, &self.block_distances);
+        let stack = &self.stack_distances;
         let hot = self.hottest(|rank| {
             let above = HOTTEST.into_iter().find(|pages| *pages > rank);
             above.unwrap_or(u64::MAX)
@@ -378,6 +342,9 @@ impl Shape {
             pird_within_1000: pird.share_within(1000),
             pird_within_10000: pird.share_within(10_000),
             pird_rank_correlation: rank_correlation(&rewritten),
+            stack_p50: stack.percentile(50),
+            stack_p90: stack.percentile(90),
+            stack_p99: stack.percentile(99),
             bird_p50: bird.percentile(50),
             bird_p90: bird.percentile(90),
             bird_p99: bird.percentile(99),
@@ -495,6 +462,9 @@ mod tests {
         assert_eq!((locality.written_blocks, locality.rewritten_pages), (3, 2));
         let pird = (locality.pird_p50, locality.pird_p90);
         assert_eq!(pird, (Some(1), Some(2)));
+        // Different pages between: 0, 1, 1 and 2.
+        let stack = (locality.stack_p50, locality.stack_p90);
+        assert_eq!(stack, (Some(1), Some(2)));
         assert_eq!(locality.bird_p99, Some(2));
         assert_eq!(locality.pird_within_10, Some(1.0));
         // Both rewritten pages have the mean distance 1.
@@ -540,24 +510,6 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_keeps_every_count_when_it_grows() {
-        let mut grid = Grid::new();
-        let places = [
-            [0, 0],
-            [127, 63],
-            [128, 3],
-            [1 << 40, 1 << 30],
-            [5, 1 << 30],
-        ];
-        places.into_iter().for_each(|place| grid.add(place));
-        assert_eq!(grid.cell(), [1 << 34, 1 << 25]);
-        assert_eq!(
-            (grid.count(0, 0), grid.count(64, 32), grid.count(0, 32)),
-            (3, 1, 1)
-        );
-    }
-
-    #[test]
     fn long_requests_count_as_their_pages_one_by_one() {
         let mut random = destage_base::Random::new(3);
         let (mut whole, mut single) = (Shape::new(512, 4), Shape::new(512, 4));
@@ -575,6 +527,7 @@ mod tests {
         }
         assert_eq!(whole.page_distances, single.page_distances);
         assert_eq!(whole.block_distances, single.block_distances);
+        assert_eq!(whole.stack_distances, single.stack_distances);
         assert_eq!(whole.footprint(), single.footprint());
         assert_eq!(whole.hot_pages(), single.hot_pages());
         assert_eq!(whole.locality(), single.locality());

@@ -54,8 +54,10 @@ function shown(value, unit) {
   if (value === null || value === undefined) return "-";
   if (typeof value === "number") return unit === "bytes" ? withUnit(value, unit) : short(value);
   if (Array.isArray(value)) {
-    const items = value.slice(0, value.length > 12 ? 10 : 12).map((item) => (Array.isArray(item) ? `[${shown(item)}]` : digits(item)));
-    return items.join(", ") + (value.length > 12 ? `, … (${value.length} values)` : "");
+    // Of long lists, and of lists of lists, the first ones.
+    const most = value.some(Array.isArray) ? 2 : 12;
+    const items = value.slice(0, most).map((item) => (Array.isArray(item) ? `[${shown(item)}]` : digits(item)));
+    return items.join(", ") + (value.length > most ? `, … (${value.length} in all)` : "");
   }
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

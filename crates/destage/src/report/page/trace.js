@@ -26,11 +26,12 @@ function distribution(parent, title, about, x, unit, series, why) {
 
 function loadOverTime(parent, { interval_us: interval, ...load }) {
   const seconds = interval / 1e6;
+  const length = scaleOf("us", interval);
   const over = (title, y, columns, factor) => {
     const used = columns.filter(([, values]) => values.some((value) => value > 0));
     if (!used.length) return lacking(parent, title, "no reads or writes");
     new Chart(parent, {
-      title, small: true, group: "load", keepLegend: true, about: `In intervals of ${withUnit(interval, "us")}.`, x: { title: "time from the first request", unit: "us" }, y: { title: y },
+      title, small: true, group: "load", keepLegend: true, about: `In intervals of ${short(interval / length.factor)} ${length.unit}.`, x: { title: "time from the first request", unit: "us" }, y: { title: y },
       series: used.map(([name, values]) => ({ name, look: OPERATIONS.indexOf(name), kind: "plain", step: true, values: values.map((value, index) => [index * interval, (value * factor) / seconds]) })),
     });
   };
@@ -86,6 +87,7 @@ function showTrace(content, { shape, statistics, volumes }) {
   alignment(charts, shape.starts);
   distribution(charts, "Gaps between arrivals below this length", "", "gap", "us", [["all requests", 2, shape.gaps_us]], "fewer than two requests");
   distribution(charts, "Rewrites of a page within this distance", "PIRD: page writes between two writes of the same page.", "page writes between", "", [["writes", 1, shape.page_distances]], "no page is written twice");
+  distribution(charts, "Rewrites that an LRU buffer of this size absorbs", "Stack distances: different pages written between two writes of the same page, and the page itself.", "buffer", "bytes", [["writes", 1, shape.stack_distances.map(([pages, count]) => [(pages + 1) * shape.page_bytes - 1, count])]], "no page is written twice");
   distribution(charts, "Page writes to a block within this distance", "BIRD: page writes between two page writes in the same block.", "page writes between", "", [["writes", 1, shape.block_distances]], "no block is written twice");
   if (shape.footprint.length) new Chart(charts, { title: "Different pages written", small: true, x: { title: "page writes so far", log: true }, y: { title: "pages", log: true }, series: [{ name: "pages", look: 1, kind: "line", values: shape.footprint }] });
   hotPages(charts, shape.hot_pages);

@@ -1,0 +1,178 @@
+//! How many different pages are written between two writes of a page.
+//!
+//! That is its place in a list of pages by their last write (Mattson and others, IBM Systems Journal 1970), less one: a page buffer
+//! of `n` pages that replaces by LRU and sees writes alone holds what is rewritten if, and only if, the distance is below `n`.
+//! Last writes that follow one another are held as one range, so that memory grows with requests and not with their lengths.
+
+use super::histogram::Histogram;
+
+/// Ranges that stand together before they are cut in two.
+const TOGETHER: usize = 1024;
+
+/// The numbers of page writes from `first` on, each the last one of its page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Range {
+    first: u64,
+    length: u64,
+}
+
+/// The number of the last write of each page, in ascending order.
+/// Numbers count page writes.
+#[derive(Debug, Default)]
+pub(super) struct Stack {
+    /// Ranges, some of them in each part; no part is empty.
+    parts: Vec<Vec<Range>>,
+    /// How many numbers each part holds.
+    totals: Vec<u64>,
+}
+
+/// Pages of a request that were written in a row before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Again {
+    /// How many pages of the request come before.
+    pub offset: u64,
+    /// How many there are.
+    pub length: u64,
+    /// The number of the last write of the first.
+    pub last: u64,
+}
+
+impl Stack {
+    /// Pages are written in a row, the first of them as number `number`. `again` says which were written before. Counts the
+    /// distances of these.
+    pub fn write(
+        &mut self,
+        number: u64,
+        pages: u64,
+        again: &mut [Again],
+        distances: &mut Histogram,
+    ) {
+        again.sort_unstable_by_key(|part| part.offset);
+        for part in again {
+            // From page to page one more of the request has been written, and one less that was written before.
+            let later = self.take(part.last, part.length);
+            distances.add_times(later + part.length - 1 + part.offset, part.length);
+        }
+        self.put(number, pages);
+    }
+
+    /// Removes `length` numbers from `first` on, which are in one range; how many larger ones there are.
+    fn take(&mut self, first: u64, length: u64) -> u64 {
+        let at = self.parts.partition_point(|part| part[0].first <= first) - 1;
+        let part = &mut self.parts[at];
+        let within = part.partition_point(|range| range.first <= first) - 1;
+        let range = part[within];
+        let head = first - range.first;
+        let tail = range.length - head - length;
+        let later = tail
+            + part[within + 1..]
+                .iter()
+                .map(|range| range.length)
+                .sum::<u64>()
+            + self.totals[at + 1..].iter().sum::<u64>();
+        self.totals[at] -= length;
+        let after = Range {
+            first: first + length,
+            length: tail,
+        };
+        match (head, tail) {
+            (0, 0) => {
+                part.remove(within);
+            }
+            (0, _) => part[within] = after,
+            (_, 0) => part[within].length = head,
+            _ => {
+                part[within].length = head;
+                part.insert(within + 1, after);
+            }
+        }
+        if part.is_empty() {
+            self.parts.remove(at);
+            self.totals.remove(at);
+        } else if part.len() > TOGETHER {
+            let rest = part.split_off(TOGETHER / 2);
+            let moved = rest.iter().map(|range| range.length).sum::<u64>();
+            self.totals[at] -= moved;
+            self.parts.insert(at + 1, rest);
+            self.totals.insert(at + 1, moved);
+        }
+        later
+    }
+
+    /// Adds `length` numbers from `first` on, which is larger than all.
+    fn put(&mut self, first: u64, length: u64) {
+        let range = Range { first, length };
+        let (Some(part), Some(total)) = (self.parts.last_mut(), self.totals.last_mut()) else {
+            self.parts.push(vec![range]);
+            return self.totals.push(length);
+        };
+        if let Some(last) = part.last_mut()
+            && last.first + last.length == first
+        {
+            last.length += length;
+        } else if part.len() < TOGETHER {
+            part.push(range);
+        } else {
+            self.parts.push(vec![range]);
+            return self.totals.push(length);
+        }
+        *total += length;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use destage_base::Random;
+    use std::collections::HashMap;
+
+    /// Writes pages one by one and looks up each distance in a plain list.
+    fn check(pages: impl Iterator<Item = u64>) -> Stack {
+        let (mut stack, mut distances) = (Stack::default(), Histogram::default());
+        let (mut list, mut plain) = (Vec::new(), Histogram::default());
+        let mut numbers = HashMap::new();
+        for (number, page) in (1..).zip(pages) {
+            let mut again = numbers.insert(page, number).map(|last| Again {
+                offset: 0,
+                length: 1,
+                last,
+            });
+            stack.write(number, 1, again.as_mut_slice(), &mut distances);
+            if let Some(place) = list.iter().position(|other| *other == page) {
+                plain.add((list.len() - 1 - place) as u64);
+                list.remove(place);
+            }
+            list.push(page);
+        }
+        assert_eq!(distances, plain);
+        stack
+    }
+
+    #[test]
+    fn agrees_with_a_plain_list() {
+        let mut random = Random::new(5);
+        check((0..4000).map(|_| random.below(100).min(random.below(600))));
+    }
+
+    #[test]
+    fn many_ranges_are_held_in_parts() {
+        let mut random = Random::new(6);
+        // Every second page again, and then any: the one range of the first writes falls to pieces.
+        let apart = (0..8000).chain((0..4000).map(|page| 2 * page));
+        let stack = check(apart.chain((0..4000).map(|_| random.below(8000))));
+        assert!(stack.parts.len() > 3, "{} parts", stack.parts.len());
+        assert!(stack.parts.iter().all(|part| part.len() <= TOGETHER));
+    }
+
+    #[test]
+    fn what_is_written_in_order_is_one_range() {
+        let stack = check((0..3).flat_map(|_| 0..500));
+        assert_eq!(
+            stack.parts,
+            [[Range {
+                first: 1001,
+                length: 500
+            }]]
+        );
+    }
+}
