@@ -215,7 +215,7 @@ impl Dies {
             return self.start_with_care(die, now, driver);
         }
         match state.queue.pop_front() {
-            Some(operation) => self.serve(die, operation, driver),
+            Some(operation) => self.begin(die, operation, driver),
             None => Ok(Progress::Running),
         }
     }
@@ -256,14 +256,14 @@ impl Dies {
             self.dies[die as usize].queue.pop_front()
         };
         match next {
-            Some(operation) => self.serve(die, operation, driver),
+            Some(operation) => self.begin(die, operation, driver),
             None => Ok(Progress::Running),
         }
     }
 
-    /// `die`, which is idle, begins with `operation`.
+    /// `die`, which is idle, begins `operation`.
     #[inline(always)]
-    fn serve<D: Driver>(
+    fn begin<D: Driver>(
         &mut self,
         die: u32,
         operation: PageOperation,

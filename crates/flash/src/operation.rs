@@ -2,6 +2,7 @@
 
 mod detail;
 mod tally;
+mod tidy;
 
 use alloc::vec::Vec;
 
@@ -20,11 +21,6 @@ pub enum Kind {
     Program,
     /// Erase one block.
     Erase,
-}
-
-impl Kind {
-    /// All kinds, in the order of their declaration.
-    pub const ALL: [Self; 3] = [Self::Read, Self::Program, Self::Erase];
 }
 
 /// On whose behalf an operation runs.
@@ -80,11 +76,6 @@ pub enum Transfer {
     Sector,
     /// Out of one plane and into another: two pages.
     TwoPages,
-}
-
-impl Transfer {
-    /// All of them, in the order of their declaration.
-    pub const ALL: [Self; 4] = [Self::None, Self::Page, Self::Sector, Self::TwoPages];
 }
 
 /// One flash operation, or a run of equal ones.
@@ -452,19 +443,6 @@ impl Operations {
     /// Takes the die on which the page written leaves an old copy.
     pub fn take_left_die(&mut self) -> Option<u32> {
         self.left_die.take()
-    }
-
-    /// Says whether [`Ftl::collect_garbage`](crate::Ftl::collect_garbage) would find nothing to do on the die of this step
-    /// before the next one there. A layer may leave it unsaid, and is then asked.
-    #[inline]
-    pub fn set_tidy(&mut self, is_tidy: bool) {
-        self.is_tidy = is_tidy;
-    }
-
-    /// Takes what [`Operations::set_tidy`] said; false if nothing did.
-    #[inline]
-    pub fn take_tidy(&mut self) -> bool {
-        core::mem::take(&mut self.is_tidy)
     }
 
     /// Takes out all erases: what runs before them stays, lane by lane.

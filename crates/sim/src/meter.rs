@@ -48,11 +48,20 @@ struct Busy {
     parts_behind: u32,
 }
 
+/// In the order of their declaration.
+const KINDS: [Kind; 3] = [Kind::Read, Kind::Program, Kind::Erase];
+const TRANSFERS: [Transfer; 4] = [
+    Transfer::None,
+    Transfer::Page,
+    Transfer::Sector,
+    Transfer::TwoPages,
+];
+
 /// Counts operations, and the time they take.
 pub struct FlashMeter {
     pub(crate) timing: Timing,
     /// Time of one operation, by kind and transfer.
-    times: [[Ticks; Transfer::ALL.len()]; Kind::ALL.len()],
+    times: [[Ticks; TRANSFERS.len()]; KINDS.len()],
     tally: Tally,
     serial_time: Ticks,
     gc_time: Ticks,
@@ -69,7 +78,7 @@ impl FlashMeter {
     pub fn new(timing: Timing, dies: u32) -> Self {
         Self {
             timing,
-            times: Kind::ALL.map(|kind| Transfer::ALL.map(|transfer| timing.time(kind, transfer))),
+            times: KINDS.map(|kind| TRANSFERS.map(|transfer| timing.time(kind, transfer))),
             tally: Tally::default(),
             serial_time: 0,
             gc_time: 0,
