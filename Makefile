@@ -66,7 +66,7 @@ no-std: ## build the core without std: fails if anything below pulls it in
 	cd tests/no_std && $(CARGO) build --release --quiet --target-dir ../../$(TARGET)/no-std
 
 .PHONY: oracle
-oracle: setup ## reference results of other simulators' flash, operation by operation; ROWS=FILE is another file of the same columns
+oracle: setup ## reference results of other simulators' flash, FEMU's operation by operation and MQSim's run by run; ROWS=FILE is another file of the columns of either
 	$(if $(ROWS),DESTAGE_ROWS=$(abspath $(ROWS))) $(CARGO) test --locked -p destage-tests --test media -- --include-ignored --nocapture
 
 .PHONY: fitted
@@ -174,6 +174,10 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	$(CARGO) bench --locked --quiet -p destage-trace -p destage-workload
 	@echo
 	bash benches/live.sh $(DESTAGE)
+
+.PHONY: fleet
+fleet: build ## 1000 volumes and 10^8 requests: taken apart, then buffers of their own beside a shared one, in 5 minutes and 2 GiB; REQUESTS=N VOLUMES=N
+	bash benches/fleet.sh $(DESTAGE) $(TARGET)/fleet $(or $(REQUESTS),100000000) $(or $(VOLUMES),1000)
 
 reproduce: build ## every claim of the papers with its verdict: the READMEs of experiments/ and the table in README.md
 	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)

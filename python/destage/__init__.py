@@ -33,9 +33,9 @@ from destage._registries import (
     profiles,
     workloads,
 )
-from destage._results import Answers, Curves, DestageWarning, Reproduction, Result, Results, Run, Series
+from destage._results import Answers, Curves, DestageWarning, Fleet, Reproduction, Result, Results, Run, Series
 from destage._scheme import Scheme
-from destage._work import compare, curve, reproduce, simulate, size, study
+from destage._work import compare, curve, fleet, reproduce, simulate, size, study
 
 __all__ = [
     "Access",
@@ -45,6 +45,7 @@ __all__ = [
     "DestageWarning",
     "DeviceFull",
     "Error",
+    "Fleet",
     "InputError",
     "Need",
     "Registry",
@@ -63,6 +64,7 @@ __all__ = [
     "compare",
     "curve",
     "experiments",
+    "fleet",
     "formats",
     "ftls",
     "metrics",

@@ -143,6 +143,15 @@ def curve(
     threads: int,
     tell: _Tell,
 ) -> tuple[str, list[str]]: ...
+def fleet(
+    folder: _Path,
+    settings: Settings,
+    buffers: Sequence[str] | None,
+    sizes: Sequence[str] | None,
+    results: _Path,
+    threads: int,
+    tell: _Tell,
+) -> str: ...
 def size(
     input: Input,
     settings: Settings,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -31,6 +32,23 @@ def warn(texts: Iterable[str]) -> None:
         warnings.warn(text, DestageWarning, stacklevel=4)
 
 
+@contextlib.contextmanager
+def appearing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Where to write what is then put at `path`: nothing is ever half-written."""
+    place = Path(path)
+    beside = place.with_name(f".destage-{os.getpid()}-{place.name}.partial")
+    try:
+        try:
+            yield beside
+            beside.replace(place)
+        finally:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise _core.InputError(
+            f"{place}: cannot be written: {error.strerror}; expected a path in an existing, writable folder"
+        ) from error
+
+
 class Document:
     """What the library said, as text and as values."""
 
@@ -47,18 +65,8 @@ class Document:
         `title` stands in place of the usual one. The file appears whole or not at all.
         """
         page = _core.report(self._text, title)
-        place = Path(path)
-        beside = place.with_name(f".destage-{os.getpid()}-{place.name}.partial")
-        try:
-            try:
-                beside.write_text(page, encoding="utf-8", newline="\n")
-                beside.replace(place)
-            finally:
-                beside.unlink(missing_ok=True)
-        except OSError as error:
-            raise _core.InputError(
-                f"{place}: cannot be written: {error.strerror}; expected a path in an existing, writable folder"
-            ) from error
+        with appearing(path) as beside:
+            beside.write_text(page, encoding="utf-8", newline="\n")
 
     @cached_property
     def _document(self) -> dict[str, Any]:
@@ -141,6 +149,13 @@ class Columns:
     def to_arrow(self) -> pyarrow.Table:
         """A table of pyarrow, a row a run (a point, a claim, an interval)."""
         return library("pyarrow", "to_arrow").table(self._table())
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Writes the table as Parquet, by pyarrow. The file appears whole or not at all."""
+        table = self.to_arrow()
+        parquet = importlib.import_module("pyarrow.parquet")
+        with appearing(path) as beside:
+            parquet.write_table(table, beside)
 
 
 class Table(Document, Columns):
@@ -304,6 +319,28 @@ class Curves(Table):
             {"buffer": curve["buffer"], "ftl": curve["ftl"], **point, **curve["host"]}
             for curve in self.curves
             for point in curve["points"]
+        )
+
+
+class Fleet(Table):
+    """Buffers of many volumes over the bytes in all: `own`, one `shared`, and the best `split`. The table has a row for each."""
+
+    @property
+    def curves(self) -> list[Mapping[str, Any]]:
+        """A curve for each scheme: `buffer` and `points` with `each_bytes`, `bytes`, `own`, `shared`, `split`."""
+        return [MappingProxyType(curve) for curve in self._document["fleet"]]
+
+    @property
+    def volumes(self) -> list[Mapping[str, Any]]:
+        """A row for each volume: `volume`, `requests`, `digest` and `curves`, whose `split_bytes` are its part of the best split."""
+        return [MappingProxyType(volume) for volume in self._document["volumes"]]
+
+    def _table(self) -> dict[str, list[Any]]:
+        return by_column(
+            {"buffer": curve["buffer"], "way": way, "each_bytes": point["each_bytes"], "bytes": point["bytes"], **point[way]}
+            for curve in self.curves
+            for point in curve["points"]
+            for way in ("own", "shared", "split")
         )
 
 

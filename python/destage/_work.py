@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from destage import _core, _inputs, _results, _text
 from destage._progress import Progress
-from destage._results import Answers, Curves, Reproduction, Result, Results
+from destage._results import Answers, Curves, Fleet, Reproduction, Result, Results
 from destage._scheme import Scheme
 
 if TYPE_CHECKING:
@@ -112,6 +112,28 @@ def curve(
         text, warnings = _core.curve(given, chosen, _names(schemes), _sizes(sizes), threads, progress.tell)
     _results.warn(warnings)
     return Curves(text)
+
+
+def fleet(
+    folder: str | os.PathLike[str],
+    *,
+    results: str | os.PathLike[str],
+    buffers: str | Scheme | Iterable[str | Scheme] | None = None,
+    sizes: str | int | Iterable[str | int] | None = None,
+    profile: str | os.PathLike[str] | None = None,
+    settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    threads: int = 0,
+) -> Fleet:
+    """Buffers of the volumes in `folder`, which `destage trace partition` made, beside one buffer that all of them share.
+
+    Curves are kept in the folder `results`; those that are there are not made again. `sizes` are those of each volume, and the
+    shared buffer has as much for each. docs/FLEETS.md says how.
+    """
+    schemes = None if buffers is None else _several(buffers)
+    chosen = _chosen(profile, settings, [], schemes or [])
+    with Progress() as progress:
+        text = _core.fleet(folder, chosen, _names(schemes), _sizes(sizes), results, threads, progress.tell)
+    return Fleet(text)
 
 
 def size(

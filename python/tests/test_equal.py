@@ -127,6 +127,34 @@ def test_curves_sizes_and_their_tables() -> None:
     assert len(answers.to_pandas()) == len(answers.answers)
 
 
+def test_a_fleet(tmp_path: Path) -> None:
+    folder, trace = tmp_path / "fleet", tmp_path / "all.csv"
+    command("trace", "generate", "--workload", "fleet:requests=5000,volumes=6,footprint_pages=512", "-o", trace)
+    command("trace", "partition", trace, "-o", folder)
+    fleet = destage.fleet(folder, buffers=["lru", "fab"], sizes="16KiB..256KiB", results=tmp_path / "mine")
+    typed = command("fleet", folder, "--buffers", "lru,fab", "--sizes", "16KiB..256KiB", "--results", tmp_path / "typed", "--json")
+    assert body(fleet.to_json()) == body(typed)
+    frame = fleet.to_pandas()
+    assert len(frame) == 2 * 5 * 3 and set(frame["way"]) == {"own", "shared", "split"}
+    assert (frame["bytes"] == 6 * frame["each_bytes"]).all()
+    assert [volume["volume"] for volume in fleet.volumes] == list(range(6))
+    fleet.report(tmp_path / "fleet.html")
+    with pytest.raises(destage.InputError, match="expected a folder that `destage trace partition"):
+        destage.fleet(tmp_path, results=tmp_path / "mine")
+
+
+def test_a_table_is_written_as_parquet(tmp_path: Path) -> None:
+    import pyarrow.parquet
+
+    results = destage.compare(destage.Workload("zipf", requests=300), buffers=["lru", "fab"], sizes="1MiB")
+    path = tmp_path / "results.parquet"
+    results.to_parquet(path)
+    assert pyarrow.parquet.read_table(path).equals(results.to_arrow())
+    assert list(tmp_path.iterdir()) == [path]
+    with pytest.raises(destage.InputError, match="cannot be written"):
+        results.to_parquet(tmp_path / "no" / "results.parquet")
+
+
 def test_a_study(tmp_path: Path) -> None:
     path = ROOT / "experiments" / "bplru" / "examples.toml"
     results = destage.study(path, results=tmp_path / "mine")

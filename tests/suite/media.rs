@@ -1,13 +1,22 @@
-//! Shared channels: FEMU's published examples and random streams, to the nanosecond.
+//! Shared channels: FEMU's published examples and random streams, and MQSim's runs, to the nanosecond.
+
+#[path = "media/mqsim.rs"]
+mod mqsim;
+#[path = "media/runs.rs"]
+mod runs;
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
 use destage_flash::Kind;
+use destage_flash::media::dispatch::{Order, Together};
 use destage_flash::media::{
     BusTimes, Cells, Command, Copyback, Gate, Media, MediaConfig, PlaneGaps, Target, Tiers,
 };
+use destage_sim::direct::DirectConfig;
+use destage_sim::direct::pcie::Pcie;
 #[cfg(test)]
 use destage_tests::outside;
 
@@ -178,20 +187,101 @@ fn published_examples() {
     assert_eq!((all, equal), (13, 13), "{}", wrong.join("\n"));
 }
 
-/// `DESTAGE_ROWS` names another file of the same columns.
+/// The text of a table, packed or not.
+fn table(path: &Path) -> String {
+    let mut bytes =
+        std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    if path.extension().is_some_and(|extension| extension == "zst") {
+        bytes = zstd::decode_all(&bytes[..]).expect("packed by zstd");
+    }
+    String::from_utf8(bytes).expect("text")
+}
+
+/// `DESTAGE_ROWS` names another file of the same columns as one of these.
 #[test]
 #[ignore = "needs reference results"]
-fn every_operation_of_the_streams() {
-    let path = std::env::var_os("DESTAGE_ROWS")
-        .map_or_else(|| outside("oracle/femu-media.csv.zst"), Into::into);
-    let packed = std::fs::read(&path).expect("the streams");
-    let text = zstd::decode_all(&packed[..]).expect("packed by zstd");
-    let text = String::from_utf8(text).expect("text");
-    let (all, equal, wrong) = compare(&text);
-    println!("{equal} of {all} operations are equal in all three answers");
-    assert!(
-        all > 0 && equal == all,
-        "{equal} of {all}\n{}",
-        wrong.join("\n")
-    );
+fn every_row_of_the_tables() {
+    let files: Vec<PathBuf> = match std::env::var_os("DESTAGE_ROWS") {
+        Some(file) => vec![file.into()],
+        None => vec![
+            outside("oracle/femu-media.csv.zst"),
+            outside("oracle/mqsim-flash.csv"),
+        ],
+    };
+    for path in files {
+        let text = table(&path);
+        let columns = text.lines().next().unwrap_or_default();
+        let has = |name| columns.split(',').any(|column| column == name);
+        let (name, (all, equal, mut wrong)) = if has("responses_sha256") {
+            let rows = "rows of MQSim are equal in every column";
+            (rows, mqsim::compare(&text, |_| {}))
+        } else if has("bus_free_ns") {
+            let rows = "operations of FEMU are equal in all three answers";
+            (rows, compare(&text))
+        } else {
+            panic!(
+                "{}: columns {columns}; expected those of femu-media or of mqsim-flash",
+                path.display()
+            );
+        };
+        println!("{equal} of {all} {name}");
+        wrong.truncate(10);
+        assert!(all > 0 && equal == all, "{}", wrong.join("\n"));
+    }
+}
+
+#[test]
+#[ignore = "needs reference results"]
+fn whole_runs_are_equal_where_only_dies_and_channels_count() {
+    let text = table(&outside("oracle/mqsim-flash.csv"));
+    let (all, equal, wrong) = runs::compare(&text);
+    println!("{equal} of {all} rows of MQSim are equal as whole runs");
+    assert!(all > 20 && equal == all, "{}", wrong.join("\n"));
+}
+
+#[test]
+#[ignore = "needs reference results"]
+fn a_link_that_takes_no_time_changes_nothing() {
+    let text = table(&outside("oracle/mqsim-flash.csv"));
+    let (all, equal, wrong) = mqsim::compare(&text, |device| {
+        device.link.get_or_insert(Pcie {
+            lane_gb_per_s: f64::INFINITY,
+        });
+    });
+    assert_eq!(equal, all, "{}", wrong.join("\n"));
+}
+
+/// Makes a device another one.
+type Change = fn(&mut DirectConfig);
+
+#[test]
+#[ignore = "needs reference results"]
+fn rows_see_each_rule() {
+    let text = table(&outside("oracle/mqsim-flash.csv"));
+    let changes: [(&str, Change); 6] = [
+        ("no command on several planes", |device| {
+            device.flash.rules.together = Together::Never;
+        }),
+        ("programs of a block in order", |device| {
+            device.flash.rules.together = Together::InOrder;
+        }),
+        ("what came first goes first", |device| {
+            device.flash.rules.order = Order::Arrival;
+        }),
+        ("the same command for any number of planes", |device| {
+            device.flash.gaps = PlaneGaps::default();
+        }),
+        ("data at once after the cells", |device| {
+            device.flash.ready = 0;
+        }),
+        ("types of page that take turns", |device| {
+            device.page_types = 1;
+        }),
+    ];
+    let counts = changes.map(|(name, change)| {
+        let (all, equal, _) = mqsim::compare(&text, change);
+        (name, all - equal)
+    });
+    println!("rows that differ: {counts:?}");
+    assert!(counts.iter().all(|(_, rows)| *rows >= 3), "{counts:?}");
 }

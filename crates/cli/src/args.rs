@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use crate::trace_args::{
     AnonymizeArguments, ConvertArguments, CutArguments, FitArguments, GenerateArguments,
-    MergeArguments, ScaleArguments, Written,
+    MergeArguments, PartitionArguments, ScaleArguments, Written,
 };
 
 /// Write buffers for flash devices: which pages should wait in RAM, and which should leave next?
@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Curve(CurveArguments),
     /// The smallest buffer, and its scheme, that reach a goal
     Size(SizeArguments),
+    /// The volumes of a trace, each with a buffer of its own, beside one buffer that all of them share
+    Fleet(crate::fleet_args::FleetArguments),
     /// The papers' experiments: their figures and tables, and a verdict for each of their claims
     Reproduce(ReproduceArguments),
     /// An experiment file of your own: what is run, varied and shown
@@ -83,6 +85,8 @@ pub(crate) enum TraceCommand {
     Cut(CutArguments),
     /// Several traces as one, in order of arrival
     Merge(MergeArguments),
+    /// Traces of many volumes as a folder with a file for each, for `destage fleet`
+    Partition(PartitionArguments),
     /// A trace without what tells where it comes from
     Anonymize(AnonymizeArguments),
     /// A trace stretched in time or address
@@ -408,7 +412,7 @@ pub(crate) enum StudyCommand {
     /// The runs without a result, one a line
     Missing(PartsArguments),
     /// The report, once all results are there
-    Merge(PartsArguments),
+    Merge(MergedArguments),
 }
 
 #[derive(Args)]
@@ -419,6 +423,15 @@ pub(crate) struct PartsArguments {
     /// JSON on standard output, and nothing else there
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct MergedArguments {
+    #[command(flatten)]
+    pub(crate) parts: PartsArguments,
+    /// The results to a file too, by its ending: .csv .json .html, and .parquet where that is built in; of one study
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Args)]

@@ -4,11 +4,13 @@
 //! | --- | --- |
 //! | `args` | what may be typed |
 //! | `choices` | from what was typed to settings, in the order it was typed |
-//! | `run` `compare` `precondition` `demo` `info` `fit` `list` `show` | one command each |
+//! | `run` `compare` `fleet` `precondition` `demo` `info` `fit` `list` `show` | one command each |
 //! | `power` | `run` with bytes, whose power fails |
 //! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
+//! | `partition` | the volumes of a trace, each in a file of its own: `trace partition` |
 //! | `serve` `operate` `replay` `crash` `serve_args` | the device live: the server, what it is told, traces played to it, programs on it whose power fails; what may be typed there |
 //! | `trace_args` `trace_file` | what may be typed there; the trace being written |
+//! | `fleet_args` | what may be typed after `fleet` |
 //! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
 //! | `logs` | logs of responses, destages and erases |
 //! | `progress` `interrupt` | what happens while a run goes on |
@@ -35,6 +37,8 @@ mod demo;
 mod errors;
 mod explain;
 mod fit;
+mod fleet;
+mod fleet_args;
 mod info;
 mod interrupt;
 mod list;
@@ -42,6 +46,7 @@ mod logs;
 #[cfg(unix)]
 mod operate;
 mod output;
+mod partition;
 mod power;
 mod precondition;
 mod progress;
@@ -104,6 +109,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         Command::Compare(arguments) => compare::run(arguments, typed),
         Command::Curve(arguments) => curve::run(arguments, typed),
         Command::Size(arguments) => size::run(arguments, typed),
+        Command::Fleet(arguments) => fleet::run(arguments),
         Command::Reproduce(arguments) => reproduce::run(arguments),
         Command::Study(arguments) => study::run(arguments),
         Command::Precondition(arguments) => precondition::run(arguments),
@@ -122,6 +128,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
             TraceCommand::Convert(arguments) => rewrite::convert(arguments),
             TraceCommand::Cut(arguments) => rewrite::cut(arguments),
             TraceCommand::Merge(arguments) => rewrite::merge(arguments),
+            TraceCommand::Partition(arguments) => partition::run(arguments),
             TraceCommand::Anonymize(arguments) => rewrite::anonymize(arguments),
             TraceCommand::Scale(arguments) => rewrite::scale(arguments),
             TraceCommand::Generate(arguments) => rewrite::generate(arguments),

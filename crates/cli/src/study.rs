@@ -8,10 +8,12 @@ use destage::study::{Plan, Scale, Shard, Share, Store, Study, StudyReport, Trace
 use destage::{Effort, csv, json};
 use serde_json::json;
 
-use crate::args::{Kept, PartsArguments, ScaleArgument, StudyArguments, StudyCommand};
+use crate::args::{
+    Kept, MergedArguments, PartsArguments, ScaleArgument, StudyArguments, StudyCommand,
+};
 use crate::errors::{Failure, command};
 use crate::output::files::PendingFile;
-use crate::output::report::page;
+use crate::output::report::{Form, ResultFile, page};
 use crate::output::{self, experiments};
 use crate::progress::Progress;
 
@@ -114,13 +116,31 @@ fn missing(arguments: &PartsArguments) -> Result<(), Failure> {
     }
 }
 
-fn merge(arguments: &PartsArguments) -> Result<(), Failure> {
-    let (store, plans) = parts(arguments)?;
+fn merge(arguments: &MergedArguments) -> Result<(), Failure> {
+    let MergedArguments { parts: of, output } = arguments;
+    let (store, plans) = parts(of)?;
+    let file = output.as_deref().map(ResultFile::create).transpose()?;
+    if let (Some(_), Some(path), [_, _, ..]) = (&file, output, &plans[..]) {
+        let names: Vec<_> = plans.iter().map(|plan| &*plan.name).collect();
+        return Err(Failure::input(format!(
+            "-o {}: the folder has results of {}; expected those of one study",
+            path.display(),
+            names.join(", ")
+        )));
+    }
     // All or nothing: no report is written while another cannot be.
     let reports = plans.iter().map(|plan| plan.report(&store));
     let reports: Vec<_> = reports.collect::<Result<_, _>>()?;
+    if let (Some(file), Some(report)) = (file, reports.first()) {
+        let content = |form| match form {
+            Form::Json => report.to_json().into_bytes(),
+            Form::Table(table) => table.of_study(&report.rows),
+            Form::Html => page(&report.to_json(), None),
+        };
+        file.fill_with(content)?.commit()?;
+    }
     for (plan, report) in plans.iter().zip(reports) {
-        finish(report, &arguments.folder.join(&plan.name), arguments.json)?;
+        finish(report, &of.folder.join(&plan.name), of.json)?;
     }
     Ok(())
 }

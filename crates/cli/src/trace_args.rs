@@ -78,6 +78,28 @@ pub(crate) struct MergeArguments {
 }
 
 #[derive(Args)]
+pub(crate) struct PartitionArguments {
+    /// Trace files, plain or .gz .zst .bz2 .xz; `-` is standard input
+    #[arg(value_name = "TRACE", required = true)]
+    pub(crate) traces: Vec<PathBuf>,
+    /// The folder, which is not there yet
+    #[arg(short = 'o', long = "output", value_name = "FOLDER")]
+    pub(crate) output: PathBuf,
+    /// Of several traces, volumes of equal number are one; if not given, each volume of each trace gets a number of its own
+    #[arg(long)]
+    pub(crate) same_volumes: bool,
+    /// Of several traces, times of the calendar are those of one clock; if not given, each such trace begins at 0
+    #[arg(long)]
+    pub(crate) same_clock: bool,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
+    #[command(flatten)]
+    pub(crate) settings: SettingArguments,
+    #[command(flatten)]
+    pub(crate) noise: Noise,
+}
+
+#[derive(Args)]
 pub(crate) struct AnonymizeArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz; it is read twice
     pub(crate) trace: PathBuf,

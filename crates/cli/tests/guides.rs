@@ -63,6 +63,12 @@ fn curves() {
 }
 
 #[test]
+fn fleets() {
+    let said = run("FLEETS.md", 1);
+    assert!(said.contains("one shared buffer"), "{said}");
+}
+
+#[test]
 fn the_report() {
     let said = run("REPORT.md", 1);
     assert!(said.contains("With 16 MiB of buffer"), "{said}");

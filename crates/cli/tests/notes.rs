@@ -80,6 +80,10 @@ fn overload_is_named() {
     let errors = run("0.001");
     assert!(errors.contains(": overload: a request takes "), "{errors}");
     assert_eq!(errors.lines().count(), 1, "{errors}");
+    let many = "compare --buffers lru,fab,clc --sizes 64KiB,128KiB --ftls page --set flash.blocks_per_plane=2048 --workload uniform:requests=20000,mean_interarrival_ms=0.001";
+    let errors = place.run(&many.split(' ').collect::<Vec<_>>()).errors;
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.contains("; and 5 other runs likewise"), "{errors}");
 }
 
 #[test]

@@ -175,3 +175,43 @@ fn results_are_the_table_of_the_csv() {
     let nulls: Vec<bool> = nulls.collect();
     assert_eq!(nulls.iter().filter(|null| **null).count(), nulls.len() / 4);
 }
+
+#[test]
+fn a_merged_study_is_a_table_with_types() {
+    let place = Place::new();
+    place.write(
+        "s.toml",
+        "title = \"Two\"\n[[input]]\nname = \"z\"\nworkload = \"zipf:requests=500\"\n[[grid]]\nbuffers = [\"lru\", \"fab\"]\nsizes = [\"1MiB\"]\nvary = { \"flash.erase_us\" = [1500.5, 3000] }\n",
+    );
+    place.succeed(&["study", "s.toml", "--results", "kept", "--shard", "1/1"]);
+    place.succeed(&["study", "merge", "kept", "-o", "x.parquet"]);
+    let reader = SerializedFileReader::new(File::open(place.path("x.parquet")).unwrap()).unwrap();
+    let rows: Vec<_> = reader
+        .get_row_iter(None)
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(rows.len(), 4);
+    let columns: Vec<(String, Field)> = rows[1]
+        .get_column_iter()
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let of = |name: &str| {
+        columns
+            .iter()
+            .find(|(column, _)| column == name)
+            .unwrap()
+            .1
+            .clone()
+    };
+    assert_eq!(of("size"), Field::ULong(1 << 20));
+    assert_eq!(of("seed"), Field::ULong(1));
+    assert_eq!(of("buffer"), Field::Str("fab".to_owned()));
+    assert_eq!(of("flash.erase_us"), Field::Double(1500.5));
+    assert!(matches!(of("buffer.evictions"), Field::ULong(_)));
+    assert!(matches!(of("response.mean_ms"), Field::Double(_)));
+    // The names of the columns are those of the CSV.
+    let csv = place.read("kept/s/results.csv");
+    let names: Vec<_> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(csv.lines().next().unwrap(), names.join(","));
+}

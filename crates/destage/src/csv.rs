@@ -81,22 +81,38 @@ pub fn runs(records: &[Record]) -> String {
     text
 }
 
+/// The columns of the results of a study.
+pub struct Names<'a> {
+    /// What tells runs from each other, in ascending order.
+    pub labels: BTreeSet<&'a str>,
+    /// All metrics any run has, in ascending order.
+    pub metrics: BTreeSet<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    /// Those that `rows` need.
+    #[must_use]
+    pub fn of(rows: &'a Rows) -> Self {
+        let rows = || rows.all.iter();
+        let metrics = rows().filter_map(|row| row.result.get("metrics")?.as_object());
+        Self {
+            labels: rows()
+                .flat_map(|row| row.labels.keys().map(String::as_str))
+                .collect(),
+            metrics: metrics
+                .flat_map(|all| all.keys().map(String::as_str))
+                .collect(),
+        }
+    }
+}
+
 /// The results of a study: labels, then metrics, a row per run.
 #[must_use]
 pub fn rows(rows: &Rows) -> String {
-    let labels: BTreeSet<&str> = rows
-        .all
-        .iter()
-        .flat_map(|row| row.labels.keys().map(String::as_str))
-        .collect();
-    let metrics = || {
-        rows.all
-            .iter()
-            .filter_map(|row| row.result.get("metrics")?.as_object())
-    };
-    let names: BTreeSet<&str> = metrics()
-        .flat_map(|all| all.keys().map(String::as_str))
-        .collect();
+    let Names {
+        labels,
+        metrics: names,
+    } = Names::of(rows);
     let head = labels.iter().chain(&names).map(|name| (*name).to_owned());
     let mut text = line(&head.collect::<Vec<_>>());
     for row in &rows.all {

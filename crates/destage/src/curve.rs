@@ -244,7 +244,7 @@ pub(crate) fn footprint_sizes(
 }
 
 /// Sizes in bytes, where `footprint` pages are written in all.
-fn default_sizes(footprint: u64, page_bytes: u64) -> Vec<u64> {
+pub(crate) fn default_sizes(footprint: u64, page_bytes: u64) -> Vec<u64> {
     let footprint = footprint.max(1);
     let mut pages = Vec::with_capacity(SIZES);
     let mut next = FIRST_PAGES;

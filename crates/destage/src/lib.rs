@@ -13,6 +13,7 @@
 //! | [`Input`], [`Reading`], [`Facts`], [`Sizing`] | what is simulated, how it is read, what is known of it then |
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
 //! | [`curve`](curve()), [`CurvePlan`], [`Curves`] | metrics over the size of the buffer |
+//! | [`fleet`](mod@fleet) | many volumes: taken apart, and buffers of their own beside one that they share |
 //! | [`size`](size()), [`SizePlan`], [`Goal`], [`Answers`] | the smallest buffer that reaches a goal |
 //! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
@@ -38,6 +39,7 @@ mod error;
 pub mod explained;
 mod facts;
 mod fit;
+pub mod fleet;
 mod grid;
 mod input;
 mod inspection;
@@ -53,6 +55,7 @@ pub mod report;
 pub mod reproduce;
 mod results;
 mod run;
+mod side_by_side;
 mod size;
 pub mod state;
 pub mod study;

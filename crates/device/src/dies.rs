@@ -3,6 +3,8 @@
 //! A die serves one operation (or, with parallel units, one batch) at a time. Maps change when
 //! service starts; garbage collection is looked for before anything is served.
 
+mod queued;
+
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -23,6 +25,8 @@ struct Die {
     queue: VecDeque<PageOperation>,
     /// Operations in service that have not ended.
     in_service: u32,
+    /// Operations that wait with the driver.
+    queued: u32,
     serving: Option<PageOperation>,
     collecting: bool,
     /// The layer has said that there is no garbage to collect before the next operation; never while collecting.
@@ -426,7 +430,7 @@ impl Dies {
 
 /// Operations that wait or are served at a die.
 fn load(die: &Die) -> u32 {
-    die.queue.len() as u32 + die.in_service
+    die.queue.len() as u32 + die.in_service + die.queued
 }
 
 impl View for Dies {

@@ -15,6 +15,10 @@ pub enum Progress {
     Running,
     /// It has ended already: nothing takes time here.
     Ended,
+    /// It waits with others of its die, which may begin the next. The driver calls
+    /// [`Device::complete_queued`](crate::Device::complete_queued) when it has ended. Only for page operations. Over a layer
+    /// that [places writes](destage_flash::ftl::Properties::places_writes) the die begins nothing else all the same.
+    Queued,
 }
 
 /// Several page operations that a die serves together.

@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use destage::fleet::{Fleet, FleetPlan};
 use destage::reproduce::{Paper, Plan, shipped_traces};
 use destage::sim::observer::{Observer, Response};
-use destage::study::{Extra, Scale, Store, Study, Traces};
+use destage::study::{Extra, Scale, Shard, Store, Study, Traces};
 use destage::{
     Combination, CurvePlan, Effort, Error, Facts, Goal, Grid, Manifest, SIZED_SCHEMES, SizePlan,
     csv,
@@ -221,6 +222,34 @@ pub(crate) fn size(
         destage::size(&input, &plan, &effort(threads, watch))
     })?;
     Ok((answers.to_json(), warnings(&answers.manifest)))
+}
+
+/// Buffers of many volumes beside one for all, whose curves are kept in `results`: their JSON.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python has names for them")]
+pub(crate) fn fleet(
+    py: Python<'_>,
+    folder: PathBuf,
+    settings: &Settings,
+    buffers: Option<Vec<String>>,
+    sizes: Option<Vec<String>>,
+    results: PathBuf,
+    threads: usize,
+    tell: &Bound<'_, PyAny>,
+) -> PyResult<String> {
+    let plan = FleetPlan {
+        settings: settings.of.clone(),
+        buffers,
+        sizes,
+    };
+    watched(py, &settings.watch, tell, move |watch| {
+        let fleet = Fleet::open(&folder)?.prepare(&plan)?;
+        let store = Store::open(&results)?;
+        fleet.keep_plan(&store)?;
+        let whole = Shard { index: 1, of: 1 };
+        fleet.carry_out_part(&store, whole, &effort(threads, watch))?;
+        Ok(fleet.report(&store)?.to_json())
+    })
 }
 
 /// Where the papers' traces are: in `folder`, and `NAME=FILE`.

@@ -374,7 +374,7 @@ impl Config {
             ordering: self.typed.sim.write_order,
             volatile_cache: self.has_volatile_cache(),
             strict_trim: self.has_strict_trim(),
-            detailed: with_bytes || (timed && self.media().is_some()),
+            detailed: with_bytes || (timed && self.times_commands()),
             batches: timed,
             ..DeviceConfig::new(geometry.dies, geometry.blocks_per_die())
         };

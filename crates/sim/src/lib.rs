@@ -8,6 +8,7 @@
 //! | [`run`] | from a configuration and requests to results, all at once or as requests come |
 //! | [`engine`] | the event-driven run, with [`host`], [`events`] |
 //! | [`op_count`] | the run without a clock |
+//! | [`direct`] | requests straight on flash whose commands are dispatched |
 //! | [`explain`] | where the time of a run goes |
 //! | [`curve`] | every size of a page-level LRU buffer in one pass |
 //! | [`power`] | the run with bytes, whose power fails |
@@ -24,6 +25,8 @@ mod bytes;
 pub mod capacity;
 mod config;
 pub mod curve;
+pub mod direct;
+mod dispatch;
 pub mod engine;
 pub mod error;
 pub mod events;

@@ -7,6 +7,7 @@ use destage_flash::media::{BusTimes, Cells, Gate, MediaConfig, PlaneGaps, Tiers}
 use crate::config::Config;
 use crate::engine::Flash;
 use crate::error::SimError;
+use crate::parameters::Dispatch;
 
 /// The most types of page: cells of four bits.
 const MOST_TYPES: usize = 4;
@@ -19,6 +20,15 @@ fn factors(text: &str) -> Option<Vec<f64>> {
     })
 }
 
+/// The times by type of page that factors on `time` are.
+pub(crate) fn by_type(time: u64, text: &str) -> Vec<u64> {
+    let factors = factors(text).unwrap_or_else(|| vec![1.0]);
+    let times = factors.iter();
+    times
+        .map(|factor| (time as f64 * factor + 0.5) as u64)
+        .collect()
+}
+
 impl Config {
     /// What a device consists of.
     pub(crate) fn flash(&self) -> Flash {
@@ -26,10 +36,11 @@ impl Config {
             geometry: self.geometry(),
             timing: self.timing(),
             media: self.media(),
+            dispatch: self.dispatch(),
         }
     }
 
-    /// The media, unless all there is to know of a step of a die is the sum of its operations.
+    /// The media, where no command waits in a queue, unless all there is to know of a step of a die is the sum of its operations.
     pub(crate) fn media(&self) -> Option<MediaConfig> {
         let (flash, timing) = (&self.typed.flash, self.timing());
         let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
@@ -37,17 +48,13 @@ impl Config {
             command: phase(flash.command_ns),
             status: phase(flash.status_ns),
         };
-        let by_type = |time: u64, text: &str| -> Vec<u64> {
-            let factors = factors(text).unwrap_or_else(|| vec![1.0]);
-            factors
-                .iter()
-                .map(|factor| (time as f64 * factor + 0.5) as u64)
-                .collect()
-        };
         let read = by_type(timing.read, &flash.read_factors);
         let program = by_type(timing.program, &flash.program_factors);
         let is_plain =
             bus == BusTimes::default() && read == [timing.read] && program == [timing.program];
+        if flash.dispatch != Dispatch::Off {
+            return None;
+        }
         let channels = match flash.channels {
             CountOrAuto::Count(channels) => channels,
             CountOrAuto::Auto if is_plain => return None,
@@ -73,10 +80,10 @@ impl Config {
 
     /// Why something is not possible that is only `done` where a step of a die is known as a whole, if it is not.
     pub(crate) fn check_whole_steps(&self, done: &str) -> Result<(), SimError> {
-        match self.media() {
-            None => Ok(()),
-            Some(_) => Err(SimError::Config(format!(
-                "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors: {done} only where commands are not timed one by one; expected their defaults"
+        match self.times_commands() {
+            false => Ok(()),
+            true => Err(SimError::Config(format!(
+                "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.dispatch: {done} only where commands are not timed one by one; expected their defaults"
             ))),
         }
     }
@@ -111,13 +118,18 @@ impl Config {
                 flash.dies
             ));
         }
-        if flash.parallel_units > 1 && self.media().is_some() {
+        if flash.parallel_units > 1 && self.times_commands() {
             return refuse(format!(
-                "flash.parallel_units = {}: its commands are not timed one by one; expected 1, or the defaults of flash.channels, flash.command_ns, flash.status_ns, flash.read_factors and flash.program_factors",
+                "flash.parallel_units = {}: its commands are not timed one by one; expected 1, or the defaults of flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors and flash.dispatch",
                 flash.parallel_units
             ));
         }
-        Ok(())
+        self.check_dispatch()
+    }
+
+    /// Whether commands are timed one by one.
+    pub(crate) fn times_commands(&self) -> bool {
+        self.typed.flash.dispatch != Dispatch::Off || self.media().is_some()
     }
 }
 

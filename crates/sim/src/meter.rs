@@ -44,6 +44,8 @@ struct Busy {
     until: Ticks,
     /// When the latest command began.
     since: Ticks,
+    /// A command whose end is not known is under way since then.
+    is_open: bool,
     /// Parts of a batch in service that have not ended, less one.
     parts_behind: u32,
 }
@@ -160,6 +162,20 @@ impl FlashMeter {
         self.dies.iter().map(|busy| busy.since).collect()
     }
 
+    /// A command begins at `die` whose end is not known.
+    pub fn occupy(&mut self, die: u32, now: Ticks) {
+        self.begin(die, now, 0);
+        self.dies[die as usize].is_open = true;
+    }
+
+    /// It has ended.
+    pub fn release(&mut self, die: u32, now: Ticks) {
+        let busy = &mut self.dies[die as usize];
+        busy.sum = busy.sum.saturating_add(now - busy.since);
+        busy.is_open = false;
+        self.end(now);
+    }
+
     /// A command has ended.
     #[inline]
     pub fn end(&mut self, now: Ticks) {
@@ -189,10 +205,11 @@ impl FlashMeter {
             0
         };
         let dies = self.dies.iter();
+        let under_way = |busy: &Busy| if busy.is_open { now - busy.since } else { 0 };
         Totals {
             tally: self.tally,
             busy: dies
-                .map(|busy| busy.sum - busy.until.saturating_sub(now))
+                .map(|busy| busy.sum + under_way(busy) - busy.until.saturating_sub(now))
                 .collect(),
             any_busy: self.any_busy + running,
             serial_time: self.serial_time,

@@ -32,6 +32,30 @@ choices! {
 }
 
 choices! {
+    /// Which of the commands that wait at a die is next.
+    pub enum Dispatch {
+        /// None waits: a die does one page operation at a time.
+        Off = "off",
+        /// What came first.
+        Arrival = "arrival",
+        /// Reads, up to a bound.
+        ReadsFirst = "reads_first",
+    }
+}
+
+choices! {
+    /// Which pages that wait go together.
+    pub enum MultiPlane {
+        /// None.
+        Off = "off",
+        /// Those that leave the order of programs in a block as it is.
+        InOrder = "in_order",
+        /// All of one offset.
+        AnyOrder = "any_order",
+    }
+}
+
+choices! {
     /// What becomes of a block at the end of its endurance.
     pub enum Wearout {
         /// It is used on.
@@ -134,6 +158,20 @@ parameters! {
         command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer: 1000 in its examples, off by default";
         /// Status of a read or an erase on its channel.
         status_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer, off by default";
+        /// Commands wait at their dies until channel and die are free: off, a die does one page operation at a time; arrival, what came first is next; reads_first, reads go ahead. docs/SPEC.md, Commands dispatched.
+        dispatch: Dispatch = "off", "", "reads_first: MQSim (FAST 2018)";
+        /// Host reads that may go ahead of something else that waits at their die: after so many it is its turn.
+        reads_ahead: u32 = "16" in COUNT, "reads", OURS;
+        /// Pages that wait at a die go as one command if they are of several planes and have one offset in their blocks: off; in_order, where no page is programmed before an earlier one of its block; any_order, wherever it can be. Needs flash.dispatch.
+        multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)";
+        /// Command and address of a program, with flash.dispatch; flash.command_ns is then that of reads and erases.
+        program_command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 361";
+        /// From the cells of a read to its data, with flash.dispatch.
+        ready_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 20";
+        /// Between the planes of a read on several.
+        plane_gap_read_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 360";
+        /// Between the planes of a program on several.
+        plane_gap_program_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 455";
         /// A channel, per byte.
         transfer_ns_per_byte: f64 = "25" in Kind::Number { min: 0.0, max: 1e6 }, "ns", DISKSIM;
         /// Erases a block survives.

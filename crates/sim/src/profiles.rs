@@ -28,6 +28,7 @@ pub const PROFILES: &[Profile] = &[
     profile!("tlc"),
     profile!("qlc"),
     profile!("femu-tlc"),
+    profile!("mqsim-match"),
 ];
 
 /// The profile called `name`.

@@ -5,6 +5,7 @@ pub mod csv;
 pub mod disksim;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod partition;
 
 use crate::request::Request;
 use compact::CompactWriter;

@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `uniform` `zipf` `sequential` `mixed` `bursts` `looping` | one generator each |
+//! | `uniform` `zipf` `sequential` `mixed` `bursts` `looping` `fleet` | one generator each |
 //! | `files` | small file systems: which pages are written when files are made, written and removed |
 //! | `standins` | workloads made the way a paper says its own was made |
 //! | `zipf_ranks` `zipf_pieces` | ranks by the Zipf law, and their scattering over an address space |
@@ -22,6 +22,7 @@
 mod bursts;
 mod files;
 pub mod fitted;
+mod fleet;
 mod looping;
 mod mixed;
 mod sequential;
@@ -80,6 +81,7 @@ pub const WORKLOADS: &[Workload] = &[
     mixed::WORKLOAD,
     bursts::WORKLOAD,
     looping::WORKLOAD,
+    fleet::WORKLOAD,
     standins::file_mix::OFFICE_INSTALL,
     standins::file_mix::BROWSER_CACHE,
     standins::file_mix::PCMARK,

@@ -14,6 +14,7 @@ const GOLDENS: &[(&str, &str)] = &[
     ("mixed", "74a7b555dd6950c6"),
     ("bursts", "cae40d4ac53e9bdd"),
     ("looping", "26f2c0fc651089cf"),
+    ("fleet", "583a6a5c346670b0"),
     ("standin-office-install", "f17362cf72cccf4f"),
     ("standin-browser-cache", "ea30f841ce079689"),
     ("standin-pcmark", "ecd0e0fd456ba1c4"),

@@ -35,6 +35,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("mixed", "9e20d29da528c9c8"),
     ("bursts", "0699a3e97db1fa7a"),
     ("looping", "4b21ad9184ec0742"),
+    ("fleet", "2a392fd01fc7a1d5"),
     ("standin-office-install", "92883d29c3818f27"),
     ("standin-browser-cache", "9db49ef07910f0b8"),
     ("standin-pcmark", "165f8dacd30f8f4d"),

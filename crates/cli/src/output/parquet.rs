@@ -1,6 +1,7 @@
 //! Results as Parquet: a row per run, in the columns of the CSV.
 //!
-//! Whole numbers are unsigned integers of 64 bits, all others doubles, words UTF-8. What a run does not have is null.
+//! Whole numbers are unsigned integers of 64 bits, all others doubles, words UTF-8. What a run does not have is null. Units are
+//! in the names of metrics; a study's `size` is in bytes.
 
 use std::sync::Arc;
 
@@ -16,7 +17,9 @@ use parquet::schema::types::Type;
 
 use crate::output::setting;
 use destage::Record;
-use destage::csv::Columns;
+use destage::csv::{Columns, Names};
+use destage::study::rows::{Row, Rows};
+use serde_json as json;
 
 /// Names the schema and its version, under `destage.schema`, as traces do.
 const SCHEMA: &str = "runs 1";
@@ -56,6 +59,47 @@ pub(crate) fn runs(records: &[Record]) -> Vec<u8> {
             })
         };
         columns.push(Column::new(name, records.iter().map(value).collect()));
+    }
+    encode(&columns).expect("memory can be written, and the columns are those of the schema")
+}
+
+/// The file of a study: what tells its runs from each other, as numbers where all of a column are, then metrics.
+pub(crate) fn rows(rows: &Rows) -> Vec<u8> {
+    let Names { labels, metrics } = Names::of(rows);
+    let mut columns = Vec::new();
+    for name in labels {
+        let texts = || rows.all.iter().map(|row| row.labels.get(name));
+        let read = |read: fn(&str) -> Option<Value>| -> Option<Vec<Option<Value>>> {
+            let one = |text: Option<&String>| text.map_or(Some(None), |text| read(text).map(Some));
+            texts().map(one).collect()
+        };
+        let whole = read(|text| text.parse().ok().map(Value::Integer));
+        let double = || {
+            read(|text| {
+                text.parse()
+                    .ok()
+                    .filter(|number: &f64| number.is_finite())
+                    .map(Value::Number)
+            })
+        };
+        let words = || read(|text| Some(Value::Text(text.to_owned())));
+        let values = whole.or_else(double).or_else(words);
+        columns.push(Column::new(name, values.unwrap_or_default()));
+    }
+    for name in metrics {
+        let value = |row: &Row| match row.result["metrics"].get(name)? {
+            json::Value::Number(number) => match number.as_u64() {
+                Some(whole) => Some(Value::Integer(whole)),
+                None => number.as_f64().map(Value::Number),
+            },
+            other => other.as_str().map(|text| Value::Text(text.to_owned())),
+        };
+        columns.push(Column::new(name, rows.all.iter().map(value).collect()));
+    }
+    let errors = || rows.all.iter().map(Row::error);
+    if errors().any(|error| error.is_some()) {
+        let values = errors().map(|error| Some(Value::Text(error?.to_owned())));
+        columns.push(Column::new("error", values.collect()));
     }
     encode(&columns).expect("memory can be written, and the columns are those of the schema")
 }

@@ -10,6 +10,7 @@ use crate::output::files::PendingFile;
 #[cfg(feature = "parquet")]
 use crate::output::parquet;
 use destage::Record;
+use destage::study::rows::Rows;
 
 /// The forms of a result file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,6 +35,15 @@ impl Table {
             Self::Csv => destage::csv::runs(records).into_bytes(),
             #[cfg(feature = "parquet")]
             Self::Parquet => parquet::runs(records),
+        }
+    }
+
+    /// The whole file of a study.
+    pub(crate) fn of_study(self, rows: &Rows) -> Vec<u8> {
+        match self {
+            Self::Csv => destage::csv::rows(rows).into_bytes(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet => parquet::rows(rows),
         }
     }
 }

@@ -42,6 +42,7 @@ impl Content {
             () if has("claims") => reproduction(fields),
             () if has("figures") => study(fields),
             () if has("answers") => answers(fields, &manifest),
+            () if has("fleet") => fleet(fields, &manifest),
             () if has("curves") => curves(fields, &manifest),
             () if has("statistics") => trace(fields, &manifest),
             () if has("runs") => runs(fields),
@@ -218,6 +219,38 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
         content.notes.push("Of a curve that has every size, one point is kept where the buffer is 2 % larger than at the point before; the JSON of destage curve has all of them.".to_owned());
     }
     content.data["table"] = table::json(&rows);
+    content
+}
+
+/// A fleet's buffers: over the bytes in all, a curve for each scheme and each way to give them.
+fn fleet(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
+    let mut ways = Vec::new();
+    for curve in list(fields.remove("fleet")) {
+        for (way, words) in [
+            ("own", "a buffer for each volume"),
+            ("shared", "one for all"),
+            ("split", "the best split"),
+        ] {
+            let point = |point: &Value| {
+                let mut fields = object(Some(point[way].clone()));
+                fields.insert("bytes".to_owned(), point["bytes"].clone());
+                Value::Object(fields)
+            };
+            let points = curve["points"].as_array().into_iter().flatten();
+            ways.push(json!({
+                "buffer": format!("{}, {words}", text(&curve["buffer"])),
+                "ftl": "none",
+                "points": points.map(point).collect::<Vec<_>>(),
+            }));
+        }
+    }
+    let volumes = list(fields.remove("volumes")).len();
+    fields.insert("curves".to_owned(), ways.into());
+    let mut content = curves(fields, manifest);
+    content.title = format!("Buffers of {volumes} volumes");
+    content
+        .notes
+        .push("Sizes are those of all volumes together.".to_owned());
     content
 }
 

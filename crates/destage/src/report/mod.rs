@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::error::Error;
 use content::Content;
 
-/// The page of `document`, which is what `destage run`, `compare`, `curve`, `size`, `study`, `reproduce` or `trace info` prints
+/// The page of `document`, which is what `destage run`, `compare`, `curve`, `fleet`, `size`, `study`, `reproduce` or `trace info` prints
 /// with `--json`. `title` stands in place of the usual one. Equal documents give equal pages, to the byte.
 ///
 /// # Errors
@@ -26,7 +26,7 @@ use content::Content;
 pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
     let wrong = |what: &str| {
         Error::Input(format!(
-            "{what}; expected what destage run, compare, curve, size, study, reproduce or trace info prints with --json"
+            "{what}; expected what destage run, compare, curve, fleet, size, study, reproduce or trace info prints with --json"
         ))
     };
     let mut document: Value =

@@ -1,8 +1,7 @@
 //! The runs whose results are not yet kept.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
@@ -15,8 +14,8 @@ use super::rows::{Row, Rows};
 use super::store::{Key, Store};
 use crate::compare::{Effort, compare};
 use crate::error::Error;
-use crate::progress::{Progress, Stage};
 use crate::run::run;
+use crate::side_by_side::side_by_side;
 use crate::trace_metrics::trace_metrics;
 
 /// Runs of one input that are simulated together: as many as make decoding it a small part of the work, and few enough
@@ -127,48 +126,10 @@ fn perform(
     store: &Store,
     effort: &Effort<'_>,
 ) -> Result<(), Error> {
-    let threads = effort.all_threads().min(tasks.len()).max(1);
-    let memory = effort.memory / threads as u64;
-    let total = tasks.iter().map(Vec::len).sum::<usize>() as u64;
-    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
-    let stopped = AtomicBool::new(false);
-    let failure = Mutex::new(None);
-    let work = || {
-        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let watch = Watch {
-                progress: effort.progress,
-                stopped: &stopped,
-                done: &done,
-                total,
-            };
-            let result = perform_one(task, cells, keys, store, memory, &watch);
-            done.fetch_add(task.len() as u64, Ordering::Relaxed);
-            if let Err(error) = result {
-                stopped.store(true, Ordering::Relaxed);
-                let mut first = failure.lock().unwrap_or_else(|lock| lock.into_inner());
-                // Those that were stopped by another's failure tell nothing.
-                if matches!(*first, None | Some(Error::Interrupted)) {
-                    *first = Some(error);
-                }
-            }
-            if stopped.load(Ordering::Relaxed) {
-                return;
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
-    });
-    match failure
-        .into_inner()
-        .unwrap_or_else(|lock| lock.into_inner())
-    {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
+    let runs = |task: &Vec<usize>| task.len() as u64;
+    side_by_side(tasks, runs, effort, |task, effort| {
+        perform_one(task, cells, keys, store, effort)
+    })
 }
 
 fn perform_one(
@@ -176,8 +137,7 @@ fn perform_one(
     cells: &[&Cell],
     keys: &[Key],
     store: &Store,
-    memory: u64,
-    watch: &Watch<'_>,
+    effort: &Effort<'_>,
 ) -> Result<(), Error> {
     let first = cells[task[0]];
     let input = &first.input.input;
@@ -188,7 +148,7 @@ fn perform_one(
     }
     if first.destages {
         let mut records = Records::default();
-        let outcome = run(input, &first.combination, watch, &mut records)?;
+        let outcome = run(input, &first.combination, effort.progress, &mut records)?;
         let mut result = json!(outcome.record);
         result["destages"] = records.texts.into();
         return store.write(&keys[task[0]], &result);
@@ -197,12 +157,7 @@ fn perform_one(
         .iter()
         .map(|index| cells[*index].combination.clone())
         .collect();
-    let effort = Effort {
-        threads: 1,
-        memory,
-        progress: watch,
-    };
-    let results = compare(std::slice::from_ref(input), &combinations, &effort)?;
+    let results = compare(std::slice::from_ref(input), &combinations, effort)?;
     for (index, record) in task.iter().zip(&results.runs) {
         let mut result = json!(record);
         if let Some(fields) = result.as_object_mut() {
@@ -212,24 +167,6 @@ fn perform_one(
         store.write(&keys[*index], &result)?;
     }
     Ok(())
-}
-
-/// Counts runs in place of requests.
-struct Watch<'a> {
-    progress: &'a dyn Progress,
-    stopped: &'a AtomicBool,
-    done: &'a AtomicU64,
-    total: u64,
-}
-
-impl Progress for Watch<'_> {
-    fn report(&self, _: Stage, _: u64, _: Option<u64>) -> bool {
-        let done = self.done.load(Ordering::Relaxed);
-        if !self.progress.report(Stage::Runs, done, Some(self.total)) {
-            self.stopped.store(true, Ordering::Relaxed);
-        }
-        !self.stopped.load(Ordering::Relaxed)
-    }
 }
 
 /// Destage records as text: `evict 0 1 2`, with `drain` and the other causes alike.

@@ -44,6 +44,7 @@ pub use cells::{Extra, InputFacts, Scale};
 pub(crate) use execute::complete;
 pub use file::{FigureKind, VariantKind};
 pub use shards::{Plan, Planned, Prepared, Shard, Share};
+pub(crate) use store::Key;
 pub use store::Store;
 pub use traces::Traces;
 

@@ -199,7 +199,32 @@ impl Prepared {
     }
 }
 
+impl Planned {
+    /// What is kept under `key`.
+    pub(crate) fn new<const LABELS: usize>(
+        key: &Key,
+        labels: [(&str, String); LABELS],
+        input: InputFacts,
+    ) -> Self {
+        Self {
+            key: key.name().to_owned(),
+            labels: labels.map(|(axis, value)| (axis.to_owned(), value)).into(),
+            input,
+        }
+    }
+}
+
 impl Plan {
+    /// The curves of a fleet, of which there is no study file.
+    pub(crate) fn of_fleet(name: &str, runs: Vec<Planned>) -> Self {
+        Self {
+            name: name.to_owned(),
+            text: String::new(),
+            runs,
+            missing: BTreeMap::new(),
+        }
+    }
+
     /// How many different runs there are, and those whose results are not in `store`.
     #[must_use]
     pub fn missing_in(&self, store: &Store) -> (usize, Vec<&Planned>) {
@@ -217,6 +242,12 @@ impl Plan {
     /// If one is missing, or a figure cannot be made.
     pub fn report(&self, store: &Store) -> Result<StudyReport, Error> {
         let started = Instant::now();
+        if self.text.is_empty() {
+            return Err(Error::Input(format!(
+                "{}: is the plan of a fleet; expected `destage fleet FOLDER --results DIR`, which reports on it",
+                self.name
+            )));
+        }
         let origin = format!("the plan of {}", self.name);
         let study = Study::parse(&self.name, &self.text, &origin, PathBuf::new())?;
         let different: BTreeSet<&str> = self.runs.iter().map(|run| &*run.key).collect();

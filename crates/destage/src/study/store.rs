@@ -16,6 +16,7 @@ use super::cells::Cell;
 use super::file::What;
 use super::shards::Plan;
 use crate::error::Error;
+use crate::grid::Combination;
 use crate::manifest::MODEL;
 
 /// The folder of kept results.
@@ -45,12 +46,29 @@ impl Key {
             "input": cell.input.identity,
             "parameters": crate::json::parameters(&cell.combination.chosen()),
         });
+        Self::new(of)
+    }
+
+    /// Of what `combination` gives at all of `sizes` over the requests of a file with this SHA-256.
+    pub(crate) fn of_curve(digest: &str, sizes: &[u64], combination: &Combination) -> Self {
+        let mut parameters = combination.chosen();
+        parameters.remove("buffer.capacity_bytes");
+        Self::new(json!({
+            "model": MODEL,
+            "of": "curve",
+            "input": { "sha256": digest },
+            "sizes": sizes,
+            "parameters": crate::json::parameters(&parameters),
+        }))
+    }
+
+    fn new(of: Value) -> Self {
         let name = name_of(&of);
         Self { name, of }
     }
 
     /// The key in hexadecimal, as in the file's name.
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 }
@@ -113,7 +131,7 @@ impl Store {
     }
 
     /// Keeps `plan`, in place of an earlier one of its name.
-    pub(super) fn write_plan(&self, plan: &Plan) -> Result<(), Error> {
+    pub(crate) fn write_plan(&self, plan: &Plan) -> Result<(), Error> {
         let path = self.plans.join(format!("{}.json", plan.name));
         let made = std::fs::create_dir_all(&self.plans);
         made.map_err(|error| unusable(&self.plans, &error))?;
@@ -125,7 +143,7 @@ impl Store {
     }
 
     /// The result under `key`. What is damaged or belongs to another key is not there.
-    pub(super) fn read(&self, key: &Key) -> Option<Value> {
+    pub(crate) fn read(&self, key: &Key) -> Option<Value> {
         let text = std::fs::read_to_string(self.path(key)).ok()?;
         let mut kept: Value = serde_json::from_str(&text).ok()?;
         (kept["key"] == key.of).then(|| kept["result"].take())
@@ -143,7 +161,7 @@ impl Store {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(super) fn write(&self, key: &Key, result: &Value) -> Result<(), Error> {
+    pub(crate) fn write(&self, key: &Key, result: &Value) -> Result<(), Error> {
         let path = self.path(key);
         let kept = json!({
             "key": key.of,

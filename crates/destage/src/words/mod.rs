@@ -114,7 +114,8 @@ pub fn describe(record: &Record) -> String {
     )
 }
 
-/// Warnings for a reader of the numbers: runs that did not see all of their requests.
+/// Warnings for a reader of the numbers: runs that did not see all of their requests, or had more of them than a device can do.
+/// Where many runs share one, it is that of the first of them with their number.
 #[must_use]
 pub fn warnings(records: &[Record]) -> Vec<String> {
     let is = |record: &&Record, name: &str| record.metric(name) == Some(1.0);
@@ -154,7 +155,22 @@ pub fn warnings(records: &[Record]) -> Vec<String> {
             )
         })
     });
-    saturated.chain(worn_out).chain(overload).collect()
+    let kinds = [saturated.collect(), worn_out.collect(), overload.collect()];
+    kinds.into_iter().flat_map(together).collect()
+}
+
+/// Of warnings of one kind all, or the first and how many more there are.
+fn together(mut warnings: Vec<String>) -> Vec<String> {
+    const MOST: usize = 3;
+    let others = warnings.len().saturating_sub(1);
+    if warnings.len() > MOST {
+        warnings.truncate(1);
+        let others = format!("; and {others} other runs likewise");
+        warnings
+            .iter_mut()
+            .for_each(|first| first.push_str(&others));
+    }
+    warnings
 }
 
 /// Of how much longer a request takes than the device needs for it, on average, is said that it is overload.

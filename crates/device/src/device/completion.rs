@@ -25,15 +25,40 @@ impl Device {
     /// Lets `die` begin what it can.
     #[inline(never)]
     pub(super) fn activate<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
-        while self.dies.start(die, now, driver)? == Progress::Ended && !D::TAKES_TIME {
-            if let Some(operation) = self.dies.finish(die) {
-                self.page_done(operation, now, driver)?;
+        loop {
+            match self.dies.start(die, now, driver)? {
+                Progress::Ended if !D::TAKES_TIME => {
+                    if let Some(operation) = self.dies.finish(die) {
+                        self.page_done(operation, now, driver)?;
+                    }
+                }
+                Progress::Queued if !self.dies.places_writes() => self.dies.hand_over(die),
+                _ => break,
             }
         }
         if self.dies.places_writes() {
             self.activate_stirred(now, driver)?;
         }
         Ok(())
+    }
+
+    /// `operation`, which waited with the driver of `die`, has ended.
+    ///
+    /// # Errors
+    /// [`NoSpace`](destage_flash::ftl::NoSpace) if what comes next finds no room.
+    pub fn complete_queued<D: Driver>(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        if self.dies.places_writes() {
+            return self.complete(die, now, driver);
+        }
+        self.dies.finish_queued(die);
+        self.page_done(operation, now, driver)?;
+        self.activate(die, now, driver)
     }
 
     /// Lets dies begin what others have made possible.

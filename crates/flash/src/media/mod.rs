@@ -13,6 +13,7 @@
 
 pub mod bus;
 mod cells;
+pub mod dispatch;
 
 use alloc::vec;
 use alloc::vec::Vec;

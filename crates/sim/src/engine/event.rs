@@ -36,10 +36,22 @@ pub(super) enum Event {
     ReadDataOut(u32),
     /// The command in service at this die has ended.
     DieDone(u32),
+    /// A phase of the command at this die, by the media's number, has ended.
+    Phase { phase: Phase, die: u32 },
+    /// The step of this die, whose commands waited in queues, has ended.
+    StepDone(u32),
     /// The operation at this position of the batch in service at this die has ended.
     BatchedDone { position: u16, die: u32 },
     /// The device asked to be woken now.
     Alarm(u32),
+}
+
+/// The part of a flash command that has ended, as in [`End`](destage_flash::media::dispatch::End).
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Phase {
+    Command,
+    Cells,
+    Data,
 }
 
 /// What a message says.

@@ -10,8 +10,9 @@ use destage_flash::Operations;
 use destage_trace::{Operation, Request};
 
 use super::commands::Commands;
-use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION};
+use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION, Phase};
 use super::mover::Mover;
+use super::queued::{Ended, Queued};
 use super::witness::{Command, Witness};
 use crate::events::EventList;
 use crate::host::Identity;
@@ -38,6 +39,10 @@ pub(super) struct Link<'a, B, W> {
     pub meter: FlashMeter,
     /// Where commands are timed one by one.
     commands: Option<Commands>,
+    /// Where commands wait in queues.
+    queued: Option<Queued>,
+    /// One of the two is there.
+    is_one_by_one: bool,
     pub active: Slab<Active>,
     pub channel_busy: bool,
     /// Sent to the device, and not yet taken in.
@@ -58,6 +63,7 @@ impl<'a, B, W> Link<'a, B, W> {
         events: EventList<Event>,
         meter: FlashMeter,
         commands: Option<Commands>,
+        queued: Option<Queued>,
         destage_response: Latencies,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
@@ -66,7 +72,9 @@ impl<'a, B, W> Link<'a, B, W> {
             witness,
             events,
             meter,
+            is_one_by_one: commands.is_some() || queued.is_some(),
             commands,
+            queued,
             active: Slab::default(),
             channel_busy: false,
             dispatched: VecDeque::new(),
@@ -113,18 +121,28 @@ impl<B, W: Witness> Link<'_, B, W> {
         self.commands.is_some() && self.issue(die)
     }
 
-    /// Begins the step of `die` that `operations` are, where commands are timed one by one; whether they are.
-    #[inline]
-    fn begin_commands(
+    /// Begins the step of `die` that `operations` are, for `page` if they are not a garbage collection, where commands are
+    /// timed one by one.
+    #[inline(never)]
+    fn begin_one_by_one(
         &mut self,
         die: u32,
+        page: Option<PageOperation>,
         operations: &Operations,
         map: Ticks,
-        collects: bool,
-    ) -> bool {
+    ) -> Progress {
+        if self.queued.is_some() {
+            return self.queue_commands(die, page, operations, map);
+        }
+        self.begin_commands(die, operations, map, page.is_none());
+        Progress::Running
+    }
+
+    /// The same where they are placed when they begin.
+    fn begin_commands(&mut self, die: u32, operations: &Operations, map: Ticks, collects: bool) {
         let now = self.events.now();
         let Some(commands) = &mut self.commands else {
-            return false;
+            return;
         };
         commands.begin(die, operations, now, map, collects);
         self.begins(die, collects, operations, 0);
@@ -132,7 +150,61 @@ impl<B, W: Witness> Link<'_, B, W> {
             self.meter.begin(die, now, 0);
             self.events.soon(Event::DieDone(die));
         }
-        true
+    }
+
+    /// The same where they wait in queues.
+    fn queue_commands(
+        &mut self,
+        die: u32,
+        page: Option<PageOperation>,
+        operations: &Operations,
+        map: Ticks,
+    ) -> Progress {
+        let now = self.events.now();
+        let queued = self.queued.as_mut();
+        let begun = queued.and_then(|queued| queued.begin(die, page, operations, now, map));
+        begun.unwrap_or_else(|| {
+            self.end_step(die);
+            Progress::Running
+        })
+    }
+
+    /// The step of `die` has no more commands: it ends now or with the map.
+    fn end_step(&mut self, die: u32) {
+        let now = self.events.now();
+        if let Some(queued) = &self.queued {
+            let (map, collected) = queued.rest(die, now);
+            self.meter.add_gc_time(collected);
+            self.events.after(map, Event::StepDone(die));
+        }
+    }
+
+    /// A command of the step of `die` has ended.
+    pub fn go_on_queued(&mut self, die: u32) {
+        let queued = self.queued.as_mut();
+        if queued.is_some_and(|queued| !queued.go_on(die)) {
+            self.end_step(die);
+        }
+    }
+
+    /// A phase of `die`, by the media's number, has ended.
+    pub fn end_phase(&mut self, phase: Phase, die: u32) {
+        if let Some(queued) = &mut self.queued {
+            queued.end(phase, die, &mut self.events, &mut self.meter);
+        }
+    }
+
+    /// What has ended in queues since this was asked last, one after the other.
+    pub fn take_ended(&mut self) -> Option<Ended> {
+        self.queued.as_mut().and_then(Queued::take_ended)
+    }
+
+    /// Channels begin what has joined queues.
+    #[inline]
+    pub fn dispatch(&mut self) {
+        if let Some(queued) = &mut self.queued {
+            queued.dispatch(&mut self.events, &mut self.meter);
+        }
     }
 
     #[cold]
@@ -166,8 +238,8 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     ) -> Progress {
         self.mover.serve(die, operation, operations);
         let time = self.meter.serve(operations, map);
-        if self.begin_commands(die, operations, map, false) {
-            return Progress::Running;
+        if self.is_one_by_one {
+            return self.begin_one_by_one(die, Some(operation), operations, map);
         }
         self.begins(die, false, operations, time);
         self.meter.begin(die, self.events.now(), time);
@@ -179,8 +251,8 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     fn collect_garbage(&mut self, die: u32, operations: &Operations) -> Progress {
         self.mover.collect_garbage(die, operations);
         self.meter.count_garbage(operations);
-        if self.begin_commands(die, operations, 0, true) {
-            return Progress::Running;
+        if self.is_one_by_one {
+            return self.begin_one_by_one(die, None, operations, 0);
         }
         let time = self.meter.timing.parallel(operations);
         self.meter.add_gc_time(time);

@@ -14,21 +14,25 @@ mod host_side;
 mod link;
 mod live;
 mod mover;
+mod queued;
 mod witness;
 
 use destage_base::Ticks;
 use destage_device::Device;
 use destage_flash::ftl::NoSpace;
 use destage_flash::media::MediaConfig;
+use destage_flash::media::dispatch::DispatchConfig;
 use destage_flash::{Geometry, Timing};
 use destage_trace::{Operation, Request};
 
 use self::commands::Commands;
+pub(crate) use self::commands::page_type;
 pub use self::config::{EngineConfig, Replay, Window};
 pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
 use self::link::Link;
 pub use self::mover::Mover;
+use self::queued::{Ended, Queued};
 pub use self::witness::{Command, Completion, Witness};
 use crate::error::SimError;
 use crate::events::EventList;
@@ -52,6 +56,8 @@ pub struct Flash {
     pub timing: Timing,
     /// The media, where commands are timed one by one; the commands of the device then name every page.
     pub media: Option<MediaConfig>,
+    /// The media, where commands wait in queues; likewise.
+    pub dispatch: Option<DispatchConfig>,
 }
 
 /// One run. See the [module](self).
@@ -117,6 +123,9 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 flash
                     .media
                     .map(|media| Commands::new(media, &flash.geometry, flash.timing)),
+                flash
+                    .dispatch
+                    .map(|media| Queued::new(media, &flash.geometry, flash.timing)),
                 latencies(),
                 observer,
             ),
@@ -257,6 +266,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let now = self.link.events.now();
         let drained = self.device.drain(now, &mut self.link);
         drained.map_err(|full| self.device_full(full))?;
+        self.link.dispatch();
         self.work_on(Device::is_settled)
     }
 
@@ -296,9 +306,19 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 let done = device.complete_batched(die, position, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
             }
+            Event::Phase { phase, die } => {
+                self.link.end_phase(phase, die);
+                self.tell_ended(now)
+            }
+            Event::StepDone(die) => {
+                let done = self.device.complete(die, now, &mut self.link);
+                self.link.dispatch();
+                done.map_err(|full| self.device_full(full))
+            }
             Event::Arrival => self.arrive(coming),
             Event::Alarm(alarm) => {
                 let done = self.device.wake(alarm, now, &mut self.link);
+                self.link.dispatch();
                 done.map_err(|full| self.device_full(full))
             }
             Event::Message {
@@ -309,6 +329,23 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             Event::WriteDataIn(id) => self.data_in(id),
             Event::ReadDataOut(id) => self.pass(Message::Complete, PASSES_COMPLETION + 1, id),
         }
+    }
+
+    /// The device hears which of its commands that waited in queues have ended.
+    #[inline(never)]
+    fn tell_ended(&mut self, now: Ticks) -> Outcome {
+        while let Some(ended) = self.link.take_ended() {
+            match ended {
+                Ended::Command(die) => self.link.go_on_queued(die),
+                Ended::Page(die, page) => {
+                    let device = &mut self.device;
+                    let done = device.complete_queued(die, page, now, &mut self.link);
+                    done.map_err(|full| self.device_full(full))?;
+                }
+            }
+        }
+        self.link.dispatch();
+        Ok(())
     }
 
     /// Lets `message` pass once more, or delivers it after its last pass. The last thing that its caller does.
@@ -384,6 +421,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let done = self.device.submit(id, &asked, now, &mut self.link);
         done.map_err(|full| self.device_full(full))?;
         self.link.witness.taken_in(id);
+        self.link.dispatch();
         Ok(())
     }
 

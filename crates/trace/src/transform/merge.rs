@@ -172,6 +172,12 @@ impl Merge {
         Ok(())
     }
 
+    /// The volumes that were given a number of their own: the place of their trace, their number there, and the new one.
+    pub fn renumbered(&self) -> impl Iterator<Item = (usize, u32, u32)> {
+        let numbers = self.numbers.iter();
+        numbers.map(|((trace, volume), number)| (*trace, *volume, *number))
+    }
+
     /// The readers, for what they met.
     pub fn readers(&self) -> impl Iterator<Item = &Reader> {
         self.traces.iter().map(|trace| &trace.reader)

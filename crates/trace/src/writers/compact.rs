@@ -20,12 +20,28 @@ impl<W: Write> CompactWriter<W> {
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(MARK)?;
         out.write_all(&[VERSION])?;
-        Ok(Self {
+        Ok(Self::resumed(out, 0))
+    }
+
+    /// Goes on with a file that has `total` requests; `out` takes what comes behind them.
+    pub fn resumed(out: W, total: u64) -> Self {
+        Self {
             out,
             waiting: Vec::with_capacity(BLOCK),
             block: Vec::new(),
-            total: 0,
-        })
+            total,
+        }
+    }
+
+    /// Writes all requests so far, and returns `out` and their number. [`Self::resumed`] goes on.
+    ///
+    /// # Errors
+    /// If `out` fails.
+    pub fn suspend(mut self) -> io::Result<(W, u64)> {
+        if !self.waiting.is_empty() {
+            self.put_block()?;
+        }
+        Ok((self.out, self.total))
     }
 
     /// Adds one request.
@@ -44,13 +60,11 @@ impl<W: Write> CompactWriter<W> {
     ///
     /// # Errors
     /// If `out` fails.
-    pub fn finish(mut self) -> io::Result<W> {
-        if !self.waiting.is_empty() {
-            self.put_block()?;
-        }
-        self.out.write_all(&0u32.to_le_bytes())?;
-        self.out.write_all(&self.total.to_le_bytes())?;
-        Ok(self.out)
+    pub fn finish(self) -> io::Result<W> {
+        let (mut out, total) = self.suspend()?;
+        out.write_all(&0u32.to_le_bytes())?;
+        out.write_all(&total.to_le_bytes())?;
+        Ok(out)
     }
 
     fn put_block(&mut self) -> io::Result<()> {

@@ -1,0 +1,99 @@
+//! `destage trace partition`: the volumes of a trace, each in a file of its own.
+
+use std::path::PathBuf;
+
+use destage::Facts;
+use destage::fleet::{Fleet, Partition};
+use destage_trace::transform::{Clocks, Merge, Volumes};
+use destage_trace::{Reader, Request};
+
+use crate::args::PartitionArguments;
+use crate::choices;
+use crate::errors::{Failure, report_line, warn};
+use crate::interrupt;
+use crate::output::numbers;
+use crate::progress::Progress;
+
+/// Requests of merged traces that are handed on at once.
+const BATCH: usize = 1 << 12;
+
+/// Runs the command.
+pub(crate) fn run(arguments: &PartitionArguments) -> Result<(), Failure> {
+    let config = choices::plain(&arguments.settings, None)?.resolve()?;
+    let options = choices::reading(&arguments.reading).options(&config)?;
+    if options.volumes != destage_trace::Volumes::Ignore {
+        return Err(Failure::input(
+            "trace.volumes: each volume gets a file of its own, with its own addresses; expected no such setting",
+        ));
+    }
+    let open = |path: &PathBuf| Reader::open(path, &options);
+    let mut readers = arguments
+        .traces
+        .iter()
+        .map(open)
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut partition = Partition::create(&arguments.output)?;
+    let progress = Progress::new(arguments.noise, None);
+    let mut put = |batch: &[Request]| {
+        interrupt::check()?;
+        progress.advance(batch.len() as u64);
+        Ok::<_, Failure>(partition.add(batch)?)
+    };
+    let facts = |reader: &Reader| Facts::of_reader(reader.origin(), reader, &options);
+    let mut batch = Vec::with_capacity(BATCH);
+    let fleet = if let [reader] = &mut readers[..] {
+        while reader.fill(&mut batch)? {
+            put(&batch)?;
+        }
+        drop(progress);
+        commit(partition, &[facts(reader)], std::iter::empty())?
+    } else {
+        let volumes = match arguments.same_volumes {
+            true => Volumes::Same,
+            false => Volumes::Apart,
+        };
+        let clocks = match arguments.same_clock {
+            true => Clocks::Same,
+            false => Clocks::Own,
+        };
+        let mut merge = Merge::new(readers, volumes, clocks);
+        while let Some(request) = merge.take()? {
+            batch.push(request);
+            if batch.len() == BATCH {
+                put(&batch)?;
+                batch.clear();
+            }
+        }
+        put(&batch)?;
+        drop(progress);
+        let facts: Vec<_> = merge.readers().map(facts).collect();
+        commit(partition, &facts, merge.renumbered())?
+    };
+    if !arguments.noise.quiet {
+        let volumes = fleet.contents.volumes.len();
+        report_line(&format!(
+            "destage: {}: {} request{} of {} volume{}",
+            fleet.folder.display(),
+            numbers::whole(fleet.contents.all.requests),
+            if fleet.contents.all.requests == 1 {
+                ""
+            } else {
+                "s"
+            },
+            numbers::whole(volumes as u64),
+            if volumes == 1 { "" } else { "s" },
+        ));
+    }
+    Ok(())
+}
+
+/// Ends the folder, and says what is odd about what it was made of.
+fn commit(
+    partition: Partition,
+    facts: &[Facts],
+    renumbered: impl Iterator<Item = (usize, u32, u32)>,
+) -> Result<Fleet, Failure> {
+    let fleet = partition.commit(facts, renumbered)?;
+    facts.iter().flat_map(Facts::warnings).for_each(warn);
+    Ok(fleet)
+}

@@ -1,0 +1,86 @@
+//! Tasks that know nothing of each other, on several threads.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use crate::compare::Effort;
+use crate::error::Error;
+use crate::progress::{Progress, Stage};
+
+/// Does `work` for each of `tasks`, which take their turn in order, on as many threads as `effort` allows; each has one
+/// thread and its part of the memory. A task counts as so many `runs` once it is done.
+///
+/// # Errors
+/// The first error of a task; no further task begins then. Or that `effort.progress` asked to stop.
+pub(crate) fn side_by_side<T: Sync>(
+    tasks: &[T],
+    runs: impl Fn(&T) -> u64 + Sync,
+    effort: &Effort<'_>,
+    work: impl Fn(&T, &Effort<'_>) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let threads = effort.all_threads().min(tasks.len()).max(1);
+    let memory = effort.memory / threads as u64;
+    let total = tasks.iter().map(&runs).sum();
+    let (next, done) = (AtomicUsize::new(0), AtomicU64::new(0));
+    let stopped = AtomicBool::new(false);
+    let failure = Mutex::new(None);
+    let worker = || {
+        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let watch = Watch {
+                progress: effort.progress,
+                stopped: &stopped,
+                done: &done,
+                total,
+            };
+            let own = Effort {
+                threads: 1,
+                memory,
+                progress: &watch,
+            };
+            let result = work(task, &own);
+            done.fetch_add(runs(task), Ordering::Relaxed);
+            if let Err(error) = result {
+                stopped.store(true, Ordering::Relaxed);
+                let mut first = failure.lock().unwrap_or_else(|lock| lock.into_inner());
+                // Those that were stopped by another's failure tell nothing.
+                if matches!(*first, None | Some(Error::Interrupted)) {
+                    *first = Some(error);
+                }
+            }
+            if stopped.load(Ordering::Relaxed) {
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(worker);
+        }
+        worker();
+    });
+    match failure
+        .into_inner()
+        .unwrap_or_else(|lock| lock.into_inner())
+    {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// Counts runs in place of requests.
+struct Watch<'a> {
+    progress: &'a dyn Progress,
+    stopped: &'a AtomicBool,
+    done: &'a AtomicU64,
+    total: u64,
+}
+
+impl Progress for Watch<'_> {
+    fn report(&self, _: Stage, _: u64, _: Option<u64>) -> bool {
+        let done = self.done.load(Ordering::Relaxed);
+        if !self.progress.report(Stage::Runs, done, Some(self.total)) {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        !self.stopped.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,21 @@
+//! Operations that wait with the driver, while their die begins others.
+//!
+//! They begin in the order of the queue, which is that of changes to the map, and end in any order. What is more than one
+//! command is never among them: the die begins nothing behind it before its end.
+
+use super::Dies;
+
+impl Dies {
+    /// What `die` has just begun waits with the driver, and the die is free for the next.
+    pub fn hand_over(&mut self, die: u32) {
+        let state = &mut self.dies[die as usize];
+        state.in_service = 0;
+        state.serving = None;
+        state.queued += 1;
+    }
+
+    /// An operation that waited with the driver of `die` has ended. Call [`Dies::start`] afterwards.
+    pub fn finish_queued(&mut self, die: u32) {
+        self.dies[die as usize].queued -= 1;
+    }
+}

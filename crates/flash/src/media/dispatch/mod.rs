@@ -1,0 +1,270 @@
+//! When queued flash commands of dies that share channels are done: each begins when its channel and its die are free.
+//!
+//! Operations on pages wait at their die. Whenever a channel is free it takes a die in turn, and that die's
+//! queue says which of them make the next command. Nothing is booked: what comes later can still go first, so
+//! an end is known only when it comes. Who drives it keeps the time: it hears of each phase that begins, and calls
+//! [`Dispatcher::end`] when the phase has ended, those that end at one instant in the order of their beginning.
+//!
+//! | phase | held by it | then |
+//! | --- | --- | --- |
+//! | command; with it the data of a program | channel, die | cells |
+//! | cells | die | of a read, its data wait for the channel; of a program or an erase, the die is free |
+//! | data of a read, page by page | channel, die | with the last page the die is free |
+//!
+//! A channel that is free gives way to waiting data first, then to commands. The rules are those of MQSim's flash back
+//! end (docs/SPEC.md, "Commands dispatched").
+
+mod queue;
+
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::Ticks;
+
+use self::queue::Queue;
+pub use self::queue::{Operation, Order, Rules, Together};
+use super::{Cells, PlaneGaps};
+use crate::operation::Kind;
+
+/// Times of command and address on the channel, for one plane, in ticks.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct CommandTimes {
+    /// Of a read.
+    pub read: Ticks,
+    /// Of a program.
+    pub program: Ticks,
+    /// Of an erase.
+    pub erase: Ticks,
+}
+
+/// What the media are, and the rules of their queues.
+#[derive(Clone, Debug)]
+pub struct DispatchConfig {
+    /// Channels.
+    pub channels: u32,
+    /// Dies of a channel.
+    pub dies_per_channel: u32,
+    /// Planes of a die.
+    pub planes: u32,
+    /// Times of the cells. Those of a command on several planes are those of its first page.
+    pub cells: Cells,
+    /// Command and address of each plane.
+    pub command: CommandTimes,
+    /// Between the planes of a command on several.
+    pub gaps: PlaneGaps,
+    /// From the cells of a read to its data.
+    pub ready: Ticks,
+    /// Which command is next.
+    pub rules: Rules,
+}
+
+/// The end of a phase, by the die that has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum End {
+    /// Command, address, and the data of a program are on the die.
+    Command(u32),
+    /// The cells are done.
+    Cells(u32),
+    /// A page that was read has left.
+    Data(u32),
+}
+
+/// Who keeps the time of a [`Dispatcher`]. It calls the dispatcher again only after the call it hears this in.
+pub trait Clock {
+    /// A phase begins now. [`Dispatcher::end`] is to be called with `end` when `length` has passed.
+    fn begins(&mut self, end: End, length: Ticks);
+
+    /// A command of these operations begins now; its die is busy from here on.
+    fn issued(&mut self, command: &[Operation]) {
+        let _ = command;
+    }
+
+    /// `operation` is done.
+    fn done(&mut self, operation: &Operation);
+
+    /// The command of `die` has ended.
+    fn idle(&mut self, die: u32) {
+        let _ = die;
+    }
+}
+
+#[derive(Clone, Default)]
+struct Die {
+    queue: Queue,
+    /// The command under way; none if the die is idle.
+    command: Vec<Operation>,
+    /// Pages of it that have left.
+    left: usize,
+}
+
+#[derive(Clone, Default)]
+struct Channel {
+    busy: bool,
+    /// Dies with a page that waits to leave, once for each page.
+    data: VecDeque<u32>,
+    /// The die that is asked first.
+    turn: u32,
+}
+
+/// Dies and channels. See the [module](self).
+#[derive(Clone)]
+pub struct Dispatcher {
+    config: DispatchConfig,
+    dies: Vec<Die>,
+    channels: Vec<Channel>,
+}
+
+impl Dispatcher {
+    /// Idle media.
+    #[must_use]
+    pub fn new(config: DispatchConfig) -> Self {
+        let dies = config.channels as usize * config.dies_per_channel as usize;
+        Self {
+            dies: vec![Die::default(); dies],
+            channels: vec![Channel::default(); config.channels as usize],
+            config,
+        }
+    }
+
+    /// `operation` waits at its die. Nothing begins before [`Dispatcher::dispatch`].
+    pub fn push(&mut self, operation: Operation) {
+        let die = &mut self.dies[operation.die as usize];
+        die.queue.push(operation, &self.config.rules);
+    }
+
+    /// Every idle channel, in the order of their numbers, begins a command if it can.
+    pub fn dispatch<C: Clock>(&mut self, clock: &mut C) {
+        for channel in 0..self.config.channels {
+            if !self.channels[channel as usize].busy {
+                self.issue(channel, clock);
+            }
+        }
+    }
+
+    /// A phase has ended now.
+    pub fn end<C: Clock>(&mut self, end: End, clock: &mut C) {
+        match end {
+            End::Command(die) => self.command_ended(die, clock),
+            End::Cells(die) => self.cells_ended(die, clock),
+            End::Data(die) => self.data_left(die, clock),
+        }
+    }
+
+    /// A die of `channel` begins a command, if one that is idle has something to do.
+    fn issue<C: Clock>(&mut self, channel: u32, clock: &mut C) {
+        let dies = self.config.dies_per_channel;
+        for _ in 0..dies {
+            let turn = &mut self.channels[channel as usize].turn;
+            let number = channel * dies + *turn;
+            *turn = (*turn + 1) % dies;
+            let die = &mut self.dies[number as usize];
+            let DispatchConfig { rules, planes, .. } = &self.config;
+            if die.command.is_empty() && die.queue.take(rules, *planes, &mut die.command) {
+                clock.issued(&die.command);
+                self.channels[channel as usize].busy = true;
+                clock.begins(End::Command(number), self.config.command(&die.command));
+                return;
+            }
+        }
+    }
+
+    fn command_ended<C: Clock>(&mut self, die: u32, clock: &mut C) {
+        let command = &self.dies[die as usize].command;
+        clock.begins(End::Cells(die), self.config.cells(command));
+        self.free_channel(die / self.config.dies_per_channel, clock);
+    }
+
+    fn cells_ended<C: Clock>(&mut self, die: u32, clock: &mut C) {
+        let channel = die / self.config.dies_per_channel;
+        let state = &self.dies[die as usize];
+        let reads = state.command.first().map(|first| first.kind) == Some(Kind::Read);
+        if reads {
+            for _ in 0..state.command.len() {
+                self.channels[channel as usize].data.push_back(die);
+            }
+            if !self.channels[channel as usize].busy {
+                self.begin_data(channel, clock);
+            }
+            return;
+        }
+        for operation in &state.command {
+            clock.done(operation);
+        }
+        self.free_die(die, clock);
+        if !self.channels[channel as usize].busy {
+            self.issue(channel, clock);
+        }
+    }
+
+    fn data_left<C: Clock>(&mut self, die: u32, clock: &mut C) {
+        let state = &mut self.dies[die as usize];
+        if let Some(operation) = state.command.get(state.left) {
+            clock.done(operation);
+        }
+        state.left += 1;
+        if state.left >= state.command.len() {
+            self.free_die(die, clock);
+        }
+        self.free_channel(die / self.config.dies_per_channel, clock);
+    }
+
+    fn free_die<C: Clock>(&mut self, die: u32, clock: &mut C) {
+        let state = &mut self.dies[die as usize];
+        state.command.clear();
+        state.left = 0;
+        clock.idle(die);
+    }
+
+    fn free_channel<C: Clock>(&mut self, channel: u32, clock: &mut C) {
+        self.channels[channel as usize].busy = false;
+        if !self.begin_data(channel, clock) {
+            self.issue(channel, clock);
+        }
+    }
+
+    /// The page that has waited longest begins to leave over the idle `channel`; whether there was one.
+    fn begin_data<C: Clock>(&mut self, channel: u32, clock: &mut C) -> bool {
+        let state = &mut self.channels[channel as usize];
+        let Some(number) = state.data.pop_front() else {
+            return false;
+        };
+        state.busy = true;
+        let die = &self.dies[number as usize];
+        let length = die.command.get(die.left).map_or(0, |page| page.data);
+        clock.begins(End::Data(number), length);
+        true
+    }
+}
+
+impl DispatchConfig {
+    /// How long `command` is on the channel before its cells begin.
+    fn command(&self, command: &[Operation]) -> Ticks {
+        let Some(first) = command.first() else {
+            return 0;
+        };
+        let (each, gap) = match first.kind {
+            Kind::Read => (self.command.read, self.gaps.read),
+            Kind::Program => (self.command.program, self.gaps.program),
+            Kind::Erase => (self.command.erase, self.gaps.erase),
+        };
+        let pages = command.len() as u64;
+        let data = match first.kind {
+            Kind::Program => command.iter().map(|page| page.data).sum(),
+            Kind::Read | Kind::Erase => 0,
+        };
+        pages * each + (pages - 1) * gap + data
+    }
+
+    /// How long the cells of `command` take.
+    fn cells(&self, command: &[Operation]) -> Ticks {
+        let Some(first) = command.first() else {
+            return 0;
+        };
+        match first.kind {
+            Kind::Read => self.cells.read(first.page_type, 0, 0) + self.ready,
+            Kind::Program => self.cells.program(first.page_type),
+            Kind::Erase => self.cells.erase,
+        }
+    }
+}

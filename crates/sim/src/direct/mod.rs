@@ -1,0 +1,287 @@
+//! Requests straight on flash whose commands are dispatched: no buffer, no map, no garbage.
+//!
+//! What MQSim's flash does on an empty drive with its cache off (docs/SPEC.md, "Straight to flash"): [`place`] says where
+//! pages lie, [`host`] when requests are taken in, [`pcie`] what the link between takes,
+//! [`destage_flash::media::dispatch`] what flash makes of them.
+
+pub mod host;
+pub mod pcie;
+pub mod place;
+
+use destage_base::Ticks;
+use destage_flash::Kind;
+use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation};
+use destage_trace::request::SECTOR_BYTES;
+use destage_trace::{self as trace, Request};
+
+use self::host::{AtOnce, Host};
+use self::pcie::{Direction, Link, Pcie};
+use self::place::{Order, Places};
+use crate::engine::{Replay, page_type};
+use crate::error::SimError;
+use crate::events::{Clock as Sums, EventList};
+
+/// The data pins of a channel.
+#[derive(Clone, Copy, Debug)]
+pub struct Pins {
+    /// Bytes that move side by side.
+    pub width_bytes: u32,
+    /// Ticks of two transfers, one on each edge of the clock.
+    pub pair: Ticks,
+}
+
+impl Pins {
+    /// Ticks for which `bytes` are on the channel. A part of a pair takes nothing.
+    #[must_use]
+    pub fn data(&self, bytes: u64) -> Ticks {
+        bytes / u64::from(self.width_bytes) / 2 * self.pair
+    }
+}
+
+/// The flash, and what lies before it.
+#[derive(Clone, Debug)]
+pub struct DirectConfig {
+    /// Dies and channels.
+    pub flash: DispatchConfig,
+    /// Pages of a block.
+    pub pages_per_block: u32,
+    /// Sectors of a page.
+    pub page_sectors: u32,
+    /// Types of page in a cell.
+    pub page_types: u32,
+    /// How fast data are on a channel.
+    pub pins: Pins,
+    /// How logical pages are spread.
+    pub order: Order,
+    /// The link to the host; without one nothing takes time there.
+    pub link: Option<Pcie>,
+    /// When requests arrive.
+    pub replay: Replay,
+    /// Requests in the device at a time. Without a link, and by the times of the trace, there is no limit.
+    pub queue_depth: u32,
+}
+
+/// Commands by what they did.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Commands {
+    /// Reads of one page.
+    pub reads: u64,
+    /// Reads of several.
+    pub multiplane_reads: u64,
+    /// Programs of one page.
+    pub programs: u64,
+    /// Programs of several.
+    pub multiplane_programs: u64,
+}
+
+/// What became of the requests.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Outcome {
+    /// When each was complete, in ticks.
+    pub completions: Vec<Ticks>,
+    /// What flash did.
+    pub commands: Commands,
+}
+
+/// What is due.
+#[derive(Clone, Copy, Debug)]
+enum Event {
+    /// The next request of the trace arrives.
+    Arrival,
+    /// A phase of a flash command has ended.
+    Flash(End),
+    /// A message is over the link.
+    Delivered(Direction),
+}
+
+/// What the media drive, and are driven by.
+struct Side {
+    events: EventList<Event>,
+    host: Host,
+    /// Pages of each request that are not done.
+    left: Vec<u32>,
+    completions: Vec<Ticks>,
+    commands: Commands,
+}
+
+impl Clock for Side {
+    fn begins(&mut self, end: End, length: Ticks) {
+        self.events.after(length, Event::Flash(end));
+    }
+
+    fn issued(&mut self, command: &[Operation]) {
+        let Commands {
+            reads,
+            multiplane_reads,
+            programs,
+            multiplane_programs,
+        } = &mut self.commands;
+        let count = match (command.first().map(|first| first.kind), command.len()) {
+            (Some(Kind::Read), 1) => reads,
+            (Some(Kind::Read), _) => multiplane_reads,
+            (_, 1) => programs,
+            _ => multiplane_programs,
+        };
+        *count += 1;
+    }
+
+    fn done(&mut self, operation: &Operation) {
+        let id = operation.token;
+        let left = &mut self.left[id as usize];
+        *left -= 1;
+        if *left == 0 {
+            let now = self.events.now();
+            match &mut self.host {
+                Host::AtOnce(host) => {
+                    self.completions[id as usize] = now;
+                    host.completed();
+                }
+                Host::Linked(link) => link.completed(id, &mut self.events),
+            }
+        }
+    }
+}
+
+/// Serves `requests`, reads and writes in the order of their arrival, until all are complete.
+///
+/// # Errors
+/// Counts of 0, and requests that are neither reads nor writes or have no sectors.
+pub fn run(config: &DirectConfig, requests: &[Request]) -> Result<Outcome, SimError> {
+    check(config, requests)?;
+    let host = match config.link {
+        None => Host::AtOnce(AtOnce::new(config, requests)),
+        Some(pcie) => Host::Linked(Link::new(pcie, config, requests)),
+    };
+    let mut side = Side {
+        events: EventList::new(Sums::Exact),
+        host,
+        left: vec![0; requests.len()],
+        completions: vec![0; requests.len()],
+        commands: Commands::default(),
+    };
+    let mut media = Dispatcher::new(config.flash.clone());
+    let mut places = Places::new(config);
+    if let Some(first) = requests.first() {
+        side.events.at(first.arrival, Event::Arrival);
+    }
+    let mut arrived = 0;
+    loop {
+        // What flash does at an instant goes before what is due to be taken in.
+        let is_over = side.events.next_time() != Some(side.events.now());
+        if is_over
+            && let Host::AtOnce(host) = &mut side.host
+            && let Some(id) = host.take_due()
+        {
+            accept(config, &mut places, &mut media, &mut side, requests, id);
+            continue;
+        }
+        let Some(event) = side.events.take() else {
+            break;
+        };
+        match event {
+            Event::Flash(end) => media.end(end, &mut side),
+            Event::Arrival => {
+                match &mut side.host {
+                    Host::AtOnce(host) => host.arrived(),
+                    Host::Linked(link) => link.arrived(&mut side.events),
+                }
+                arrived += 1;
+                if let Some(next) = requests.get(arrived) {
+                    side.events.at(next.arrival, Event::Arrival);
+                }
+            }
+            Event::Delivered(direction) => {
+                let Host::Linked(link) = &mut side.host else {
+                    continue;
+                };
+                let heard = link.deliver(direction, &mut side.events);
+                match heard {
+                    pcie::Heard::Nothing => {}
+                    pcie::Heard::Accepted(id) => {
+                        accept(config, &mut places, &mut media, &mut side, requests, id);
+                    }
+                    pcie::Heard::Complete(id) => {
+                        side.completions[id as usize] = side.events.now();
+                    }
+                }
+                if let Host::Linked(link) = &mut side.host {
+                    link.go_on(direction, &mut side.events);
+                }
+            }
+        }
+    }
+    Ok(Outcome {
+        completions: side.completions,
+        commands: side.commands,
+    })
+}
+
+/// The device takes in request `id`, page by page.
+fn accept(
+    config: &DirectConfig,
+    places: &mut Places,
+    media: &mut Dispatcher,
+    side: &mut Side,
+    requests: &[Request],
+    id: u32,
+) {
+    let request = &requests[id as usize];
+    let kind = match request.operation {
+        trace::Operation::Read => Kind::Read,
+        _ => Kind::Program,
+    };
+    let page_sectors = u64::from(config.page_sectors);
+    let mut sector = request.sector;
+    while sector < request.end() {
+        let page = sector / page_sectors;
+        let next = request.end().min((page + 1) * page_sectors);
+        let at = places.of(page, kind == Kind::Program);
+        media.push(Operation {
+            kind,
+            die: at.die,
+            plane: at.plane,
+            block: at.block,
+            page: at.page,
+            page_type: page_type(at.page, config.page_types),
+            data: config.pins.data((next - sector) * SECTOR_BYTES),
+            token: id,
+        });
+        side.left[id as usize] += 1;
+        sector = next;
+    }
+    media.dispatch(side);
+}
+
+fn check(config: &DirectConfig, requests: &[Request]) -> Result<(), SimError> {
+    let flash = &config.flash;
+    for (name, count) in [
+        ("channels", flash.channels),
+        ("dies of a channel", flash.dies_per_channel),
+        ("planes", flash.planes),
+        ("pages of a block", config.pages_per_block),
+        ("sectors of a page", config.page_sectors),
+        ("types of page", config.page_types),
+        ("bytes of a channel's width", config.pins.width_bytes),
+        ("queue depth", config.queue_depth),
+    ] {
+        if count == 0 {
+            return Err(SimError::Config(format!("{name}: 0; expected at least 1")));
+        }
+    }
+    let moves = |request: &&Request| {
+        use trace::Operation::{Flush, Read, Trim, Write};
+        match request.operation {
+            Read | Write => request.sectors == 0,
+            Flush | Trim => true,
+        }
+    };
+    if let Some(request) = requests.iter().find(moves) {
+        return Err(SimError::Config(format!(
+            "line {}: {} of {} sectors; expected reads and writes of at least one",
+            request.line,
+            request.operation.name(),
+            request.sectors
+        )));
+    }
+    Ok(())
+}

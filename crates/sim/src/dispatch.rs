@@ -1,0 +1,150 @@
+//! Media whose commands wait in queues: what a configuration says of them.
+
+use destage_base::parameter::CountOrAuto;
+use destage_base::time::{TICKS_PER_NS, from_units};
+use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
+use destage_flash::media::{Cells, PlaneGaps, Tiers};
+
+use crate::config::Config;
+use crate::error::SimError;
+use crate::media::by_type;
+use crate::parameters::{Dispatch, MultiPlane};
+
+impl Config {
+    /// The media, if commands wait in queues.
+    pub(crate) fn dispatch(&self) -> Option<DispatchConfig> {
+        let (flash, timing) = (&self.typed.flash, self.timing());
+        let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
+        let order = match flash.dispatch {
+            Dispatch::Off => return None,
+            Dispatch::Arrival => Order::Arrival,
+            Dispatch::ReadsFirst => Order::ReadsFirst(flash.reads_ahead),
+        };
+        let channels = match flash.channels {
+            CountOrAuto::Count(channels) => channels,
+            CountOrAuto::Auto => flash.dies,
+        };
+        let command = phase(flash.command_ns);
+        Some(DispatchConfig {
+            channels,
+            dies_per_channel: flash.dies / channels,
+            planes: flash.planes_per_die,
+            cells: Cells {
+                read: by_type(timing.read, &flash.read_factors),
+                program: by_type(timing.program, &flash.program_factors),
+                erase: timing.erase,
+                tiers: Tiers::default(),
+            },
+            command: CommandTimes {
+                read: command,
+                program: phase(flash.program_command_ns),
+                erase: command,
+            },
+            gaps: PlaneGaps {
+                read: phase(flash.plane_gap_read_ns),
+                program: phase(flash.plane_gap_program_ns),
+                erase: 0,
+            },
+            ready: phase(flash.ready_ns),
+            rules: Rules {
+                order,
+                together: match flash.multi_plane {
+                    MultiPlane::Off => Together::Never,
+                    MultiPlane::InOrder => Together::InOrder,
+                    MultiPlane::AnyOrder => Together::AnyOrder,
+                },
+                reads_wait: true,
+            },
+        })
+    }
+
+    /// What does not fit together.
+    pub(crate) fn check_dispatch(&self) -> Result<(), SimError> {
+        let flash = &self.typed.flash;
+        let is_off = flash.dispatch == Dispatch::Off;
+        let refuse = |text: String| Err(SimError::Config(text));
+        if is_off && flash.multi_plane != MultiPlane::Off {
+            return refuse(format!(
+                "flash.multi_plane = {}: pages go together only where they wait; expected off, or flash.dispatch = arrival or reads_first",
+                flash.multi_plane
+            ));
+        }
+        if is_off {
+            return Ok(());
+        }
+        if flash.status_ns > 0.0 {
+            return refuse(format!(
+                "flash.status_ns = {}: commands that wait in queues have no status phase; expected 0, or flash.dispatch = off",
+                flash.status_ns
+            ));
+        }
+        if self.explain {
+            return refuse(format!(
+                "flash.dispatch = {}: a run is explained only where a die does one operation at a time; expected off",
+                flash.dispatch
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use destage_flash::media::dispatch::{Order, Together};
+
+    use crate::settings::Settings;
+
+    #[test]
+    fn the_times_of_mqsims_profile_are_mqsims() {
+        let mut settings = Settings::new();
+        settings.load_profile("mqsim-match").unwrap();
+        let media = settings.resolve().unwrap().dispatch().unwrap();
+        let ns = |ticks: u64| ticks / 10;
+        assert_eq!(ns(media.command.read), 290);
+        assert_eq!(ns(media.command.program), 361);
+        assert_eq!(ns(2 * media.command.read + media.gaps.read), 940);
+        assert_eq!(ns(2 * media.command.program + media.gaps.program), 1177);
+        assert_eq!(ns(media.cells.read(0, 0, 0) + media.ready), 75_020);
+        assert_eq!(media.rules.together, Together::AnyOrder);
+        assert_eq!(media.rules.order, Order::ReadsFirst(u32::MAX));
+        assert_eq!((media.channels, media.dies_per_channel), (8, 2));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        for (pairs, says) in [
+            (
+                &["flash.multi_plane=in_order"][..],
+                "flash.dispatch = arrival or reads_first",
+            ),
+            (
+                &["flash.dispatch=arrival", "flash.status_ns=5"],
+                "no status phase",
+            ),
+            (
+                &["flash.dispatch=arrival", "flash.parallel_units=2"],
+                "flash.dispatch",
+            ),
+            (
+                &["flash.dispatch=arrival", "flash.channels=3"],
+                "divides flash.dies",
+            ),
+        ] {
+            let mut settings = Settings::new();
+            for pair in pairs {
+                settings.set_pair(pair).unwrap();
+            }
+            let error = settings.resolve().err().expect(says).to_string();
+            assert!(error.contains(says), "{pairs:?}: {error}");
+        }
+        let mut settings = Settings::new();
+        settings.set_pair("flash.dispatch=arrival").unwrap();
+        settings.explain();
+        let error = settings
+            .resolve()
+            .err()
+            .expect("no explained run")
+            .to_string();
+        assert!(error.contains("a run is explained only"), "{error}");
+    }
+}

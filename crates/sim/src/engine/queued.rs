@@ -1,0 +1,255 @@
+//! Steps of dies whose commands wait in queues: page operations of one command side by side, everything else one by one.
+//!
+//! A page operation that is one command waits with others of its die, and its die begins the next. A step of several
+//! commands (a garbage collection, a merge, a read through a map in flash) is alone with what began before it: each of
+//! its commands joins the queue when the one before is done.
+
+use std::collections::VecDeque;
+
+use destage_base::Ticks;
+use destage_device::slab::Slab;
+use destage_device::{PageOperation, Progress};
+use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation};
+use destage_flash::{Geometry, Operations, Timing, Transfer};
+
+use super::commands::page_type;
+use super::event::{Event, Phase};
+use crate::events::EventList;
+use crate::meter::FlashMeter;
+
+/// For whom a command runs.
+#[derive(Clone, Copy)]
+enum For {
+    Page(PageOperation),
+    Step,
+}
+
+/// What has ended at a die.
+#[derive(Clone, Copy)]
+pub(super) enum Ended {
+    /// A page operation that waited with others.
+    Page(u32, PageOperation),
+    /// A command of its step.
+    Command(u32),
+}
+
+/// What a die does one by one.
+#[derive(Clone, Default)]
+struct Step {
+    /// What is left of it.
+    commands: VecDeque<Operation>,
+    began: Ticks,
+    /// It does not end before: the map is busy until then.
+    not_before: Ticks,
+    collects: bool,
+}
+
+/// Which die of the device is which of the media.
+#[derive(Clone, Copy)]
+struct Shape {
+    channels: u32,
+    dies_per_channel: u32,
+}
+
+impl Shape {
+    /// The media's number of `die`: neighbours in the stripe of dies are on different channels.
+    fn to_media(self, die: u32) -> u32 {
+        die % self.channels * self.dies_per_channel + die / self.channels
+    }
+
+    fn to_device(self, die: u32) -> u32 {
+        die % self.dies_per_channel * self.channels + die / self.dies_per_channel
+    }
+}
+
+/// The media, and what is to come on each die.
+pub(super) struct Queued {
+    media: Dispatcher,
+    shape: Shape,
+    timing: Timing,
+    page_types: u32,
+    page_bits: u32,
+    blocks_per_plane: u32,
+    commands: Slab<(u32, For)>,
+    steps: Vec<Step>,
+    /// What has ended, and nobody was told yet.
+    ended: VecDeque<Ended>,
+    /// Something waits that the channels have not been asked for.
+    is_new: bool,
+}
+
+/// Whom the media tell.
+struct Teller<'t> {
+    shape: Shape,
+    events: &'t mut EventList<Event>,
+    meter: &'t mut FlashMeter,
+    commands: &'t mut Slab<(u32, For)>,
+    ended: &'t mut VecDeque<Ended>,
+}
+
+impl Clock for Teller<'_> {
+    fn begins(&mut self, end: End, length: Ticks) {
+        let (phase, die) = match end {
+            End::Command(die) => (Phase::Command, die),
+            End::Cells(die) => (Phase::Cells, die),
+            End::Data(die) => (Phase::Data, die),
+        };
+        self.events.after(length, Event::Phase { phase, die });
+    }
+
+    fn issued(&mut self, command: &[Operation]) {
+        if let Some(first) = command.first() {
+            let die = self.shape.to_device(first.die);
+            self.meter.occupy(die, self.events.now());
+        }
+    }
+
+    fn done(&mut self, operation: &Operation) {
+        match self.commands.remove(operation.token) {
+            Some((die, For::Page(page))) => self.ended.push_back(Ended::Page(die, page)),
+            Some((die, For::Step)) => self.ended.push_back(Ended::Command(die)),
+            None => {}
+        }
+    }
+
+    fn idle(&mut self, die: u32) {
+        let die = self.shape.to_device(die);
+        self.meter.release(die, self.events.now());
+    }
+}
+
+impl Queued {
+    /// Idle media under a device of `geometry`.
+    pub fn new(media: DispatchConfig, geometry: &Geometry, timing: Timing) -> Self {
+        Self {
+            shape: Shape {
+                channels: media.channels,
+                dies_per_channel: media.dies_per_channel,
+            },
+            page_types: media.cells.read.len().max(media.cells.program.len()) as u32,
+            media: Dispatcher::new(media),
+            timing,
+            page_bits: geometry.page_bits(),
+            blocks_per_plane: geometry.blocks_per_plane,
+            commands: Slab::default(),
+            steps: vec![Step::default(); geometry.dies as usize],
+            ended: VecDeque::new(),
+            is_new: false,
+        }
+    }
+
+    /// `die` begins `operations`, for `page` if they are not a garbage collection; meanwhile the map is busy for `map_time`.
+    /// Nothing if there is nothing to wait for.
+    pub fn begin(
+        &mut self,
+        die: u32,
+        page: Option<PageOperation>,
+        operations: &Operations,
+        now: Ticks,
+        map_time: Ticks,
+    ) -> Option<Progress> {
+        let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
+        commands.extend(operations.all().iter().map(|operation| {
+            let data = match operation.transfer {
+                Transfer::None => 0,
+                Transfer::Page => self.timing.page_transfer,
+                Transfer::Sector => self.timing.sector_transfer,
+                Transfer::TwoPages => 2 * self.timing.page_transfer,
+            };
+            let block = operation.at.0 >> self.page_bits;
+            let page = operation.at.0 & ((1 << self.page_bits) - 1);
+            Operation {
+                kind: operation.kind,
+                die: self.shape.to_media(die),
+                plane: block / self.blocks_per_plane,
+                block: block % self.blocks_per_plane,
+                page,
+                page_type: page_type(page, self.page_types),
+                data,
+                token: 0,
+            }
+        }));
+        if let (Some(page), Some(command), 1, 0) =
+            (page, commands.front().copied(), commands.len(), map_time)
+        {
+            commands.clear();
+            self.steps[die as usize].commands = commands;
+            self.push(die, command, For::Page(page));
+            return Some(Progress::Queued);
+        }
+        let step = &mut self.steps[die as usize];
+        step.commands = commands;
+        step.began = now;
+        step.not_before = now.saturating_add(map_time);
+        step.collects = page.is_none();
+        self.go_on(die).then_some(Progress::Running)
+    }
+
+    /// The next command of the step of `die` joins the queue; whether there is one.
+    pub fn go_on(&mut self, die: u32) -> bool {
+        let next = self.steps[die as usize].commands.pop_front();
+        if let Some(command) = next {
+            self.push(die, command, For::Step);
+        }
+        next.is_some()
+    }
+
+    fn push(&mut self, die: u32, command: Operation, whom: For) {
+        let token = self.commands.insert((die, whom));
+        self.media.push(Operation { token, ..command });
+        self.is_new = true;
+    }
+
+    /// How long the step of `die`, which has no more commands, waits for the map, and how long it has collected garbage.
+    pub fn rest(&self, die: u32, now: Ticks) -> (Ticks, Ticks) {
+        let step = &self.steps[die as usize];
+        let collected = if step.collects { now - step.began } else { 0 };
+        (step.not_before.saturating_sub(now), collected)
+    }
+
+    /// What has ended and was not told, in its order.
+    pub fn take_ended(&mut self) -> Option<Ended> {
+        self.ended.pop_front()
+    }
+
+    /// Idle channels begin what has come, if something has.
+    #[inline]
+    pub fn dispatch(&mut self, events: &mut EventList<Event>, meter: &mut FlashMeter) {
+        if std::mem::take(&mut self.is_new) {
+            let (media, mut teller) = self.parts(events, meter);
+            media.dispatch(&mut teller);
+        }
+    }
+
+    /// A phase of `die`, by the media's number, has ended.
+    pub fn end(
+        &mut self,
+        phase: Phase,
+        die: u32,
+        events: &mut EventList<Event>,
+        meter: &mut FlashMeter,
+    ) {
+        let end = match phase {
+            Phase::Command => End::Command(die),
+            Phase::Cells => End::Cells(die),
+            Phase::Data => End::Data(die),
+        };
+        let (media, mut teller) = self.parts(events, meter);
+        media.end(end, &mut teller);
+    }
+
+    fn parts<'t>(
+        &'t mut self,
+        events: &'t mut EventList<Event>,
+        meter: &'t mut FlashMeter,
+    ) -> (&'t mut Dispatcher, Teller<'t>) {
+        let teller = Teller {
+            shape: self.shape,
+            events,
+            meter,
+            commands: &mut self.commands,
+            ended: &mut self.ended,
+        };
+        (&mut self.media, teller)
+    }
+}

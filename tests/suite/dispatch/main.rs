@@ -1,0 +1,120 @@
+//! Dispatched commands: random streams against a model that is as plain as can be, and what may never happen in them.
+
+mod naive;
+mod watched;
+
+use destage_base::{Random, Ticks};
+use destage_flash::Kind;
+use destage_flash::media::dispatch::{
+    CommandTimes, DispatchConfig, Operation, Order, Rules, Together,
+};
+use destage_flash::media::{Cells, PlaneGaps, Tiers};
+
+/// Pages of a block: few, so that offsets are often equal.
+const PAGES: u32 = 4;
+
+/// Short times, so that much happens at one instant.
+fn random_config(random: &mut Random) -> DispatchConfig {
+    let mut time = |least| least + random.below(12);
+    let cells = Cells {
+        read: vec![time(1), time(1)],
+        program: vec![time(10), time(10)],
+        erase: time(20),
+        tiers: Tiers::default(),
+    };
+    let command = CommandTimes {
+        read: time(1),
+        program: time(1),
+        erase: time(1),
+    };
+    let gaps = PlaneGaps {
+        read: time(0),
+        program: time(0),
+        erase: time(0),
+    };
+    let ready = time(0);
+    let rules = Rules {
+        order: match random.below(4) {
+            0 => Order::Arrival,
+            1 => Order::ReadsFirst(0),
+            _ => Order::ReadsFirst(1 + random.below(4) as u32),
+        },
+        together: match random.below(3) {
+            0 => Together::Never,
+            1 => Together::InOrder,
+            _ => Together::AnyOrder,
+        },
+        reads_wait: random.below(2) == 0,
+    };
+    DispatchConfig {
+        channels: 1 + random.below(3) as u32,
+        dies_per_channel: 1 + random.below(3) as u32,
+        planes: 1 + random.below(4) as u32,
+        cells,
+        command,
+        gaps,
+        ready,
+        rules,
+    }
+}
+
+/// Bursts and pauses of reads, programs in the order of their planes, and now and then an erase.
+fn random_stream(config: &DispatchConfig, random: &mut Random) -> Vec<(Ticks, Vec<Operation>)> {
+    let dies = config.channels * config.dies_per_channel;
+    let mut given = vec![0; (dies * config.planes) as usize];
+    let (mut time, mut token) = (0, 0);
+    let reads = 20 + random.below(60);
+    let load = 1 + random.below(40);
+    (0..120)
+        .map(|_| {
+            time += random.below(load) * random.below(3);
+            let count = 1 + random.below(6);
+            let operations = (0..count).map(|_| {
+                let die = random.below(dies.into()) as u32;
+                let plane = random.below(config.planes.into()) as u32;
+                let given = &mut given[(die * config.planes + plane) as usize];
+                let kind = match random.below(100) {
+                    draw if draw < reads => Kind::Read,
+                    98.. => Kind::Erase,
+                    _ => Kind::Program,
+                };
+                let number: u32 = match kind {
+                    Kind::Program => {
+                        *given += 1;
+                        *given - 1
+                    }
+                    Kind::Read | Kind::Erase => random.below(u64::from(*given) + 1) as u32,
+                };
+                token += 1;
+                Operation {
+                    kind,
+                    die,
+                    plane,
+                    block: number / PAGES,
+                    page: number % PAGES,
+                    page_type: number % 2,
+                    data: match kind {
+                        Kind::Erase => 0,
+                        Kind::Read | Kind::Program => 1 + random.below(9),
+                    },
+                    token,
+                }
+            });
+            (time, operations.collect())
+        })
+        .collect()
+}
+
+#[test]
+fn random_streams_are_as_in_the_model() {
+    for seed in 0..1500 {
+        let mut random = Random::new(seed);
+        let config = random_config(&mut random);
+        let stream = random_stream(&config, &mut random);
+        let ours = watched::run(&config, &stream);
+        let theirs = naive::run(&config, &stream);
+        let asked: usize = stream.iter().map(|(_, batch)| batch.len()).sum();
+        assert_eq!(ours.len(), asked, "seed {seed}");
+        assert_eq!(ours, theirs, "seed {seed}: {config:?}");
+    }
+}

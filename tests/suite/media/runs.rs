@@ -1,0 +1,114 @@
+//! MQSim's rows as whole runs: profile `mqsim-match` on the row's requests, through device, layer and host model.
+
+use destage_base::Ticks;
+use destage_base::time::TICKS_PER_NS;
+use destage_sim::observer::{Observer, Response};
+use destage_sim::prepass::Prepass;
+use destage_sim::run::run;
+use destage_sim::settings::Settings;
+use destage_sim::source::Source;
+
+use super::mqsim::{completions, device, requests};
+use super::{Named, number};
+
+/// When requests complete, by their position.
+#[derive(Default)]
+struct Completions(Vec<Ticks>);
+
+impl Observer for Completions {
+    fn wants_responses(&self) -> bool {
+        true
+    }
+    fn response(&mut self, response: &Response) {
+        let index = response.index as usize;
+        let length = self.0.len().max(index + 1);
+        self.0.resize(length, 0);
+        self.0[index] = response.arrival + response.response.expect("a request that completed");
+    }
+}
+
+/// Whether the row asks nothing that only depends on which page of a plane a write gets, and the host takes no time.
+fn is_of_dies(row: &Named<'_>) -> bool {
+    let whole_pages = (number(row, "sectors") * 512).is_multiple_of(number(row, "page_bytes"));
+    let by_channel_and_chip = ["CWDP", "CWPD", "CPWD", "PCWD"].contains(&row["scheme"]);
+    row["planes"] == "1"
+        && row["cell"] == "SLC"
+        && row["pcie_gbps"] == "inf"
+        && row["ties"] != "reads_first"
+        && by_channel_and_chip
+        && whole_pages
+}
+
+/// Rows of `text` that can be run so, those whose completions are all equal, and the others.
+pub fn compare(text: &str) -> (usize, usize, Vec<String>) {
+    let mut lines = text.lines();
+    let columns: Vec<&str> = lines.next().expect("a header").split(',').collect();
+    let (mut all, mut equal, mut wrong) = (0, 0, Vec::new());
+    for line in lines {
+        let row: Named<'_> = columns.iter().copied().zip(line.split(',')).collect();
+        if !is_of_dies(&row) {
+            continue;
+        }
+        let (channels, chips) = (number(&row, "channels"), number(&row, "chips"));
+        let pair = 2 * (1000 / number(&row, "mts"));
+        let depth = match row["replay"] {
+            "closed" => number(&row, "queue_depth"),
+            _ => 100_000,
+        };
+        let pairs = [
+            format!("flash.channels={channels}"),
+            format!("flash.dies={}", channels * chips),
+            "flash.planes_per_die=1".to_owned(),
+            "flash.blocks_per_plane=128".to_owned(),
+            format!("flash.pages_per_block={}", row["pages_per_block"]),
+            format!("flash.page_bytes={}", row["page_bytes"]),
+            format!("flash.read_us={}", number(&row, "read_ns") as f64 / 1000.0),
+            format!(
+                "flash.program_us={}",
+                number(&row, "program_ns") as f64 / 1000.0
+            ),
+            format!(
+                "flash.transfer_ns_per_byte={}",
+                pair as f64 / 2.0 / number(&row, "width") as f64
+            ),
+            format!(
+                "host.replay={}",
+                if row["replay"] == "closed" {
+                    "closed"
+                } else {
+                    "trace"
+                }
+            ),
+            format!("host.queue_depth={depth}"),
+        ];
+        let mut settings = Settings::new();
+        settings.load_profile("mqsim-match").expect("the profile");
+        for pair in &pairs {
+            settings
+                .set_pair(pair)
+                .unwrap_or_else(|error| panic!("{error}"));
+        }
+        let config = settings.resolve().unwrap_or_else(|error| panic!("{error}"));
+        let requests = requests(&row);
+        let mut seen = Completions::default();
+        run(
+            &config,
+            Source::memory("requests", &requests),
+            &Prepass::default(),
+            &mut seen,
+        )
+        .unwrap_or_else(|error| panic!("{error}"));
+        let ours: Vec<u64> = seen.0.iter().map(|ticks| ticks / TICKS_PER_NS).collect();
+        let theirs = completions(&requests, &device(&row));
+        all += 1;
+        match ours
+            .iter()
+            .zip(&theirs)
+            .position(|(ours, theirs)| ours != theirs)
+        {
+            None if ours.len() == theirs.len() => equal += 1,
+            place => wrong.push(format!("row {}: request {place:?}", row["row"])),
+        }
+    }
+    (all, equal, wrong)
+}

@@ -1,0 +1,230 @@
+//! Runs whose commands wait in queues: read priority with its bound and commands on several planes, to the nanosecond.
+
+use destage_base::Ticks;
+use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
+use destage_sim::run::RunResult;
+use destage_tests::{Responses, run_reference};
+use destage_trace::{Operation, Request};
+
+const US: Ticks = TICKS_PER_US;
+
+/// Pages of 4 KiB: when, the first, how many, what.
+fn requests(of: &[(Ticks, u64, u32, Operation)]) -> Vec<Request> {
+    of.iter()
+        .zip(1..)
+        .map(|((arrival, page, pages, operation), line)| Request {
+            arrival: *arrival,
+            sector: page * 8,
+            sectors: pages * 8,
+            operation: *operation,
+            line,
+            volume: 0,
+            fua: false,
+            stream: 0,
+        })
+        .collect()
+}
+
+/// One die of two planes without a buffer: 40 us read, 200 us program, 10 us a page on the channel.
+fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, RunResult) {
+    let device = [
+        "buffer.kind=nocache",
+        "flash.dies=1",
+        "flash.planes_per_die=2",
+        "flash.blocks_per_plane=16",
+        "flash.read_us=40",
+        "flash.program_us=200",
+        "flash.transfer_ns_per_byte=2.44140625",
+        "flash.spare_bytes_per_sector=0",
+        "flash.parallel_units=1",
+        "host.bus_ns_per_sector=0",
+        "host.queue_depth=64",
+        "host.attribution=request",
+        "host.scheduler=fifo",
+        "sim.window=complete",
+        "sim.clock=exact",
+    ];
+    let pairs: Vec<String> = device
+        .iter()
+        .chain(pairs)
+        .map(|pair| (*pair).to_owned())
+        .collect();
+    let mut seen = Responses::default();
+    let result = run_reference(&pairs, requests, &mut seen);
+    let ticks = seen.by_index.into_iter();
+    let responses = ticks
+        .map(|ticks| ticks.expect("a request that completed") / TICKS_PER_NS)
+        .collect();
+    (responses, result)
+}
+
+fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
+    run(pairs, requests).0
+}
+
+#[test]
+fn a_read_goes_before_a_write_that_waits() {
+    let three = requests(&[
+        (0, 0, 1, Operation::Write),
+        (US, 1, 1, Operation::Write),
+        (2 * US, 2, 1, Operation::Read),
+    ]);
+    let in_order = [210_000, 419_000, 468_000];
+    assert_eq!(responses(&[], &three), in_order);
+    assert_eq!(responses(&["flash.dispatch=arrival"], &three), in_order);
+    let first = responses(&["flash.dispatch=reads_first"], &three);
+    assert_eq!(first, [210_000, 469_000, 258_000]);
+}
+
+#[test]
+fn so_many_reads_go_before_a_write_and_no_more() {
+    let mut all = vec![(0, 0, 1, Operation::Write), (US, 1, 1, Operation::Write)];
+    all.extend((0..5).map(|page| (2 * US, 10 + page, 1, Operation::Read)));
+    let all = requests(&all);
+    let of = |ahead: &str| responses(&["flash.dispatch=reads_first", ahead], &all)[1];
+    assert_eq!(of("flash.reads_ahead=16"), 669_000);
+    assert_eq!(of("flash.reads_ahead=2"), 519_000);
+    assert_eq!(of("flash.reads_ahead=1"), 469_000);
+}
+
+#[test]
+fn a_read_does_not_go_before_the_write_of_its_page() {
+    let three = requests(&[
+        (0, 0, 1, Operation::Write),
+        (US, 1, 1, Operation::Write),
+        (2 * US, 1, 1, Operation::Read),
+    ]);
+    let first = responses(&["flash.dispatch=reads_first"], &three);
+    assert_eq!(first, [210_000, 419_000, 468_000]);
+}
+
+#[test]
+fn pages_of_two_planes_go_together() {
+    let pair = requests(&[
+        (0, 0, 2, Operation::Write),
+        (1000 * US, 0, 2, Operation::Read),
+    ]);
+    let off = responses(&["flash.dispatch=arrival"], &pair);
+    assert_eq!(off, [420_000, 100_000]);
+    let on = ["flash.dispatch=arrival", "flash.multi_plane=in_order"];
+    assert_eq!(responses(&on, &pair), [220_000, 60_000]);
+    // Command and gap of each plane, and what comes between cells and data.
+    let mut all = on.to_vec();
+    all.extend([
+        "flash.command_ns=290",
+        "flash.program_command_ns=361",
+        "flash.plane_gap_read_ns=360",
+        "flash.plane_gap_program_ns=455",
+        "flash.ready_ns=20",
+    ]);
+    assert_eq!(responses(&all, &pair), [221_177, 60_960]);
+}
+
+#[test]
+fn queues_change_no_decision_of_a_layer() {
+    let mut random = destage_base::Random::new(5);
+    let all: Vec<_> = (0..6000)
+        .map(|index| {
+            let operation = match random.below(4) {
+                0 => Operation::Read,
+                _ => Operation::Write,
+            };
+            (index * 150 * US, random.below(1200), 1, operation)
+        })
+        .collect();
+    let all = requests(&all);
+    let counts = |pairs: &[&str]| {
+        let (_, result) = run(pairs, &all);
+        let names = ["flash.erases", "flash.programs.host", "flash.pages_moved"];
+        let metrics = result.metrics;
+        names.map(|name| format!("{:?}", metrics.get(name)))
+    };
+    let alone = counts(&[]);
+    assert_eq!(counts(&["flash.dispatch=arrival"]), alone);
+    assert_eq!(counts(&["flash.dispatch=reads_first"]), alone);
+    let planes = ["flash.dispatch=reads_first", "flash.multi_plane=in_order"];
+    assert_eq!(counts(&planes), alone);
+}
+
+#[test]
+fn queues_take_nothing_where_what_came_first_is_next() {
+    let mut random = destage_base::Random::new(6);
+    let all: Vec<_> = (0..4000)
+        .map(|index| {
+            let operation = match random.below(4) {
+                0 => Operation::Read,
+                _ => Operation::Write,
+            };
+            let pages = 1 + random.below(8) as u32;
+            let arrival = index * 400 * US + random.below(400 * US);
+            (arrival, random.below(1500), pages, operation)
+        })
+        .collect();
+    let all = requests(&all);
+    for layer in ["page", "bast", "dftl"] {
+        for channels in ["flash.channels=4", "flash.channels=1"] {
+            let kind = format!("ftl.kind={layer}");
+            let device = [
+                "flash.dies=4",
+                "flash.planes_per_die=1",
+                "flash.blocks_per_plane=64",
+                "flash.pages_per_block=8",
+                "flash.wearout=ignore",
+                "host.queue_depth=1000000",
+                channels,
+                &kind,
+            ];
+            let mut pairs = device.to_vec();
+            let alone = responses(&pairs, &all);
+            pairs.push("flash.dispatch=arrival");
+            let queued = responses(&pairs, &all);
+            let differ = alone.iter().zip(&queued).filter(|(a, b)| a != b).count();
+            let shared = channels == "flash.channels=1";
+            // Channels that are shared are given to another die first.
+            assert_eq!(differ > 0, shared, "{layer}, {channels}: {differ}");
+            assert_eq!(alone.len(), queued.len());
+        }
+    }
+}
+
+#[test]
+fn every_scheme_runs_to_its_end() {
+    let mut random = destage_base::Random::new(8);
+    let all: Vec<_> = (0..3000)
+        .map(|index| {
+            let operation = match random.below(8) {
+                0 | 1 => Operation::Read,
+                2 => Operation::Trim,
+                _ => Operation::Write,
+            };
+            let pages = 1 + random.below(8) as u32;
+            (index * 100 * US, random.below(1500), pages, operation)
+        })
+        .collect();
+    let all = requests(&all);
+    for scheme in ["lru", "bplru", "fab", "epo"] {
+        for layer in ["page", "fast", "hat", "superblock"] {
+            let (buffer, kind) = (format!("buffer.kind={scheme}"), format!("ftl.kind={layer}"));
+            let pairs = [
+                "flash.dies=4",
+                "flash.channels=2",
+                "flash.planes_per_die=2",
+                "flash.blocks_per_plane=32",
+                "flash.pages_per_block=16",
+                "flash.dispatch=reads_first",
+                "flash.multi_plane=in_order",
+                "flash.reads_ahead=4",
+                "buffer.capacity_bytes=256KiB",
+                "sim.drain=true",
+                "sim.run_out=true",
+                &buffer,
+                &kind,
+            ];
+            assert_eq!(
+                responses(&pairs, &all).len(),
+                all.len(),
+                "{scheme} over {layer}"
+            );
+        }
+    }
+}
