@@ -15,7 +15,7 @@ FUZZ_SECONDS ?= 600
 # What only a build with Parquet has.
 PARQUET := destage-cli/parquet,destage-fuzz/parquet
 
-.PHONY: help setup build demo test check fmt no-std matrix cuts kills bench reproduce fuzz soak-memory clean
+.PHONY: help setup build demo test check fmt no-std matrix cuts kills curves sizes bench reproduce fuzz soak-memory clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,12 @@ cuts: setup ## power that fails at every moment of short streams through every p
 
 kills: setup ## a thousand times `kill -9` of a server with an image, and as often with a file behind the buffer
 	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test kills -- --nocapture
+
+curves: setup ## sampled curves of every recorded trace: how many direct runs lie inside the intervals
+	DESTAGE_CURVES=1 $(CARGO) test --release --locked -p destage-tests --test sampled -- --include-ignored --nocapture
+
+sizes: setup ## `destage size` on ten recorded traces and three goals beside the grid: what it finds, and what it takes
+	DESTAGE_SIZES=10 $(CARGO) test --release --locked -p destage-tests --test smallest -- --include-ignored --nocapture
 
 check: ## formatting and lints, as CI wants them
 	$(CARGO) fmt --all --check
@@ -161,6 +167,8 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	$(TARGET)/release/destage-benches $(DESTAGE)
 	@echo
 	$(TARGET)/release/sweep $(DESTAGE)
+	@echo
+	$(TARGET)/release/curves
 	@echo
 	$(TARGET)/release/buffers rates
 	@echo

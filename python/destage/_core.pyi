@@ -140,6 +140,9 @@ def curve(
     settings: Settings,
     buffers: Sequence[str] | None,
     sizes: Sequence[str] | None,
+    sample: float | None,
+    error: tuple[float, str] | None,
+    salts: int,
     threads: int,
     tell: _Tell,
 ) -> tuple[str, list[str]]: ...

@@ -315,8 +315,18 @@ class Curves(Table):
         return [MappingProxyType(curve) for curve in self._document["curves"]]
 
     def _table(self) -> dict[str, list[Any]]:
+        # What was sampled has its interval beside it.
+        def flat(point: Mapping[str, Any]) -> dict[str, Any]:
+            row: dict[str, Any] = {}
+            for name, value in point.items():
+                if isinstance(value, Mapping):
+                    row |= {name: value["estimate"], f"{name}.low": value["low"], f"{name}.high": value["high"]}
+                else:
+                    row[name] = value
+            return row
+
         return by_column(
-            {"buffer": curve["buffer"], "ftl": curve["ftl"], **point, **curve["host"]}
+            {"buffer": curve["buffer"], "ftl": curve["ftl"], **flat(point), **curve["host"]}
             for curve in self.curves
             for point in curve["points"]
         )

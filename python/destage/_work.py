@@ -100,16 +100,27 @@ def curve(
     buffers: str | Scheme | Iterable[str | Scheme] | None = None,
     sizes: str | int | Iterable[str | int] | None = None,
     ftl: str | None = None,
+    sample: float | None = None,
+    error: float | None = None,
+    metric: str = "buffer.destaged_pages",
+    salts: int = 8,
     profile: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     threads: int = 0,
 ) -> Curves:
-    """Metrics over the size of the buffer; without `ftl` only the buffer is looked at. docs/CURVES.md says how."""
+    """Metrics over the size of the buffer; without `ftl` only the buffer is looked at. docs/CURVES.md says how.
+
+    With `sample` they are estimates from `salts` samples of that share of the erase blocks (0.01), with intervals; with `error`,
+    in percent of the curve's largest value, as little is sampled as `metric` needs for that.
+    """
     given, of_trace = _inputs.of(trace)
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, of_trace, schemes or [], ftl=ftl)
     with Progress() as progress:
-        text, warnings = _core.curve(given, chosen, _names(schemes), _sizes(sizes), threads, progress.tell)
+        wanted = None if error is None else (error, metric)
+        text, warnings = _core.curve(
+            given, chosen, _names(schemes), _sizes(sizes), sample, wanted, salts, threads, progress.tell
+        )
     _results.warn(warnings)
     return Curves(text)
 

@@ -121,6 +121,14 @@ def test_curves_sizes_and_their_tables() -> None:
     assert body(curves.to_json()) == body(typed)
     frame = curves.to_pandas()
     assert len(frame) == 8 and set(frame["buffer"]) == {"lru", "fab"}
+    wide = "zipf:requests=20000,footprint_pages=20000"
+    curves = destage.curve(destage.Workload(wide), buffers="fab", sizes="32MiB..64MiB", sample=0.125)
+    typed = command("curve", "--workload", wide, "--buffers", "fab", "--sizes", "32MiB..64MiB", "--sample", "0.125", "--json")
+    assert body(curves.to_json()) == body(typed)
+    frame = curves.to_pandas()
+    assert (frame["buffer.write_hits.low"] < frame["buffer.write_hits"]).all()
+    with pytest.raises(destage.InputError, match="--error"):
+        destage.curve(destage.Workload(wide), buffers="fab", error=-1.0)
     answers = destage.size(given, goals="waf.bytes<0.9", buffers=["lru", "fab"], ftl="page")
     typed = command("size", "--workload", work, "--goal", "waf.bytes<0.9", "--buffers", "lru,fab", "--ftl", "page", "--json")
     assert body(answers.to_json()) == body(typed)

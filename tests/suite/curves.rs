@@ -15,6 +15,7 @@ fn held(trace: &str) {
         settings: settings.clone(),
         buffers: None,
         sizes: None,
+        sampling: None,
     };
     let curves = curve(&input, &plan, &Effort::default()).unwrap();
     let all = &curves.curves[0];

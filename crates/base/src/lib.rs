@@ -6,6 +6,7 @@
 //! | [`time`] | [`Ticks`], simulated time as an integer |
 //! | [`parameter`] | the description of one named parameter, and values checked against it |
 //! | [`random`] | [`Random`], the one seeded generator |
+//! | [`sample`] | [`Samples`](sample::Samples), which numbered things are in a sample
 //! | [`list`] | [`Lists`](list::Lists), doubly linked lists over numbered things, without an allocation per node |
 //! | [`table`] | how a table by number grows |
 //! | [`archive`] | a state as bytes, and back |
@@ -21,6 +22,7 @@ pub mod list;
 pub mod page;
 pub mod parameter;
 pub mod random;
+pub mod sample;
 pub mod table;
 pub mod time;
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use destage::sim::metrics;
-use destage::{CurvePlan, Curves, Number, curve, words};
+use destage::{Curve, CurvePlan, Curves, Number, Rate, Sampling, check_metric, curve, words};
 
 use crate::args::CurveArguments;
 use crate::choices;
@@ -23,9 +23,13 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
         settings: choices::settings(common, typed)?,
         buffers: arguments.buffers.as_deref().map(split_items),
         sizes: choices::sizes(arguments.sizes.as_deref()),
+        sampling: sampling(arguments)?,
     };
     if let Err(error) = metrics::require(&arguments.metric) {
         return Err(Failure::input(format!("--metric: {error}")));
+    }
+    if plan.sampling.is_some() {
+        check_metric(&arguments.metric)?;
     }
     let input = choices::input(arguments.trace.as_ref(), common)?;
     let work = Work::begin(started, common, arguments.trace.as_deref().into_iter())?;
@@ -35,10 +39,7 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     check_any(&records)?;
     let content = |form| match form {
         Form::Json => curves.to_json().into_bytes(),
-        Form::Table(table) => {
-            let points = curves.curves.iter().flat_map(destage::Curve::points);
-            table.of(&points.collect::<Vec<_>>())
-        }
+        Form::Table(table) => table.of(&curves.rows()),
         Form::Html => page(&curves.to_json(), None),
     };
     let text = || {
@@ -53,20 +54,59 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     work.deliver(&records, content, text)
 }
 
+/// How much is sampled, if anything.
+fn sampling(arguments: &CurveArguments) -> Result<Option<Sampling>, Failure> {
+    let wrong = |option: &str, text: &str, expected: &str| {
+        Failure::input(format!("--{option} {text:?}: expected {expected}"))
+    };
+    let rate = match (&arguments.sample, &arguments.error) {
+        (Some(text), _) => Rate::Share(Rate::read_share(text).ok_or_else(|| {
+            wrong(
+                "sample",
+                text,
+                "a share above 0 and at most 1, such as 0.01 or 1%",
+            )
+        })?),
+        (None, Some(text)) => {
+            let number = text.strip_suffix('%').unwrap_or(text).trim().parse();
+            Rate::Error {
+                percent: number.map_err(|_| wrong("error", text, "percent, such as 5%"))?,
+                metric: arguments.metric.clone(),
+            }
+        }
+        (None, None) => return Ok(None),
+    };
+    Ok(Some(Sampling {
+        rate,
+        salts: arguments.salts,
+    }))
+}
+
+/// What a curve has at a size: the value, and how far it may be off.
+fn cell(curve: &Curve, bytes: u64, metric: &str) -> Option<String> {
+    let number: Number = curve.at(bytes)?.metrics.get(metric)?;
+    let mut points = curve.sampled().unwrap_or_default().iter();
+    let point = points.find(|point| point.record.capacity().is_none_or(|size| size == bytes));
+    let value = numbers::metric(number);
+    Some(match point.and_then(|point| point.ranges.get(metric)) {
+        Some([low, high]) => {
+            let [low, high] = [low, high].map(|end| numbers::metric(*end));
+            format!("{value} ({low} to {high})")
+        }
+        None => value,
+    })
+}
+
 /// A line a size, a column a scheme; as many tables as a terminal wants.
 fn tables(curves: &Curves, metric: &str) -> String {
     let columns: Vec<Vec<String>> = curves
         .curves
         .iter()
         .map(|curve| {
-            let value = |bytes: &u64| {
-                let number: Option<Number> = curve.at(*bytes)?.metrics.get(metric);
-                number.map(numbers::metric)
-            };
             let cells = curves
                 .sizes
                 .iter()
-                .map(|bytes| value(bytes).unwrap_or_else(|| "-".to_owned()));
+                .map(|bytes| cell(curve, *bytes, metric).unwrap_or_else(|| "-".to_owned()));
             std::iter::once(curve.buffer.clone()).chain(cells).collect()
         })
         .collect();
@@ -102,6 +142,9 @@ fn tables(curves: &Curves, metric: &str) -> String {
 
 /// How the curves came to be, in words.
 fn ways(curves: &Curves) -> String {
+    if let Some(how) = &curves.sampled {
+        return how.to_string();
+    }
     let named = |every: bool| -> Vec<&str> {
         let of = curves
             .curves

@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
     work.deliver(&records, content, text)
 }
 
-/// Those that reach the goals at their smallest size that was tried, then the others at the largest.
+/// Those that reach the goals, or seem to, at their smallest size that was tried, then the others at the largest.
 fn table(answers: &Answers) -> String {
     let mut sides = vec![Side::Left, Side::Right];
     sides.extend(answers.goals.iter().map(|_| Side::Right));
@@ -60,7 +60,14 @@ fn table(answers: &Answers) -> String {
     let head = ["buffer".to_owned(), "size".to_owned()].into_iter();
     table.row(head.chain(metrics).chain(["reached".to_owned()]));
     table.rule();
-    let found = answers.answers.iter().map(|answer| (&answer.record, "yes"));
+    let found = answers.answers.iter().map(|answer| {
+        let reached = if answer.confirmed {
+            "yes"
+        } else {
+            "yes, without a clock"
+        };
+        (&answer.record, reached)
+    });
     for (record, reached) in found.chain(answers.missed.iter().map(|record| (record, "no"))) {
         let size = record.capacity().map_or("-".to_owned(), numbers::size);
         let numbers = answers.goals.iter().map(|goal| {

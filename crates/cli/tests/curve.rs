@@ -17,6 +17,15 @@ fn what_is_wrong_is_said() {
         (&["--sizes", "1MiB..4KiB"], "--sizes \"1MiB..4KiB\""),
         (&["--buffers", "lrv"], "lrv"),
         (&["--size", "4MiB", "--sizes", "4MiB"], "--size"),
+        (&["--sample", "some"], "--sample \"some\": expected a share"),
+        (&["--sample", "0"], "--sample \"0\": expected a share"),
+        (&["--error", "much"], "--error \"much\": expected percent"),
+        (&["--sample", "1%", "--error", "5%"], "cannot be used with"),
+        (&["--sample", "1%", "--salts", "99"], "--salts 99: expected"),
+        (
+            &["--sample", "1%", "--metric", "response.mean_ms"],
+            "is not sampled",
+        ),
     ] {
         let arguments: Vec<&str> = workload.iter().chain(more).copied().collect();
         let outcome = place.run(&arguments);
@@ -27,6 +36,38 @@ fn what_is_wrong_is_said() {
             outcome.errors
         );
     }
+}
+
+#[test]
+fn a_sampled_table_has_intervals() {
+    let place = Place::new();
+    let outcome = place.run(&[
+        "curve",
+        "--workload",
+        "zipf:requests=20000,footprint_pages=20000",
+        "--buffers",
+        "lru,fab",
+        "--sizes",
+        "1MiB..32MiB",
+        "--sample",
+        "0.125",
+    ]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    let lines: Vec<&str> = outcome.output.lines().collect();
+    let of = |size: &str| {
+        let line = lines
+            .iter()
+            .find(|line| line.trim_start().starts_with(size));
+        (*line.unwrap()).to_owned()
+    };
+    assert!(of("1 MiB").trim_end().ends_with('-'), "{}", outcome.output);
+    assert_eq!(
+        of("32 MiB").matches(" to ").count(),
+        2,
+        "{}",
+        outcome.output
+    );
+    assert!(outcome.output.contains("8 samples, 12.5 % of the blocks"));
 }
 
 #[test]

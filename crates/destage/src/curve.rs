@@ -24,6 +24,7 @@ use crate::json;
 use crate::manifest::Manifest;
 use crate::progress::Counter;
 use crate::record::Record;
+use crate::sampled::{Asked, Rate, SampledHow, SampledPoint, Sampling, for_error, points};
 
 /// Pages of the smallest buffer where no sizes are given.
 const FIRST_PAGES: u64 = 64;
@@ -41,6 +42,8 @@ pub struct CurvePlan {
     /// Sizes as in [`Grid::sizes`]; none: 24 at most, from 64 pages on, by steps of a half and a third in turn, up to as
     /// many pages as are ever written.
     pub sizes: Option<Vec<String>>,
+    /// Points are estimated from samples; none: they are exact.
+    pub sampling: Option<Sampling>,
 }
 
 /// A curve for each scheme.
@@ -52,6 +55,8 @@ pub struct Curves {
     pub sizes: Vec<u64>,
     /// In the order of the schemes.
     pub curves: Vec<Curve>,
+    /// How they were sampled, if they were.
+    pub sampled: Option<SampledHow>,
 }
 
 /// One scheme at many sizes.
@@ -71,6 +76,8 @@ enum Points {
     Runs(Vec<Record>),
     /// Of one pass: what a run would be called, and the sizes that were asked for, in pages, if any were.
     OnePass(std::sync::Arc<EverySize>, Box<Record>, Option<Vec<u32>>),
+    /// Of samples, by size.
+    Sampled(Vec<SampledPoint>),
 }
 
 impl Curve {
@@ -79,12 +86,22 @@ impl Curve {
     pub fn points(&self) -> Box<dyn Iterator<Item = Record> + '_> {
         match &self.points {
             Points::Runs(records) => Box::new(records.iter().cloned()),
+            Points::Sampled(points) => Box::new(points.iter().map(|point| point.record.clone())),
             Points::OnePass(all, of, None) => {
                 Box::new(all.changes().map(|pages| self.of_pass(all, of, pages)))
             }
             Points::OnePass(all, of, Some(sizes)) => {
                 Box::new(sizes.iter().map(|pages| self.of_pass(all, of, *pages)))
             }
+        }
+    }
+
+    /// Its points with their intervals, if they were sampled.
+    #[must_use]
+    pub fn sampled(&self) -> Option<&[SampledPoint]> {
+        match &self.points {
+            Points::Sampled(points) => Some(points),
+            Points::Runs(_) | Points::OnePass(..) => None,
         }
     }
 
@@ -97,10 +114,12 @@ impl Curve {
     /// What a buffer of `bytes` gives, if that is known.
     #[must_use]
     pub fn at(&self, bytes: u64) -> Option<Record> {
+        let sized = |record: &&Record| record.capacity().is_none_or(|size| size == bytes);
         match &self.points {
-            Points::Runs(records) => {
-                let sized = |record: &&Record| record.capacity().is_none_or(|size| size == bytes);
-                records.iter().find(sized).cloned()
+            Points::Runs(records) => records.iter().find(sized).cloned(),
+            Points::Sampled(points) => {
+                let mut records = points.iter().map(|point| &point.record);
+                records.find(sized).cloned()
             }
             Points::OnePass(all, of, _) => {
                 let pages = u32::try_from(bytes / self.page_bytes).unwrap_or(u32::MAX);
@@ -134,6 +153,11 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
     };
     let page_bytes = first.config.typed.flash.page_bytes;
     let seed = first.config.typed.sim.seed;
+    if let Some(sampling) = &plan.sampling {
+        let sizes = plan.sizes.as_ref();
+        let sizes = sizes.map(|sizes| bytes_of(&grid, sizes)).transpose()?;
+        return sampled(input, &schemes, sizes.as_deref(), sampling, effort);
+    }
     let mut passes: Vec<_> = schemes
         .iter()
         .map(|scheme| OnePass::new(&scheme.config, &input.name()))
@@ -153,9 +177,9 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         .map(|sizes| bytes_of(&grid, sizes))
         .transpose()?;
     if finds_sizes || !runs {
-        let (footprint, of_input) = read(input, first, &mut passes, effort)?;
-        facts = Some(of_input);
-        sizes.get_or_insert_with(|| default_sizes(footprint, page_bytes));
+        let read = read(input, first, &mut passes, effort)?;
+        facts = Some(read.facts);
+        sizes.get_or_insert_with(|| default_sizes(read.footprint, page_bytes));
     } else {
         // One reading has to do for all: sizes were asked for, and are run.
         passes.iter_mut().for_each(|pass| *pass = None);
@@ -207,6 +231,64 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         },
         sizes,
         curves,
+        sampled: None,
+    })
+}
+
+/// Curves of `schemes` from samples.
+fn sampled(
+    input: &Input,
+    schemes: &[Combination],
+    sizes: Option<&[u64]>,
+    sampling: &Sampling,
+    effort: &Effort<'_>,
+) -> Result<Curves, Error> {
+    let started = Instant::now();
+    let first = &schemes[0].config;
+    sampling.check()?;
+    let (page_bytes, seed) = (first.typed.flash.page_bytes, first.typed.sim.seed);
+    let mut asked = Asked {
+        input,
+        schemes,
+        sizes,
+        sizes_of: default_sizes,
+        rate: 0.0,
+        salts: sampling.salts,
+    };
+    let (found, rate, error) = match &sampling.rate {
+        Rate::Share(rate) => {
+            asked.rate = *rate;
+            (points(&asked, effort)?, *rate, None)
+        }
+        Rate::Error { percent, metric } => {
+            let chosen = for_error(&asked, *percent, metric, effort)?;
+            let error = (*percent, chosen.percent, metric.clone());
+            (chosen.found, chosen.rate, Some(error))
+        }
+    };
+    let curves = schemes
+        .iter()
+        .zip(found.points)
+        .map(|(scheme, points)| Curve {
+            buffer: scheme.buffer.clone(),
+            ftl: scheme.ftl.clone(),
+            page_bytes,
+            points: Points::Sampled(points),
+        });
+    Ok(Curves {
+        manifest: Manifest {
+            command: Vec::new(),
+            inputs: vec![found.facts],
+            seed,
+            wall_time_s: started.elapsed().as_secs_f64(),
+        },
+        sizes: found.sizes,
+        curves: curves.collect(),
+        sampled: Some(SampledHow {
+            rate,
+            salts: sampling.salts,
+            error,
+        }),
     })
 }
 
@@ -233,14 +315,32 @@ pub(crate) fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error>
     Ok(sizes)
 }
 
-/// The sizes that are tried on `input`, read under `of`, where none are given.
-pub(crate) fn footprint_sizes(
+/// What one reading tells of an input.
+pub(crate) struct OfInput {
+    /// The sizes that are tried where none are given.
+    pub(crate) sizes: Vec<u64>,
+    pub(crate) requests: u64,
+}
+
+/// Reads `input` under `of`.
+pub(crate) fn footprint(
     input: &Input,
     of: &Combination,
     effort: &Effort<'_>,
-) -> Result<Vec<u64>, Error> {
-    let (footprint, _) = read(input, of, &mut [None], effort)?;
-    Ok(default_sizes(footprint, of.config.typed.flash.page_bytes))
+) -> Result<OfInput, Error> {
+    let read = read(input, of, &mut [None], effort)?;
+    Ok(OfInput {
+        sizes: default_sizes(read.footprint, of.config.typed.flash.page_bytes),
+        requests: read.requests,
+    })
+}
+
+/// What was read.
+struct Read {
+    /// How many pages are written.
+    footprint: u64,
+    requests: u64,
+    facts: Facts,
 }
 
 /// Sizes in bytes, where `footprint` pages are written in all.
@@ -259,13 +359,13 @@ pub(crate) fn default_sizes(footprint: u64, page_bytes: u64) -> Vec<u64> {
     pages.into_iter().map(|pages| pages * page_bytes).collect()
 }
 
-/// Feeds all of `input` to `passes`; how many pages are written.
+/// Feeds all of `input` to `passes`.
 fn read(
     input: &Input,
     of: &Combination,
     passes: &mut [Option<OnePass>],
     effort: &Effort<'_>,
-) -> Result<(u64, Facts), Error> {
+) -> Result<Read, Error> {
     let options = input.options(&of.config)?;
     let counter = Counter::new(effort.progress, input.expected_requests());
     destage_memory::doing(format!("reading {}", input.name()));
@@ -274,7 +374,9 @@ fn read(
     let (mut batch, mut written) = (Vec::new(), HashSet::new());
     // A pass knows how far it goes.
     let counts_pages = passes.iter().any(Option::is_none);
+    let mut requests = 0;
     while source.fill(&mut batch)? {
+        requests += batch.len() as u64;
         if !counter.advance(batch.len() as u64) {
             return Err(Error::Interrupted);
         }
@@ -296,7 +398,11 @@ fn read(
     }
     let of_passes = passes.iter().flatten().map(OnePass::largest).max();
     let footprint = written.len().max(of_passes.unwrap_or(0) as usize);
-    Ok((footprint as u64, facts))
+    Ok(Read {
+        footprint: footprint as u64,
+        requests,
+        facts,
+    })
 }
 
 impl Curves {
@@ -310,6 +416,34 @@ impl Curves {
         text
     }
 
+    /// A row for each point, for a table: of what was sampled, each metric with an interval has its ends beside it, as `NAME.low`
+    /// and `NAME.high`.
+    #[must_use]
+    pub fn rows(&self) -> Vec<Record> {
+        let with_ends = |point: &SampledPoint| {
+            let mut record = point.record.clone();
+            let ends = point.ranges.iter().flat_map(|(name, [low, high])| {
+                [
+                    (format!("{name}.low"), *low),
+                    (format!("{name}.high"), *high),
+                ]
+            });
+            let metrics = record
+                .metrics
+                .iter()
+                .map(|(name, of)| (name.to_owned(), of));
+            record.metrics = metrics.chain(ends).collect();
+            record
+        };
+        let of_curve = |curve: &Curve| -> Vec<Record> {
+            match curve.sampled() {
+                Some(points) => points.iter().map(with_ends).collect(),
+                None => curve.points().collect(),
+            }
+        };
+        self.curves.iter().flat_map(of_curve).collect()
+    }
+
     /// What they say, in sentences.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
@@ -321,7 +455,7 @@ impl Curves {
     pub fn records(&self) -> Vec<Record> {
         let of_curve = |curve: &Curve| -> Vec<Record> {
             match &curve.points {
-                Points::Runs(records) => records.clone(),
+                Points::Runs(_) | Points::Sampled(_) => curve.points().collect(),
                 Points::OnePass(..) => {
                     let sizes = self.sizes.iter();
                     sizes.filter_map(|bytes| curve.at(*bytes)).collect()
@@ -338,6 +472,9 @@ impl Serialize for Curves {
         map.serialize_entry("manifest", &self.manifest.single())?;
         map.serialize_entry("conclusions", &self.conclusions())?;
         map.serialize_entry("curves", &self.curves)?;
+        if let Some(how) = &self.sampled {
+            map.serialize_entry("sampled", &how.to_json())?;
+        }
         map.end()
     }
 }
@@ -350,7 +487,7 @@ impl Serialize for Curve {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("buffer", &self.buffer)?;
         map.serialize_entry("ftl", &self.ftl)?;
-        map.serialize_entry("exact", &true)?;
+        map.serialize_entry("exact", &self.sampled().is_none())?;
         let of_host = self.points().find(|point| point.error.is_none());
         let of_host = of_host.map(|point| named(&point, |name| name.starts_with(HOST)));
         map.serialize_entry("host", &of_host.unwrap_or_default())?;
@@ -364,12 +501,20 @@ struct Sequence<'a>(&'a Curve);
 impl Serialize for Sequence<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut sequence = serializer.serialize_seq(None)?;
-        for point in self.0.points() {
+        for (index, point) in self.0.points().enumerate() {
             let bytes = point.capacity().unwrap_or(0);
             let mut map = Map::new();
             map.insert("pages".to_owned(), (bytes / self.0.page_bytes).into());
             map.insert("bytes".to_owned(), bytes.into());
             map.extend(named(&point, |name| !name.starts_with(HOST)));
+            if let Some(points) = self.0.sampled() {
+                for (name, [low, high]) in &points[index].ranges {
+                    let estimate = map.get(name).cloned();
+                    let [low, high] = [low, high].map(|number| json::number(*number));
+                    let whole = json!({ "estimate": estimate, "low": low, "high": high });
+                    map.insert(name.clone(), whole);
+                }
+            }
             if let Some(error) = &point.error {
                 map.insert("error".to_owned(), json!(error.to_string()));
             }

@@ -195,6 +195,17 @@ impl Input {
         (half > 0).then_some(behind)
     }
 
+    /// The first `requests` of its requests.
+    pub(crate) fn beginning(&self, requests: u64) -> Self {
+        let mut beginning = self.clone();
+        let limit = self
+            .reading
+            .limit
+            .map_or(requests, |limit| limit.min(requests));
+        beginning.reading.limit = Some(limit);
+        beginning
+    }
+
     /// About the most requests there can be; nothing of what comes through a pipe.
     pub(crate) fn requests_at_most(&self) -> Option<u64> {
         /// Bytes of a request in a file, compressed, at least, nearly always.
@@ -257,6 +268,16 @@ impl Input {
             ..self.options(config)?
         };
         self.source(config, &options)
+    }
+
+    /// The same for a pass that looks at few of them. What can be sifted at the speed of memory gets no digest, which would take
+    /// longer than all else.
+    pub(crate) fn open_sifted(&self, config: &Config) -> Result<Source<'static>, Error> {
+        let source = self.open(config)?;
+        match source.reader().is_some_and(Reader::can_be_sifted) {
+            true => self.open_first(config),
+            false => Ok(source),
+        }
     }
 
     /// The requests one after the other, in bounded memory; generated ones are fixed by `sim.seed` of `config`.

@@ -33,15 +33,20 @@ pub fn parameters(parameters: &BTreeMap<String, Setting>) -> Value {
     Value::Object(pairs.collect())
 }
 
+/// A metric's value.
+#[must_use]
+pub fn number(number: Number) -> Value {
+    match number {
+        Number::Integer(number) => json!(number),
+        Number::Real(number) => json!(number),
+    }
+}
+
 /// Metrics by name.
 #[must_use]
 pub fn metrics(metrics: &Metrics) -> Value {
-    let pairs = metrics.iter().map(|(name, number)| {
-        let value = match number {
-            Number::Integer(number) => json!(number),
-            Number::Real(number) => json!(number),
-        };
-        (name.to_owned(), value)
-    });
+    let pairs = metrics
+        .iter()
+        .map(|(name, value)| (name.to_owned(), number(value)));
     Value::Object(pairs.collect::<Map<_, _>>())
 }

@@ -14,6 +14,7 @@
 //! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
 //! | [`curve`](curve()), [`CurvePlan`], [`Curves`] | metrics over the size of the buffer |
 //! | [`fleet`](mod@fleet) | many volumes: taken apart, and buffers of their own beside one that they share |
+//! | [`Sampling`], [`Rate`], [`SampledPoint`] | the same from samples of the blocks, with intervals |
 //! | [`size`](size()), [`SizePlan`], [`Goal`], [`Answers`] | the smallest buffer that reaches a goal |
 //! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
 //! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
@@ -55,6 +56,7 @@ pub mod report;
 pub mod reproduce;
 mod results;
 mod run;
+mod sampled;
 mod side_by_side;
 mod size;
 pub mod state;
@@ -90,6 +92,7 @@ pub use progress::{Progress, Silent, Stage};
 pub use record::Record;
 pub use results::{Outcome, Results};
 pub use run::run;
+pub use sampled::{Rate, SALTS, SampledHow, SampledPoint, Sampling, check_metric};
 pub use size::{Answer, Answers, Goal, HoldUp, SIZED_SCHEMES, SizePlan, size};
 pub use survey::Sizing;
 pub use trace_metrics::{Inspection, trace_metrics};

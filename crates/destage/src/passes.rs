@@ -60,7 +60,7 @@ pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64) -> Vec<Pass> 
 }
 
 /// About the most that the model of a run of so many `requests` takes, in bytes.
-fn model_bytes(config: &Config, requests: u64) -> u64 {
+pub(crate) fn model_bytes(config: &Config, requests: u64) -> u64 {
     let parameters = config.parameters();
     let whole = |name: &str| match parameters.get(name) {
         Some(Value::Integer(number)) => *number,

@@ -26,6 +26,7 @@ fn plan(buffers: &[&str], sizes: Option<&[&str]>, pairs: &[&str]) -> CurvePlan {
         settings: settings(pairs),
         buffers: Some(owned(buffers)),
         sizes: sizes.map(owned),
+        sampling: None,
     }
 }
 

@@ -89,6 +89,8 @@ fn a_goal_that_nothing_reaches_has_no_answer() {
     let largest = answers.sizes.last().copied();
     let of_lru = answers.missed.iter().find(|record| record.buffer == "lru");
     assert_eq!(of_lru.unwrap().capacity(), largest);
+    // Two of them by full runs.
+    assert_eq!((answers.runs, answers.manifest.inputs.len()), (2, 1));
 }
 
 #[test]

@@ -175,6 +175,7 @@ fn stack_distances_are_what_lru_absorbs() {
         settings,
         buffers: None,
         sizes: None,
+        sampling: None,
     };
     let input = Input::requests("made", writes);
     let curves = curve(&input, &plan, &Effort::default()).unwrap();

@@ -10,8 +10,8 @@ use destage::reproduce::{Paper, Plan, shipped_traces};
 use destage::sim::observer::{Observer, Response};
 use destage::study::{Extra, Scale, Shard, Store, Study, Traces};
 use destage::{
-    Combination, CurvePlan, Effort, Error, Facts, Goal, Grid, Manifest, SIZED_SCHEMES, SizePlan,
-    csv,
+    Combination, CurvePlan, Effort, Error, Facts, Goal, Grid, Manifest, Rate, SIZED_SCHEMES,
+    Sampling, SizePlan, csv,
 };
 use numpy::{IntoPyArray, PyArray1};
 use pyo3::prelude::*;
@@ -176,19 +176,29 @@ pub(crate) fn compare(
 
 /// Metrics over the size of the buffer: their JSON, and what the user should know.
 #[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn curve(
     py: Python<'_>,
     input: &Input,
     settings: &Settings,
     buffers: Option<Vec<String>>,
     sizes: Option<Vec<String>>,
+    sample: Option<f64>,
+    error: Option<(f64, String)>,
+    salts: u32,
     threads: usize,
     tell: &Bound<'_, PyAny>,
 ) -> PyResult<(String, Vec<String>)> {
+    let rate = match (sample, error) {
+        (Some(share), _) => Some(Rate::Share(share)),
+        (None, Some((percent, metric))) => Some(Rate::Error { percent, metric }),
+        (None, None) => None,
+    };
     let plan = CurvePlan {
         settings: settings.of.clone(),
         buffers,
         sizes,
+        sampling: rate.map(|rate| Sampling { rate, salts }),
     };
     let input = input.0.clone();
     let curves = watched(py, &settings.watch, tell, move |watch| {

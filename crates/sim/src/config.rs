@@ -88,6 +88,16 @@ impl Config {
         self.typed = Parameters::from_values(&self.global);
     }
 
+    /// Gives the scheme's parameter `name` another value, without a check.
+    pub(crate) fn set_of_buffer(&mut self, name: &'static str, value: Value) {
+        self.buffer.set(name, value);
+    }
+
+    /// Gives the layer's parameter `name` another value, without a check.
+    pub(crate) fn set_of_layer(&mut self, name: &'static str, value: Value) {
+        self.ftl.set(name, value);
+    }
+
     /// The device begins in `state`, and has its size unless another is given.
     pub(crate) fn begin_with(&mut self, state: State) {
         if let (true, Some(blocks)) = (self.fits_input(), state.blocks_per_plane()) {
@@ -100,6 +110,12 @@ impl Config {
     #[must_use]
     pub fn buffer_parameter(&self, name: &str) -> Option<&Value> {
         self.buffer.get(name)
+    }
+
+    /// The value of the layer's parameter `name`, if there is such a one.
+    #[must_use]
+    pub fn ftl_parameter(&self, name: &str) -> Option<&Value> {
+        self.ftl.get(name)
     }
 
     /// Every parameter by its full dotted name, in ascending order; and `state.*`, if a file keeps the device's state.

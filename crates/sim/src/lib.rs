@@ -11,6 +11,7 @@
 //! | [`direct`] | requests straight on flash whose commands are dispatched |
 //! | [`explain`] | where the time of a run goes |
 //! | [`curve`] | every size of a page-level LRU buffer in one pass |
+//! | [`sample`] | large buffers measured on samples of their blocks |
 //! | [`power`] | the run with bytes, whose power fails |
 //! | [`paging`], [`source`] | requests become pages |
 //! | [`meter`], [`measured`] | `Totals`: operations and time of the dies; `Measured`: all that a run measures |
@@ -48,6 +49,7 @@ pub mod prepass;
 pub mod profiles;
 pub mod renamed;
 pub mod run;
+pub mod sample;
 pub mod settings;
 pub mod size;
 pub mod source;

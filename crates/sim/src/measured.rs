@@ -9,7 +9,7 @@ use destage_buffer::scheme::Series;
 use destage_device::Device;
 use destage_flash::nand::Wear;
 use destage_trace::request::SECTOR_BYTES;
-use destage_trace::{Operation, Request};
+use destage_trace::{Operation, Passed, Request};
 
 use crate::error::SimError;
 use crate::latencies::{Counted, Latencies};
@@ -109,6 +109,18 @@ impl Measured {
             }
             Operation::Flush | Operation::Trim => {}
         }
+    }
+
+    /// Counts requests of a page each that nobody looks at.
+    pub(crate) fn pass(&mut self, passed: Passed) {
+        self.requests += passed.requests;
+        self.completed += passed.requests;
+        let (pages, bytes) = match passed.is_write {
+            true => (&mut self.page_writes, &mut self.bytes_written),
+            false => (&mut self.page_reads, &mut self.bytes_read),
+        };
+        *pages += passed.requests;
+        *bytes += passed.sectors * SECTOR_BYTES;
     }
 
     /// Takes the dirty periods that have ended, if anybody asks for them.

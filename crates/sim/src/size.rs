@@ -155,6 +155,14 @@ impl Config {
         }
     }
 
+    /// Pages that the device offers, whose number of blocks is known.
+    ///
+    /// # Errors
+    /// What does not fit together.
+    pub fn offered_pages(&self) -> Result<u64, SimError> {
+        Ok(self.ftl()?.pages())
+    }
+
     /// Pages that a device of `blocks` in a plane offers.
     fn offered(&self, blocks: u32) -> Result<u64, SimError> {
         Ok(self.with_blocks(blocks).ftl()?.pages())

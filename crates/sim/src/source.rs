@@ -1,6 +1,6 @@
 //! Where requests come from: a trace being read, a trace in memory, or a workload.
 
-use destage_trace::{Reader, Request, TraceError};
+use destage_trace::{Passed, Reader, Request, Sieve, TraceError};
 
 /// Requests in a batch of those that are not read from a trace.
 const BATCH: usize = 4096;
@@ -68,6 +68,21 @@ impl<'a> Source<'a> {
             }
         }
         Ok(!batch.is_empty())
+    }
+
+    /// As [`Source::fill`], without most of what `sieve` drops, which is counted instead; `None` at the end.
+    ///
+    /// # Errors
+    /// What is wrong with the trace.
+    pub fn sift(
+        &mut self,
+        sieve: &Sieve,
+        batch: &mut Vec<Request>,
+    ) -> Result<Option<Passed>, TraceError> {
+        match &mut self.kind {
+            Kind::Reading(reader) => reader.sift(sieve, batch),
+            Kind::Memory(_) | Kind::Generated(_) => Ok(self.fill(batch)?.then(Passed::default)),
+        }
     }
 
     /// The reader, if requests are being decoded: its counts and digest.

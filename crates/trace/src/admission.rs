@@ -43,6 +43,22 @@ impl Admission {
         }
     }
 
+    /// Whether requests are let in as they are, if they have a length and do not go back in time.
+    pub fn is_plain(&self) -> bool {
+        self.in_place && self.window.is_none()
+    }
+
+    /// The latest arrival.
+    pub fn latest(&self) -> Ticks {
+        self.latest
+    }
+
+    /// Lets in `count` requests that were looked at elsewhere, up to `latest`.
+    pub fn pass(&mut self, count: u64, latest: Ticks) {
+        self.admitted += count;
+        self.latest = latest;
+    }
+
     /// Applies the rules to `batch`, and leaves in it what may be handed out now. `bad` gets each request
     /// that breaks one, and says whether to go on with the next.
     pub fn admit(

@@ -64,6 +64,7 @@ pub use options::{
     BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, Streams, Volumes, ZeroLength,
 };
 pub use reader::Reader;
+pub use reader::sift::{Passed, Sieve};
 pub use report::ReadReport;
 pub use request::{Operation, Request};
 pub use statistics::{Collector, Statistics};

@@ -1,5 +1,7 @@
 //! One pass over a trace, in bounded memory, batch by batch.
 
+pub(crate) mod sift;
+
 use crate::address::{Addresses, Placement};
 use crate::admission::Admission;
 use crate::again::require_second_pass;

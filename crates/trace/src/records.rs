@@ -6,6 +6,7 @@
 use crate::cursor::{Column, Problem};
 use crate::decode::{Outcome, State};
 use crate::error::Fault;
+use crate::reader::sift::Sift;
 use crate::request::{Operation, Request};
 use destage_base::Ticks;
 
@@ -40,6 +41,8 @@ pub(crate) struct Binary {
     pub begins: fn(&[u8]) -> bool,
     /// Whether a file may end here, between two records.
     pub ended: fn(&State) -> bool,
+    /// Passes over records that nobody wants, if the format can tell them quickly.
+    pub sift: Option<Sift>,
 }
 
 impl Binary {
@@ -50,6 +53,7 @@ impl Binary {
             locate: locate::<R>,
             begins,
             ended: |_| true,
+            sift: None,
         }
     }
 }

@@ -299,6 +299,7 @@ impl PreparedFleet {
             settings: settings.clone(),
             buffers: Some(vec![self.schemes[unit.scheme].clone()]),
             sizes: Some(sizes.iter().map(u64::to_string).collect()),
+            sampling: None,
         };
         let curves = curve(&input, &plan, effort)?;
         let digest = curves

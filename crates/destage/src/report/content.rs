@@ -189,6 +189,13 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
             let bytes = metrics.remove("bytes").unwrap_or(Value::Null);
             let error = metrics.remove("error");
             metrics.remove("pages");
+            let mut ranges = Map::new();
+            for (name, value) in &mut metrics {
+                if value.is_object() {
+                    ranges.insert(name.clone(), json!([value["low"], value["high"]]));
+                    *value = value["estimate"].take();
+                }
+            }
             let size = bytes.as_f64().unwrap_or(0.0);
             if size > 0.0 && size < drawn * GROWTH && index < last {
                 thinned = true;
@@ -210,10 +217,18 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
                     ("ftl".to_owned(), curve["ftl"].clone()),
                 ],
                 metrics,
+                ranges,
                 error: error.as_ref().map(text),
                 ..Row::default()
             });
         }
+    }
+    if let Some(how) = fields.remove("sampled") {
+        content.notes.push(format!(
+            "Estimated from {} samples of {} % of the blocks each; a whisker is where the value lies with 95 % certainty. Response times are not sampled.",
+            how["salts"],
+            100.0 * how["rate"].as_f64().unwrap_or(0.0)
+        ));
     }
     if thinned {
         content.notes.push("Of a curve that has every size, one point is kept where the buffer is 2 % larger than at the point before; the JSON of destage curve has all of them.".to_owned());
@@ -341,6 +356,7 @@ fn labelled(run: Value) -> Row {
         error: run.get("error").and_then(Value::as_str).map(str::to_owned),
         parameters: object(run.remove("parameters")),
         metrics: object(run.remove("metrics")),
+        ..Row::default()
     }
 }
 
@@ -419,6 +435,7 @@ fn row(run: Value, record: &Record) -> Row {
         parameters: object(run.remove("parameters")),
         metrics: object(run.remove("metrics")),
         error: run.get("error").and_then(Value::as_str).map(str::to_owned),
+        ..Row::default()
     }
 }
 

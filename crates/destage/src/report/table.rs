@@ -14,6 +14,8 @@ pub(super) struct Row {
     pub(super) parameters: Map<String, Value>,
     /// By dotted name.
     pub(super) metrics: Map<String, Value>,
+    /// Between which two numbers a metric lies, by dotted name, if that is known.
+    pub(super) ranges: Map<String, Value>,
     /// Why it failed, if it did.
     pub(super) error: Option<String>,
 }
@@ -81,7 +83,7 @@ impl Column {
     }
 }
 
-/// `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]], "same": {...}}`. A row has `null` where it has no value.
+/// `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]], "same": {...}}`, and `"ranges"`, for each row by metric, if some are known. A row has `null` where it has no value.
 /// Parameters that are the same in all rows are in `same` alone.
 pub(super) fn json(rows: &[Row]) -> Value {
     let mut columns: Vec<Column> = Vec::new();
@@ -127,7 +129,12 @@ pub(super) fn json(rows: &[Row]) -> Value {
     let cells = |row: &Row| columns.iter().map(|column| row.cell(column)).collect();
     let cells: Vec<Value> = rows.iter().map(cells).collect();
     let columns: Vec<Value> = columns.iter().map(Column::to_json).collect();
-    json!({ "columns": columns, "rows": cells, "same": same })
+    let mut table = json!({ "columns": columns, "rows": cells, "same": same });
+    if rows.iter().any(|row| !row.ranges.is_empty()) {
+        let ranges = rows.iter().map(|row| Value::Object(row.ranges.clone()));
+        table["ranges"] = ranges.collect();
+    }
+    table
 }
 
 /// The metrics that any row has, in the order of the registry.

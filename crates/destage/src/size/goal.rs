@@ -48,6 +48,17 @@ impl Goal {
         })
     }
 
+    /// How far `record` is, less being better; infinite without such a metric.
+    #[must_use]
+    pub fn rank(&self, record: &Record) -> f64 {
+        let number = record.metric(&self.metric).unwrap_or(f64::NAN);
+        match self.below {
+            _ if number.is_nan() => f64::INFINITY,
+            true => number,
+            false => -number,
+        }
+    }
+
     /// Whether `record` has reached it. What has no such metric has not.
     #[must_use]
     pub fn is_met_by(&self, record: &Record) -> bool {

@@ -3,6 +3,7 @@
 mod goal;
 mod hold_up;
 mod search;
+mod trials;
 mod words;
 
 use std::time::Instant;
@@ -14,8 +15,9 @@ use serde_json::{Map, Value, json};
 pub use self::goal::Goal;
 pub use self::hold_up::HoldUp;
 use self::search::{Candidate, search};
+use self::trials::{Found, trials};
 use crate::compare::{Effort, compare};
-use crate::curve::{bytes_of, footprint_sizes};
+use crate::curve::{bytes_of, footprint};
 use crate::error::Error;
 use crate::grid::{Combination, Grid};
 use crate::input::Input;
@@ -55,6 +57,8 @@ pub struct Answer {
     pub record: Record,
     /// Its size in bytes; 0 without a buffer.
     pub bytes: u64,
+    /// A full run says so. If not, a run without a clock does.
+    pub confirmed: bool,
 }
 
 /// What came out.
@@ -64,8 +68,8 @@ pub struct Answers {
     pub manifest: Manifest,
     /// As they were asked for.
     pub goals: Vec<Goal>,
-    /// Those that reach the goals, the smallest first; of equal sizes the one that reaches the first goal best. All sizes of
-    /// the first two are known to be the smallest; those behind them reach the goals at a size that was tried.
+    /// Those that reach the goals, the smallest first; of equal sizes the one that reaches the first goal best. The sizes of the
+    /// first two are the smallest; those behind them reach the goals at a size that was tried, or seem to.
     pub answers: Vec<Answer>,
     /// Those that do not, at the largest size that was tried.
     pub missed: Vec<Record>,
@@ -77,8 +81,10 @@ pub struct Answers {
     pub hold_up: Option<HoldUp>,
     /// Sizes that could be answered, in bytes.
     pub sizes: Vec<u64>,
-    /// How many runs were made to find them.
+    /// How many full runs were made to find them.
     pub runs: usize,
+    /// How many runs without a clock, or on the beginning of the input, said where to look.
+    pub trials: usize,
     /// How many a grid of all schemes and sizes would have been.
     pub grid: usize,
 }
@@ -106,9 +112,10 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     let Some(first) = schemes.first() else {
         return Err(Error::Internal("a grid has no combination".to_owned()));
     };
+    let of_input = footprint(input, first, effort)?;
     let sizes = match &plan.sizes {
         Some(items) => bytes_of(&grid, items)?,
-        None => footprint_sizes(input, first, effort)?,
+        None => of_input.sizes,
     };
     let mut candidates = Vec::with_capacity(schemes.len());
     for scheme in &schemes {
@@ -116,6 +123,14 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         let combinations = own.sizes(sizes.iter().map(u64::to_string)).combinations()?;
         candidates.push(Candidate::new(combinations));
     }
+    let trials = trials(
+        input,
+        &plan.settings,
+        &mut candidates,
+        &plan.goals,
+        of_input.requests,
+        effort,
+    )?;
     let reaches = |record: &Record| plan.goals.iter().all(|goal| goal.is_met_by(record));
     let (runs, facts) = search(input, &mut candidates, reaches, effort)?;
     let mut answers = Vec::new();
@@ -128,6 +143,27 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         }
     }
     sort(&mut answers, &plan.goals);
+    let mut seeming = Vec::new();
+    for found in trials.found {
+        let Found {
+            reached,
+            missed: not,
+        } = found;
+        let name = reached
+            .as_ref()
+            .or(not.as_ref())
+            .map(|(_, record)| record.buffer.clone());
+        let is_of = |record: &Record| Some(&record.buffer) == name.as_ref();
+        if answers.iter().any(|(_, record)| is_of(record)) || missed.iter().any(is_of) {
+            continue;
+        }
+        match (reached, not) {
+            (Some(found), _) => seeming.push(found),
+            (None, Some((_, record))) => missed.push(record),
+            (None, None) => {}
+        }
+    }
+    sort(&mut seeming, &plan.goals);
     let best = answers.first().map(|(_, record)| record);
     let chosen = best.and_then(|best| schemes.iter().find(|scheme| scheme.buffer == best.buffer));
     let (mut twice_the_load, mut second_half, mut hold_up) = (None, None, None);
@@ -155,10 +191,15 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         .iter()
         .map(|candidate| candidate.sizes.len())
         .sum();
-    let answers = answers.into_iter().map(|(_, record)| Answer {
-        bytes: record.capacity().unwrap_or(0),
-        record,
-    });
+    let answer = |confirmed| {
+        move |(_, record): (usize, Record)| Answer {
+            bytes: record.capacity().unwrap_or(0),
+            record,
+            confirmed,
+        }
+    };
+    let answers = answers.into_iter().map(answer(true));
+    let answers = answers.chain(seeming.into_iter().map(answer(false)));
     Ok(Answers {
         answers: answers.collect(),
         manifest: Manifest {
@@ -174,6 +215,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         hold_up,
         sizes,
         runs,
+        trials: trials.runs,
         grid: grid_runs,
     })
 }
@@ -182,12 +224,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
 fn sort(answers: &mut [(usize, Record)], goals: &[Goal]) {
     let first = &goals[0];
     answers.sort_by(|(a, one), (b, other)| {
-        let number = |record: &Record| record.metric(&first.metric).unwrap_or(f64::NAN);
-        let by_goal = match first.below {
-            true => number(one).total_cmp(&number(other)),
-            false => number(other).total_cmp(&number(one)),
-        };
-        a.cmp(b).then(by_goal)
+        a.cmp(b).then(first.rank(one).total_cmp(&first.rank(other)))
     });
 }
 
@@ -207,7 +244,7 @@ fn one(
 
 impl Answers {
     /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "missed", "sensitivity", "hold_up",
-    /// "runs", "grid"}`: what `destage size --json` prints.
+    /// "runs", "trials", "grid"}`: what `destage size --json` prints.
     #[must_use]
     pub fn to_json(&self) -> String {
         // Keys are text and numbers finite, so nothing can go wrong.
@@ -243,7 +280,7 @@ impl Serialize for Answers {
         let goals: Vec<_> = self.goals.iter().map(Goal::to_string).collect();
         let answers = self.answers.iter().map(|answer| {
             let mut map = row(&answer.record);
-            map.insert("confirmed".to_owned(), json!(true));
+            map.insert("confirmed".to_owned(), json!(answer.confirmed));
             map
         });
         let missed: Vec<_> = self.missed.iter().map(row).collect();
@@ -269,6 +306,7 @@ impl Serialize for Answers {
             map.serialize_entry("hold_up", &hold_up.to_json())?;
         }
         map.serialize_entry("runs", &self.runs)?;
+        map.serialize_entry("trials", &self.trials)?;
         map.serialize_entry("grid", &self.grid)?;
         map.end()
     }

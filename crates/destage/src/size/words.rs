@@ -29,10 +29,29 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let goals = goals.join(" and ");
     let largest = answers.sizes.last().copied().unwrap_or(0);
     let mut lines = Vec::new();
-    let tried = format!(
-        "{} runs; a grid of all schemes and sizes has {}.",
+    let mut tried = format!(
+        "{} full runs; a grid of all schemes and sizes has {}.",
         answers.runs, answers.grid
     );
+    if answers.trials > 0 {
+        // Writing to a text cannot fail.
+        let _ = write!(
+            tried,
+            " {} runs that cost less said where to look: without a clock, or on the first part of the input.",
+            answers.trials
+        );
+    }
+    let unconfirmed = answers.answers.iter().filter(|answer| !answer.confirmed);
+    let unconfirmed: Vec<_> = unconfirmed
+        .map(|answer| answer.record.buffer.clone())
+        .collect();
+    if !unconfirmed.is_empty() {
+        let _ = write!(
+            tried,
+            " Not run in full, since they seem to need more: {}.",
+            unconfirmed.join(", ")
+        );
+    }
     let Some(best) = answers.answers.first() else {
         lines.push(format!(
             "Nothing reaches {goals} with up to {}.",
@@ -46,7 +65,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         with_size(&best.record),
         values(answers, &best.record)
     ));
-    match answers.answers.get(1) {
+    match answers.answers.get(1).filter(|next| next.confirmed) {
         Some(next) => lines.push(format!(
             "Next comes {}: {}.",
             with_size(&next.record),

@@ -8,8 +8,10 @@ use crate::cursor::{Column, Problem};
 use crate::decode::State;
 use crate::error::Fault;
 use crate::format::{Encoding, Format, TimeUnit};
+use crate::reader::sift::{Passed, Sieve, Sifted};
 use crate::records::{Binary, Records, Step, bad_field, le32, le64, request};
-use crate::request::{Request, sectors_touched};
+use crate::request::{Operation, Request, SECTORS_MAX, sectors_touched};
+use destage_base::Ticks;
 
 pub(crate) const FORMAT: Format = Format {
     name: "oraclegeneral",
@@ -24,7 +26,10 @@ pub(crate) const FORMAT: Format = Format {
     filters_events: false,
     general: false,
     as_table: None,
-    encoding: Encoding::Binary(Binary::of::<OracleGeneral>(begins)),
+    encoding: Encoding::Binary(Binary {
+        sift: Some(sift),
+        ..Binary::of::<OracleGeneral>(begins)
+    }),
 };
 
 const TIME: Column = Column {
@@ -87,5 +92,50 @@ impl Records for OracleGeneral {
             bytes: RECORD_BYTES,
             count: 1,
         })
+    }
+}
+
+/// Most of a page cache's trace is single blocks that a sample does not have: those become no request.
+fn sift(
+    block: &[u8],
+    state: &mut State,
+    sieve: &Sieve,
+    mut latest: Ticks,
+    batch: &mut Vec<Request>,
+) -> Sifted {
+    let mut passed = Passed {
+        is_write: state.choices.missing_operation == Some(Operation::Write),
+        ..Passed::default()
+    };
+    let (mut consumed, block_bytes) = (0, state.choices.block_bytes);
+    for bytes in block.chunks_exact(RECORD_BYTES) {
+        let length = le32(bytes, 12);
+        let arrival = state.whole_epoch_time(u64::from(le32(bytes, 0)));
+        let range = le64(bytes, 4)
+            .checked_mul(block_bytes)
+            .and_then(|offset| sectors_touched(offset, u64::from(length)));
+        let (Some(arrival), Some((sector, sectors))) = (arrival, range) else {
+            break;
+        };
+        if arrival < latest || length == 0 || sector > SECTORS_MAX - u64::from(sectors) {
+            break;
+        }
+        if sieve.drops(sector, sectors) {
+            passed.requests += 1;
+            passed.sectors += u64::from(sectors);
+        } else if !matches!(
+            OracleGeneral::record(bytes, state, batch),
+            Ok(Step::Done { .. })
+        ) {
+            break;
+        }
+        latest = arrival;
+        state.line += 1;
+        consumed += RECORD_BYTES;
+    }
+    Sifted {
+        consumed,
+        latest,
+        passed,
     }
 }

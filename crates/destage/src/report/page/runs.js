@@ -14,8 +14,10 @@ const NICE = { write_hits_percent: "write hits" };
 
 /** The runs of a page with what is known of their columns. */
 class Runs {
-  constructor({ columns, rows, same }) {
+  constructor({ columns, rows, same, ranges }) {
     Object.assign(this, { columns, rows, same });
+    /** Between which two numbers metrics lie, by row. */
+    this.ranges = new Map(rows.map((row, index) => [row, ranges?.[index]]));
     this.values = columns.map((_, index) => different(rows.map((row) => row[index])));
     this.axes = this.indices(({ kind, name }, index) => this.varies(index) && (kind === "name" || (kind === "parameter" && !SAID.has(name) && !this.isOfScheme(name))));
     this.metrics = this.indices(({ kind }, index) => kind === "metric" && this.values[index].some(isNumber));
@@ -160,13 +162,15 @@ class Explorer {
     const bySeries = new Map();
     for (const row of rows) {
       const name = nameOf(row);
-      if (!bySeries.has(name)) bySeries.set(name, { name, points: new Map(), level: null });
+      if (!bySeries.has(name)) bySeries.set(name, { name, points: new Map(), known: new Map(), level: null });
       const series = bySeries.get(name);
       if (!isNumber(row[y])) continue;
       if (x === size && isNumeric && row[x] === null) { series.level = row[y]; continue; }
       if (row[x] === null || row[x] === undefined) continue;
       if (!series.points.has(row[x])) series.points.set(row[x], []);
       series.points.get(row[x]).push(row[y]);
+      const known = runs.ranges.get(row)?.[up.name];
+      if (known) series.known.set(row[x], known);
     }
     const places = isNumeric ? [] : different(rows.map((row) => row[x]));
     const isMetric = along.kind === "metric";
@@ -182,7 +186,7 @@ class Explorer {
         repeats = Math.max(repeats, numbers.length);
         return [isNumeric ? place : places.indexOf(place), numbers.reduce((sum, number) => sum + number, 0) / numbers.length];
       };
-      const spread = ([place, numbers]) => [isNumeric ? place : places.indexOf(place), Math.min(...numbers), Math.max(...numbers)];
+      const spread = ([place, numbers]) => [isNumeric ? place : places.indexOf(place), ...(each.known.get(place) || [Math.min(...numbers), Math.max(...numbers)])];
       const values = [...each.points].map(mean).sort((a, b) => a[0] - b[0]);
       const isLevel = !values.length && each.level !== null;
       return {

@@ -1,0 +1,76 @@
+//! How curves were sampled, in words and as JSON.
+
+use serde_json::{Map, json};
+
+use crate::numbers;
+
+/// How curves were sampled.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampledHow {
+    /// The share of the blocks, or pages, in each sample.
+    pub rate: f64,
+    /// How many samples.
+    pub salts: u32,
+    /// If an error was asked for: that, what was reached, both in percent, and of which metric.
+    pub error: Option<(f64, Option<f64>, String)>,
+}
+
+impl SampledHow {
+    /// `{"rate", "salts"}`, and `"error"` if one was asked for.
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        let mut map = Map::new();
+        map.insert("rate".to_owned(), json!(self.rate));
+        map.insert("salts".to_owned(), json!(self.salts));
+        if let Some((asked, reached, metric)) = &self.error {
+            let error =
+                json!({ "metric": metric, "asked_percent": asked, "reached_percent": reached });
+            map.insert("error".to_owned(), error);
+        }
+        map.into()
+    }
+
+    /// Whether the error that was asked for, if one was, is reached.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        let met = |(asked, reached, _): &(f64, Option<f64>, String)| {
+            reached.is_some_and(|reached| reached <= *asked)
+        };
+        self.error.as_ref().is_none_or(met)
+    }
+}
+
+impl std::fmt::Display for SampledHow {
+    /// A line each, for people.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let samples = match self.salts {
+            1 => "one sample".to_owned(),
+            more => format!("{more} samples"),
+        };
+        let share = numbers::real(100.0 * self.rate);
+        write!(
+            formatter,
+            "Estimated from {samples}, {share} % of the blocks each"
+        )?;
+        formatter.write_str(match self.salts {
+            1 => ": nothing says how sure that is.\n",
+            _ => "; in brackets, where it lies with 95 % certainty.\n",
+        })?;
+        formatter.write_str(
+            "A size without a value has less than 8 blocks in a sample. Response times are not sampled.\n",
+        )?;
+        let Some((asked, reached, metric)) = &self.error else {
+            return Ok(());
+        };
+        let reached = reached.map_or("none".to_owned(), numbers::real);
+        match self.is_met() {
+            true => writeln!(
+                formatter,
+                "{metric} is off by {reached} % of the largest value at most; asked for: {asked} %."
+            ),
+            false => writeln!(
+                formatter,
+                "{metric} may be off by {reached} % of the largest value, and not {asked} % as asked for: with a larger share samples save nothing. Without --error and --sample the curve is exact."
+            ),
+        }
+    }
+}

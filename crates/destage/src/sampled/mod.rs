@@ -1,0 +1,122 @@
+//! Curves from samples: miniatures of every scheme at every size, fed by one reading.
+
+mod how;
+mod points;
+mod rate;
+mod work;
+
+use std::collections::BTreeMap;
+
+use destage_sim::metrics::Number;
+use destage_sim::sample::is_estimated;
+
+pub use self::how::SampledHow;
+pub(crate) use self::points::{Asked, points};
+pub(crate) use self::rate::for_error;
+use crate::error::Error;
+use crate::record::Record;
+
+/// How many samples there are if nobody says.
+pub const SALTS: u32 = 8;
+
+/// Which part of the blocks stands for all.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sampling {
+    /// How much.
+    pub rate: Rate,
+    /// Samples, from 1 to 64; one has no interval.
+    pub salts: u32,
+}
+
+/// How much is sampled.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Rate {
+    /// This share of the erase blocks in each sample, above 0 and at most 1; for page-level LRU without flash, of the pages.
+    Share(f64),
+    /// As little as gives every point of `metric` an interval of which the half is at most `percent` of the curve's largest value.
+    Error {
+        /// Above 0.
+        percent: f64,
+        /// One of [`is_estimated`](destage_sim::sample::is_estimated).
+        metric: String,
+    },
+}
+
+impl Sampling {
+    /// What makes no sense.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if !(1..=64).contains(&self.salts) {
+            return Err(Error::Input(format!(
+                "--salts {}: expected a number from 1 to 64",
+                self.salts
+            )));
+        }
+        match &self.rate {
+            Rate::Share(rate) if *rate > 0.0 && *rate <= 1.0 => Ok(()),
+            Rate::Share(rate) => Err(Error::Input(format!(
+                "--sample {rate}: expected a share above 0 and at most 1"
+            ))),
+            Rate::Error { .. } if self.salts < 4 => Err(Error::Input(format!(
+                "--salts {}: expected at least 4 with --error: they tell by how much they differ",
+                self.salts
+            ))),
+            Rate::Error { percent, metric } => {
+                check_metric(metric)?;
+                match *percent > 0.0 && percent.is_finite() {
+                    true => Ok(()),
+                    false => Err(Error::Input(format!(
+                        "--error {percent}: expected percent above 0"
+                    ))),
+                }
+            }
+        }
+    }
+}
+
+/// An error if no sample tells `metric`.
+///
+/// # Errors
+/// That, and of what kind they are that it tells.
+pub fn check_metric(metric: &str) -> Result<(), Error> {
+    match is_estimated(metric) {
+        true => Ok(()),
+        false => Err(Error::Input(format!(
+            "--metric {metric}: is not sampled: a miniature has less to do than the device, and so answers sooner, and largest values do not add up; expected a count, such as buffer.destaged_pages, or waf.bytes, waf.host, waf.ftl, wear.erase_mean or buffer.mean_destage_pages"
+        ))),
+    }
+}
+
+impl Rate {
+    /// Reads a share as it is typed: `0.01`, or `1%`.
+    #[must_use]
+    pub fn read_share(text: &str) -> Option<f64> {
+        let share = match text.strip_suffix('%') {
+            Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
+            None => text.parse().ok()?,
+        };
+        (share > 0.0 && share <= 1.0).then_some(share)
+    }
+}
+
+/// A point of a sampled curve.
+#[derive(Clone, Debug)]
+pub struct SampledPoint {
+    /// The likeliest values, and those of the host, which are exact.
+    pub record: Record,
+    /// By metric: between which values it lies with 95 % certainty. None with one sample.
+    pub ranges: BTreeMap<String, [Number; 2]>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Rate;
+
+    #[test]
+    fn shares_are_read_as_typed() {
+        assert_eq!(Rate::read_share("0.25"), Some(0.25));
+        assert_eq!(Rate::read_share("1 %"), Some(0.01));
+        for wrong in ["0", "-1", "1.5", "101%", "some", "", "nan"] {
+            assert_eq!(Rate::read_share(wrong), None, "{wrong}");
+        }
+    }
+}

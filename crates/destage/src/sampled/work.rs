@@ -1,0 +1,147 @@
+//! Miniatures that go on as requests come, on as many threads as there are.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+use destage_sim::curve::OnePass;
+use destage_sim::metrics::Metrics;
+use destage_sim::run::Simulation;
+use destage_trace::Request;
+
+use crate::error::Error;
+
+/// Batches that wait for a worker, at most.
+const WAITING: usize = 2;
+
+/// What each miniature gets of a batch of requests: by splitter, then sample.
+pub(super) type Parts = Vec<Vec<Vec<Request>>>;
+
+/// A miniature.
+pub(super) struct Miniature<'a> {
+    pub(super) splitter: usize,
+    pub(super) sample: usize,
+    pub(super) model: Model<'a>,
+}
+
+/// What it is.
+pub(super) enum Model<'a> {
+    /// A run of one size.
+    Run(Box<Simulation<'a>>),
+    /// Every size of page-level LRU.
+    OnePass(Box<OnePass>),
+    /// It wants no more.
+    Ended(Box<Simulation<'a>>),
+    /// It ended too soon.
+    Failed(Error),
+}
+
+/// What came of it.
+pub(super) enum Measured {
+    /// The metrics of one size.
+    Run(Result<Metrics, Error>),
+    /// Every size.
+    OnePass(Box<destage_sim::curve::Curve>),
+}
+
+impl Miniature<'_> {
+    fn feed(&mut self, parts: &Parts) {
+        let requests = &parts[self.splitter][self.sample];
+        if requests.is_empty() {
+            return;
+        }
+        let fed = match &mut self.model {
+            Model::Run(run) => run.feed(requests),
+            Model::OnePass(pass) => pass.feed(requests).map(|()| true),
+            Model::Ended(_) | Model::Failed(_) => return,
+        };
+        let before = || Model::Failed(Error::Internal("a miniature was lost".to_owned()));
+        match fed {
+            Ok(true) => {}
+            Ok(false) => {
+                self.model = match std::mem::replace(&mut self.model, before()) {
+                    Model::Run(run) => Model::Ended(run),
+                    other => other,
+                };
+            }
+            Err(error) => self.model = Model::Failed(error.into()),
+        }
+    }
+
+    fn finish(self) -> Measured {
+        match self.model {
+            Model::Run(run) | Model::Ended(run) => {
+                let finished = run.finish().map(|result| result.metrics);
+                Measured::Run(finished.map_err(Error::from))
+            }
+            Model::OnePass(pass) => Measured::OnePass(Box::new(pass.finish())),
+            Model::Failed(error) => Measured::Run(Err(error)),
+        }
+    }
+}
+
+/// Lets `miniatures` go on with what `next` gives until that is nothing, with so many `threads`; what they measured, in
+/// their order.
+pub(super) fn carry_out(
+    miniatures: Vec<Miniature<'_>>,
+    threads: usize,
+    mut next: impl FnMut() -> Result<Option<Parts>, Error>,
+) -> Result<Vec<Measured>, Error> {
+    if threads < 2 {
+        let mut miniatures = miniatures;
+        while let Some(parts) = next()? {
+            miniatures.iter_mut().for_each(|each| each.feed(&parts));
+        }
+        return Ok(miniatures.into_iter().map(Miniature::finish).collect());
+    }
+    let mut shares: Vec<Vec<(usize, Miniature<'_>)>> = (0..threads).map(|_| Vec::new()).collect();
+    for (index, miniature) in miniatures.into_iter().enumerate() {
+        shares[index % threads].push((index, miniature));
+    }
+    std::thread::scope(|scope| {
+        let start = |share| {
+            let (sender, receiver) = sync_channel::<Arc<Parts>>(WAITING);
+            (sender, scope.spawn(move || work(share, &receiver)))
+        };
+        let (senders, workers): (Vec<SyncSender<_>>, Vec<_>) =
+            shares.into_iter().map(start).unzip();
+        let mut fed = Ok(());
+        loop {
+            let parts = match next() {
+                Ok(Some(parts)) => Arc::new(parts),
+                Ok(None) => break,
+                Err(error) => {
+                    fed = Err(error);
+                    break;
+                }
+            };
+            // A worker that is gone is found below.
+            senders
+                .iter()
+                .for_each(|sender| drop(sender.send(Arc::clone(&parts))));
+        }
+        drop(senders);
+        let mut all = Vec::new();
+        for worker in workers {
+            let panicked = |_| Error::Internal("a miniature panicked".to_owned());
+            all.extend(worker.join().map_err(panicked)?);
+        }
+        fed?;
+        all.sort_by_key(|(index, _)| *index);
+        Ok(all.into_iter().map(|(_, measured)| measured).collect())
+    })
+}
+
+fn work(
+    mut share: Vec<(usize, Miniature<'_>)>,
+    batches: &Receiver<Arc<Parts>>,
+) -> Vec<(usize, Measured)> {
+    for parts in batches {
+        share
+            .iter_mut()
+            .for_each(|(_, miniature)| miniature.feed(&parts));
+    }
+    let finished = share.into_iter();
+    finished
+        .map(|(index, miniature)| (index, miniature.finish()))
+        .collect()
+}

@@ -1,0 +1,311 @@
+//! What all of the input would give, and how sure that is, from what a few samples gave.
+//!
+//! A count grows with the page writes of its sample, and how many all of the input has is known: a line through the samples
+//! says what a count is at that number. Where a hot block is in one sample and not in others, they differ in both alike, and
+//! the line takes it out. What is left is chance, of which Student's distribution makes an interval.
+
+use crate::measured::Measured;
+use crate::metrics::{MetricRow, Metrics, Number, rows};
+
+/// Counts of which a sample has its share.
+const COUNTS: &[&MetricRow] = &[
+    rows::BUFFER_WRITE_HITS,
+    rows::BUFFER_READ_HITS,
+    rows::BUFFER_EVICTIONS,
+    rows::BUFFER_DESTAGED_PAGES,
+    rows::BUFFER_ON_DEMAND_UPDATES,
+    rows::BUFFER_PAD_READS,
+    rows::BUFFER_PAD_FILLS,
+    rows::BUFFER_DIRTY_AT_END,
+    rows::FLASH_READS,
+    rows::FLASH_PROGRAMS,
+    rows::FLASH_ERASES,
+    rows::FLASH_PAGES_MOVED,
+    rows::FLASH_PROGRAMS_HOST,
+    rows::FLASH_PROGRAMS_PAD,
+    rows::FLASH_PROGRAMS_COPY,
+    rows::FLASH_PROGRAMS_MAP,
+    rows::FLASH_PROGRAMS_WEAR,
+    rows::FTL_GC_RUNS,
+    rows::FTL_GC_TIME_MS,
+    rows::FTL_MERGES_SWITCH,
+    rows::FTL_MERGES_PARTIAL,
+    rows::FTL_MERGES_FULL,
+    rows::FTL_MERGE_CAUSES_OWN_LOG,
+    rows::FTL_MERGE_CAUSES_ROOM,
+    rows::FTL_MERGE_CAUSES_EAGER,
+    rows::FTL_MERGE_COPIES,
+    rows::FTL_MERGE_ERASES,
+    rows::FTL_MERGE_TIME_MS,
+];
+
+/// Two-sided 95 % points of Student's distribution, from one degree of freedom on.
+const STUDENT: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+    2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
+    2.052, 2.048, 2.045, 2.042,
+];
+
+/// By so many standard deviations what is measured around a bend is off, times how much the slope changes there: of a normal
+/// distribution the mean of what lies above its mean, over all of it.
+const BEND: f64 = 0.4;
+
+/// A number, and between which two it lies with 95 % certainty; of one sample nobody knows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The likeliest.
+    pub value: Number,
+    /// The least and the most.
+    pub range: Option<[Number; 2]>,
+}
+
+/// Metrics by name, in the order of the registry.
+pub type Estimates = Vec<(String, Estimate)>;
+
+/// What the miniatures of one buffer counted.
+#[derive(Clone, Copy)]
+pub struct Sampled<'a> {
+    /// The metrics of each.
+    pub metrics: &'a [Metrics],
+    /// Page writes of each.
+    pub page_writes: &'a [u64],
+    /// The share of all blocks that each has.
+    pub rate: f64,
+    /// What all requests ask for.
+    pub host: &'a Measured,
+    /// Bytes of a page.
+    pub page_bytes: u64,
+    /// Erase blocks of the device that they stand for; 0 without flash.
+    pub flash_blocks: u64,
+}
+
+/// Whether `name` is a metric that [`estimates`] may give.
+#[must_use]
+pub fn is_estimated(name: &str) -> bool {
+    let more = [
+        rows::BUFFER_MEAN_DESTAGE_PAGES,
+        rows::WAF_BYTES,
+        rows::WAF_HOST,
+        rows::WAF_FTL,
+        rows::WEAR_ERASE_MEAN,
+    ];
+    COUNTS.iter().chain(&more).any(|row| row.name == name)
+}
+
+/// The metrics of the buffer that `sampled` stands for: of those that have a meaning, all that a sample has its share of.
+#[must_use]
+pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
+    let of = |row: &MetricRow| -> Option<Vec<f64>> {
+        let values = sampled.metrics.iter().map(|metrics| metrics.get(row.name));
+        let values: Vec<Option<Number>> = values.collect();
+        let known = values.iter().any(Option::is_some);
+        known.then(|| {
+            values
+                .iter()
+                .map(|value| value.map_or(0.0, Number::as_f64))
+                .collect()
+        })
+    };
+    let is_whole = |row: &MetricRow| {
+        let mut values = sampled
+            .metrics
+            .iter()
+            .filter_map(|metrics| metrics.get(row.name));
+        values.all(|value| matches!(value, Number::Integer(_)))
+    };
+    let mut found = Vec::new();
+    let writes = sampled.host.page_writes as f64;
+    for row in COUNTS {
+        let Some(values) = of(row) else { continue };
+        let most = match row.name {
+            name if name == rows::BUFFER_WRITE_HITS.name => writes,
+            name if name == rows::BUFFER_READ_HITS.name => sampled.host.page_reads as f64,
+            _ => f64::INFINITY,
+        };
+        let number = |value: f64| match is_whole(row) {
+            true => Number::Integer(value.clamp(0.0, most).round() as u64),
+            false => Number::Real(value.clamp(0.0, most)),
+        };
+        found.push((row.name.to_owned(), sampled.total(&values).of(number)));
+    }
+    let real = |value: f64| Number::Real(value.max(0.0));
+    let destaged = of(rows::BUFFER_DESTAGED_PAGES);
+    let means = of(rows::BUFFER_MEAN_DESTAGE_PAGES);
+    if let Some((pages, means)) = destaged.zip(means) {
+        let of_mean = |(pages, mean): (&f64, &f64)| if *mean > 0.0 { pages / mean } else { 0.0 };
+        let records: Vec<f64> = pages.iter().zip(&means).map(of_mean).collect();
+        if let Some(ratio) = sampled.ratio(&pages, &records) {
+            found.push((
+                rows::BUFFER_MEAN_DESTAGE_PAGES.name.to_owned(),
+                ratio.of(real),
+            ));
+        }
+    }
+    let Some(programs) = of(rows::FLASH_PROGRAMS) else {
+        return found;
+    };
+    let total = sampled.total(&programs);
+    if sampled.host.bytes_written > 0 {
+        let per_byte = sampled.page_bytes as f64 / sampled.host.bytes_written as f64;
+        for (row, factor) in [(rows::WAF_BYTES, per_byte), (rows::WAF_HOST, 1.0 / writes)] {
+            let of_row = total.times(factor).of(real);
+            found.push((row.name.to_owned(), of_row));
+        }
+    }
+    if let Some(given) = of(rows::FLASH_PROGRAMS_HOST)
+        && let Some(ratio) = sampled.ratio(&programs, &given)
+    {
+        found.push((rows::WAF_FTL.name.to_owned(), ratio.of(real)));
+    }
+    if let Some(erases) = of(rows::FLASH_ERASES).filter(|_| sampled.flash_blocks > 0) {
+        let mean = sampled
+            .total(&erases)
+            .times(1.0 / sampled.flash_blocks as f64);
+        found.push((rows::WEAR_ERASE_MEAN.name.to_owned(), mean.of(real)));
+    }
+    found
+}
+
+/// How coarse miniatures are.
+#[derive(Clone, Copy, Debug)]
+pub struct Coarseness {
+    /// Pages of the full buffer that are one block, or page, of a miniature's.
+    pub step: f64,
+    /// How much the samples differ in what they have to hold: standard deviation over mean.
+    pub spread: f64,
+}
+
+/// Widens the intervals of `curve`, of buffers of `pages` pages, by what no spread between samples tells: a miniature's buffer is
+/// full to within half a block, and where the curve bends, samples that have more to hold than others are off to one side.
+pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
+    let value = |of: &Estimates, name: &str| {
+        let found = of.iter().find(|(other, _)| other == name)?;
+        Some(found.1.value.as_f64())
+    };
+    // From one size to the next, by metric.
+    let slope = |curve: &[Estimates], name: &str, at: usize| -> Option<f64> {
+        let rise = value(curve.get(at + 1)?, name)? - value(&curve[at], name)?;
+        Some(rise / (pages[at + 1] - pages[at]))
+    };
+    let known = curve.to_vec();
+    for (at, estimates) in curve.iter_mut().enumerate() {
+        for (name, estimate) in estimates {
+            let Some([low, high]) = estimate.range else {
+                continue;
+            };
+            let before = at.checked_sub(1).and_then(|at| slope(&known, name, at));
+            let after = slope(&known, name, at);
+            // Beyond the largest size the curve may be flat.
+            let (before, after) = (before.or(after).unwrap_or(0.0), after.unwrap_or(0.0));
+            let steepest = before.abs().max(after.abs());
+            let off = steepest * coarse.step / 2.0
+                + BEND * coarse.spread * pages[at] * (after - before).abs();
+            let moved = |number: Number, by: f64| match number {
+                Number::Integer(whole) => {
+                    Number::Integer((whole as f64 + by).max(0.0).round() as u64)
+                }
+                Number::Real(real) => Number::Real((real + by).max(0.0)),
+            };
+            estimate.range = Some([moved(low, -off), moved(high, off)]);
+        }
+    }
+}
+
+/// A value, and how far it may be off if that is known.
+#[derive(Clone, Copy, Debug)]
+struct Spread {
+    value: f64,
+    off: Option<f64>,
+}
+
+impl Spread {
+    fn times(self, factor: f64) -> Self {
+        Self {
+            value: self.value * factor,
+            off: self.off.map(|off| off * factor),
+        }
+    }
+
+    fn of(self, number: impl Fn(f64) -> Number) -> Estimate {
+        Estimate {
+            value: number(self.value),
+            range: self
+                .off
+                .map(|off| [number(self.value - off), number(self.value + off)]),
+        }
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn student(freedom: usize) -> f64 {
+    match freedom {
+        0 => f64::INFINITY,
+        known if known <= STUDENT.len() => STUDENT[known - 1],
+        more => 1.96 + 2.4 / more as f64,
+    }
+}
+
+impl Sampled<'_> {
+    /// What all of the input has of what each sample has `counts` of.
+    fn total(&self, counts: &[f64]) -> Spread {
+        let count = counts.len();
+        let level = mean(counts);
+        if count < 4 {
+            let squares: f64 = counts.iter().map(|value| (value - level).powi(2)).sum();
+            let off = (count > 1)
+                .then(|| student(count - 1) * (squares / (count - 1) as f64 / count as f64).sqrt());
+            return Spread { value: level, off }.times(1.0 / self.rate);
+        }
+        let writes: Vec<f64> = self
+            .page_writes
+            .iter()
+            .map(|number| *number as f64)
+            .collect();
+        let middle = mean(&writes);
+        let wide: f64 = writes.iter().map(|number| (number - middle).powi(2)).sum();
+        let both: f64 = writes
+            .iter()
+            .zip(counts)
+            .map(|(number, value)| (number - middle) * (value - level))
+            .sum();
+        let slope = if wide > 0.0 { both / wide } else { 0.0 };
+        // Page writes that a sample would have if all had as many.
+        let beside = self.host.page_writes as f64 * self.rate - middle;
+        let rest: f64 = writes
+            .iter()
+            .zip(counts)
+            .map(|(number, value)| (value - level - slope * (number - middle)).powi(2))
+            .sum();
+        let freedom = count - 2;
+        let far = if wide > 0.0 {
+            beside.powi(2) / wide
+        } else {
+            0.0
+        };
+        let variance = rest / freedom as f64 * (1.0 / count as f64 + far);
+        let spread = Spread {
+            value: level + slope * beside,
+            off: Some(student(freedom) * variance.sqrt()),
+        };
+        spread.times(1.0 / self.rate)
+    }
+
+    /// The sum of `above` over that of `below`, of which each sample has one.
+    fn ratio(&self, above: &[f64], below: &[f64]) -> Option<Spread> {
+        let (count, level) = (above.len(), mean(below));
+        if level <= 0.0 {
+            return None;
+        }
+        let value = mean(above) / level;
+        let rest = above.iter().zip(below);
+        let rest: f64 = rest.map(|(one, other)| (one - value * other).powi(2)).sum();
+        let off = (count > 1).then(|| {
+            let variance = rest / (count - 1) as f64 / count as f64;
+            student(count - 1) * variance.sqrt() / level
+        });
+        Some(Spread { value, off })
+    }
+}

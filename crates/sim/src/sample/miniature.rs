@@ -1,0 +1,146 @@
+//! The configuration of a miniature.
+
+use destage_base::parameter::{Kind, Value};
+
+use crate::error::SimError;
+use crate::settings::Config;
+
+/// What the unit of a parameter is that counts in virtual time: with a share of the page writes it passes more slowly.
+const VIRTUAL_TIME: &str = "page writes";
+/// What a layer counts on each die.
+const LOG_BLOCKS: &str = "log_blocks";
+/// What a layer sets aside of its flash.
+const RESERVE: &str = "reserve_percent";
+/// What a layer counts on all dies.
+const MAP_ENTRIES: &str = "cmt_entries";
+
+/// Pages of the blocks that are sampled: a multiple of those of an erase block and of a cluster of the buffer.
+///
+/// # Errors
+/// If a block has no page for data.
+pub fn block_pages(config: &Config) -> Result<u64, SimError> {
+    let pages = u64::from(config.data_pages()?);
+    let cluster = match config.buffer_parameter("cluster_pages") {
+        Some(Value::Integer(cluster)) if *cluster > 0 => *cluster,
+        _ => pages,
+    };
+    let (mut one, mut other) = (pages, cluster);
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    Ok(pages / one * cluster)
+}
+
+/// Why there is no miniature of `config`, if there is none: what was found, and what was expected.
+#[must_use]
+pub fn refusal(config: &Config) -> Option<String> {
+    let common = config.common();
+    if config.scheme.needs_future {
+        return Some(format!(
+            "{} knows the writes to come, which a sample does not have; expected other schemes, or no --sample",
+            config.scheme.name
+        ));
+    }
+    let text = match () {
+        () if config.needs_prepass() => {
+            "trace.addr_map=shrink lays pages over one another by the whole of the trace"
+        }
+        () if common.bypass_pages > 0 => "buffer.bypass_pages counts pages of whole requests",
+        () if config.typed.sim.warmup_requests > 0 => {
+            "sim.warmup_requests counts requests of the whole trace"
+        }
+        () if config.state.is_some() => "sim.precondition=file:PATH keeps a device of one size",
+        () => return None,
+    };
+    Some(format!(
+        "{text}, of which a sample has a part; expected the default, or no --sample"
+    ))
+}
+
+/// The share `rate` of `config`: over a device that holds `pages` pages, if it has flash. Its buffer has the size of the full one,
+/// which the caller changes by `buffer.capacity_bytes`.
+///
+/// # Errors
+/// That the device is too small for such a share.
+pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimError> {
+    let mut small = config.clone();
+    let page_bytes = config.typed.flash.page_bytes;
+    let text = |text: &str| Value::Text(text.to_owned());
+    small.set("sim.costing", text("op_count"));
+    small.set("sim.dirty_ages", Value::Flag(false));
+    // Requests are pages already, and none lies beyond.
+    if config.typed.trace.align == crate::paging::Align::Nearest {
+        small.set("trace.align", text("cover"));
+    }
+    small.set("trace.align_bytes", Value::Integer(0));
+    small.set("trace.addr_map", text("error"));
+    small.set("flash.wearout", text("ignore"));
+    for row in config.scheme.parameters {
+        if let (true, Some(Value::Integer(number)), Kind::Integer { min, .. }) = (
+            row.unit == VIRTUAL_TIME,
+            config.buffer_parameter(row.name),
+            row.kind,
+        ) {
+            let scaled = ((*number as f64 * rate).round() as u64).max(min.max(1));
+            small.set_of_buffer(row.name, Value::Integer(scaled));
+        }
+    }
+    small.explain = false;
+    if !config.has_flash() {
+        if small.is_open() {
+            let blocks = small.lazy_blocks()?;
+            small = small.with_blocks(blocks);
+        }
+        return Ok(small);
+    }
+    let geometry = config.geometry();
+    let (mut dies, mut planes) = (u64::from(geometry.dies), u64::from(geometry.planes));
+    if let Some(Value::Integer(logs)) = config.ftl_parameter(LOG_BLOCKS) {
+        // Few dies with as many log blocks as before, not many with fewer.
+        let all = logs * dies;
+        let wanted = all as f64 * rate;
+        if wanted < 0.75 {
+            return Err(too_small(
+                config,
+                rate,
+                &format!(
+                    "ftl.{LOG_BLOCKS} = {logs} on each of {dies} dies are {wanted:.2} log blocks"
+                ),
+            ));
+        }
+        dies = ((dies as f64 * rate).round() as u64).clamp(1, dies);
+        let scaled = ((wanted / dies as f64).round() as u64).max(1);
+        small.set_of_layer(LOG_BLOCKS, Value::Integer(scaled));
+        planes = 1;
+    } else {
+        // A plane has a block or two that it writes to: as many of all blocks as before, where there are planes enough. Dies
+        // go last, since some schemes think in them.
+        let units = ((dies * planes) as f64 * rate).round() as u64;
+        planes = (units / dies).clamp(1, planes);
+        dies = dies.min(units.max(1));
+    }
+    if let Some(Value::Integer(entries)) = config.ftl_parameter(MAP_ENTRIES) {
+        let scaled = ((*entries as f64 * rate).round() as u64).max(1);
+        small.set_of_layer(MAP_ENTRIES, Value::Integer(scaled));
+    }
+    small.set("flash.dies", Value::Integer(dies));
+    small.set("flash.planes_per_die", Value::Integer(planes));
+    small.set("flash.parallel_units", Value::Integer(1));
+    small.set("flash.channels", text(destage_base::parameter::AUTO));
+    if config.ftl_parameter(RESERVE).is_some() {
+        // What is set aside is whole blocks of a plane; a miniature with other planes sets aside as much in all.
+        let raw = config.flash_bytes() / page_bytes;
+        let offered = config.offered_pages()?.min(raw);
+        let percent = 100.0 * (raw - offered) as f64 / raw.max(1) as f64;
+        small.set_of_layer(RESERVE, Value::Number(percent));
+    }
+    let blocks = small.blocks_for_capacity(pages * page_bytes)?;
+    Ok(small.with_blocks(blocks))
+}
+
+fn too_small(config: &Config, rate: f64, what: &str) -> SimError {
+    SimError::Config(format!(
+        "--sample {rate}: {}: {what} of the miniature; expected a larger rate",
+        config.ftl_row.name
+    ))
+}

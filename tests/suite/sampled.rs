@@ -1,0 +1,92 @@
+//! Sampled curves of recorded traces: how many direct runs lie inside the intervals.
+//!
+//! `make curves` takes every trace and every scheme of the papers at 20 sizes; `make test` a small part of that.
+#![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
+
+use destage::{
+    CurvePlan, Effort, Grid, Input, Number, Rate, Record, SALTS, SIZED_SCHEMES, Sampling, Settings,
+    compare, curve,
+};
+use destage_tests::outside;
+
+/// Traces, the pages they write, and a rate at which samples have some blocks.
+const TRACES: [(&str, u64, f64); 13] = [
+    ("pc-mayun.diskmon.zst", 38_568, 0.125),
+    ("sqlite-wal-update.wiscsee.zst", 2_170, 0.5),
+    ("financial1-head10k.ssdsim.zst", 3_734, 0.5),
+    ("iozone-100k.disksim.zst", 271_320, 0.125),
+    ("postmark-62k.disksim.zst", 1_532_457, 0.125),
+    ("msnfs-150k.disksim.zst", 43_513, 0.125),
+    ("dtrs-127k.ssdsim.zst", 184_051, 0.125),
+    ("cloudphysics-2h.csv.zst", 208_696, 0.125),
+    ("tpcc-small.mqsim.zst", 7_879, 0.25),
+    ("pc-sys1.diskmon.zst", 146_638, 0.125),
+    ("pc-mayun4.diskmon.zst", 54_070, 0.125),
+    ("hplajw-1week.disksim.zst", 3_856, 0.5),
+    ("tencent-cbs-50k.csv.zst", 209_875, 0.125),
+];
+/// Of these, what `make test` takes.
+const FEW: usize = 2;
+const METRICS: [&str; 3] = [
+    "buffer.write_hits",
+    "buffer.destaged_pages",
+    "buffer.evictions",
+];
+/// Pages of the smallest buffer that a sample stands for.
+const LEAST: f64 = 8.0 * 64.0;
+
+/// Of the points of all schemes on a trace, how many lie inside, and how many there are.
+fn covered(trace: &str, footprint: u64, rate: f64, schemes: &[&str], sizes: i32) -> (u32, u32) {
+    let mut settings = Settings::new();
+    settings.set_pair("ftl.kind=none").unwrap();
+    let input = Input::trace(outside(&format!("traces/{trace}")));
+    let least = LEAST / rate + 1.0;
+    let most = (footprint as f64).max(1.5 * least);
+    let size = |index: i32| least * (most / least).powf(f64::from(index) / f64::from(sizes - 1));
+    let sizes: Vec<String> = (0..sizes)
+        .map(|index| (size(index) as u64 * 4096).to_string())
+        .collect();
+    let plan = CurvePlan {
+        settings: settings.clone(),
+        buffers: Some(schemes.iter().map(|scheme| (*scheme).to_owned()).collect()),
+        sizes: Some(sizes.clone()),
+        sampling: Some(Sampling {
+            rate: Rate::Share(rate),
+            salts: SALTS,
+        }),
+    };
+    let curves = curve(&input, &plan, &Effort::default()).unwrap();
+    let grid = Grid::new(settings).buffers(schemes.iter().copied());
+    let combinations = grid.sizes(sizes).combinations().unwrap();
+    let runs = compare(&[input], &combinations, &Effort::default());
+    let runs = runs.unwrap().runs;
+    let (mut inside, mut all) = (0, 0);
+    for of in &curves.curves {
+        for point in of.sampled().unwrap() {
+            let capacity = point.record.capacity();
+            let same = |run: &&Record| run.buffer == of.buffer && run.capacity() == capacity;
+            let run = runs.iter().find(same).unwrap();
+            for metric in METRICS {
+                let [low, high] = point.ranges[metric].map(Number::as_f64);
+                inside += u32::from((low..=high).contains(&run.metric(metric).unwrap()));
+                all += 1;
+            }
+        }
+    }
+    println!("{trace}: {inside} of {all}");
+    (inside, all)
+}
+
+#[test]
+#[ignore = "needs recorded traces"]
+fn direct_runs_lie_inside_the_intervals() {
+    let is_full = std::env::var("DESTAGE_CURVES").is_ok();
+    let (traces, schemes, sizes) = match is_full {
+        true => (&TRACES[..], &SIZED_SCHEMES[..], 20),
+        false => (&TRACES[..FEW], &["lru", "fab", "bpac"][..], 6),
+    };
+    for (trace, footprint, rate) in traces {
+        let (inside, all) = covered(trace, *footprint, *rate, schemes, sizes);
+        assert!(10 * inside >= 9 * all, "{trace}: {inside} of {all}");
+    }
+}
