@@ -57,7 +57,7 @@ impl<I: Initial> LazyTable<I> {
     ///
     /// # Panics
     /// If `index` is not below the table's length.
-    #[inline]
+    #[inline(always)]
     pub fn get_mut(&mut self, index: usize) -> &mut I::Entry {
         let slot = &mut self.chunks[index >> CHUNK_BITS];
         let chunk = match slot {
@@ -65,6 +65,13 @@ impl<I: Initial> LazyTable<I> {
             None => slot.insert(Self::fill(&self.initial, index, self.len)),
         };
         &mut chunk[index & (CHUNK - 1)]
+    }
+
+    /// Entry `index`, to change, if something near it was touched before.
+    #[inline(always)]
+    pub fn touched_mut(&mut self, index: usize) -> Option<&mut I::Entry> {
+        let chunk = self.chunks.get_mut(index >> CHUNK_BITS)?.as_mut()?;
+        Some(&mut chunk[index & (CHUNK - 1)])
     }
 
     /// Entries of the chunks that were touched, with their index, in ascending order.

@@ -416,6 +416,20 @@ impl Buffer {
         dropped.is_some()
     }
 
+    /// The same for all `pages` pages of the current request, if there is nothing in RAM of which a copy could be
+    /// dropped; whether that is so.
+    #[inline]
+    pub fn bypass_whole(&mut self, pages: u32) -> bool {
+        if self.resident.occupied() > 0 {
+            return false;
+        }
+        self.counts.page_writes += u64::from(pages);
+        self.counts.destaged_pages[DestageCause::Bypass as usize] += u64::from(pages);
+        self.counts.records[DestageCause::Bypass as usize] += u64::from(!self.request_bypasses);
+        self.request_bypasses = true;
+        true
+    }
+
     /// The next record on the way to a buffer without dirty pages: `true` if [`record`](Self::record)
     /// holds one, `false` once there is none. `cause` is [`DestageCause::Flush`] or [`DestageCause::Drain`].
     ///

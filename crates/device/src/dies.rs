@@ -41,6 +41,8 @@ struct Die {
     queued: u32,
     serving: Option<PageOperation>,
     collecting: bool,
+    /// The layer has said that there is no garbage to collect before the next operation; never while collecting.
+    is_tidy: bool,
     /// Garbage collections since an operation was last served: a device that does nothing else is stuck.
     gc_in_a_row: u32,
     /// The batch in service, with parallel units.
@@ -78,6 +80,8 @@ pub(crate) struct Dies {
     background: bool,
     /// A die with nothing else to do completes units, or does what can wait.
     uses_idle_time: bool,
+    /// Nothing is to be done before the next operation but to collect garbage, and nothing where there is none.
+    is_plain: bool,
     places_writes: bool,
     updates_in_place: bool,
     /// Dies that may go on although nothing of their own has ended.
@@ -115,6 +119,7 @@ impl Dies {
         } else {
             1
         };
+        let uses_idle_time = properties.works_when_idle || config.units.is_some();
         Self {
             ftl,
             dies: (0..config.dies).map(|_| Die::default()).collect(),
@@ -128,7 +133,12 @@ impl Dies {
             parallel_units,
             map_time: properties.map_time,
             background: properties.collects_in_background,
-            uses_idle_time: properties.works_when_idle || config.units.is_some(),
+            uses_idle_time,
+            is_plain: parallel_units == 1
+                && !config.detailed
+                && !properties.places_writes
+                && !uses_idle_time
+                && config.service == ServiceOrder::Arrival,
             places_writes: properties.places_writes,
             updates_in_place: properties.updates_in_place,
             stirred: VecDeque::new(),
@@ -231,8 +241,26 @@ impl Dies {
     }
 
     /// Starts `die` if it is idle and has something to do; whether that has ended already.
-    #[inline]
+    #[inline(always)]
     pub fn start<D: Driver>(
+        &mut self,
+        die: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Result<Progress, NoSpace> {
+        let state = &mut self.dies[die as usize];
+        if !self.is_plain || !state.is_tidy || state.in_service > 0 {
+            return self.start_with_care(die, now, driver);
+        }
+        match state.queue.pop_front() {
+            Some(operation) => self.begin(die, operation, driver),
+            None => Ok(Progress::Running),
+        }
+    }
+
+    /// The same for any layer and die.
+    #[inline(never)]
+    fn start_with_care<D: Driver>(
         &mut self,
         die: u32,
         now: Ticks,
@@ -308,6 +336,7 @@ impl Dies {
         state.gc_in_a_row = 0;
         state.in_service = 1;
         state.serving = Some(operation);
+        state.is_tidy = operations.take_tidy();
         if self.places_writes {
             self.note_replaced(die);
         }

@@ -43,6 +43,9 @@ pub struct BatchStep<'a> {
 ///
 /// The methods with a default are for drivers that move bytes or measure. A driver without them pays nothing.
 pub trait Driver {
+    /// Commands take time here: none has [ended](Progress::Ended) when it begins.
+    const TAKES_TIME: bool = false;
+
     /// `die` begins to serve `operation`. The flash does `operations` one after the other; meanwhile the map is
     /// busy for `map_time` ticks.
     fn serve(

@@ -130,6 +130,20 @@ impl Nand {
         state.programmed = state.programmed.max(page as u16 + 1);
     }
 
+    /// Programs `page` of `block` if that is the next one in order, and of a block that is known to be in use.
+    #[inline(always)]
+    pub fn program_next(&mut self, block: BlockSlot, page: u32) -> bool {
+        let Some(state) = self.blocks.touched_mut(block as usize) else {
+            return false;
+        };
+        let is_next = page == u32::from(state.programmed) && page < u32::from(self.pages_per_block);
+        if self.any_order.is_some() || !is_next {
+            return false;
+        }
+        state.programmed = page as u16 + 1;
+        true
+    }
+
     /// Programs the pages of `block` that `pages` gives, in ascending order and behind all that are
     /// programmed; `end` is the page after the last of them.
     ///

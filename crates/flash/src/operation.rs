@@ -3,6 +3,7 @@
 mod detail;
 mod merge;
 mod tally;
+mod tidy;
 
 use alloc::vec::Vec;
 
@@ -123,6 +124,8 @@ pub struct Operations {
     die: Option<u32>,
     /// The die on which the page written leaves an old copy, if that is another one.
     left_die: Option<u32>,
+    /// There is no garbage to collect on the die of this step.
+    is_tidy: bool,
 }
 
 impl Default for Operations {
@@ -136,6 +139,7 @@ impl Default for Operations {
             page: Lpn(0),
             die: None,
             left_die: None,
+            is_tidy: false,
         }
     }
 }
@@ -182,7 +186,7 @@ impl Operations {
         self.page = page;
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, operation: Operation, detail: impl FnOnce(Lpn) -> Detail) {
         self.list.push(operation);
         if self.is_detailed {
@@ -250,7 +254,7 @@ impl Operations {
 
     /// Adds the program of the [page](Operations::set_page) that is written, in a block used as `purpose`
     /// says.
-    #[inline]
+    #[inline(always)]
     pub fn push_host_program(&mut self, cause: Cause, at: Ppn, purpose: impl FnOnce() -> Purpose) {
         let operation = Operation {
             kind: Kind::Program,

@@ -28,18 +28,26 @@ impl Timing {
     #[must_use]
     #[inline]
     pub fn of(&self, operation: Operation) -> Ticks {
-        let cells = match operation.kind {
+        let each = self.time(operation.kind, operation.transfer);
+        each.saturating_mul(u64::from(operation.count))
+    }
+
+    /// Time of one operation.
+    #[must_use]
+    #[inline]
+    pub fn time(&self, kind: Kind, transfer: Transfer) -> Ticks {
+        let cells = match kind {
             Kind::Read => self.read,
             Kind::Program => self.program,
             Kind::Erase => self.erase,
         };
-        let channel = match operation.transfer {
+        let channel = match transfer {
             Transfer::None => 0,
             Transfer::Page => self.page_transfer,
             Transfer::Sector => self.sector_transfer,
             Transfer::TwoPages => 2 * self.page_transfer,
         };
-        (cells + channel).saturating_mul(u64::from(operation.count))
+        cells + channel
     }
 
     /// Time of operations one after the other.

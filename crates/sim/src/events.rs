@@ -1,10 +1,10 @@
 //! The event list: first in, first out among equal times.
 //!
 //! Many things are due at the same instant, and their order decides block contents once garbage collection is
-//! active. Events for the present instant go to a plain queue. Later ones go to a *lane* if their delay is
-//! a usual one (a page read, a page program): events of equal delay fall due in the order they were
-//! scheduled, so a lane is a plain queue too. The rest goes to a heap. What lanes and heap hold for an
-//! instant was put there before that instant began, so it goes first.
+//! active. Events for the present instant go to a plain queue. Later ones go to a ring in the order in which they are
+//! due: nearly always a new one comes last, or before few. What would have to pass too many, and what is far away as the next
+//! arrival is, goes to a heap. What ring and heap hold for an instant was put there before that instant began, so
+//! it goes first.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, VecDeque};
 use destage_base::time::TICKS_PER_MS;
 use destage_base::{Ticks, choices};
 
-/// The last moment. An event that would be due later is due then; an empty lane comes one tick after it.
+/// The last moment. An event that would be due later is due then.
 pub const LAST: Ticks = Ticks::MAX - 1;
 
 choices! {
@@ -38,12 +38,21 @@ impl Clock {
         }
     }
 
-    /// The key of the moment `delay` ticks after that of `key`: never one before it.
+    /// `delay` ticks as [`Clock::advanced`] adds them.
     #[inline]
-    fn after(self, key: u64, delay: Ticks) -> u64 {
+    fn span(self, delay: Ticks) -> u64 {
         match self {
-            Self::Exact => key.saturating_add(delay).min(LAST),
-            Self::DoubleMs => (f64::from_bits(key) + delay as f64 / TICKS_PER_MS as f64).to_bits(),
+            Self::Exact => delay,
+            Self::DoubleMs => (delay as f64 / TICKS_PER_MS as f64).to_bits(),
+        }
+    }
+
+    /// The key of the moment that is `span` after that of `key`: never one before it.
+    #[inline]
+    fn advanced(self, key: u64, span: u64) -> u64 {
+        match self {
+            Self::Exact => key.saturating_add(span).min(LAST),
+            Self::DoubleMs => (f64::from_bits(key) + f64::from_bits(span)).to_bits(),
         }
     }
 
@@ -57,10 +66,14 @@ impl Clock {
     }
 }
 
-/// Delays that get a lane of their own: a read, a program, a program that fills its block.
-const LANES: usize = 3;
-/// The order of the front of an empty lane: later than everything.
-const NEVER: u128 = u128::MAX;
+/// Places of the ring, a power of two.
+const PLACES: usize = 256;
+/// Of these, how many stay free: one behind the last event, and one before the first.
+const MARGIN: usize = 4;
+/// How many events a new one may pass in the ring.
+const STEPS: usize = 16;
+/// The key of what is behind the last event: later than everything.
+const NEVER: u64 = u64::MAX;
 
 /// Events of type `E`, delivered by time and, among equal times, in the order they were scheduled.
 pub struct EventList<E> {
@@ -69,11 +82,17 @@ pub struct EventList<E> {
     now: Ticks,
     scheduled: u64,
     instant: VecDeque<E>,
-    /// Order of the first event of each lane, and of the heap behind them.
-    fronts: [u128; LANES + 1],
-    delays: [Ticks; LANES],
-    lanes: [VecDeque<Entry<E>>; LANES],
+    /// By time and rank from `first` on, with an entry that is never due behind the last; what was before the first is
+    /// past. Places are counted on and on.
+    ring: Box<[Entry<E>; PLACES]>,
+    first: usize,
+    end: usize,
+    /// The first of what is not in the ring, or an entry that is never due.
+    aside: Entry<E>,
+    /// The others.
     heap: BinaryHeap<Reverse<Entry<E>>>,
+    /// The delay that was added last, and the same as the clock adds it.
+    usual: (Ticks, u64),
 }
 
 #[derive(Clone, Copy)]
@@ -84,7 +103,7 @@ struct Entry<E> {
 }
 
 impl<E> Entry<E> {
-    /// Time, then rank, in one number: the search for the next event has no branch to mispredict.
+    /// Time, then rank, in one number.
     #[inline]
     fn order(&self) -> u128 {
         u128::from(self.key) << 64 | u128::from(self.rank)
@@ -108,19 +127,28 @@ impl<E> Ord for Entry<E> {
     }
 }
 
-impl<E: Copy> EventList<E> {
+impl<E: Copy + Default> EventList<E> {
     /// An empty list at time 0.
     pub fn new(clock: Clock) -> Self {
+        let entry = |key| Entry {
+            key,
+            rank: 0,
+            event: E::default(),
+        };
+        let mut ring = Box::new([entry(0); PLACES]);
+        ring[0] = entry(NEVER);
         Self {
             clock,
             now_key: clock.key(0),
             now: 0,
             scheduled: 0,
             instant: VecDeque::new(),
-            fronts: [NEVER; LANES + 1],
-            delays: [0; LANES],
-            lanes: std::array::from_fn(|_| VecDeque::new()),
+            ring,
+            first: 0,
+            end: 0,
+            aside: entry(NEVER),
             heap: BinaryHeap::new(),
+            usual: (0, clock.span(0)),
         }
     }
 
@@ -142,47 +170,31 @@ impl<E: Copy> EventList<E> {
         self.now >= LAST
     }
 
-    /// Schedules `event` at `time`; a time that has passed means now.
-    #[inline]
+    /// Schedules `event` at `time`; a time that has passed means now. It is kept out of the way of what comes after a delay:
+    /// there is not much of it, and it is far away.
     pub fn at(&mut self, time: Ticks, event: E) {
-        self.schedule(self.clock.key(time), event);
-    }
-
-    /// Schedules `event` when `delay` has passed.
-    #[inline]
-    pub fn after(&mut self, delay: Ticks, event: E) {
-        self.schedule(self.clock.after(self.now_key, delay), event);
-    }
-
-    /// The same for a delay that is likely to come again and again.
-    #[inline]
-    pub fn after_usual(&mut self, delay: Ticks, event: E) {
-        // The first delays seen get the lanes; a delay of 0 means a lane is not given yet.
-        let lane = self
-            .delays
-            .iter()
-            .position(|usual| *usual == delay || *usual == 0);
-        let (Some(lane), true) = (lane, delay > 0) else {
-            return self.after(delay, event);
-        };
-        let key = self.clock.after(self.now_key, delay);
+        let key = self.clock.key(time);
         if key <= self.now_key {
             return self.instant.push_back(event);
         }
-        self.delays[lane] = delay;
         self.scheduled += 1;
-        let entry = Entry {
+        self.put_aside(Entry {
             key,
             rank: self.scheduled,
             event,
-        };
-        if self.lanes[lane].is_empty() {
-            self.fronts[lane] = entry.order();
-        }
-        self.lanes[lane].push_back(entry);
+        });
     }
 
-    #[inline]
+    /// Schedules `event` when `delay` has passed.
+    #[inline(always)]
+    pub fn after(&mut self, delay: Ticks, event: E) {
+        if delay != self.usual.0 {
+            self.usual = (delay, self.clock.span(delay));
+        }
+        self.schedule(self.clock.advanced(self.now_key, self.usual.1), event);
+    }
+
+    #[inline(always)]
     fn schedule(&mut self, key: u64, event: E) {
         if key <= self.now_key {
             return self.instant.push_back(event);
@@ -193,8 +205,43 @@ impl<E: Copy> EventList<E> {
             rank: self.scheduled,
             event,
         };
-        self.fronts[LANES] = self.fronts[LANES].min(entry.order());
-        self.heap.push(Reverse(entry));
+        let (length, mut place) = (self.end.wrapping_sub(self.first), self.end);
+        if length >= STEPS
+            && (length > PLACES - MARGIN || self.at_place(place.wrapping_sub(STEPS)).key > key)
+        {
+            return self.put_aside(entry);
+        }
+        self.end = place.wrapping_add(1);
+        *self.at_place(self.end) = Entry {
+            key: NEVER,
+            ..entry
+        };
+        // What is before the first is past, and so not later.
+        loop {
+            let before = *self.at_place(place.wrapping_sub(1));
+            if before.key <= key {
+                break;
+            }
+            *self.at_place(place) = before;
+            place = place.wrapping_sub(1);
+        }
+        *self.at_place(place) = entry;
+    }
+
+    #[inline]
+    fn at_place(&mut self, place: usize) -> &mut Entry<E> {
+        &mut self.ring[place % PLACES]
+    }
+
+    fn put_aside(&mut self, entry: Entry<E>) {
+        let later = if entry.order() < self.aside.order() {
+            std::mem::replace(&mut self.aside, entry)
+        } else {
+            entry
+        };
+        if later.key != NEVER {
+            self.heap.push(Reverse(later));
+        }
     }
 
     /// Schedules `event` behind everything that is already due now.
@@ -206,11 +253,7 @@ impl<E: Copy> EventList<E> {
     /// Whether nothing else is due at this instant.
     #[inline]
     pub fn is_instant_over(&self) -> bool {
-        self.instant.is_empty()
-            && self
-                .fronts
-                .iter()
-                .all(|front| (front >> 64) as u64 > self.now_key)
+        self.instant.is_empty() && self.next_key() > self.now_key
     }
 
     /// When the next event is due, if there is one.
@@ -219,41 +262,47 @@ impl<E: Copy> EventList<E> {
         if !self.instant.is_empty() {
             return Some(self.now);
         }
-        let first = self.fronts.iter().min().filter(|front| **front != NEVER)?;
-        Some(self.clock.ticks((first >> 64) as u64).max(self.now))
+        let key = self.next_key();
+        (key != NEVER).then(|| self.clock.ticks(key).max(self.now))
+    }
+
+    /// The key of the first event beyond this instant.
+    #[inline]
+    fn next_key(&self) -> u64 {
+        self.ring[self.first % PLACES].key.min(self.aside.key)
     }
 
     /// Takes the next event and moves the clock to it.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self) -> Option<E> {
-        let mut first = 0;
-        let mut order = self.fronts[0];
-        for front in 1..=LANES {
-            let earlier = self.fronts[front] < order;
-            first = if earlier { front } else { first };
-            order = if earlier { self.fronts[front] } else { order };
-        }
-        let key = (order >> 64) as u64;
+        let first = self.ring[self.first % PLACES];
+        let key = self.next_key();
         if !self.instant.is_empty() && key > self.now_key {
             return self.instant.pop_front();
         }
-        let event = if first < LANES {
-            let entry = self.lanes[first].pop_front()?;
-            self.fronts[first] = self.lanes[first].front().map_or(NEVER, Entry::order);
-            entry.event
+        if key == NEVER {
+            return None;
+        }
+        let event = if self.aside.order() < first.order() {
+            self.take_aside()
         } else {
-            let Reverse(entry) = self.heap.pop()?;
-            self.fronts[first] = self
-                .heap
-                .peek()
-                .map_or(NEVER, |Reverse(entry)| entry.order());
-            entry.event
+            self.first = self.first.wrapping_add(1);
+            first.event
         };
         if key > self.now_key {
             self.now_key = key;
             self.now = self.clock.ticks(key);
         }
         Some(event)
+    }
+
+    fn take_aside(&mut self) -> E {
+        let event = self.aside.event;
+        match self.heap.pop() {
+            Some(Reverse(next)) => self.aside = next,
+            None => self.aside.key = NEVER,
+        }
+        event
     }
 }
 
@@ -286,17 +335,17 @@ mod tests {
             list.at(1000, "begin");
             assert_eq!(list.take(), Some("begin"));
             list.after(u64::MAX, "never");
-            list.after_usual(u64::MAX, "never either");
-            list.after_usual(7, "lane");
-            list.after(9, "heap");
+            list.after(u64::MAX, "never either");
+            list.after(7, "near");
+            list.after(9, "nearer");
             list.at(u64::MAX / 2, "late");
             let order: Vec<_> = std::iter::from_fn(|| list.take()).collect();
-            assert_eq!(order[..3], ["lane", "heap", "late"], "{clock:?}");
+            assert_eq!(order[..3], ["near", "nearer", "late"], "{clock:?}");
             assert_eq!(order.len(), 5, "{clock:?}");
             assert!(list.has_run_out(), "{clock:?}");
             // There, too, everything is delivered.
             list.after(3, "one");
-            list.after_usual(3, "two");
+            list.after(3, "two");
             assert_eq!(list.take(), Some("one"), "{clock:?}");
             assert_eq!(list.take(), Some("two"), "{clock:?}");
         }
@@ -309,7 +358,7 @@ mod tests {
             list.at(900_000 * TICKS_PER_MS, ());
             list.take();
             for _ in 0..100_000 {
-                list.after_usual(3_056_000, ());
+                list.after(3_056_000, ());
                 list.take();
             }
             list.now()
@@ -319,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn lanes_and_heap_deliver_what_a_sorted_list_would() {
+    fn ring_and_heap_deliver_what_a_sorted_list_would() {
         let mut random = destage_base::Random::new(11);
         // Whole milliseconds are exact in double precision too.
         for (clock, unit) in [(Clock::Exact, 1), (Clock::DoubleMs, TICKS_PER_MS)] {
@@ -327,16 +376,14 @@ mod tests {
             // (moment, order of scheduling) of everything not delivered yet.
             let mut model: Vec<(u64, u32)> = Vec::new();
             let mut scheduled = 0;
-            for _ in 0..20_000 {
-                if random.below(2) == 0 || model.is_empty() {
-                    let usual = random.below(2) == 0;
-                    let delay = unit * random.below(if usual { 9 } else { 40 });
+            for step in 0..40_000 {
+                // It grows beyond the ring, and becomes empty again.
+                let grows = if step / 2000 % 2 == 0 { 6 } else { 3 };
+                if random.below(10) < grows || model.is_empty() {
+                    let most = [9, 40, 4000][random.below(3) as usize];
+                    let delay = unit * random.below(most);
                     model.push((list.now() + delay, scheduled));
-                    if usual {
-                        list.after_usual(delay, scheduled);
-                    } else {
-                        list.after(delay, scheduled);
-                    }
+                    list.after(delay, scheduled);
                     scheduled += 1;
                 } else {
                     let (position, due) = model

@@ -2,6 +2,7 @@
 
 use destage_base::Ticks;
 use destage_flash::operation::Tally;
+use destage_flash::operation::{Kind, Transfer};
 use destage_flash::{Operations, Timing};
 
 /// Totals of what the dies did.
@@ -49,9 +50,20 @@ struct Busy {
     parts_behind: u32,
 }
 
+/// In the order of their declaration.
+const KINDS: [Kind; 3] = [Kind::Read, Kind::Program, Kind::Erase];
+const TRANSFERS: [Transfer; 4] = [
+    Transfer::None,
+    Transfer::Page,
+    Transfer::Sector,
+    Transfer::TwoPages,
+];
+
 /// Counts operations, and the time they take.
 pub struct FlashMeter {
     pub(crate) timing: Timing,
+    /// Time of one operation, by kind and transfer.
+    times: [[Ticks; TRANSFERS.len()]; KINDS.len()],
     tally: Tally,
     serial_time: Ticks,
     gc_time: Ticks,
@@ -68,6 +80,7 @@ impl FlashMeter {
     pub fn new(timing: Timing, dies: u32) -> Self {
         Self {
             timing,
+            times: KINDS.map(|kind| TRANSFERS.map(|transfer| timing.time(kind, transfer))),
             tally: Tally::default(),
             serial_time: 0,
             gc_time: 0,
@@ -82,23 +95,33 @@ impl FlashMeter {
     /// Counts the operations of a page operation, during which the map is busy for `map_time`; how long it takes.
     #[inline]
     pub fn serve(&mut self, operations: &Operations, map_time: Ticks) -> Ticks {
-        self.tally.add(operations);
-        let time = self.timing.serial(operations.all()).max(map_time);
+        let time = self.count(operations).max(map_time);
         self.serial_time = self.serial_time.saturating_add(time);
+        time
+    }
+
+    /// Counts `operations`; how long they take, one after the other.
+    #[inline]
+    fn count(&mut self, operations: &Operations) -> Ticks {
+        let mut time: Ticks = 0;
+        for operation in operations.all() {
+            self.tally.add_operation(operation);
+            let each = self.times[operation.kind as usize][operation.transfer as usize];
+            time = time.saturating_add(each.saturating_mul(u64::from(operation.count)));
+        }
+        self.tally.add_merges(operations.merges());
         time
     }
 
     /// Counts the operations of a batch, whose parts end on their own.
     pub fn serve_batch(&mut self, operations: &Operations) {
-        self.tally.add(operations);
-        let time = self.timing.serial(operations.all());
+        let time = self.count(operations);
         self.serial_time = self.serial_time.saturating_add(time);
     }
 
     /// Counts the operations of a garbage collection.
     pub fn count_garbage(&mut self, operations: &Operations) {
-        self.tally.add(operations);
-        let serial = self.timing.serial(operations.all());
+        let serial = self.count(operations);
         self.serial_time = self.serial_time.saturating_add(serial);
         self.gc_runs += 1;
     }
@@ -115,7 +138,7 @@ impl FlashMeter {
     }
 
     /// A command begins at `die` and ends after `time`.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&mut self, die: u32, now: Ticks, time: Ticks) {
         let busy = &mut self.dies[die as usize];
         busy.sum = busy.sum.saturating_add(time);

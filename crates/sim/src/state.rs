@@ -1,7 +1,7 @@
 //! Files that keep a device in its state before the first request, so that later runs need not bring it about.
 //!
 //! ```text
-//! destage-state 1
+//! destage-state 2
 //! flash.blocks_per_plane = 40         all parameters of the device and its layer, what filled it, and the seed
 //! ...
 //! sim.precondition = random_fill:2
@@ -29,7 +29,7 @@ use crate::precondition::Precondition;
 use crate::settings::Config;
 
 /// Grows with every change of what a layer keeps, so that an older state is refused.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 const MAGIC: &str = "destage-state";
 /// Before the name of a file in `sim.precondition`.
 const PREFIX: &str = "file:";

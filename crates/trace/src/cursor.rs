@@ -82,6 +82,18 @@ impl<'a> Cursor<'a> {
         self.odd_number(digits, column)
     }
 
+    /// The same of a column in which nearly every number has one digit.
+    #[inline(always)]
+    pub fn short_number(&mut self, column: &'static Column) -> Result<u64, Problem> {
+        let two = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk);
+        if let Some([digit @ b'0'..=b'9', b' ' | b'\n']) = two {
+            self.field = self.at;
+            self.at += 1;
+            return Ok(u64::from(digit - b'0'));
+        }
+        self.number(column)
+    }
+
     /// A whole number of at most 32 bits.
     #[inline(always)]
     pub fn number32(&mut self, column: &'static Column) -> Result<u32, Problem> {

@@ -28,18 +28,17 @@ impl Device {
     }
 
     /// Lets `die` begin what it can.
-    #[inline]
+    #[inline(never)]
     pub(super) fn activate<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         loop {
             match self.dies.start(die, now, driver)? {
-                Progress::Running => break,
-                Progress::Ended => {
+                Progress::Ended if !D::TAKES_TIME => {
                     if let Some(operation) = self.dies.finish(die) {
                         self.page_done(operation, now, driver)?;
                     }
                 }
-                Progress::Queued if self.dies.places_writes() => break,
-                Progress::Queued => self.dies.hand_over(die),
+                Progress::Queued if !self.dies.places_writes() => self.dies.hand_over(die),
+                _ => break,
             }
         }
         if self.dies.places_writes() {
@@ -76,7 +75,7 @@ impl Device {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn page_done<D: Driver>(
         &mut self,
         operation: PageOperation,
@@ -91,6 +90,24 @@ impl Device {
                 self.note_clean(now);
                 self.operation_done(token, driver);
             }
+            _ => return self.other_done(operation, now, driver),
+        }
+        if self.dies.places_writes() && !self.order.is_empty() {
+            self.effect_ended(operation, now, driver)?;
+        }
+        Ok(())
+    }
+
+    /// The rest of [`Device::page_done`], out of the way of what is done most.
+    #[inline(never)]
+    fn other_done<D: Driver>(
+        &mut self,
+        operation: PageOperation,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        match operation.work() {
+            Work::HostRead(_) | Work::HostWrite(_) => {}
             Work::Trim(token) => self.operation_done(token, driver),
             Work::Destage(record, slot) => {
                 self.leaving -= 1;
@@ -196,7 +213,7 @@ impl Device {
     /// A program has ended, or a page is no longer wanted.
     #[inline]
     pub(super) fn note_clean(&mut self, now: Ticks) {
-        if self.is_clean() {
+        if self.leaving == 0 && self.is_clean() {
             self.clean_since = now;
         }
     }

@@ -149,13 +149,17 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        if self.config.ordering == Ordering::Strict
-            && (!self.order.is_empty() || self.dies.places_writes())
-            && self.has_to_wait(operation)
-        {
+        if !self.joins_at_once() && self.has_to_wait(operation) {
             return Ok(());
         }
         self.enqueue(operation, now, driver)
+    }
+
+    /// Whether any effect that is emitted now joins the queue of its die.
+    #[inline]
+    pub(super) fn joins_at_once(&self) -> bool {
+        self.config.ordering != Ordering::Strict
+            || (self.order.is_empty() && !self.dies.places_writes())
     }
 
     pub(super) fn has_to_wait(&mut self, operation: PageOperation) -> bool {

@@ -125,8 +125,10 @@ impl Device {
             [false; 2]
         };
         let mut dropped = false;
-        for offset in 0..span.pages {
-            dropped |= self.buffer.bypass(span.page(offset, self.pages), now);
+        if !self.buffer.bypass_whole(span.pages) {
+            for offset in 0..span.pages {
+                dropped |= self.buffer.bypass(span.page(offset, self.pages), now);
+            }
         }
         if driver.wants_records() {
             let pages = (0..span.pages).map(|offset| span.page(offset, self.pages));
@@ -147,7 +149,16 @@ impl Device {
         let is_long = self.long_pages.is_some_and(|least| span.pages >= least);
         self.leaving += u64::from(span.pages);
         self.note_at_risk();
+        let is_plain = reads == [false; 2] && self.joins_at_once();
         for offset in 0..span.pages {
+            if is_plain {
+                let page = span.page(offset, self.pages);
+                driver.bypassed(page, offset);
+                driver.look(&self.buffer);
+                let operation = PageOperation::new(page, work).with_long(is_long);
+                self.enqueue(operation, now, driver)?;
+                continue;
+            }
             if (offset == 0 && reads[0]) || (offset > 0 && offset + 1 == span.pages && reads[1]) {
                 self.fill_partial(token, span, offset, now, driver)?;
             }

@@ -297,7 +297,7 @@ impl Device {
     ///
     /// # Errors
     /// [`NoSpace`] if what comes next finds no room.
-    #[inline]
+    #[inline(always)]
     pub fn complete<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         if self.dies.has_units() {
             return self.complete_in_units(die, now, driver);

@@ -44,14 +44,17 @@ impl Ftl for NoFlash {
     fn die_of(&self, page: Lpn) -> u32 {
         (page.0 % u64::from(self.dies)) as u32
     }
-    fn read(&mut self, _: Lpn, _: &mut Operations) -> Result<(), NoSpace> {
+    fn read(&mut self, _: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        operations.set_tidy(true);
         Ok(())
     }
     fn peek(&self, _: Lpn, _: &mut Operations) {}
-    fn write(&mut self, _: PageWrite, _: &mut Operations) -> Result<(), NoSpace> {
+    fn write(&mut self, _: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
+        operations.set_tidy(true);
         Ok(())
     }
-    fn trim(&mut self, _: Lpn, _: &mut Operations) -> Result<(), NoSpace> {
+    fn trim(&mut self, _: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        operations.set_tidy(true);
         Ok(())
     }
     fn is_written(&self, _: Lpn) -> bool {

@@ -1,6 +1,6 @@
 //! `Tally`: how many operations there were.
 
-use super::{Cause, Kind, Operations};
+use super::{Cause, Kind, Merge, Operation, Operations};
 
 /// How many operations of each kind and cause were done, and which merges they were part of.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
@@ -59,14 +59,26 @@ impl Tally {
     #[inline]
     pub fn add(&mut self, operations: &Operations) {
         for operation in operations.all() {
-            let row = match operation.kind {
-                Kind::Read => &mut self.reads,
-                Kind::Program => &mut self.programs,
-                Kind::Erase => &mut self.erases,
-            };
-            row[operation.cause as usize] += u64::from(operation.count);
+            self.add_operation(operation);
         }
-        for merge in operations.merges() {
+        self.add_merges(operations.merges());
+    }
+
+    /// Counts one operation, or one run of equal ones.
+    #[inline]
+    pub fn add_operation(&mut self, operation: &Operation) {
+        let row = match operation.kind {
+            Kind::Read => &mut self.reads,
+            Kind::Program => &mut self.programs,
+            Kind::Erase => &mut self.erases,
+        };
+        row[operation.cause as usize] += u64::from(operation.count);
+    }
+
+    /// Counts `merges`.
+    #[inline]
+    pub fn add_merges(&mut self, merges: &[Merge]) {
+        for merge in merges {
             self.merges[merge.kind as usize] += 1;
             self.merge_causes[merge.cause as usize] += 1;
             self.merge_copies += u64::from(merge.copies);

@@ -84,9 +84,10 @@ pub struct Outcome {
 }
 
 /// What is due.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 enum Event {
     /// The next request of the trace arrives.
+    #[default]
     Arrival,
     /// A phase of a flash command has ended.
     Flash(End),

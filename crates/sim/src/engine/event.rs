@@ -17,9 +17,10 @@ pub(super) const PASSES_COMPLETION: u8 = 4;
 pub(super) const PASSES_RELEASE: u8 = 1;
 
 /// What is due.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 pub(super) enum Event {
     /// The next request of the trace arrives.
+    #[default]
     Arrival,
     /// A message about a request is on its way through the event list.
     Message {

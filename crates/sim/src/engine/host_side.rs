@@ -40,6 +40,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     }
 
     /// The next request of the trace arrives and joins the host's queue.
+    #[inline(never)]
     pub(super) fn arrive(&mut self, coming: &mut Coming<'_>) -> Outcome {
         let Some(request) = self.next.take() else {
             return Ok(());
@@ -86,9 +87,10 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         if self.config.attribution == Attribution::DiskSim {
             self.outstanding.push(identity, request.sector);
         }
-        if self.in_device < self.config.queue_depth && self.waiting.is_empty() {
+        let goes_at_once = self.in_device < self.config.queue_depth && self.waiting.is_empty();
+        if goes_at_once {
             self.waiting.pass(request.sector);
-            self.send(id, PASSES_SEND_ON_ARRIVAL);
+            self.note_sent(id);
         } else {
             self.waiting.push(id, request.sector);
             if self.in_device < self.config.queue_depth {
@@ -103,7 +105,21 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         if self.next.is_none() && self.config.window == Window::LastArrival {
             self.close();
         }
-        Ok(())
+        if !goes_at_once {
+            return Ok(());
+        }
+        self.tell(Message::Send, PASSES_SEND_ON_ARRIVAL, id)
+    }
+
+    /// Sends `message` about request `id` on its way, as the last thing that is done now. With nothing else due at this instant it
+    /// is heard at once, unless the run may stop here.
+    #[inline]
+    fn tell(&mut self, message: Message, passes: u8, id: u32) -> Outcome {
+        if self.link.closed {
+            self.link.events.soon(message.about(id, passes));
+            return Ok(());
+        }
+        self.pass(message, passes + 1, id)
     }
 
     pub(super) fn send_next(&mut self, passes: u8) {
@@ -112,10 +128,14 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         }
     }
 
-    pub(super) fn send(&mut self, id: u32, passes: u8) {
+    fn send(&mut self, id: u32, passes: u8) {
+        self.note_sent(id);
+        self.link.events.soon(Message::Send.about(id, passes));
+    }
+
+    fn note_sent(&mut self, id: u32) {
         self.in_device += 1;
         self.link.active[id].sent = self.link.events.now();
-        self.link.events.soon(Message::Send.about(id, passes));
     }
 
     /// The host learns that `id` is complete.
@@ -160,12 +180,12 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         self.device.retire(&active.asked.span, &mut self.link);
         self.in_device -= 1;
         self.send_next(PASSES_SEND_ON_COMPLETION);
-        self.link
-            .events
-            .soon(Message::Release.about(id, PASSES_RELEASE));
         if self.config.replay == Replay::Closed && self.next.is_some() {
+            let release = Message::Release.about(id, PASSES_RELEASE);
+            self.link.events.soon(release);
             self.link.events.soon(Event::Arrival);
+            return Ok(());
         }
-        Ok(())
+        self.tell(Message::Release, PASSES_RELEASE, id)
     }
 }

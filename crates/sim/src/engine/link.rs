@@ -134,8 +134,7 @@ impl<B, W: Witness> Link<'_, B, W> {
         let commands = self.commands.as_mut();
         let time = commands.and_then(|commands| commands.go_on_reading(die, number, now));
         if let Some(time) = time {
-            self.events
-                .after_usual(time, Event::ReadDone { die, number });
+            self.events.after(time, Event::ReadDone { die, number });
         }
         time.is_some()
     }
@@ -239,13 +238,15 @@ impl<B, W: Witness> Link<'_, B, W> {
         };
         self.witness.goes_on(die, issued.time, issued.moves);
         self.meter.begin(die, now, issued.time);
-        self.events.after_usual(issued.time, Event::DieDone(die));
+        self.events.after(issued.time, Event::DieDone(die));
         true
     }
 }
 
 impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
-    #[inline]
+    const TAKES_TIME: bool = true;
+
+    #[inline(always)]
     fn serve(
         &mut self,
         die: u32,
@@ -261,7 +262,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         self.begins(die, false, operations, time);
         self.meter.begin(die, self.events.now(), time);
         self.mover.busy(die, time);
-        self.events.after_usual(time, Event::DieDone(die));
+        self.events.after(time, Event::DieDone(die));
         Progress::Running
     }
 
@@ -323,8 +324,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         let now = self.events.now();
         if let Some(commands) = &mut self.commands {
             let time = commands.begin_read(die, number, operations, now);
-            self.events
-                .after_usual(time, Event::ReadDone { die, number });
+            self.events.after(time, Event::ReadDone { die, number });
         }
     }
 

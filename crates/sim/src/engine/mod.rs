@@ -249,7 +249,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 break;
             };
             self.handle(event, coming)?;
-            let finished = self.link.active.is_empty() && self.next.is_none();
+            let finished = self.next.is_none() && self.link.active.is_empty();
             if self.measured.saturated
                 || (finished && self.device.is_settled())
                 || (self.link.closed && !self.link.observer.wants_responses())
@@ -281,7 +281,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle(&mut self, event: Event, coming: &mut Coming<'_>) -> Outcome {
         let now = self.link.events.now();
         self.link.mover.time(now);
@@ -334,16 +334,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 passes,
                 request,
             } => self.pass(message, passes, request),
-            Event::WriteDataIn(id) => {
-                self.start(id)?;
-                self.link.channel_busy = false;
-                self.check_channel()
-            }
-            Event::ReadDataOut(id) => {
-                let complete = Message::Complete.about(id, PASSES_COMPLETION);
-                self.link.events.soon(complete);
-                Ok(())
-            }
+            Event::WriteDataIn(id) => self.data_in(id),
+            Event::ReadDataOut(id) => self.pass(Message::Complete, PASSES_COMPLETION + 1, id),
         }
     }
 
@@ -374,8 +366,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(self.link.issue(die))
     }
 
-    /// Lets `message` pass once more, or delivers it after its last pass.
-    #[inline]
+    /// Lets `message` pass once more, or delivers it after its last pass. The last thing that its caller does.
+    #[inline(never)]
     fn pass(&mut self, message: Message, passes: u8, id: u32) -> Outcome {
         let events = &mut self.link.events;
         // With nothing else due at this instant the remaining passes change nothing.
@@ -409,6 +401,14 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
     }
 
+    /// The data of write `id` is in the device.
+    #[inline(never)]
+    fn data_in(&mut self, id: u32) -> Outcome {
+        self.start(id)?;
+        self.link.channel_busy = false;
+        self.check_channel()
+    }
+
     /// Gives the channel, if it is idle, to a request that is done or else to a new one.
     fn check_channel(&mut self) -> Outcome {
         while !self.link.channel_busy {
@@ -420,12 +420,10 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             };
             if self.link.active[id].request.operation == Operation::Write {
                 self.link.channel_busy = true;
-                let message = Message::StartWriteData.about(id, PASSES_BEFORE_WRITE_DATA);
-                self.link.events.soon(message);
-            } else {
-                // Reads, flushes and trims carry no data in.
-                self.start(id)?;
+                return self.pass(Message::StartWriteData, PASSES_BEFORE_WRITE_DATA + 1, id);
             }
+            // Reads, flushes and trims carry no data in.
+            self.start(id)?;
         }
         Ok(())
     }

@@ -94,7 +94,7 @@ impl Clock for Teller<'_> {
             End::Cells(die) => (Phase::Cells, die),
             End::Data(die) => (Phase::Data, die),
         };
-        self.events.after_usual(length, Event::Phase { phase, die });
+        self.events.after(length, Event::Phase { phase, die });
     }
 
     fn issued(&mut self, command: &[Operation]) {

@@ -2,6 +2,7 @@
 
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
+use crate::error::Fault;
 use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request};
 
@@ -63,14 +64,17 @@ pub(super) fn rest_of_request(
     state: &State,
     arrival: u64,
 ) -> Result<Option<Request>, Problem> {
-    let device = cursor.number32(&DEVICE)?;
+    let device = cursor.short_number(&DEVICE)?;
+    let Ok(device) = u32::try_from(device) else {
+        return Err(cursor.bad_field(Fault::TooLarge(DEVICE.name), &DEVICE));
+    };
     cursor.blanks(&DEVICE)?;
     let sector = cursor.number(&SECTOR)?;
     cursor.blanks(&SECTOR)?;
     let sectors = cursor.number32(&SECTORS)?;
     cursor.blanks(&SECTORS)?;
     // DiskSim reads the flag as hexadecimal. The lowest bit is that of the last digit either way.
-    let flag = cursor.number(&FLAG)?;
+    let flag = cursor.short_number(&FLAG)?;
     cursor.end(&FLAG)?;
     let operation = if flag & 1 == 1 {
         Operation::Read

@@ -9,10 +9,13 @@ use destage_base::{Random, Ticks};
 mod build;
 mod cache;
 mod choice;
+mod front;
 mod mount;
+mod overwrite;
 mod room;
 
 pub(in crate::ftl) use self::build::Layout;
+use self::front::Front;
 pub(in crate::ftl) use self::mount::OnDie;
 use super::free::FreeBlocks;
 use super::levelling::ByWear;
@@ -157,10 +160,7 @@ pub(in crate::ftl) struct Die {
     next_sequence: u32,
     /// Where the search for the next pool begins.
     pub write_pointer: u32,
-    /// The pool that had most room when all were compared.
-    favourite: u32,
-    /// No other pool has more room than this.
-    room_of_others: u32,
+    front: Front,
     /// Where it began before the last choice.
     pub pointer_before: u32,
     summary_page: bool,
@@ -174,10 +174,10 @@ pub(in crate::ftl) struct Die {
 
 archived!(Die {
     map, owner, blocks, nand, free, by_wear, victims, pools, asides, needy_pools, random, next_sequence, write_pointer,
-    favourite, room_of_others, pointer_before, last_erase, migrated,
+    pointer_before, last_erase, migrated,
 } fixed {
     shape, watermarks, plane_divider, endurance, retire_at, most_valid, separate_migrations, free_inside_planes,
-    summary_page, counts_first_open,
+    summary_page, counts_first_open, front,
 });
 
 #[derive(Clone)]
@@ -240,7 +240,7 @@ impl Die {
     }
 
     /// Where the present copy of `page` is, for [`Die::choose_pool`].
-    #[inline]
+    #[inline(always)]
     pub fn old_copy(&self, page: u32) -> Option<Old> {
         let ppn = self.map.get(page as usize);
         if ppn == NONE {
@@ -350,7 +350,7 @@ impl Die {
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.
-    #[inline]
+    #[inline(always)]
     pub fn next_of(&mut self, pool: usize, stream: Stream) -> Result<Ppn, NoSpace> {
         if self.open_page(pool, stream).page == self.shape.data_pages {
             self.open_block(pool, stream)?;
@@ -389,7 +389,7 @@ impl Die {
     }
 
     /// A copy in `block` is no longer the newest.
-    #[inline]
+    #[inline(always)]
     fn invalidate_in(&mut self, block: u32) {
         let state = self.blocks.get_mut(block as usize);
         state.valid -= 1;
@@ -420,7 +420,10 @@ impl Die {
         state.valid += 1;
         let valid = state.valid;
         match stream {
-            Stream::Host => self.pools[pool].active_page += 1,
+            Stream::Host => {
+                self.pools[pool].active_page += 1;
+                self.front.lower(pool);
+            }
             Stream::Migrations => self.asides[pool].open[0].page += 1,
             Stream::Map => self.asides[pool].open[1].page += 1,
         }
@@ -466,6 +469,7 @@ impl Die {
         } else {
             block + 1
         };
+        let room = pool.room(self.shape.pages_per_block);
         pool.free -= 1;
         let aside = &mut self.asides[index];
         if pool.free < self.watermarks.low && !aside.needs_gc {
@@ -480,9 +484,18 @@ impl Die {
                 pool.active_block = block;
                 pool.active_page = 0;
                 pool.active_sequence = self.next_sequence;
+                // Nothing, or the page of the summary.
+                match room - pool.room(self.shape.pages_per_block) {
+                    0 => {}
+                    1 => self.front.lower(index),
+                    _ => self.front.forget(),
+                }
             }
             Stream::Migrations => self.asides[index].open[0] = open,
             Stream::Map => self.asides[index].open[1] = open,
+        }
+        if stream != Stream::Host {
+            self.front.forget();
         }
         self.blocks.get_mut(block as usize).sequence = self.next_sequence;
         self.next_sequence += 1;
@@ -530,10 +543,7 @@ impl Die {
         let index = self.pool_of(block);
         let pool = &mut self.pools[index];
         pool.free += 1;
-        if index != self.favourite as usize {
-            let room = pool.room(self.shape.pages_per_block);
-            self.room_of_others = self.room_of_others.max(room);
-        }
+        self.front.forget();
         let aside = &mut self.asides[index];
         if aside.needs_gc && pool.free >= self.watermarks.high {
             aside.needs_gc = false;

@@ -159,7 +159,7 @@ impl PageFtl {
     }
 
     /// Writes page `within` of `die`.
-    #[inline(always)]
+    #[inline(never)]
     fn write_to(
         &mut self,
         die: usize,
@@ -172,7 +172,10 @@ impl PageFtl {
         let old = die.old_copy(within);
         let pool = die.next_pool(within, old, same_plane);
         match die.write(pool, within, old, cause, operations) {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                operations.set_tidy(die.needy_pools == 0);
+                Ok(())
+            }
             Err(full) => {
                 die.write_pointer = die.pointer_before;
                 Err(full)
@@ -248,7 +251,11 @@ impl Ftl for PageFtl {
 
     #[inline]
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
-        self.peek(page, operations);
+        operations.set_page(page);
+        let (die, within) = self.locate(page);
+        let die = &self.dies[die];
+        die.read(within, operations);
+        operations.set_tidy(die.needy_pools == 0);
         Ok(())
     }
 
@@ -264,13 +271,22 @@ impl Ftl for PageFtl {
         if self.placement.is_some() {
             return self.write_placed(write, operations);
         }
-        let (within, die) = self.stripe.split(write.page.0 as u32);
-        self.write_to(die as usize, within, write.cause, operations)
+        let (within, number) = self.stripe.split(write.page.0 as u32);
+        let die = &mut self.dies[number as usize];
+        if self.config.allocation_pool != AllocationPool::Plane
+            && die.overwrite(within, write.cause, operations)
+        {
+            operations.set_tidy(die.needy_pools == 0);
+            return Ok(());
+        }
+        self.write_to(number as usize, within, write.cause, operations)
     }
 
-    fn trim(&mut self, page: Lpn, _: &mut Operations) -> Result<(), NoSpace> {
+    fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, within) = self.locate(page);
-        self.dies[die].forget(within);
+        let die = &mut self.dies[die];
+        die.forget(within);
+        operations.set_tidy(die.needy_pools == 0);
         if let Some(placement) = &mut self.placement {
             placement.forget(within);
         }

@@ -70,6 +70,13 @@ pub enum End {
     Data(u32),
 }
 
+/// What fills a place of a list that nothing is in.
+impl Default for End {
+    fn default() -> Self {
+        Self::Command(0)
+    }
+}
+
 /// Who keeps the time of a [`Dispatcher`]. It calls the dispatcher again only after the call it hears this in.
 pub trait Clock {
     /// A phase begins now. [`Dispatcher::end`] is to be called with `end` when `length` has passed.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use destage_base::Random;
 use destage_base::lazy::LazyTable;
 
-use super::{Aside, Die, NeverErased, Open, Pool, Watermarks};
+use super::{Aside, Die, Front, NeverErased, Open, Pool, Watermarks};
 use crate::divide::Divider;
 use crate::ftl::blocks::WearLevelling;
 use crate::ftl::page::free::FreeBlocks;
@@ -96,8 +96,7 @@ impl Die {
             random: Random::new(layout.seed),
             next_sequence: full + 1,
             write_pointer: 0,
-            favourite: 0,
-            room_of_others: u32::MAX,
+            front: Front::default(),
             pointer_before: 0,
             summary_page: geometry.summary_page,
             counts_first_open: layout.counts_first_open,

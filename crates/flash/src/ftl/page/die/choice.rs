@@ -46,25 +46,39 @@ impl Die {
         chosen
     }
 
-    /// As [`Die::choose_pool`] outside a batch, without comparing all pools where that is not needed: one pool has more
-    /// room than all others, as after an erase, or none has more than the pool at the pointer, which is asked first.
-    #[inline]
+    /// As [`Die::choose_pool`] outside a batch, without comparing all pools where one of those with most room will do.
     pub fn next_pool(&mut self, page: u32, old: Option<Old>, same_plane: bool) -> usize {
-        let pages_per_block = self.shape.pages_per_block;
-        let favourite = self.favourite as usize;
-        let is_alone = self.pools[favourite].room(pages_per_block) > self.room_of_others;
-        let start = self.write_pointer as usize;
-        let candidate = if is_alone { favourite } else { start };
-        let pool = &self.pools[candidate];
-        if (is_alone || pool.room(pages_per_block) == self.room_of_others)
-            && !same_plane
-            && pool.valid < self.most_valid
-            && old.is_some_and(|old| pool.is_behind(old))
+        if let (Some(old), false) = (old, same_plane)
+            && let Some(pool) = self.first_of_front(old)
         {
-            self.move_pointer_behind(candidate);
-            return candidate;
+            self.move_pointer_behind(pool);
+            return pool;
         }
         self.choose_pool(page, old, same_plane, |_| 0)
+    }
+
+    /// Of the pools with most room, the first from the rotating pointer on whose active page was allocated after `old`.
+    #[inline]
+    fn first_of_front(&mut self, old: Old) -> Option<usize> {
+        let pages_per_block = self.shape.pages_per_block;
+        if self.front.pools() == 0 && !self.front.find(&self.pools, pages_per_block) {
+            return None;
+        }
+        let (pools, from_pointer) = (self.front.pools(), u64::MAX << self.write_pointer);
+        for part in [pools & from_pointer, pools & !from_pointer] {
+            let mut pools = part;
+            while pools != 0 {
+                let index = pools.trailing_zeros() as usize;
+                let pool = &self.pools[index];
+                if pool.is_behind(old)
+                    && (pool.valid < self.most_valid || index as u32 == self.plane_of(old.block))
+                {
+                    return Some(index);
+                }
+                pools &= pools - 1;
+            }
+        }
+        None
     }
 
     #[inline]
@@ -80,12 +94,10 @@ impl Die {
     /// As [`Die::roomiest`] among pools whose active page was allocated after `old`. A pool is one number, its room
     /// above the order of asking, and the loop has no branch that depends on them.
     #[inline]
-    fn roomiest_behind(&mut self, old: Old, given: impl Fn(usize) -> u32) -> Option<usize> {
+    fn roomiest_behind(&self, old: Old, given: impl Fn(usize) -> u32) -> Option<usize> {
         let (count, start) = (self.pools.len(), self.write_pointer as usize);
         let home = self.plane_of(old.block) as usize;
         let mut best = 0;
-        // The most room with the pool that has it, and the most of the others.
-        let (mut first, mut second) = (0, 0);
         for (index, pool) in self.pools.iter().enumerate() {
             // The pool at the pointer is asked first and has rank `count`, the one before it is last with rank 1.
             let behind = start.wrapping_sub(index);
@@ -95,9 +107,6 @@ impl Die {
                 behind.wrapping_add(count)
             };
             let room = pool.room(self.shape.pages_per_block);
-            let here = u64::from(room) << POOL_BITS | index as u64;
-            second = second.max(here.min(first));
-            first = first.max(here);
             let given = given(index);
             let fits = (pool.valid + given < self.most_valid) | (index == home);
             // A batch may give away more than there is room.
@@ -106,8 +115,6 @@ impl Die {
             let mask = 0_u64.wrapping_sub(u64::from(pool.is_behind(old) & fits));
             best = best.max(score & mask);
         }
-        self.favourite = first as u32 & ((1 << POOL_BITS) - 1);
-        self.room_of_others = (second >> POOL_BITS) as u32;
         let rank = best as usize & ((1 << POOL_BITS) - 1);
         let index = start + count - rank;
         (best > 0).then_some(if index < count { index } else { index - count })

@@ -205,6 +205,7 @@ impl Die {
                 pool.active_block = open.block;
                 pool.active_page = open.page;
                 pool.active_sequence = sequence;
+                self.front.forget();
             }
             Stream::Migrations => self.asides[pool].open[0] = open,
             Stream::Map => self.asides[pool].open[1] = open,
@@ -229,6 +230,7 @@ impl Die {
         self.needy_pools += u32::from(needs_gc);
         (aside.needs_gc, aside.erased) = (needs_gc, erased);
         let limits_pools = self.limits_pools();
+        self.front.forget();
         let state = &mut self.pools[pool];
         state.free = free;
         state.pointer = state.first_block;

@@ -100,6 +100,9 @@ impl Die {
 
     /// Blocks that are not used any more.
     pub fn retired(&self) -> u32 {
+        if self.retire_at == u32::MAX {
+            return 0;
+        }
         self.count_retired(self.nand.erases())
     }
 

@@ -101,7 +101,7 @@ impl<K: Key> Fewest<K> {
     }
 
     /// The candidate `block`, if it is one, lost a valid page.
-    #[inline]
+    #[inline(always)]
     pub fn lower(&mut self, block: u32) {
         let soon = &mut self.soon[block as usize];
         if *soon == K::default() {

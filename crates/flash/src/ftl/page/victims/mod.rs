@@ -121,8 +121,17 @@ impl Victims {
     }
 
     /// A page of `block`, candidate or not, is not valid any more.
-    #[inline]
+    #[inline(always)]
     pub fn lower(&mut self, block: u32) {
+        // Asked first and apart: every overwrite comes by, and this is the usual order.
+        match &mut self.table {
+            Table::FewestNumbered(table) => table.lower(block),
+            _ => self.lower_other(block),
+        }
+    }
+
+    #[inline(never)]
+    fn lower_other(&mut self, block: u32) {
         match &mut self.table {
             Table::FewestNumbered(table) => table.lower(block),
             Table::FewestClosed(table) => table.lower(block),
