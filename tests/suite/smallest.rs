@@ -69,14 +69,14 @@ fn a_size_is_that_of_the_grid() {
     for trace in traces {
         let input = Input::trace(outside(&format!("traces/{trace}")));
         let sizes: Vec<String> = (0..SIZES)
-            .map(|step| (64_u64 * 4096 * [2, 3][step % 2] << (step / 2) >> 1).to_string())
+            .map(|step| ((64_u64 * 4096 * [2, 3][step % 2]) << (step / 2) >> 1).to_string())
             .collect();
         let grid = Grid::new(Settings::new())
             .buffers(SIZED_SCHEMES)
             .sizes(sizes.clone());
         let before = seconds();
         let runs = compare(
-            &[input.clone()],
+            std::slice::from_ref(&input),
             &grid.combinations().unwrap(),
             &Effort::default(),
         );

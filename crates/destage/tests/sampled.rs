@@ -1,6 +1,9 @@
 //! Sampled curves: what runs give lies inside the intervals, and what cannot be sampled is refused.
 
-#![allow(clippy::print_stdout, reason = "what lies outside is shown where a test fails")]
+#![allow(
+    clippy::print_stdout,
+    reason = "what lies outside is shown where a test fails"
+)]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use std::io::Write;
