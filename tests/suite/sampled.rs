@@ -1,10 +1,7 @@
 //! Sampled curves of recorded traces: how many direct runs lie inside the intervals.
 //!
 //! `make curves` takes every trace and every scheme of the papers at 20 sizes; `make test` a small part of that.
-#![allow(
-    clippy::print_stdout,
-    reason = "what the recipe shows"
-)]
+#![allow(clippy::print_stdout, reason = "what the recipe shows")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage::{
