@@ -34,6 +34,24 @@ impl Row {
         (writes > 0.0).then(|| 100.0 * hits / writes)
     }
 
+    /// The ranges of its metrics. That of the share that hits is that of the count.
+    fn ranges(&self) -> Map<String, Value> {
+        let mut ranges = self.ranges.clone();
+        let count = self.ranges.get(rows::BUFFER_WRITE_HITS.name);
+        let writes = self.metrics.get(rows::HOST_PAGE_WRITES.name);
+        if let (Some(count), Some(writes)) = (count, writes.and_then(Value::as_f64))
+            && writes > 0.0
+        {
+            let ends = count.as_array().into_iter().flatten();
+            let shares: Vec<f64> = ends
+                .filter_map(Value::as_f64)
+                .map(|end| 100.0 * end / writes)
+                .collect();
+            ranges.insert(WRITE_HITS.to_owned(), shares.into());
+        }
+        ranges
+    }
+
     /// The cell of a column.
     fn cell(&self, column: &Column) -> Value {
         let found = match column.kind {
@@ -131,7 +149,7 @@ pub(super) fn json(rows: &[Row]) -> Value {
     let columns: Vec<Value> = columns.iter().map(Column::to_json).collect();
     let mut table = json!({ "columns": columns, "rows": cells, "same": same });
     if rows.iter().any(|row| !row.ranges.is_empty()) {
-        let ranges = rows.iter().map(|row| Value::Object(row.ranges.clone()));
+        let ranges = rows.iter().map(|row| Value::Object(row.ranges()));
         table["ranges"] = ranges.collect();
     }
     table
