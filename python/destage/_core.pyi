@@ -23,6 +23,7 @@ __all__ = [
     "__version__",
     "compare",
     "curve",
+    "fleet",
     "main",
     "page",
     "report",

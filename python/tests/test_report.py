@@ -347,7 +347,7 @@ def trace(folder: Path, name: str = "t.csv") -> Path:
 def test_a_trace_has_its_charts(tmp_path: Path, opened: Open) -> None:
     command("trace", "info", trace(tmp_path), "-o", tmp_path / "t.html")
     page = opened(tmp_path / "t.html", "trace")
-    assert len(page.charts()) == 13
+    assert len(page.charts()) == 14
     assert all(width > 300 and height > 100 and count > 3 for width, height, count in page.charts())
     (tmp_path / "f.csv").write_text("time,op,sector,sectors\n0,flush,0,0\n")
     command("trace", "info", tmp_path / "f.csv", "-o", tmp_path / "f.html")
