@@ -1,27 +1,10 @@
 //! Dies that share channels: closed forms to the tick, and the same results where sharing changes nothing.
 
 use destage_base::Ticks;
-use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS, TICKS_PER_US};
-use destage_tests::{Responses, run_reference};
+use destage_base::time::{TICKS_PER_MS, TICKS_PER_US};
+use destage_tests::{Responses, run_reference, run_timed, single_pages};
 use destage_trace::{Operation, Request};
 use destage_workload::find;
-
-/// 4 KiB requests of one page, one after the other or together: when, which page, what.
-fn requests(of: &[(Ticks, u64, Operation)]) -> Vec<Request> {
-    of.iter()
-        .zip(1..)
-        .map(|((arrival, page, operation), line)| Request {
-            arrival: *arrival,
-            sector: page * 8,
-            sectors: 8,
-            operation: *operation,
-            line,
-            volume: 0,
-            fua: false,
-            stream: 0,
-        })
-        .collect()
-}
 
 /// Responses in nanoseconds of `requests` to a device of four dies without a buffer: 40 us read, 200 us program, 10 us a page on
 /// the channel, no time on the host's bus.
@@ -39,29 +22,19 @@ fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
         "host.queue_depth=64",
         "sim.clock=exact",
     ];
-    let pairs: Vec<String> = device
-        .iter()
-        .chain(pairs)
-        .map(|pair| (*pair).to_owned())
-        .collect();
-    let mut seen = Responses::default();
-    run_reference(&pairs, requests, &mut seen);
-    let ticks = seen.by_index.into_iter();
-    ticks
-        .map(|ticks| ticks.expect("a request that completed") / TICKS_PER_NS)
-        .collect()
+    run_timed(&device, pairs, requests).0
 }
 
 const US: Ticks = TICKS_PER_US;
 
 #[test]
 fn writes_to_two_dies_of_a_channel_follow_each_other_onto_it() {
-    let both = requests(&[(0, 0, Operation::Write), (0, 1, Operation::Write)]);
+    let both = single_pages(&[(0, 0, Operation::Write), (0, 1, Operation::Write)]);
     assert_eq!(responses(&[], &both), [210_000, 210_000]);
     assert_eq!(responses(&["flash.channels=4"], &both), [210_000, 210_000]);
     assert_eq!(responses(&["flash.channels=1"], &both), [210_000, 220_000]);
     // Pages 0 and 2 are on dies 0 and 2, which share the first of two channels; page 1 is on the other.
-    let three = requests(&[
+    let three = single_pages(&[
         (0, 0, Operation::Write),
         (0, 1, Operation::Write),
         (0, 2, Operation::Write),
@@ -74,7 +47,7 @@ fn writes_to_two_dies_of_a_channel_follow_each_other_onto_it() {
 
 #[test]
 fn a_read_books_the_channel_for_later_and_a_write_goes_before() {
-    let pages = requests(&[
+    let pages = single_pages(&[
         (0, 0, Operation::Write),
         (0, 1, Operation::Write),
         (500 * US, 0, Operation::Read),
@@ -92,7 +65,7 @@ fn a_read_books_the_channel_for_later_and_a_write_goes_before() {
 
 #[test]
 fn status_and_command_belong_to_a_read_and_not_to_a_program() {
-    let one = requests(&[(0, 0, Operation::Write), (TICKS_PER_MS, 0, Operation::Read)]);
+    let one = single_pages(&[(0, 0, Operation::Write), (TICKS_PER_MS, 0, Operation::Read)]);
     let pairs = ["flash.command_ns=1000", "flash.status_ns=200"];
     assert_eq!(responses(&pairs, &one), [211_000, 51_200]);
 }
@@ -104,13 +77,13 @@ fn programs_and_reads_take_what_the_type_of_their_page_takes() {
     let writes: Vec<_> = (0..14)
         .map(|page| (page * TICKS_PER_MS, page, Operation::Write))
         .collect();
-    let mut all = requests(&writes);
+    let mut all = single_pages(&writes);
     let types = [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2];
     let times = types.map(|page_type| 10_000 + [100_000, 200_000, 400_000][page_type]);
     assert_eq!(responses(&["flash.dies=1", of_three], &all), times);
     // Of two types, pages take turns; reads have factors of their own.
     all.truncate(2);
-    all.extend(requests(&[
+    all.extend(single_pages(&[
         (20 * TICKS_PER_MS, 0, Operation::Read),
         (21 * TICKS_PER_MS, 1, Operation::Read),
     ]));

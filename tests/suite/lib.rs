@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use destage_base::Ticks;
+use destage_base::time::TICKS_PER_NS;
 use destage_sim::observer::{Observer, Response};
 use destage_sim::prepass::Prepass;
 use destage_sim::run::{RunResult, run};
 use destage_sim::settings::Settings;
 use destage_sim::source::Source;
-use destage_trace::Request;
+use destage_trace::{Operation, Request};
 
 /// The project's root.
 #[must_use]
@@ -81,4 +82,50 @@ pub fn run_reference(
         Ok((result, _)) => result,
         Err(error) => panic!("{error}"),
     }
+}
+
+/// Requests for pages of 4 KiB: when each arrives, its first page, how many pages, what it does.
+#[must_use]
+pub fn page_requests(of: &[(Ticks, u64, u32, Operation)]) -> Vec<Request> {
+    of.iter()
+        .zip(1..)
+        .map(|((arrival, page, pages, operation), line)| Request {
+            arrival: *arrival,
+            sector: page * 8,
+            sectors: pages * 8,
+            operation: *operation,
+            line,
+            volume: 0,
+            fua: false,
+            stream: 0,
+        })
+        .collect()
+}
+
+/// The same for one page each.
+#[must_use]
+pub fn single_pages(of: &[(Ticks, u64, Operation)]) -> Vec<Request> {
+    let pages = of
+        .iter()
+        .map(|(arrival, page, what)| (*arrival, *page, 1, *what));
+    page_requests(&pages.collect::<Vec<_>>())
+}
+
+/// Runs `requests` on the reference device with the pairs of `device` and then `pairs` changed: the response to each in
+/// nanoseconds, and the result.
+///
+/// # Panics
+/// If a setting is wrong, the run fails, or a request does not complete.
+#[must_use]
+pub fn run_timed(device: &[&str], pairs: &[&str], requests: &[Request]) -> (Vec<u64>, RunResult) {
+    let pairs: Vec<String> = device
+        .iter()
+        .chain(pairs)
+        .map(|pair| (*pair).to_owned())
+        .collect();
+    let mut seen = Responses::default();
+    let result = run_reference(&pairs, requests, &mut seen);
+    let ticks = seen.by_index.into_iter();
+    let responses = ticks.map(|ticks| ticks.expect("a request that completed") / TICKS_PER_NS);
+    (responses.collect(), result)
 }

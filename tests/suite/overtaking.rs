@@ -1,7 +1,7 @@
 //! Reads that go ahead of programs, erases and garbage collection: closed forms to the nanosecond, and what no stream may break.
 
 use destage_base::parameter::Values;
-use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
+use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
 use destage_buffer::{Buffer, BufferConfig};
 use destage_device::{
@@ -11,27 +11,11 @@ use destage_device::{
 use destage_flash::ftl::FtlConfig;
 use destage_flash::{Geometry, Operations, Timing};
 use destage_sim::metrics::Metrics;
-use destage_tests::{Responses, run_reference};
+use destage_tests::{run_timed, single_pages};
 use destage_trace::{Operation, Request};
 
 const US: Ticks = TICKS_PER_US;
 const ONE_BY_ONE: &str = "flash.channels=1";
-
-fn requests(of: &[(Ticks, u64, Operation)]) -> Vec<Request> {
-    of.iter()
-        .zip(1..)
-        .map(|((arrival, page, operation), line)| Request {
-            arrival: *arrival,
-            sector: page * 8,
-            sectors: 8,
-            operation: *operation,
-            line,
-            volume: 0,
-            fua: false,
-            stream: 0,
-        })
-        .collect()
-}
 
 /// One die without a buffer: 40 us read, 200 us program, 2 ms erase, 10 us a page on the channel.
 const DEVICE: &[&str] = &[
@@ -60,16 +44,8 @@ const DEVICE: &[&str] = &[
 
 /// Responses in nanoseconds, and the metrics.
 fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
-    let pairs: Vec<String> = DEVICE
-        .iter()
-        .chain(pairs)
-        .map(|pair| (*pair).to_owned())
-        .collect();
-    let mut seen = Responses::default();
-    let result = run_reference(&pairs, requests, &mut seen);
-    let ticks = seen.by_index.into_iter();
-    let responses = ticks.map(|ticks| ticks.expect("a request that completed") / TICKS_PER_NS);
-    (responses.collect(), result.metrics)
+    let (responses, result) = run_timed(DEVICE, pairs, requests);
+    (responses, result.metrics)
 }
 
 fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
@@ -78,7 +54,7 @@ fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
 
 #[test]
 fn a_read_goes_ahead_of_writes_that_wait_but_not_of_one_of_its_page() {
-    let mixed = requests(&[
+    let mixed = single_pages(&[
         (0, 0, Operation::Write),
         (0, 1, Operation::Write),
         (0, 2, Operation::Write),
@@ -99,7 +75,7 @@ fn a_read_goes_ahead_of_writes_that_wait_but_not_of_one_of_its_page() {
 fn what_waits_has_its_turn_after_so_many_reads() {
     let mut all = vec![(0, 0, Operation::Write), (0, 1, Operation::Write)];
     all.extend((0..5).map(|page| (US, 20 + page, Operation::Read)));
-    let of = |bound: &str| responses(&["flash.order=reads_first", bound], &requests(&all));
+    let of = |bound: &str| responses(&["flash.order=reads_first", bound], &single_pages(&all));
     let two = of("flash.reads_ahead=2");
     assert_eq!(two[..2], [210_000, 310_000 + 210_000]);
     assert_eq!(two[2..], [259_000, 309_000, 569_000, 619_000, 669_000]);
@@ -109,7 +85,7 @@ fn what_waits_has_its_turn_after_so_many_reads() {
 #[test]
 fn a_read_interrupts_a_program_as_femu_has_it() {
     // The program runs from 10 to 210 us. A read at 50 us begins at 55 and ends at 95, its data have left at 105 us.
-    let one = requests(&[
+    let one = single_pages(&[
         (0, 0, Operation::Write),
         (50 * US, 9, Operation::Read),
         (50 * US, 1, Operation::Write),
@@ -128,7 +104,7 @@ fn a_read_interrupts_a_program_as_femu_has_it() {
 
 #[test]
 fn reads_join_a_suspension_and_their_number_is_limited() {
-    let chain = requests(&[
+    let chain = single_pages(&[
         (0, 0, Operation::Write),
         (20 * US, 20, Operation::Read),
         (30 * US, 21, Operation::Read),
@@ -171,7 +147,7 @@ fn an_erase_that_is_interrupted_has_its_status_later() {
         "flash.status_ns=1000",
         "sim.precondition=none",
     ];
-    let plain = responses(&pairs, &requests(&all));
+    let plain = responses(&pairs, &single_pages(&all));
     let at = (0..all.len()).find(|index| plain[*index] > 2_000_000);
     let at = at.expect("a write that waits for an erase");
     assert_eq!(plain[at], 2_001_000 + 210_000);
@@ -179,7 +155,7 @@ fn an_erase_that_is_interrupted_has_its_status_later() {
     all.insert(at + 1, (arrival + 100 * US, 3, Operation::Read));
     let of = |suspend: &str| {
         let pairs: Vec<&str> = pairs.iter().copied().chain([suspend]).collect();
-        let seen = responses(&pairs, &requests(&all));
+        let seen = responses(&pairs, &single_pages(&all));
         [seen[at], seen[at + 1]]
     };
     // The read's data leave at 155 us after the write's arrival, its status behind it.
@@ -205,7 +181,7 @@ fn garbage_collection_comes_last_while_there_is_room() {
                 "ftl.gc_low=10",
                 "flash.blocks_per_plane=32",
             ],
-            &requests(&all),
+            &single_pages(&all),
         )
     };
     let mean = |of: &[u64]| of.iter().sum::<u64>() / of.len() as u64;
@@ -233,7 +209,7 @@ fn work_is_conserved_and_nothing_waits_beyond_the_bound() {
         };
         all.push((time, random.below(60), operation));
     }
-    let all = requests(&all);
+    let all = single_pages(&all);
     let counts = |metrics: &Metrics| {
         let count = |name| metrics.get(name).expect("a count").as_f64();
         // Each copy of a page has read it.

@@ -6,6 +6,7 @@ use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules,
 use destage_flash::media::{Cells, PlaneGaps, Tiers};
 use destage_sim::direct::{DirectConfig, Pins, run};
 use destage_sim::engine::Replay;
+use destage_tests::page_requests;
 use destage_trace::{Operation, Request};
 
 const NS: Ticks = TICKS_PER_NS;
@@ -56,20 +57,10 @@ fn mqsim(planes: u32) -> DirectConfig {
 
 /// When requests of one page each complete, in nanoseconds: a moment, a page, what.
 fn completions(config: &DirectConfig, of: &[(u64, u64, Operation)]) -> Vec<u64> {
-    let requests: Vec<Request> = of
+    let pages = of
         .iter()
-        .zip(1..)
-        .map(|((arrival, page, operation), line)| Request {
-            arrival: arrival * NS,
-            sector: page * 16,
-            sectors: 16,
-            operation: *operation,
-            line,
-            volume: 0,
-            fua: false,
-            stream: 0,
-        })
-        .collect();
+        .map(|(arrival, page, what)| (arrival * NS, 2 * page, 2, *what));
+    let requests = page_requests(&pages.collect::<Vec<_>>());
     let outcome = run(config, &requests).expect("a run");
     let ticks = outcome.completions.iter();
     ticks.map(|ticks| ticks / NS).collect()

@@ -1,10 +1,10 @@
 //! A cache of blocks with one bit a cell: closed forms to the nanosecond, the cliff behind it, and folding.
 
-use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
+use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
 use destage_sim::metrics::Metrics;
-use destage_tests::{Responses, run_reference};
-use destage_trace::{Operation, Request};
+use destage_tests::{run_timed, single_pages};
+use destage_trace::Operation;
 
 const US: Ticks = TICKS_PER_US;
 
@@ -41,28 +41,14 @@ const DEVICE: &[&str] = &[
 ];
 
 fn run(pairs: &[&str], of: &[(Ticks, u64, Operation)]) -> (Vec<u64>, Metrics) {
-    let requests: Vec<Request> = of
-        .iter()
-        .zip(1..)
-        .map(|((arrival, page, operation), line)| Request {
-            arrival: *arrival,
-            sector: page * 8,
-            sectors: 8,
-            operation: *operation,
-            line,
-            volume: 0,
-            fua: false,
-            stream: 0,
-        })
-        .collect();
     let chosen: Vec<&str> = pairs.iter().map(|pair| key(pair)).collect();
-    let device = DEVICE.iter().filter(|pair| !chosen.contains(&key(pair)));
-    let pairs: Vec<String> = device.chain(pairs).map(|pair| (*pair).to_owned()).collect();
-    let mut seen = Responses::default();
-    let result = run_reference(&pairs, &requests, &mut seen);
-    let ticks = seen.by_index.into_iter();
-    let responses = ticks.map(|ticks| ticks.expect("a request that completed") / TICKS_PER_NS);
-    (responses.collect(), result.metrics)
+    let device: Vec<&str> = DEVICE
+        .iter()
+        .copied()
+        .filter(|pair| !chosen.contains(&key(pair)))
+        .collect();
+    let (responses, result) = run_timed(&device, pairs, &single_pages(of));
+    (responses, result.metrics)
 }
 
 fn key(pair: &str) -> &str {

@@ -1,29 +1,12 @@
 //! Runs whose commands wait in queues: read priority with its bound and commands on several planes, to the nanosecond.
 
 use destage_base::Ticks;
-use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
+use destage_base::time::TICKS_PER_US;
 use destage_sim::run::RunResult;
-use destage_tests::{Responses, run_reference};
+use destage_tests::{page_requests, run_timed};
 use destage_trace::{Operation, Request};
 
 const US: Ticks = TICKS_PER_US;
-
-/// Pages of 4 KiB: when, the first, how many, what.
-fn requests(of: &[(Ticks, u64, u32, Operation)]) -> Vec<Request> {
-    of.iter()
-        .zip(1..)
-        .map(|((arrival, page, pages, operation), line)| Request {
-            arrival: *arrival,
-            sector: page * 8,
-            sectors: pages * 8,
-            operation: *operation,
-            line,
-            volume: 0,
-            fua: false,
-            stream: 0,
-        })
-        .collect()
-}
 
 /// One die of two planes without a buffer: 40 us read, 200 us program, 10 us a page on the channel.
 fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, RunResult) {
@@ -44,18 +27,7 @@ fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, RunResult) {
         "sim.window=complete",
         "sim.clock=exact",
     ];
-    let pairs: Vec<String> = device
-        .iter()
-        .chain(pairs)
-        .map(|pair| (*pair).to_owned())
-        .collect();
-    let mut seen = Responses::default();
-    let result = run_reference(&pairs, requests, &mut seen);
-    let ticks = seen.by_index.into_iter();
-    let responses = ticks
-        .map(|ticks| ticks.expect("a request that completed") / TICKS_PER_NS)
-        .collect();
-    (responses, result)
+    run_timed(&device, pairs, requests)
 }
 
 fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
@@ -64,7 +36,7 @@ fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
 
 #[test]
 fn a_read_goes_before_a_write_that_waits() {
-    let three = requests(&[
+    let three = page_requests(&[
         (0, 0, 1, Operation::Write),
         (US, 1, 1, Operation::Write),
         (2 * US, 2, 1, Operation::Read),
@@ -80,7 +52,7 @@ fn a_read_goes_before_a_write_that_waits() {
 fn so_many_reads_go_before_a_write_and_no_more() {
     let mut all = vec![(0, 0, 1, Operation::Write), (US, 1, 1, Operation::Write)];
     all.extend((0..5).map(|page| (2 * US, 10 + page, 1, Operation::Read)));
-    let all = requests(&all);
+    let all = page_requests(&all);
     let of = |ahead: &str| responses(&["flash.dispatch=reads_first", ahead], &all)[1];
     assert_eq!(of("flash.reads_ahead=16"), 669_000);
     assert_eq!(of("flash.reads_ahead=2"), 519_000);
@@ -89,7 +61,7 @@ fn so_many_reads_go_before_a_write_and_no_more() {
 
 #[test]
 fn a_read_does_not_go_before_the_write_of_its_page() {
-    let three = requests(&[
+    let three = page_requests(&[
         (0, 0, 1, Operation::Write),
         (US, 1, 1, Operation::Write),
         (2 * US, 1, 1, Operation::Read),
@@ -100,7 +72,7 @@ fn a_read_does_not_go_before_the_write_of_its_page() {
 
 #[test]
 fn pages_of_two_planes_go_together() {
-    let pair = requests(&[
+    let pair = page_requests(&[
         (0, 0, 2, Operation::Write),
         (1000 * US, 0, 2, Operation::Read),
     ]);
@@ -132,7 +104,7 @@ fn queues_change_no_decision_of_a_layer() {
             (index * 150 * US, random.below(1200), 1, operation)
         })
         .collect();
-    let all = requests(&all);
+    let all = page_requests(&all);
     let counts = |pairs: &[&str]| {
         let (_, result) = run(pairs, &all);
         let names = ["flash.erases", "flash.programs.host", "flash.pages_moved"];
@@ -160,7 +132,7 @@ fn queues_take_nothing_where_what_came_first_is_next() {
             (arrival, random.below(1500), pages, operation)
         })
         .collect();
-    let all = requests(&all);
+    let all = page_requests(&all);
     for layer in ["page", "bast", "dftl"] {
         for channels in ["flash.channels=4", "flash.channels=1"] {
             let kind = format!("ftl.kind={layer}");
@@ -201,7 +173,7 @@ fn every_scheme_runs_to_its_end() {
             (index * 100 * US, random.below(1500), pages, operation)
         })
         .collect();
-    let all = requests(&all);
+    let all = page_requests(&all);
     for scheme in ["lru", "bplru", "fab", "epo"] {
         for layer in ["page", "fast", "hat", "superblock"] {
             let (buffer, kind) = (format!("buffer.kind={scheme}"), format!("ftl.kind={layer}"));

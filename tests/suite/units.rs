@@ -1,28 +1,12 @@
 //! Pages that are programmed together: closed forms to the nanosecond, and what no stream may break.
 
-use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
+use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
 use destage_sim::metrics::Metrics;
-use destage_tests::{Responses, run_reference};
+use destage_tests::{run_timed, single_pages};
 use destage_trace::{Operation, Request};
 
 const US: Ticks = TICKS_PER_US;
-
-fn requests(of: &[(Ticks, u64, Operation)]) -> Vec<Request> {
-    of.iter()
-        .zip(1..)
-        .map(|((arrival, page, operation), line)| Request {
-            arrival: *arrival,
-            sector: page * 8,
-            sectors: 8,
-            operation: *operation,
-            line,
-            volume: 0,
-            fua: false,
-            stream: 0,
-        })
-        .collect()
-}
 
 /// One die: 40 us read, 200 us for a unit of 3 pages, 10 us a page on the channel.
 const DEVICE: &[&str] = &[
@@ -51,16 +35,8 @@ const DEVICE: &[&str] = &[
 
 /// Responses in nanoseconds, and the metrics.
 fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
-    let pairs: Vec<String> = DEVICE
-        .iter()
-        .chain(pairs)
-        .map(|pair| (*pair).to_owned())
-        .collect();
-    let mut seen = Responses::default();
-    let result = run_reference(&pairs, requests, &mut seen);
-    let ticks = seen.by_index.into_iter();
-    let responses = ticks.map(|ticks| ticks.expect("a request that completed") / TICKS_PER_NS);
-    (responses.collect(), result.metrics)
+    let (responses, result) = run_timed(DEVICE, pairs, requests);
+    (responses, result.metrics)
 }
 
 fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
@@ -76,7 +52,10 @@ fn writes(pages: impl Iterator<Item = (Ticks, u64)>) -> Vec<(Ticks, u64, Operati
 #[test]
 fn three_pages_are_programmed_at_once_and_fillers_complete_what_is_waited_for() {
     let of = |pages: u64, pairs: &[&str]| {
-        responses(pairs, &requests(&writes((0..pages).map(|page| (0, page)))))
+        responses(
+            pairs,
+            &single_pages(&writes((0..pages).map(|page| (0, page)))),
+        )
     };
     // Three transfers and one program; a page alone has two fillers.
     assert_eq!(of(3, &[]), [230_000; 3]);
@@ -86,7 +65,7 @@ fn three_pages_are_programmed_at_once_and_fillers_complete_what_is_waited_for() 
         of(3, &["flash.program_unit=1"]),
         [210_000, 420_000, 630_000]
     );
-    let (_, metrics) = run(&[], &requests(&writes((0..4).map(|page| (0, page)))));
+    let (_, metrics) = run(&[], &single_pages(&writes((0..4).map(|page| (0, page)))));
     assert_eq!(
         metrics.get("flash.programs.pad").map(|n| n.as_f64()),
         Some(2.0)
@@ -95,11 +74,11 @@ fn three_pages_are_programmed_at_once_and_fillers_complete_what_is_waited_for() 
 
 #[test]
 fn a_unit_waits_for_company_as_long_as_it_may() {
-    let pair = requests(&writes([(0, 0), (400 * US, 1)].into_iter()));
+    let pair = single_pages(&writes([(0, 0), (400 * US, 1)].into_iter()));
     let wait = "flash.unit_wait_us=1000";
     // The first is alone from 10 us on; at 1010 us the third page of the unit is a filler.
     assert_eq!(responses(&[wait], &pair), [1_220_000, 820_000]);
-    let full = requests(&writes([(0, 0), (400 * US, 1), (500 * US, 2)].into_iter()));
+    let full = single_pages(&writes([(0, 0), (400 * US, 1), (500 * US, 2)].into_iter()));
     assert_eq!(responses(&[wait], &full), [710_000, 310_000, 210_000]);
 }
 
@@ -110,7 +89,7 @@ fn slots_are_held_until_the_unit_is_programmed() {
     all.extend(writes([(100 * US, 6), (100 * US, 7)].into_iter()));
     // Three slots of six are for the unit: pages 0 to 2 are in it from 30 us on, and end at 230 us. Until then two more
     // pages that leave have no slots.
-    let seen = responses(&buffered, &requests(&all));
+    let seen = responses(&buffered, &single_pages(&all));
     assert_eq!(seen, [0, 0, 0, 0, 0, 0, 130_000, 130_000]);
     // Programmed one by one, slots come back one by one: at 210, 420 us.
     let alone = [
@@ -118,7 +97,7 @@ fn slots_are_held_until_the_unit_is_programmed() {
         "buffer.capacity_bytes=12KiB",
         "flash.program_unit=1",
     ];
-    let alone = responses(&alone, &requests(&all[..5]));
+    let alone = responses(&alone, &single_pages(&all[..5]));
     assert_eq!(alone, [0, 0, 0, 210_000, 420_000]);
 }
 
@@ -138,7 +117,7 @@ fn with_two_passes_the_next_unit_releases_the_one_before() {
     ));
     // The seventh that leaves waits for that.
     all.extend(writes([(200 * US, 9)].into_iter()));
-    let seen = responses(&two, &requests(&all));
+    let seen = responses(&two, &single_pages(&all));
     assert_eq!(seen[..9], [0; 9]);
     assert_eq!(seen[9], 210_000);
 }
@@ -150,7 +129,7 @@ fn a_flush_is_answered_after_the_last_pass() {
         all.push((0, 0, Operation::Flush));
         let buffered = ["buffer.kind=lru", "buffer.capacity_bytes=256KiB"];
         let pairs: Vec<&str> = buffered.iter().chain(pairs).copied().collect();
-        responses(&pairs, &requests(&all))[pages as usize]
+        responses(&pairs, &single_pages(&all))[pages as usize]
     };
     assert_eq!(flush(3, &[]), 230_000);
     assert_eq!(flush(1, &[]), 230_000);
@@ -173,7 +152,7 @@ fn times_may_be_a_table() {
     ];
     let mut all = writes((0..14).map(|page| (page * 1000 * US, page)));
     all.push((50_000 * US, 12, Operation::Read));
-    let seen = responses(&pairs, &requests(&all));
+    let seen = responses(&pairs, &single_pages(&all));
     let types = [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2];
     let times = types.map(|page_type| 10_000 + [100_000, 200_000, 400_000][page_type]);
     assert_eq!(seen[..14], times);
@@ -197,7 +176,7 @@ fn everything_ends_and_a_flush_leaves_nothing_in_ram() {
             all.push((time, random.below(150), operation));
         }
         all.push((time + US, 0, Operation::Flush));
-        let mut all = requests(&all);
+        let mut all = single_pages(&all);
         for request in &mut all {
             request.fua = request.operation == Operation::Write && random.below(15) == 0;
             if request.operation != Operation::Flush {
