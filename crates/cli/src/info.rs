@@ -58,7 +58,6 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
             options.lba_shift.saturating_add(shift)
         ));
     }
-    let rows = inspection.rows();
     let format = reader.format();
     let digest = facts.digest.clone();
     let manifest = Manifest {
@@ -67,23 +66,25 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
         seed: config.typed.sim.seed,
         wall_time_s: started.elapsed().as_secs_f64(),
     };
-    let document = inspection.to_json(&manifest);
-    if let Some(file) = file {
-        destage_memory::doing(format!(
-            "writing what {} is like",
-            arguments.trace.display()
-        ));
-        file.fill_with(|form| match form {
-            Form::Html => page(&document, None),
-            _ => document.clone().into_bytes(),
-        })?
-        .commit()?;
-    }
-    if arguments.json {
-        return output::print(&document);
+    if file.is_some() || arguments.json {
+        let document = inspection.to_json(&manifest);
+        if let Some(file) = file {
+            destage_memory::doing(format!(
+                "writing what {} is like",
+                arguments.trace.display()
+            ));
+            file.fill_with(|form| match form {
+                Form::Html => page(&document, None),
+                _ => document.clone().into_bytes(),
+            })?
+            .commit()?;
+        }
+        if arguments.json {
+            return output::print(&document);
+        }
     }
     let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left, Side::Left]);
-    for row in &rows {
+    for row in inspection.rows() {
         let value = numbers::statistic(row.value);
         table.row([row.of.name, &value, row.of.unit, row.of.about]);
     }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use destage::Facts;
 use destage::fleet::{Fleet, Partition};
-use destage_trace::transform::{Clocks, Merge, Volumes};
 use destage_trace::{Reader, Request};
 
 use crate::args::PartitionArguments;
@@ -48,15 +47,7 @@ pub(crate) fn run(arguments: &PartitionArguments) -> Result<(), Failure> {
         drop(progress);
         commit(partition, &[facts(reader)], std::iter::empty())?
     } else {
-        let volumes = match arguments.same_volumes {
-            true => Volumes::Same,
-            false => Volumes::Apart,
-        };
-        let clocks = match arguments.same_clock {
-            true => Clocks::Same,
-            false => Clocks::Own,
-        };
-        let mut merge = Merge::new(readers, volumes, clocks);
+        let mut merge = arguments.joined.merge(readers);
         while let Some(request) = merge.take()? {
             batch.push(request);
             if batch.len() == BATCH {

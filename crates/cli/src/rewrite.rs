@@ -6,7 +6,7 @@ use destage::{Config, Facts, Input};
 use destage_base::Ticks;
 use destage_base::parameter::{Kind, Parameter, Value};
 use destage_trace::request::SECTOR_BYTES;
-use destage_trace::transform::{Clocks, Cut, Merge, Ratio, Regions, Scale, Volumes};
+use destage_trace::transform::{Cut, Ratio, Regions, Scale};
 use destage_trace::{ReadOptions, Reader, Request, require_second_pass};
 
 use crate::args::{
@@ -128,17 +128,7 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
         .iter()
         .map(|path| Reader::open(path, &options))
         .collect::<Result<_, _>>()?;
-    let volumes = if arguments.same_volumes {
-        Volumes::Same
-    } else {
-        Volumes::Apart
-    };
-    let clocks = if arguments.same_clock {
-        Clocks::Same
-    } else {
-        Clocks::Own
-    };
-    let mut merge = Merge::new(readers, volumes, clocks);
+    let mut merge = arguments.joined.merge(readers);
     file.fill(|| Ok(merge.take()?))?;
     for reader in merge.readers() {
         let facts = Facts::of_reader(reader.origin(), reader, &options);

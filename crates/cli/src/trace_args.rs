@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
+use destage_trace::Reader;
+use destage_trace::transform::{Clocks, Merge, Volumes};
 
 use crate::args::{Noise, Reading, SettingArguments, Slice};
 
@@ -58,6 +60,32 @@ pub(crate) struct CutArguments {
     pub(crate) settings: SettingArguments,
 }
 
+/// What several traces are to each other.
+#[derive(Args)]
+pub(crate) struct Joined {
+    /// Volumes of equal number are one; if not given, each volume of each trace gets a number of its own
+    #[arg(long)]
+    same_volumes: bool,
+    /// Times of the calendar are those of one clock; if not given, each such trace begins at 0
+    #[arg(long)]
+    same_clock: bool,
+}
+
+impl Joined {
+    /// The requests of `readers` in the order of their arrival.
+    pub(crate) fn merge(&self, readers: Vec<Reader>) -> Merge {
+        let volumes = match self.same_volumes {
+            true => Volumes::Same,
+            false => Volumes::Apart,
+        };
+        let clocks = match self.same_clock {
+            true => Clocks::Same,
+            false => Clocks::Own,
+        };
+        Merge::new(readers, volumes, clocks)
+    }
+}
+
 #[derive(Args)]
 pub(crate) struct MergeArguments {
     /// Trace files, plain or .gz .zst .bz2 .xz
@@ -65,12 +93,8 @@ pub(crate) struct MergeArguments {
     pub(crate) traces: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) written: Written,
-    /// Volumes of equal number are one; if not given, each volume of each trace gets a number of its own
-    #[arg(long)]
-    pub(crate) same_volumes: bool,
-    /// Times of the calendar are those of one clock; if not given, each such trace begins at 0
-    #[arg(long)]
-    pub(crate) same_clock: bool,
+    #[command(flatten)]
+    pub(crate) joined: Joined,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]
@@ -85,12 +109,8 @@ pub(crate) struct PartitionArguments {
     /// The folder, which is not there yet
     #[arg(short = 'o', long = "output", value_name = "FOLDER")]
     pub(crate) output: PathBuf,
-    /// Of several traces, volumes of equal number are one; if not given, each volume of each trace gets a number of its own
-    #[arg(long)]
-    pub(crate) same_volumes: bool,
-    /// Of several traces, times of the calendar are those of one clock; if not given, each such trace begins at 0
-    #[arg(long)]
-    pub(crate) same_clock: bool,
+    #[command(flatten)]
+    pub(crate) joined: Joined,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]

@@ -52,14 +52,14 @@ impl Inspection {
                 numbers::real(100.0 * rewrites)
             ));
         }
-        let locality = self.shape.locality();
-        if let Some(half) = locality.pird_p50 {
+        if let Some(half) = self.shape.page_distances.percentile(50) {
             sentences.push(format!(
                 "Half of all rewrites of a page come after at most {} other page writes.",
                 numbers::whole(half)
             ));
         }
-        if let (Some(half), Some(most)) = (locality.stack_p50, locality.stack_p90) {
+        let stack = &self.shape.stack_distances;
+        if let (Some(half), Some(most)) = (stack.percentile(50), stack.percentile(90)) {
             // The page itself is held as well.
             let bytes = |pages: u64| numbers::size((pages + 1).saturating_mul(of.page_bytes));
             sentences.push(format!(
@@ -82,7 +82,7 @@ impl Inspection {
         let shape = &self.shape;
         let hot = shape.hot_pages();
         json!({
-            "page_bytes": self.collector.finish().page_bytes,
+            "page_bytes": self.collector.page_bytes(),
             "block_pages": shape.block_pages(),
             "load": load(&shape.load),
             "read_sectors": cumulative(&shape.sizes[0]),

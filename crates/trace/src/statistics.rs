@@ -113,6 +113,12 @@ impl Collector {
         }
     }
 
+    /// Bytes of a page.
+    #[must_use]
+    pub fn page_bytes(&self) -> u64 {
+        self.page_bytes
+    }
+
     /// Reads and writes by the place of their first sector among the 32 of 16 KiB.
     #[must_use]
     pub fn starts(&self) -> &[u64] {
