@@ -161,6 +161,11 @@ pub trait Scheme: Send {
         Properties::default()
     }
 
+    /// What is written and read from now on is by placement handle `handle` of the host. Default: that makes no difference.
+    fn of_handle(&mut self, handle: u32) {
+        let _ = handle;
+    }
+
     /// `entry` becomes resident. Room has been made.
     fn insert(&mut self, entry: Entry, access: &Access);
 

@@ -62,8 +62,8 @@ const TRANSFERS: [Transfer; 4] = [
 /// Counts operations, and the time they take.
 pub struct FlashMeter {
     pub(crate) timing: Timing,
-    /// Time of one operation, by kind and transfer.
-    times: [[Ticks; TRANSFERS.len()]; KINDS.len()],
+    /// Time of one operation, by kind and transfer; first on cells of all their bits, then of one.
+    times: [[[Ticks; TRANSFERS.len()]; KINDS.len()]; 2],
     tally: Tally,
     serial_time: Ticks,
     gc_time: Ticks,
@@ -80,7 +80,9 @@ impl FlashMeter {
     pub fn new(timing: Timing, dies: u32) -> Self {
         Self {
             timing,
-            times: KINDS.map(|kind| TRANSFERS.map(|transfer| timing.time(kind, transfer))),
+            times: [false, true].map(|one_bit| {
+                KINDS.map(|kind| TRANSFERS.map(|transfer| timing.time(kind, transfer, one_bit)))
+            }),
             tally: Tally::default(),
             serial_time: 0,
             gc_time: 0,
@@ -106,7 +108,8 @@ impl FlashMeter {
         let mut time: Ticks = 0;
         for operation in operations.all() {
             self.tally.add_operation(operation);
-            let each = self.times[operation.kind as usize][operation.transfer as usize];
+            let times = &self.times[usize::from(operation.one_bit)];
+            let each = times[operation.kind as usize][operation.transfer as usize];
             time = time.saturating_add(each.saturating_mul(u64::from(operation.count)));
         }
         self.tally.add_merges(operations.merges());

@@ -50,6 +50,9 @@ impl Device {
     ) -> Outcome {
         let span = &request.span;
         self.buffer.begin_request(span.pages);
+        if self.handles > 1 {
+            self.tell_handle(span);
+        }
         if self.buffer.bypasses(span.pages) {
             return self.bypass(token, span, now, driver);
         }
@@ -74,6 +77,15 @@ impl Device {
             self.want_all(now, driver)?;
         }
         Ok(())
+    }
+
+    /// The layer hears by which placement handle the pages of `span` are written.
+    #[cold]
+    fn tell_handle(&mut self, span: &Span) {
+        for offset in 0..span.pages {
+            let page = span.page(offset, self.pages);
+            self.dies.ftl_mut().hint(page, self.handle);
+        }
     }
 
     /// Emits records until the pending page of request `token` is in, and lets the request wait for its slot.

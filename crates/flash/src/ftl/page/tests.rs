@@ -16,6 +16,7 @@ const TIMING: Timing = Timing {
     read: 25,
     program: 200,
     erase: 1500,
+    one_bit: [0; 2],
     page_transfer: 105,
     sector_transfer: 13,
 };
@@ -35,6 +36,10 @@ fn config(units: u32, copy_back: bool, gc: Policy) -> PageConfig {
         min_free_percent: 10.0,
         copy_back,
         parallel_units: units,
+        step_pages: 0,
+        floor: 4,
+        telling: Telling::Nothing,
+        units_per_page: 1,
         stride: 1,
         dynamic: false,
         allocation_pool: AllocationPool::Die,
