@@ -4,6 +4,7 @@ mod detail;
 mod merge;
 mod tally;
 mod tidy;
+mod zones;
 
 use alloc::vec::Vec;
 

@@ -69,6 +69,17 @@ pub enum BuildError {
     Reserve(ReserveTooSmall),
     /// A die is chosen for each write, and something else fixes it.
     Placement(Fixed),
+    /// The blocks of a die are no whole number of zones, or a zone has too many pages.
+    Zone {
+        /// Blocks of a zone.
+        zone_blocks: u32,
+        /// Blocks of a die.
+        blocks: u32,
+        /// Pages of a block.
+        data_pages: u32,
+    },
+    /// Zones are not found again after a loss of power.
+    ZonesWithoutPower,
     /// Two things that cannot be joined.
     Apart(Own, Fixed),
     /// Writes are told apart by handle and by how soon a page is written again.

@@ -31,6 +31,7 @@ mod replacement;
 mod sast;
 mod superblock;
 mod upon_pages;
+mod zns;
 
 pub use build_error::{BuildError, Fixed, Own, ReserveTooSmall};
 pub use no_space::{NoSpace, Shortage};
@@ -352,6 +353,7 @@ pub const FTLS: &[FtlRow] = &[
     dftl::ROW,
     hat::ROW,
     pslc::ROW,
+    zns::ROW,
 ];
 
 /// The translation layer called `name`.

@@ -36,6 +36,7 @@ pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
             ("min_free_percent", "10"),
             ("cache_percent", "20"),
         ],
+        "zns" => &[("reserve_percent", "50"), ("zone_blocks", "2")],
         "dftl" => &[
             ("reserve_percent", "88"),
             ("min_free_percent", "1"),

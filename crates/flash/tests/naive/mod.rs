@@ -10,6 +10,7 @@ pub mod last;
 pub mod page;
 pub mod replacement;
 pub mod sast;
+pub mod streams;
 pub mod superblock;
 
 use destage_base::{Lpn, Random};

@@ -156,6 +156,11 @@ impl PageFtl {
         (die as usize, within)
     }
 
+    /// The die at which a write of `page` waits, where placement chose it.
+    pub(super) fn is_coming(&self, page: Lpn) -> Option<u32> {
+        self.placement.as_ref()?.is_coming(page.0 as u32)
+    }
+
     /// The number by which `page` is known in the die it is on.
     fn number_in_die(&self, page: Lpn) -> u32 {
         match self.placement {

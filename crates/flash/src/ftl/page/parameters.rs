@@ -2,7 +2,7 @@
 
 use alloc::boxed::Box;
 
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::{choices, parameters};
 
 use super::PageFtl;
@@ -293,6 +293,29 @@ impl PageConfig {
             step_pages: 0,
             floor: FLOOR,
             telling: Telling::Nothing,
+        }
+    }
+
+    /// The same of zones, which are the blocks of `geometry`; what is compacted has zones of its own.
+    pub(in crate::ftl) fn of_zones(
+        config: &FtlConfig<'_>,
+        geometry: Geometry,
+        reserve_percent: f64,
+        gc_low: u32,
+    ) -> Self {
+        let defaults = Greedy::from_values(&Values::defaults(Greedy::ROWS));
+        let of_blocks = FtlConfig {
+            geometry,
+            copy_back: false,
+            ..*config
+        };
+        Self {
+            reserve_percent,
+            min_free_percent: 0.0,
+            separate_migrations: true,
+            gc_low,
+            gc_high: gc_low,
+            ..Self::greedy(&of_blocks, &defaults)
         }
     }
 
