@@ -127,7 +127,6 @@ fn sums_of_operations_charge_a_program_to_the_units_that_share_it() {
 
 #[test]
 fn garbage_in_steps_lets_a_write_go_between_two_of_them() {
-    // A device of eight blocks of twelve pages, of which every block is half valid before the last writes.
     let pairs = |more: &[&'static str]| -> Vec<&'static str> {
         let own = [
             "flash.blocks_per_plane=32",
@@ -148,16 +147,17 @@ fn garbage_in_steps_lets_a_write_go_between_two_of_them() {
     let (steps, in_steps) = run(&pairs(&["ftl.gc_step_pages=2"]), &single_pages(&all));
     let copies = |metrics| value(metrics, "flash.programs.copy");
     assert!(copies(&all_at_once) > 100.0);
-    // As much is moved, give or take what is written between two steps; a step is shorter than the collection of a block.
-    assert!((copies(&in_steps) / copies(&all_at_once) - 1.0).abs() < 0.1);
-    let worst = |seen: &[u64]| seen.iter().copied().max().unwrap_or(0);
-    // Two copies of 40 + 20 + 200 us, or an erase with them, and the write.
-    assert_eq!(worst(&steps), 2 * 260_000 + 2_000_000 + 210_000);
+    // Blocks are collected later, and hold less by then.
+    let ratio = copies(&in_steps) / copies(&all_at_once);
+    assert!((0.5..1.0).contains(&ratio), "{ratio}");
+    // Two copies of 40 + 20 + 200 us, an erase with the last, and the write: longer only where blocks have run short.
+    let bound = 2 * 260_000 + 2_000_000 + 210_000;
+    let slow = |seen: &[u64]| seen.iter().filter(|time| **time > bound).count();
     assert!(
-        worst(&whole) > worst(&steps),
+        slow(&steps) * 3 < slow(&whole),
         "{} {}",
-        worst(&whole),
-        worst(&steps)
+        slow(&steps),
+        slow(&whole)
     );
     // The same under an order in which reads go first.
     let order = ["ftl.gc_step_pages=2", "flash.order=reads_first"];

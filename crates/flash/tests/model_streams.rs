@@ -26,6 +26,11 @@ fn setup(rules: &Rules) -> Setup {
         .with("gc_step_pages", &rules.step.to_string())
         .with("reserve_percent", &percent(reserved, rules.blocks));
     setup.units_per_page = rules.units as u32;
+    if let Some((changes, pages)) = rules.journal {
+        setup = setup
+            .with("journal_changes", &changes.to_string())
+            .with("journal_pages", &pages.to_string());
+    }
     match rules.telling {
         Telling::Nothing => setup,
         Telling::Hot(window) => setup.with("hot_window", &window.to_string()),
@@ -76,7 +81,7 @@ fn compare(rules: Rules, seed: u64) -> (Tally, Vec<(String, f64)>) {
         match random.below(12) {
             0 => {
                 ftl.trim(Lpn(page), &mut out).expect("room");
-                model.forget(page);
+                model.trim(page);
             }
             _ => {
                 let handle = page % 3 + random.below(2);
@@ -133,17 +138,23 @@ fn streams_steps_and_units_cost_what_the_naive_model_says() {
             Telling::Handle(handles, _) => handles as usize - 1,
             Telling::Hot(_) => 1,
         };
-        let low = 2 + kept + random.below(3) as usize;
+        let pages = [2, 4, 8, 12][random.below(4) as usize];
+        let journal =
+            (round % 5 == 0).then(|| (1 + random.below(20), 1 + random.below(20) as usize));
+        let map_blocks = journal.map_or(0, |(_, of_map)| 1 + of_map.div_ceil(pages));
+        let least = if journal.is_some() { 4 } else { 2 + kept };
+        let low = least + random.below(3) as usize;
         let high = low + random.below(3) as usize;
         let logical_blocks = 3 + random.below(12) as usize;
-        let reserved = high + 2 + told + kept + random.below(4) as usize;
+        let reserved = high + 2 + told + kept + map_blocks + random.below(4) as usize;
         let rules = Rules {
             blocks: logical_blocks + reserved,
-            pages: [2, 4, 8, 12][random.below(4) as usize],
+            pages,
+            journal,
             logical_blocks,
             low,
             high,
-            floor: 3 + kept + random.below(3) as usize,
+            floor: least + 1 + random.below(3) as usize,
             step: if telling == Telling::Nothing || random.below(2) == 0 {
                 1 + random.below(5) as usize
             } else {

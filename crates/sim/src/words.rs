@@ -88,6 +88,7 @@ pub fn layer(error: &BuildError) -> String {
                     in_the_way(fixed),
                 ),
                 Own::Steps => ("ftl.gc_step_pages above 0", in_the_way(fixed)),
+                Own::Journal => ("ftl.journal_changes above 0", in_the_way(fixed)),
             };
             format!("{own} cannot be joined with {fixed}; expected their default, or without that")
         }

@@ -103,6 +103,8 @@ pub enum Own {
     Streams,
     /// Garbage is collected in steps.
     Steps,
+    /// The map has a journal.
+    Journal,
 }
 
 /// What garbage collection keeps of a pool, and what there is.

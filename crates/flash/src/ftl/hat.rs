@@ -42,6 +42,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: "Hu et al., MSST 2010.",
     has_flash: true,
     has_cell_modes: false,
+    can_be_mounted: true,
     parameters: Parameters::ROWS,
     build: |config| {
         let own = Parameters::from_values(config.values);

@@ -332,6 +332,8 @@ pub struct FtlRow {
     pub has_flash: bool,
     /// Cells of a block hold all their bits or one, as the layer says; an operation takes the time of its cells.
     pub has_cell_modes: bool,
+    /// It finds its data again after a loss of power.
+    pub can_be_mounted: bool,
     /// Its own parameters, without the `ftl.` in front.
     pub parameters: &'static [Parameter],
     /// Makes it.

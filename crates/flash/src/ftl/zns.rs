@@ -47,6 +47,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: ZNS,
     has_flash: true,
     has_cell_modes: false,
+    can_be_mounted: false,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Zns::new(config)?)),
 };

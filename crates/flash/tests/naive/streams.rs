@@ -23,6 +23,8 @@ pub struct Rules {
     /// Pages moved at a time; 0: all.
     pub step: usize,
     pub telling: Telling,
+    /// Changes in a page of the journal, and pages of that.
+    pub journal: Option<(u64, usize)>,
     /// Units that are read with one read of a page of flash.
     pub units: usize,
 }
@@ -41,6 +43,10 @@ pub struct Die {
     /// By stream: of the host, then of moved pages.
     open: Vec<Option<usize>>,
     moves: Vec<Option<usize>>,
+    map: Option<usize>,
+    changes: u64,
+    /// Pages of the journal written so far.
+    noted: usize,
     pointer: usize,
     clock: u64,
     due: bool,
@@ -73,6 +79,9 @@ impl Die {
             blocks: vec![free; rules.blocks],
             open: vec![None; streams],
             moves: vec![None; streams],
+            map: None,
+            changes: 0,
+            noted: 0,
             pointer: 0,
             clock: 0,
             due: false,
@@ -83,12 +92,13 @@ impl Die {
             copy_reads: 0,
             told: vec![(0, 0); streams],
         };
-        for page in 0..pages {
+        let all = pages + rules.journal.map_or(0, |(_, pages)| pages);
+        for page in 0..all {
             let block = &mut die.blocks[page / rules.pages];
             block.free = false;
             block.pages.push(Some(page as u64));
         }
-        for block in 0..rules.logical_blocks {
+        for block in 0..all.div_ceil(rules.pages) {
             die.close(block);
         }
         die.open[0] = Some(die.take());
@@ -140,6 +150,30 @@ impl Die {
         (!is_full).then_some(block)
     }
 
+    fn is_map(&self, page: u64) -> bool {
+        page >= self.notes.len() as u64
+    }
+
+    /// The host or garbage collection has changed so many mappings.
+    fn note(&mut self, changes: u64) {
+        let Some((every, pages)) = self.rules.journal else {
+            return;
+        };
+        self.changes += if self.writes > 0 { changes } else { 0 };
+        while self.changes >= every {
+            self.changes -= every;
+            let page = self.notes.len() + self.noted % pages;
+            self.noted += 1;
+            self.map = self.put(page as u64, self.map);
+            self.counts.map_programs += 1;
+        }
+    }
+
+    pub fn trim(&mut self, page: u64) {
+        self.forget(page);
+        self.note(1);
+    }
+
     pub fn hint(&mut self, page: u64, handle: u64) {
         if let Telling::Handle(handles, _) = self.rules.telling {
             self.notes[page as usize] = handle % handles;
@@ -160,6 +194,7 @@ impl Die {
         }
         self.counts.programs += 1;
         self.told[stream].0 += 1;
+        self.note(1);
     }
 
     pub fn is_urgent(&self) -> bool {
@@ -190,25 +225,31 @@ impl Die {
             step => step,
         };
         let mut last = None;
+        let mut changes = 0;
         while next < self.rules.pages && left > 0 {
             let place = next;
             next += 1;
-            let Some(page) = self.blocks[victim].pages[place] else {
+            let Some(page) = self.blocks[victim].pages.get(place).copied().flatten() else {
                 continue;
             };
+            left -= 1;
+            self.counts.copies += 1;
+            let of_flash = place / self.rules.units;
+            self.copy_reads += u64::from(last != Some(of_flash));
+            last = Some(of_flash);
+            if self.is_map(page) {
+                self.map = self.put(page, self.map);
+                continue;
+            }
+            changes += 1;
             let stream = match self.rules.telling {
                 Telling::Handle(_, true) => self.notes[page as usize] as usize,
                 _ => 0,
             };
             self.moves[stream] = self.put(page, self.moves[stream]);
-            self.counts.copies += 1;
             if let Telling::Handle(..) = self.rules.telling {
                 self.told[self.notes[page as usize] as usize].1 += 1;
             }
-            let of_flash = place / self.rules.units;
-            self.copy_reads += u64::from(last != Some(of_flash));
-            last = Some(of_flash);
-            left -= 1;
         }
         self.begun = Some((victim, next));
         if self.valid(victim) == 0 {
@@ -218,6 +259,7 @@ impl Die {
             self.counts.erases += 1;
             self.due = self.free() < self.rules.high;
         }
+        self.note(changes);
         true
     }
 }

@@ -11,6 +11,7 @@ mod cache;
 mod choice;
 mod copies;
 mod front;
+mod journal;
 mod mount;
 mod overwrite;
 mod room;
@@ -18,6 +19,7 @@ mod streams;
 
 pub(in crate::ftl) use self::build::Layout;
 use self::front::Front;
+use self::journal::Journal;
 pub(in crate::ftl) use self::mount::OnDie;
 use self::streams::Streams;
 pub use self::streams::Telling;
@@ -182,6 +184,8 @@ pub(in crate::ftl) struct Die {
     pub migrated: Option<Vec<u32>>,
     /// Streams besides those that every die has.
     pub streams: Option<Streams>,
+    /// Changes of the map are noted in flash.
+    pub journal: Option<Journal>,
     /// Blocks that the copies of one block open at most.
     most_for_copies: u32,
     /// Free blocks of a pool under which garbage collection waits for nothing.
@@ -195,7 +199,7 @@ archived!(Die {
     pointer_before, last_erase, migrated,
 } fixed {
     shape, watermarks, plane_divider, endurance, retire_at, most_valid, separate_migrations, free_inside_planes, units_per_page,
-    summary_page, counts_first_open, front, streams, most_for_copies, floor, begun,
+    summary_page, counts_first_open, front, streams, journal, most_for_copies, floor, begun,
 });
 
 #[derive(Clone)]

@@ -118,7 +118,9 @@ impl PageFtl {
             },
             pages,
             units,
-            is_plain: !config.dynamic && config.telling == Telling::Nothing,
+            is_plain: !config.dynamic
+                && config.telling == Telling::Nothing
+                && config.journal.is_none(),
             config: *config,
             scratch: Scratch::default(),
         })
@@ -211,6 +213,11 @@ impl PageFtl {
         let same_plane = self.config.allocation_pool == AllocationPool::Plane;
         let die = &mut self.dies[die];
         die.write_told(within, same_plane, write.cause, operations)?;
+        if let Some(journal) = &mut die.journal {
+            journal.begin();
+            die.note_change();
+            die.write_journal(same_plane, operations);
+        }
         operations.set_tidy(die.needy_pools == 0);
         Ok(())
     }
@@ -328,6 +335,12 @@ impl Ftl for PageFtl {
         let (die, within) = self.locate(page);
         let die = &mut self.dies[die];
         die.forget(within);
+        if die.journal.is_some() {
+            let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+            operations.set_page(page);
+            die.note_change();
+            die.write_journal(same_plane, operations);
+        }
         operations.set_tidy(die.needy_pools == 0);
         if let Some(placement) = &mut self.placement {
             placement.forget(within);
@@ -358,20 +371,20 @@ impl Ftl for PageFtl {
             now,
         };
         let state = &mut self.dies[die as usize];
-        if self.config.step_pages > 0 {
-            let pointer = &mut self.gc_pointers[die as usize][0];
-            return collect_step(state, pointer, self.config.step_pages, &rules, operations);
-        }
-        if !self.config.collects_by_snapshot() {
-            collect_pools(
-                state,
-                &mut self.gc_pointers[die as usize],
-                &rules,
-                operations,
-            )
+        let pointers = &mut self.gc_pointers[die as usize];
+        let collected = if self.config.step_pages > 0 {
+            let (pointer, most) = (&mut pointers[0], self.config.step_pages);
+            collect_step(state, pointer, most, &rules, operations)
+        } else if !self.config.collects_by_snapshot() {
+            collect_pools(state, pointers, &rules, operations)
         } else {
             collect_die(state, &rules, operations)
+        };
+        if state.journal.is_some() && collected.is_ok() {
+            let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+            state.write_journal(same_plane, operations);
         }
+        collected
     }
 
     fn hint(&mut self, page: Lpn, handle: u32) {

@@ -146,6 +146,10 @@ parameters! {
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
         /// What garbage collection moves of different handles shares blocks, or never does.
         handle_isolation: Isolation = "initial", "", "types of reclaim unit handles, initially and persistently isolated: NVMe, TP4146";
+        /// Changes of the map (pages written, moved and trimmed) of a die after which it programs a page of the map's journal; 0: there is no journal.
+        journal_changes: u32 = "0", "", OURS;
+        /// Pages of the journal in each die: the next one makes the oldest void.
+        journal_pages: u32 = "64" in Kind::Integer { min: 1, max: 1 << 20 }, "pages", OURS;
         /// A page that was written within so many page writes of its die before is hot, and goes to other blocks than the rest; 0: none is.
         hot_window: u32 = "0" in Kind::Integer { min: 0, max: 1 << 31 }, "pages", "ours; LAST (SPEED 2008) tells hot pages of its log so";
     }
@@ -161,6 +165,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
     source: SOURCE,
     has_flash: true,
     has_cell_modes: false,
+    can_be_mounted: true,
     parameters: Parameters::ROWS,
     build: |config| {
         let own = Parameters::from_values(config.values);
@@ -180,6 +185,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             migrates: own.wl_migrate,
             step_pages: own.gc_step_pages,
             floor: own.gc_floor,
+            journal: (own.journal_changes > 0).then_some((own.journal_changes, own.journal_pages)),
             telling: match (own.handles, own.hot_window) {
                 (1, 0) => Telling::Nothing,
                 (1, window) => Telling::Hot { window },
@@ -253,6 +259,8 @@ pub struct PageConfig {
     pub step_pages: u32,
     /// Free blocks of a pool under which it gives way to nothing.
     pub floor: u32,
+    /// Changes in a page of the map's journal, and pages of that.
+    pub journal: Option<(u32, u32)>,
     /// What tells writes apart.
     pub telling: Telling,
 }
@@ -292,6 +300,7 @@ impl PageConfig {
             seed: config.seed,
             step_pages: 0,
             floor: FLOOR,
+            journal: None,
             telling: Telling::Nothing,
         }
     }
@@ -338,8 +347,16 @@ impl PageConfig {
 
     /// Pages of a die that hold its map, if the map lies in flash.
     fn map_pages(&self, logical_pages: u32) -> u32 {
-        self.mappings_per_page
-            .map_or(0, |mappings| logical_pages.div_ceil(mappings))
+        match (self.mappings_per_page, self.journal) {
+            (Some(mappings), _) => logical_pages.div_ceil(mappings),
+            (None, Some((_, pages))) => pages,
+            (None, None) => 0,
+        }
+    }
+
+    /// Whether pages of the map are in flash, or of its journal.
+    fn has_map_pages(&self) -> bool {
+        self.mappings_per_page.is_some() || self.journal.is_some()
     }
 
     /// How the dies are to be made.
@@ -412,6 +429,7 @@ impl PageConfig {
             keeps_erase_times: self.gc == Policy::WearAware || self.migrates,
             levelling: self.levelling,
             telling: self.telling,
+            journal: self.journal,
             floor: self.floor,
         })
     }
@@ -447,7 +465,7 @@ impl PageConfig {
         // A victim all of whose pages are valid needs a whole block to go to; so does what garbage collection moves,
         // if it has blocks of its own.
         let may_be_full = !matches!(self.gc, Policy::Greedy | Policy::WearAware);
-        if self.mappings_per_page.is_some() {
+        if self.has_map_pages() {
             // Garbage collection may write a page of the map for each page it moves.
             return LEAST_WITH_MAP;
         }
@@ -462,7 +480,7 @@ impl PageConfig {
 
     /// Blocks of a pool that are open for writing.
     fn open_blocks(&self) -> u32 {
-        let own = u32::from(self.separate_migrations) + u32::from(self.mappings_per_page.is_some());
+        let own = u32::from(self.separate_migrations) + u32::from(self.has_map_pages());
         1 + own + self.telling.told() + self.telling.kept()
     }
 

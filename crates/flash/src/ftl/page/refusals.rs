@@ -15,6 +15,7 @@ impl PageConfig {
         let own = match (is_told, self.step_pages > 0) {
             (true, _) => Own::Streams,
             (_, true) => Own::Steps,
+            _ if self.journal.is_some() => Own::Journal,
             _ => return Ok(()),
         };
         let other = if self.copy_back && self.parallel_units > 1 {
@@ -23,7 +24,7 @@ impl PageConfig {
             Fixed::Power
         } else if self.reference_ties || self.gc == Policy::WearAware || self.migrates {
             Fixed::Victims
-        } else if is_told && self.dynamic {
+        } else if own != Own::Steps && self.dynamic {
             Fixed::Placement
         } else {
             let least = self.least_free() + 1;

@@ -39,6 +39,7 @@ fn config(units: u32, copy_back: bool, gc: Policy) -> PageConfig {
         step_pages: 0,
         floor: 4,
         telling: Telling::Nothing,
+        journal: None,
         units_per_page: 1,
         stride: 1,
         dynamic: false,

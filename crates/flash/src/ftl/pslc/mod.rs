@@ -18,7 +18,6 @@ use super::page::PageFtl;
 use super::page::parameters::{Greedy, PageConfig};
 use super::upon_pages::left_to_pages;
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
-use crate::mount::{MountError, Place, Scan};
 use crate::nand::{Ppn, Wear};
 use crate::operation::Operations;
 
@@ -68,6 +67,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: OURS,
     has_flash: true,
     has_cell_modes: true,
+    can_be_mounted: false,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Pslc::new(config)?)),
 };
@@ -241,10 +241,6 @@ impl Ftl for Pslc {
 
     fn work_idle(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
         self.fold(die as usize, self.fold_pages, operations)
-    }
-
-    fn mount(&mut self, _: &Scan, _: &mut Vec<Place>) -> Result<(), MountError> {
-        Err(MountError::Unsupported)
     }
 
     fn reset_figures(&mut self) {

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use destage_base::Random;
 use destage_base::lazy::LazyTable;
 
-use super::{Aside, Die, Front, NeverErased, Open, Pool, Streams, Telling, Watermarks};
+use super::{Aside, Die, Front, Journal, NeverErased, Open, Pool, Streams, Telling, Watermarks};
 use crate::divide::Divider;
 use crate::ftl::blocks::WearLevelling;
 use crate::ftl::page::free::FreeBlocks;
@@ -44,6 +44,8 @@ pub(in crate::ftl) struct Layout {
     pub logs_migrations: bool,
     /// What tells writes apart.
     pub telling: Telling,
+    /// Changes in a page of the map's journal, and pages of that.
+    pub journal: Option<(u32, u32)>,
     /// Free blocks of a pool under which garbage collection waits for nothing.
     pub floor: u32,
 }
@@ -121,6 +123,7 @@ impl Die {
                     page: shape.data_pages,
                 },
             ),
+            journal: layout.journal.map(Journal::new),
             most_for_copies: 2 + layout.telling.kept(),
             floor: layout.floor,
             begun: vec![None; pools as usize],

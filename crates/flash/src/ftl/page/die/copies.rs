@@ -44,11 +44,14 @@ impl Die {
 
     /// Remembers the migration of `page`, if somebody wants to know.
     pub fn log_migration(&mut self, page: u32) {
+        if page >= self.shape.numbers() {
+            return;
+        }
+        self.note_change();
         if let Some(streams) = &mut self.streams {
             streams.note_copy(page);
         }
-        let logical = self.shape.pages();
-        if let Some(migrated) = self.migrated.as_mut().filter(|_| page < logical) {
+        if let Some(migrated) = &mut self.migrated {
             migrated.push(page);
         }
     }
