@@ -236,6 +236,22 @@ fn handles_have_blocks_and_slots_of_their_own() {
 }
 
 #[test]
+fn a_journal_takes_a_page_for_so_many_changes() {
+    let pages = |pairs: &[&str]| {
+        let (seen, metrics) = run(pairs, &single_pages(&at_once(0..20, Operation::Write)));
+        (seen[19], value(&metrics, "flash.programs.map"))
+    };
+    assert_eq!(pages(&[]), (20 * 210_000, 0.0));
+    // Its pages are programmed behind the fifth write, the tenth, and so on, by the die that serves them.
+    let journal = [
+        "ftl.journal_changes=5",
+        "ftl.journal_pages=4",
+        "ftl.gc_low=4",
+    ];
+    assert_eq!(pages(&journal), (24 * 210_000, 4.0));
+}
+
+#[test]
 fn one_open_zone_keeps_writes_on_one_die() {
     let zones = |open: &'static str| {
         let pairs = [
@@ -269,25 +285,38 @@ fn a_zone_that_is_nearly_full_is_finished_with_fillers() {
             finish,
         ]
     };
-    // 30 of 32 pages one by one; then a pair, of which the second would wait for the first.
+    // 30 of 32 pages one by one, all on one die. It then reads when a write comes, and is asked for a page later.
     let mut all: Vec<_> = (0..30)
         .map(|write| (write * 1000 * US, write, Operation::Write))
         .collect();
     all.extend([
-        (40_000 * US, 30, Operation::Write),
-        (40_001 * US, 31, Operation::Write),
+        (40_000 * US, 0, Operation::Read),
+        (40_001 * US, 30, Operation::Write),
+        (41_000 * US, 1, Operation::Read),
     ]);
-    all.extend((32..40).map(|write| (41_000 * US, write, Operation::Write)));
-    let (_, never) = run(&pairs("ftl.finish_percent=0"), &single_pages(&all));
-    assert_eq!(value(&never, "ftl.zones_finished"), 0.0);
-    assert_eq!(value(&never, "flash.programs.pad"), 0.0);
-    let (_, soon) = run(&pairs("ftl.finish_percent=50"), &single_pages(&all));
-    assert!(value(&soon, "ftl.zones_finished") <= 1.0);
+    let of = |finish| {
+        let (seen, metrics) = run(&pairs(finish), &single_pages(&all));
+        let counts = ["ftl.zones_finished", "flash.programs.pad"].map(|name| value(&metrics, name));
+        (seen[30..].to_vec(), counts)
+    };
+    // The only zone that may be open is on that die: the write waits for the read.
+    let waits = (vec![50_000, 259_000, 50_000], [0.0, 0.0]);
+    assert_eq!(of("ftl.finish_percent=0"), waits);
+    assert_eq!(of("ftl.finish_percent=6"), waits);
+    // With two pages left the zone is finished; the write opens one on the other die, and the fillers come before the next read.
+    let finished = (vec![50_000, 210_000, 470_000], [1.0, 2.0]);
+    assert_eq!(of("ftl.finish_percent=50"), finished);
 }
 
 #[test]
 fn everything_completes_under_every_feature() {
-    let sets: [&[&str]; 8] = [
+    let sets: [&[&str]; 9] = [
+        &[
+            "ftl.journal_changes=7",
+            "ftl.journal_pages=9",
+            "ftl.gc_low=4",
+            "flash.program_unit=3",
+        ],
         &UNITS,
         &[
             "flash.page_bytes=8KiB",

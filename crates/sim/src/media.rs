@@ -13,7 +13,7 @@ use crate::error::SimError;
 use crate::parameters::{Dispatch, Suspend};
 
 /// What makes commands be timed one by one.
-const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, ftl.map_unit_bytes, flash.suspend, flash.dispatch, ftl.kind=pslc";
+const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, ftl.map_unit_bytes, flash.suspend, flash.dispatch, ftl.kind=pslc with flash.order";
 
 /// The most types of page: cells of four bits.
 const MOST_TYPES: usize = 4;
@@ -87,7 +87,8 @@ impl Config {
             && program == [timing.program]
             && flash.suspend == Suspend::Never
             && units.is_none()
-            && !self.ftl_row.has_cell_modes;
+            // A sum knows the times of both kinds of cells, but of no place between two commands.
+            && !(self.ftl_row.has_cell_modes && flash.order != ServiceOrder::Arrival);
         let channels = match flash.channels {
             CountOrAuto::Count(channels) => channels,
             CountOrAuto::Auto if is_plain => return None,

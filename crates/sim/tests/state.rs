@@ -140,10 +140,6 @@ fn a_run_from_a_file_is_the_run_that_prepares_the_device_itself() {
         ] {
             let mut pairs: Vec<&str> = layer.iter().map(String::as_str).collect();
             pairs.extend(device);
-            if layer[0] == "ftl.kind=pslc" && device.contains(&"flash.parallel_units=2") {
-                // Its commands are timed one by one.
-                continue;
-            }
             let direct = config(&pairs).expect("a configuration");
             // A device that cannot be, or wears out before the first request, has no state.
             if save(&direct, &file.0).is_err() {

@@ -97,13 +97,15 @@ struct Zns {
     /// By die, writes that wait there; and whether its open zone is to be finished.
     coming: Vec<u32>,
     finishing: Vec<bool>,
+    /// Which dies take the write that is placed; kept for its memory only.
+    takes: Vec<bool>,
     resets: u64,
     finished: u64,
     most_open: u32,
 }
 
 archived!(Zns { data } fixed {
-    zones, open_zones, finish_under, coming, finishing, resets, finished, most_open,
+    zones, open_zones, finish_under, coming, finishing, takes, resets, finished, most_open,
 });
 
 impl Zns {
@@ -148,6 +150,7 @@ impl Zns {
             finish_under: (f64::from(zone_pages) * own.finish_percent / 100.0) as u32,
             coming: vec![0; geometry.dies as usize],
             finishing: vec![false; geometry.dies as usize],
+            takes: Vec::new(),
             resets: 0,
             finished: 0,
             most_open: 0,
@@ -182,14 +185,7 @@ impl Zns {
 
 impl Ftl for Zns {
     left_to_pages!(
-        pages,
-        die_of,
-        trim,
-        is_written,
-        collects_before_writes,
-        retired,
-        reset_wear,
-        map_bytes
+        pages, die_of, trim, is_written, retired, reset_wear, map_bytes
     );
 
     fn properties(&self) -> Properties {
@@ -211,14 +207,15 @@ impl Ftl for Zns {
             }
         }
         let may_open = open < self.open_zones;
-        let takes: Vec<bool> = (0..self.coming.len())
-            .map(|die| may_open || self.left(die).is_some())
-            .collect();
+        let mut takes = core::mem::take(&mut self.takes);
+        takes.clear();
+        takes.extend((0..self.coming.len()).map(|die| may_open || self.left(die).is_some()));
         let of_open = |die: u32| match takes[die as usize] {
             true => load(die),
             false => u32::MAX,
         };
         let die = self.data.place(page, &of_open);
+        self.takes = takes;
         self.coming[die as usize] += 1;
         self.most_open = self.most_open.max(self.open());
         die
@@ -266,6 +263,11 @@ impl Ftl for Zns {
         self.resets += u64::from(compacted);
         self.zones.tell(first, operations);
         Ok(compacted)
+    }
+
+    /// A zone that is finished takes no write before.
+    fn collects_before_writes(&self, die: u32) -> bool {
+        self.finishing[die as usize] || self.data.collects_before_writes(die)
     }
 
     fn wear(&self) -> Wear {
