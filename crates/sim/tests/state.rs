@@ -116,6 +116,15 @@ fn layers() -> Vec<Vec<String>> {
             }
         }
     }
+    // What is told apart, noted or under way is not, before the first request.
+    for more in ["hot_window=40", "gc_step_pages=2", "journal_changes=5"] {
+        let page = [
+            "ftl.kind=page",
+            "ftl.reserve_percent=25",
+            &format!("ftl.{more}"),
+        ];
+        layers.push(page.map(str::to_owned).to_vec());
+    }
     layers
 }
 
