@@ -11,6 +11,7 @@ use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig, SchemeRow, Shares};
 use destage_device::{Device, DeviceConfig};
 use destage_flash::ftl::{FtlConfig, FtlRow};
+use destage_flash::mount::MountError;
 use destage_flash::{Ftl, Geometry, Timing};
 use destage_trace::{ReadOptions, TraceError};
 
@@ -338,6 +339,9 @@ impl Config {
             return Err(SimError::OpenSize);
         }
         geometry.check().map_err(SimError::Geometry)?;
+        if self.typed.device.power_may_fail && !self.ftl_row.can_be_mounted {
+            return Err(self.no_mount(&MountError::Unsupported));
+        }
         let built = (self.ftl_row.build)(&FtlConfig {
             units_per_page: self.units_per_page,
             bits_per_cell: flash.bits_per_cell,

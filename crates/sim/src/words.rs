@@ -99,9 +99,6 @@ pub fn layer(error: &BuildError) -> String {
         } => format!(
             "ftl.zone_blocks = {zone_blocks}: expected a number that divides the {blocks} blocks of a die, and zones of at most 32768 pages (a block has {data_pages})"
         ),
-        BuildError::ZonesWithoutPower => {
-            "ftl.kind = zns: its zones are not found again after a loss of power; expected device.power_may_fail=false, or another layer".into()
-        }
         BuildError::HotHandles { window } => format!(
             "ftl.hot_window = {window}: ftl.handles above 1 tells writes apart already; expected 0, or ftl.handles=1"
         ),

@@ -78,8 +78,6 @@ pub enum BuildError {
         /// Pages of a block.
         data_pages: u32,
     },
-    /// Zones are not found again after a loss of power.
-    ZonesWithoutPower,
     /// Two things that cannot be joined.
     Apart(Own, Fixed),
     /// Writes are told apart by handle and by how soon a page is written again.

@@ -122,9 +122,6 @@ impl Zns {
                 data_pages: geometry.data_pages(),
             });
         }
-        if config.power_may_fail {
-            return Err(BuildError::ZonesWithoutPower);
-        }
         let of_zones = Geometry {
             planes: 1,
             blocks_per_plane: blocks / zone_blocks,
