@@ -74,8 +74,8 @@ impl Zones {
     /// The page of flash at `at`, which counts in zones.
     fn place(&self, Ppn(at): Ppn) -> Ppn {
         let (zone, page) = (at >> self.zone_bits, at & ((1 << self.zone_bits) - 1));
-        let block = self.block(zone, page % self.blocks);
-        Ppn(block << self.page_bits | page / self.blocks)
+        let (block, within) = (self.block(zone, page % self.blocks), page / self.blocks);
+        Ppn(block << self.page_bits | within)
     }
 
     /// Says of blocks what the operations from `first` on say of zones.

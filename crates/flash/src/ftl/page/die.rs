@@ -186,6 +186,8 @@ pub(in crate::ftl) struct Die {
     pub streams: Option<Streams>,
     /// Changes of the map are noted in flash.
     pub journal: Option<Journal>,
+    /// Somebody wants to know which pages garbage collection and levelling move.
+    notes_moves: bool,
     /// Blocks that the copies of one block open at most.
     most_for_copies: u32,
     /// Free blocks of a pool under which garbage collection waits for nothing.
@@ -199,7 +201,7 @@ archived!(Die {
     pointer_before, last_erase, migrated,
 } fixed {
     shape, watermarks, plane_divider, endurance, retire_at, most_valid, separate_migrations, free_inside_planes, units_per_page,
-    summary_page, counts_first_open, front, streams, journal, most_for_copies, floor, begun,
+    summary_page, counts_first_open, front, streams, journal, notes_moves, most_for_copies, floor, begun,
 });
 
 #[derive(Clone)]

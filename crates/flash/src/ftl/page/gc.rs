@@ -144,9 +144,10 @@ fn move_pages(
 ) -> Result<u32, NoSpace> {
     let first = block << die.shape.page_bits;
     let mut last = None;
-    let mut left = most;
+    // Nothing else changes the count meanwhile.
+    let mut left = most.min(die.valid_of(block));
     for place in from..die.shape.data_pages {
-        if left == 0 || die.valid_of(block) == 0 {
+        if left == 0 {
             return Ok(place);
         }
         let from = Ppn(first | place);

@@ -140,8 +140,8 @@ parameters! {
         background_gc: bool as BACKGROUND_GC;
         /// Pages that garbage collection moves at a time before an operation that waits has its turn; 0: all of a block.
         gc_step_pages: u32 = "0", "pages", OURS;
-        /// Free blocks of a pool under which garbage collection gives way to nothing, with gc_step_pages or flash.order=garbage_last.
-        gc_floor: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", OURS;
+        /// Free blocks of a pool under which garbage collection gives way to nothing, with gc_step_pages or flash.order=garbage_last; 0: 4, or what it needs if that is more.
+        gc_floor: u32 = "0", "blocks", OURS;
         /// Placement handles of the host, each with open blocks of its own: a request's is its stream (trace.streams) modulo their number.
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
         /// What garbage collection moves of different handles shares blocks, or never does.
@@ -257,7 +257,7 @@ pub struct PageConfig {
     pub seed: u64,
     /// Pages that garbage collection moves at a time; 0: all of a block.
     pub step_pages: u32,
-    /// Free blocks of a pool under which it gives way to nothing.
+    /// Free blocks of a pool under which it gives way to nothing; 0: as many as that needs.
     pub floor: u32,
     /// Changes in a page of the map's journal, and pages of that.
     pub journal: Option<(u32, u32)>,
@@ -265,7 +265,7 @@ pub struct PageConfig {
     pub telling: Telling,
 }
 
-/// The floor where none can be set.
+/// The floor where none is set.
 const FLOOR: u32 = 4;
 
 impl PageConfig {
@@ -299,7 +299,7 @@ impl PageConfig {
             filled: config.filled,
             seed: config.seed,
             step_pages: 0,
-            floor: FLOOR,
+            floor: 0,
             journal: None,
             telling: Telling::Nothing,
         }
@@ -430,7 +430,10 @@ impl PageConfig {
             levelling: self.levelling,
             telling: self.telling,
             journal: self.journal,
-            floor: self.floor,
+            floor: match self.floor {
+                0 => FLOOR.max(self.least_free() + 1),
+                floor => floor,
+            },
         })
     }
 

@@ -28,7 +28,7 @@ impl PageConfig {
             Fixed::Placement
         } else {
             let least = self.least_free() + 1;
-            return match self.step_pages > 0 && self.floor < least {
+            return match self.step_pages > 0 && (1..least).contains(&self.floor) {
                 true => Err(BuildError::Floor {
                     floor: self.floor,
                     least,

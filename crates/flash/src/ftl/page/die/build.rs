@@ -124,6 +124,9 @@ impl Die {
                 },
             ),
             journal: layout.journal.map(Journal::new),
+            notes_moves: layout.logs_migrations
+                || layout.telling != Telling::Nothing
+                || layout.journal.is_some(),
             most_for_copies: 2 + layout.telling.kept(),
             floor: layout.floor,
             begun: vec![None; pools as usize],

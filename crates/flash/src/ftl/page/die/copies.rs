@@ -43,7 +43,15 @@ impl Die {
     }
 
     /// Remembers the migration of `page`, if somebody wants to know.
+    #[inline]
     pub fn log_migration(&mut self, page: u32) {
+        if self.notes_moves {
+            self.note_move(page);
+        }
+    }
+
+    #[inline(never)]
+    fn note_move(&mut self, page: u32) {
         if page >= self.shape.numbers() {
             return;
         }
@@ -60,7 +68,9 @@ impl Die {
     pub fn stream_of_copy(&self, page: u32) -> Stream {
         if page >= self.shape.numbers() {
             Stream::Map
-        } else if let Some(kept) = self.streams.as_ref().and_then(|own| own.of_copy(page)) {
+        } else if self.most_for_copies > 2
+            && let Some(kept) = self.streams.as_ref().and_then(|own| own.of_copy(page))
+        {
             kept
         } else if self.separate_migrations {
             Stream::Migrations
