@@ -146,7 +146,7 @@ impl Latencies {
     }
 
     /// Records one response time.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, time: Ticks, write: bool) {
         if self.kept[0].len() + self.kept[1].len() >= self.exact {
             return self.push_beyond(time, write);

@@ -200,7 +200,15 @@ impl Device {
     }
 
     /// Gives slots that have become free to the pages that wait for one, in order.
+    #[inline]
     pub(super) fn hand_out_slots<D: Driver>(&mut self, driver: &mut D) {
+        if !self.slot_waiters.is_empty() {
+            self.hand_out_slots_in_order(driver);
+        }
+    }
+
+    #[inline(never)]
+    fn hand_out_slots_in_order<D: Driver>(&mut self, driver: &mut D) {
         let over = self.buffer.over_capacity() as usize;
         while self.slot_waiters.len() > over {
             if let Some(token) = self.slot_waiters.pop_front() {

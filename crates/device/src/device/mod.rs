@@ -273,7 +273,7 @@ impl Device {
                 self.write(token, request, now, driver)?;
             }
             RequestKind::Trim => match request.as_write(self.config.strict_trim) {
-                Some(zeroes) => self.write(token, &zeroes, now, driver)?,
+                Some(zeroes) => self.write_zeroes(token, &zeroes, now, driver)?,
                 None if self.config.strict_trim => {}
                 None => self.trim(token, request, now, driver)?,
             },
@@ -307,6 +307,9 @@ impl Device {
             if self.dies.places_writes() {
                 self.activate_stirred(now, driver)?;
             }
+        }
+        if self.dies.is_at_rest(die) {
+            return Ok(());
         }
         self.activate(die, now, driver)
     }

@@ -105,25 +105,28 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         if self.next.is_none() && self.config.window == Window::LastArrival {
             self.close();
         }
-        if !goes_at_once {
-            return Ok(());
+        if goes_at_once && self.tell(Message::Send, PASSES_SEND_ON_ARRIVAL, id) {
+            return self.hear_of(id);
         }
-        self.tell(Message::Send, PASSES_SEND_ON_ARRIVAL, id)
+        Ok(())
     }
 
     /// Sends `message` about request `id` on its way, as the last thing that is done now. With nothing else due at this instant it
-    /// is heard at once, unless the run may stop here.
+    /// is heard at once, unless the run may stop here; whether it is.
     #[inline]
-    fn tell(&mut self, message: Message, passes: u8, id: u32) -> Outcome {
+    fn tell(&mut self, message: Message, passes: u8, id: u32) -> bool {
         if self.link.closed {
             self.link.events.soon(message.about(id, passes));
-            return Ok(());
+            return false;
         }
-        self.pass(message, passes + 1, id)
+        self.is_heard(message, passes + 1, id)
     }
 
+    #[inline]
     pub(super) fn send_next(&mut self, passes: u8) {
-        if let Some(id) = self.waiting.pop() {
+        if !self.waiting.is_empty()
+            && let Some(id) = self.waiting.pop()
+        {
             self.send(id, passes);
         }
     }
@@ -141,10 +144,12 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     /// The host learns that `id` is complete.
     pub(super) fn complete(&mut self, id: u32) -> Outcome {
         let now = self.link.events.now();
-        let Some(active) = self.link.active.remove(id) else {
+        // It stays readable until its place is used again.
+        if !self.link.active.release(id) {
             return Ok(());
-        };
-        let request = active.request;
+        }
+        let active = &self.link.active[id];
+        let (request, span, sent) = (active.request, active.asked.span, active.sent);
         let identity = match self.config.attribution {
             Attribution::Request => active.identity,
             Attribution::DiskSim => self
@@ -164,7 +169,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             let write = identity.operation != Operation::Read;
             self.measured.completed += 1;
             self.measured.response.push(response, write);
-            self.measured.device_response.push(now - active.sent, write);
+            self.measured.device_response.push(now - sent, write);
         }
         let response = Response {
             index: identity.index,
@@ -174,10 +179,12 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             sectors: request.sectors,
             operation: request.operation,
         };
-        self.link.observer.response(&response);
+        if self.link.wants_responses {
+            self.link.observer.response(&response);
+        }
         self.link.mover.answered(&response);
         self.link.mover.completed(id, now);
-        self.device.retire(&active.asked.span, &mut self.link);
+        self.device.retire(&span, &mut self.link);
         self.in_device -= 1;
         self.send_next(PASSES_SEND_ON_COMPLETION);
         if self.config.replay == Replay::Closed && self.next.is_some() {
@@ -186,6 +193,9 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             self.link.events.soon(Event::Arrival);
             return Ok(());
         }
-        self.tell(Message::Release, PASSES_RELEASE, id)
+        match self.tell(Message::Release, PASSES_RELEASE, id) {
+            true => self.release_channel(),
+            false => Ok(()),
+        }
     }
 }

@@ -62,10 +62,8 @@ impl Die {
             planes,
             shape.data_pages,
         );
-        for number in 0..full {
-            let block = shape.slot(number);
-            victims.insert(block, shape.valid_of_full(number));
-        }
+        victims
+            .insert_all((0..full).map(|number| (shape.slot(number), shape.valid_of_full(number))));
 
         let mut die = Self {
             shape,

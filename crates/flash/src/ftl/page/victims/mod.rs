@@ -107,6 +107,19 @@ impl Victims {
         }
     }
 
+    /// Each of `blocks` was closed with so many valid pages, in their order.
+    pub fn insert_all(&mut self, blocks: impl Iterator<Item = (u32, u16)>) {
+        // A device begins with hundreds of thousands of them.
+        if let Table::FewestNumbered(table) = &mut self.table {
+            for (block, valid) in blocks {
+                self.closings += 1;
+                table.insert(block, valid);
+            }
+            return;
+        }
+        blocks.for_each(|(block, valid)| self.insert(block, valid));
+    }
+
     /// `block` was closed with `valid` valid pages.
     pub fn insert(&mut self, block: u32, valid: u16) {
         self.closings += 1;
