@@ -232,11 +232,20 @@ impl Dies {
         operation
     }
 
-    /// Whether `die`, whose command has ended, has nothing to [start](Dies::start) for sure.
-    #[inline]
-    pub fn is_at_rest(&self, die: u32) -> bool {
+    /// Whether `die`, if it starts something, begins the first of its queue.
+    #[inline(always)]
+    pub fn begins_at_once(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
-        self.is_plain && state.is_tidy && state.queue.is_empty()
+        self.is_plain && state.is_tidy && state.in_service == 0
+    }
+
+    /// `die`, which [does so](Dies::begins_at_once), begins the first of its queue, if there is one.
+    #[inline(always)]
+    pub fn begin_next<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<Progress, NoSpace> {
+        match self.dies[die as usize].queue.pop_front() {
+            Some(operation) => self.begin::<D, true>(die, operation, driver),
+            None => Ok(Progress::Running),
+        }
     }
 
     /// The operation at `position` of the batch in service at `die` has ended: `take` gets it, and those that end
@@ -261,13 +270,9 @@ impl Dies {
         now: Ticks,
         driver: &mut D,
     ) -> Result<Progress, NoSpace> {
-        let state = &mut self.dies[die as usize];
-        if !self.is_plain || !state.is_tidy || state.in_service > 0 {
-            return self.start_with_care(die, now, driver);
-        }
-        match state.queue.pop_front() {
-            Some(operation) => self.begin::<D, true>(die, operation, driver),
-            None => Ok(Progress::Running),
+        match self.begins_at_once(die) {
+            true => self.begin_next(die, driver),
+            false => self.start_with_care(die, now, driver),
         }
     }
 

@@ -9,8 +9,19 @@ use crate::operation::{PageOperation, Work};
 
 impl Device {
     /// `operation` joins the queue of its die.
-    #[inline]
+    #[inline(never)]
     pub(super) fn enqueue<D: Driver>(
+        &mut self,
+        operation: PageOperation,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        self.enqueue_here(operation, now, driver)
+    }
+
+    /// The same for a loop over many pages.
+    #[inline(always)]
+    pub(super) fn enqueue_here<D: Driver>(
         &mut self,
         operation: PageOperation,
         now: Ticks,

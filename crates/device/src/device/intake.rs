@@ -183,7 +183,7 @@ impl Device {
                 driver.bypassed(page, offset);
                 driver.look(&self.buffer);
                 let operation = PageOperation::new(page, work).with_long(is_long);
-                self.enqueue(operation, now, driver)?;
+                self.enqueue_here(operation, now, driver)?;
                 continue;
             }
             if (offset == 0 && reads[0]) || (offset > 0 && offset + 1 == span.pages && reads[1]) {

@@ -276,9 +276,15 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             let Some(event) = self.link.events.take() else {
                 break;
             };
-            self.handle(event, &mut [].iter())?;
+            self.handle_apart(event, &mut [].iter())?;
         }
         Ok(())
+    }
+
+    /// [`Engine::handle`] for all but the loop in which a run spends its time.
+    #[inline(never)]
+    fn handle_apart(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
+        self.handle(event, coming)
     }
 
     #[inline(always)]
@@ -318,11 +324,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 self.link.end_phase(phase, die);
                 self.tell_ended(now)
             }
-            Event::StepDone(die) => {
-                let done = self.device.complete(die, now, &mut self.link);
-                self.link.dispatch();
-                done.map_err(|full| self.device_full(full))
-            }
+            Event::StepDone(die) => self.end_step(die, now),
             Event::Arrival => self.arrive(coming),
             Event::Alarm(alarm) => {
                 let done = self.device.wake(alarm, now, &mut self.link);
@@ -337,6 +339,14 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             Event::WriteDataIn(id) => self.data_in(id),
             Event::ReadDataOut(id) => self.pass(Message::Complete, PASSES_COMPLETION + 1, id),
         }
+    }
+
+    /// The step of `die`, whose commands waited in queues, has ended.
+    #[inline(never)]
+    fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
+        let done = self.device.complete(die, now, &mut self.link);
+        self.link.dispatch();
+        done.map_err(|full| self.device_full(full))
     }
 
     /// The device hears which of its commands that waited in queues have ended.
@@ -375,11 +385,11 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         match message {
             Message::Send => self.hear_of(id),
             Message::StartWriteData => {
-                self.move_data(id, Event::WriteDataIn(id));
+                self.move_data(id, Event::WriteDataIn(id).into());
                 Ok(())
             }
             Message::StartReadData => {
-                self.move_data(id, Event::ReadDataOut(id));
+                self.move_data(id, Event::ReadDataOut(id).into());
                 Ok(())
             }
             Message::Complete => self.complete(id),
@@ -400,7 +410,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
 
     /// The data of request `id` begins to move over the host bus; at its end `event` is due.
     #[inline]
-    fn move_data(&mut self, id: u32, event: Event) {
+    fn move_data(&mut self, id: u32, event: Packed) {
         self.link.witness.transfers(id);
         let sectors = u64::from(self.link.active[id].request.sectors);
         let time = sectors.saturating_mul(self.config.bus_per_sector);
@@ -465,7 +475,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
         self.link.channel_busy = true;
         if self.is_heard(Message::StartWriteData, PASSES_BEFORE_WRITE_DATA + 1, id) {
-            self.move_data(id, Event::WriteDataIn(id));
+            self.move_data(id, Event::WriteDataIn(id).into());
         }
         Ok(())
     }

@@ -62,8 +62,7 @@ impl Die {
             planes,
             shape.data_pages,
         );
-        victims
-            .insert_all((0..full).map(|number| (shape.slot(number), shape.valid_of_full(number))));
+        victims.insert_full(&shape);
 
         let mut die = Self {
             shape,

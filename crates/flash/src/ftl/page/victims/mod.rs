@@ -14,6 +14,7 @@ use self::aged::Aged;
 use self::drawn::Drawn;
 pub use self::fewest::Fewest;
 use self::fewest::closed;
+use crate::ftl::page::shape::Shape;
 use crate::list::List;
 
 /// How candidates are ordered.
@@ -107,17 +108,24 @@ impl Victims {
         }
     }
 
-    /// Each of `blocks` was closed with so many valid pages, in their order.
-    pub fn insert_all(&mut self, blocks: impl Iterator<Item = (u32, u16)>) {
-        // A device begins with hundreds of thousands of them.
-        if let Table::FewestNumbered(table) = &mut self.table {
-            for (block, valid) in blocks {
-                self.closings += 1;
-                table.insert(block, valid);
-            }
+    /// The blocks that are full at the start by `shape` were closed, in the order in which they were filled.
+    pub fn insert_full(&mut self, shape: &Shape) {
+        let full = shape.full_blocks();
+        let Table::FewestNumbered(table) = &mut self.table else {
+            return (0..full)
+                .for_each(|number| self.insert(shape.slot(number), shape.valid_of_full(number)));
+        };
+        // A device begins with hundreds of thousands of them, and all but the last are alike.
+        let Some(last) = full.checked_sub(1) else {
             return;
+        };
+        self.closings += u64::from(full);
+        for plane in 0..shape.planes {
+            let first = plane * shape.blocks_per_plane;
+            table.fill(first..first + shape.full_in(plane), shape.valid_of_full(0));
         }
-        blocks.for_each(|(block, valid)| self.insert(block, valid));
+        table.remove(shape.slot(last));
+        table.insert(shape.slot(last), shape.valid_of_full(last));
     }
 
     /// `block` was closed with `valid` valid pages.
