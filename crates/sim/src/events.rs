@@ -182,29 +182,35 @@ impl<E: Copy + Default> EventList<E> {
 
     /// Schedules `event` at `time`; a time that has passed means now. It is kept out of the way of what comes after a delay:
     /// there is not much of it, and it is far away.
-    pub fn at(&mut self, time: Ticks, event: impl Into<E>) {
+    pub fn at<X>(&mut self, time: Ticks, event: X)
+    where
+        E: From<X>,
+    {
         let key = self.clock.key(time);
         if key <= self.now_key {
-            return self.instant.push_back(event.into());
+            return self.instant.push_back(E::from(event));
         }
         self.scheduled += 1;
         self.put_aside(Entry {
             key,
             rank: self.scheduled,
-            event: event.into(),
+            event: E::from(event),
         });
     }
 
     /// Schedules `event` when `delay` has passed.
     #[inline(always)]
-    pub fn after(&mut self, delay: Ticks, event: impl Into<E>) {
+    pub fn after<X>(&mut self, delay: Ticks, event: X)
+    where
+        E: From<X>,
+    {
         let place = delay.wrapping_mul(MIXER) >> (u64::BITS - SPAN_BITS);
         let mut known = self.spans[place as usize];
         if delay != known.0 {
             known = (delay, self.clock.span(delay));
             self.spans[place as usize] = known;
         }
-        self.schedule(self.clock.advanced(self.now_key, known.1), event.into());
+        self.schedule(self.clock.advanced(self.now_key, known.1), E::from(event));
     }
 
     #[inline(always)]
@@ -261,8 +267,11 @@ impl<E: Copy + Default> EventList<E> {
 
     /// Schedules `event` behind everything that is already due now.
     #[inline]
-    pub fn soon(&mut self, event: impl Into<E>) {
-        self.instant.push_back(event.into());
+    pub fn soon<X>(&mut self, event: X)
+    where
+        E: From<X>,
+    {
+        self.instant.push_back(E::from(event));
     }
 
     /// Whether nothing else is due at this instant.

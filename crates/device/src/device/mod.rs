@@ -254,7 +254,7 @@ impl Device {
     ///
     /// # Errors
     /// [`NoSpace`] if the flash has no room left.
-    #[inline]
+    #[inline(always)]
     pub fn submit<D: Driver>(
         &mut self,
         token: u32,

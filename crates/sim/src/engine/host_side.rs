@@ -1,7 +1,7 @@
 //! The host's side of a run: requests arrive, wait, are sent, and complete.
 
 use destage_base::Ticks;
-use destage_trace::Operation;
+use destage_trace::{Operation, Request};
 
 use super::event::{
     Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION,
@@ -17,6 +17,7 @@ use crate::observer::Response;
 const PROGRESS_STEP: u64 = 4096;
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
+    #[inline]
     pub(super) fn schedule_arrival(&mut self) -> Outcome {
         let Some(request) = &self.next else {
             return Ok(());
@@ -28,15 +29,20 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         };
         // A product beyond 64 bits saturates, and so is refused as well.
         if time >= LAST {
-            return Err(Box::new(SimError::LateArrival {
-                origin: self.origin.to_string(),
-                line: request.line,
-                arrival: request.arrival,
-                time_scale: self.config.time_scale,
-            }));
+            return Err(self.late_arrival(request));
         }
         self.link.events.at(time, Event::Arrival);
         Ok(())
+    }
+
+    #[cold]
+    fn late_arrival(&self, request: &Request) -> Box<SimError> {
+        Box::new(SimError::LateArrival {
+            origin: self.origin.to_string(),
+            line: request.line,
+            arrival: request.arrival,
+            time_scale: self.config.time_scale,
+        })
     }
 
     /// The next request of the trace arrives and joins the host's queue.

@@ -383,13 +383,13 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             return Ok(());
         }
         match message {
-            Message::Send => self.hear_of(id),
+            Message::Send => self.hear_of_later(id),
             Message::StartWriteData => {
-                self.move_data(id, Event::WriteDataIn(id).into());
+                self.move_data(id, Packed::from(Event::WriteDataIn(id)));
                 Ok(())
             }
             Message::StartReadData => {
-                self.move_data(id, Event::ReadDataOut(id).into());
+                self.move_data(id, Packed::from(Event::ReadDataOut(id)));
                 Ok(())
             }
             Message::Complete => self.complete(id),
@@ -409,7 +409,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     }
 
     /// The data of request `id` begins to move over the host bus; at its end `event` is due.
-    #[inline]
+    #[inline(always)]
     fn move_data(&mut self, id: u32, event: Packed) {
         self.link.witness.transfers(id);
         let sectors = u64::from(self.link.active[id].request.sectors);
@@ -418,7 +418,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     }
 
     /// The device hears of request `id`.
-    #[inline]
+    #[inline(always)]
     fn hear_of(&mut self, id: u32) -> Outcome {
         if self.link.channel_busy || self.link.is_channel_wanted() {
             self.link.dispatched.push_back(id);
@@ -426,6 +426,12 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             self.give_channel_to_new(id)?;
         }
         self.check_channel()
+    }
+
+    /// [`Engine::hear_of`] after other things that were due.
+    #[inline(never)]
+    fn hear_of_later(&mut self, id: u32) -> Outcome {
+        self.hear_of(id)
     }
 
     /// The channel has done its work.
@@ -467,7 +473,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     }
 
     /// Gives the idle channel to request `id`, which is new.
-    #[inline]
+    #[inline(always)]
     fn give_channel_to_new(&mut self, id: u32) -> Outcome {
         if self.link.active[id].request.operation != Operation::Write {
             // Reads, flushes and trims carry no data in.
@@ -475,7 +481,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
         self.link.channel_busy = true;
         if self.is_heard(Message::StartWriteData, PASSES_BEFORE_WRITE_DATA + 1, id) {
-            self.move_data(id, Event::WriteDataIn(id).into());
+            self.move_data(id, Packed::from(Event::WriteDataIn(id)));
         }
         Ok(())
     }
