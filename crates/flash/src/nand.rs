@@ -359,6 +359,28 @@ mod tests {
     };
 
     #[test]
+    fn many_blocks_are_filled_as_each_of_them_is() {
+        let geometry = Geometry {
+            planes: 3,
+            blocks_per_plane: 700,
+            ..TINY
+        };
+        for full in [0, 1, 2, 3, 1024, 1801, 2100] {
+            let rule = InitialBlocks::new(&geometry, full);
+            let blank = BlockState {
+                programmed: 9,
+                erases: 9,
+            };
+            let mut blocks = alloc::vec![blank; 2100];
+            let pieces = (0..).step_by(1024).zip(blocks.chunks_mut(1024));
+            pieces.for_each(|(first, piece)| rule.fill(first, piece));
+            for (index, block) in blocks.iter().enumerate() {
+                assert_eq!(*block, rule.at(index), "{full} {index}");
+            }
+        }
+    }
+
+    #[test]
     #[should_panic(expected = "programmed up to page 1")]
     fn a_page_is_programmed_once() {
         let mut nand = Nand::new(&TINY, 0);

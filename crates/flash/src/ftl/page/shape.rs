@@ -229,3 +229,79 @@ impl Initial for InitialBlock {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    /// Shapes of dies of three planes, some with a last block that is not full.
+    fn shapes() -> impl Iterator<Item = Shape> {
+        let kinds = [(4, false, 700), (16, true, 700), (2048, true, 70)];
+        kinds
+            .into_iter()
+            .flat_map(|(pages_per_block, summary_page, blocks_per_plane)| {
+                let geometry = Geometry {
+                    dies: 4,
+                    planes: 3,
+                    blocks_per_plane,
+                    pages_per_block,
+                    summary_page,
+                    page_bytes: 4096,
+                };
+                let most = 2 * blocks_per_plane + 1;
+                let filled = [(0, 0, true), (most, 7, true), (most, 0, false)];
+                let of =
+                    filled.map(|(blocks, map, filled)| Shape::new(&geometry, blocks, map, filled));
+                let shared = of.map(|shape| Shape {
+                    shared: Some((4, 1)),
+                    map_pages: 0,
+                    ..shape
+                });
+                of.into_iter().chain(shared)
+            })
+    }
+
+    /// Fills pieces of a table as they are filled where it is touched.
+    fn filled<I: Initial>(rule: &I, len: usize, blank: I::Entry) -> Vec<I::Entry> {
+        let mut entries = vec![blank; len];
+        let pieces = (0..).step_by(1024).zip(entries.chunks_mut(1024));
+        pieces.for_each(|(first, piece)| rule.fill(first, piece));
+        entries
+    }
+
+    #[test]
+    fn many_entries_are_filled_as_each_of_them_is() {
+        for shape in shapes() {
+            let blocks = (shape.planes * shape.blocks_per_plane) as usize;
+            let map = InitialMap(shape);
+            let pages = filled(&map, shape.mapped_pages() as usize, 9);
+            assert!(
+                (0..).zip(&pages).all(|(page, at)| map.at(page) == *at),
+                "{shape:?}"
+            );
+            let owner = InitialOwner(shape);
+            let pages = filled(&owner, blocks << shape.page_bits, 9);
+            assert!(
+                (0..).zip(&pages).all(|(at, page)| owner.at(at) == *page),
+                "{shape:?}"
+            );
+            let block = InitialBlock(shape);
+            let blank = Block {
+                sequence: 9,
+                valid: 9,
+            };
+            let known = filled(&block, blocks, blank);
+            for (slot, known) in known.iter().enumerate() {
+                let expected = block.at(slot);
+                assert_eq!(
+                    (known.sequence, known.valid),
+                    (expected.sequence, expected.valid),
+                    "{shape:?} {slot}"
+                );
+            }
+        }
+    }
+}
