@@ -193,7 +193,9 @@ impl Dies {
     pub fn push<D: Driver>(&mut self, operation: PageOperation, driver: &mut D) -> Option<u32> {
         let page = operation.page();
         let die = if let Some(dies) = &self.round {
-            dies.split(page.0 as u32).1
+            let die = dies.split(page.0 as u32).1;
+            debug_assert_eq!(die, self.ftl.die_of(page), "page {page} goes round");
+            die
         } else if self.places_writes && operation.write_cause().is_some() {
             let dies = &self.dies;
             self.ftl.place(page, &|die| load(&dies[die as usize]))
