@@ -205,6 +205,15 @@ impl Input {
         (half > 0).then_some(behind)
     }
 
+    /// The same less the requests that are `left_out`; of what is not in memory all of it.
+    pub(crate) fn without(&self, left_out: impl Fn(&Request) -> bool) -> Self {
+        let Kind::Decoded(of, all) = &self.kind else {
+            return self.clone();
+        };
+        let stays = |request: &&Request| !left_out(request);
+        of.decoded(all.iter().filter(stays).copied().collect())
+    }
+
     /// `windows` of `requests` of its requests each, at even distances; of what is not in memory as many at its beginning.
     pub(crate) fn excerpt(&self, windows: u64, requests: u64) -> Self {
         if let Kind::Decoded(of, all) = &self.kind {

@@ -84,6 +84,7 @@ impl Forecast {
         goals: &[Goal],
     ) -> Result<Vec<Self>, Error> {
         let mut all: Vec<Self> = Vec::new();
+        let all_sizes = || candidates.iter().filter_map(|sizes| sizes.first());
         for (index, goal) in goals.iter().enumerate() {
             let kind = Kind::of(&goal.metric);
             if let Some(known) = all.iter_mut().find(|known| known.kind == kind) {
@@ -95,7 +96,12 @@ impl Forecast {
                 goals: vec![index],
                 input: match kind {
                     Kind::Excerpt => whole.excerpt(),
-                    Kind::Buffer | Kind::Counts => whole.input.clone(),
+                    Kind::Counts => whole.input.clone(),
+                    // What reads of pages that are never written tell it, no buffer remembers but one that they enter.
+                    Kind::Buffer if all_sizes().any(|size| size.config.allocates_reads()) => {
+                        whole.input.clone()
+                    }
+                    Kind::Buffer => whole.of_written_pages(),
                 },
                 demand: whole.demand,
                 page_bytes: candidates[0][0].config.typed.flash.page_bytes,
@@ -114,6 +120,27 @@ impl Forecast {
     /// How many runs were made.
     pub(super) fn runs(&self) -> usize {
         self.known.iter().map(BTreeMap::len).sum()
+    }
+
+    /// The scheme that looks best in the middle of its sizes on an excerpt of the input, and that place.
+    pub(super) fn glimpse(
+        &self,
+        whole: &Whole,
+        goals: &[Goal],
+        effort: &Effort<'_>,
+    ) -> Result<(usize, usize), Error> {
+        let middle = |sizes: &Vec<Combination>| sizes[sizes.len() / 2].clone();
+        let combinations: Vec<_> = self.sizes.iter().map(middle).collect();
+        let runs = compare(&[whole.excerpt()], &combinations, effort)?.runs;
+        let goal = &goals[self.goals[0]];
+        let ranks = runs
+            .iter()
+            .map(|run| goal.rank_of(self.of(&goal.metric, run)));
+        let best = ranks
+            .enumerate()
+            .min_by(|one, other| one.1.total_cmp(&other.1));
+        let scheme = best.map_or(0, |(scheme, _)| scheme);
+        Ok((scheme, self.sizes[scheme].len() / 2))
     }
 
     /// Makes those of `wanted`, schemes at places, that are not known.

@@ -118,10 +118,10 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     let Some(first) = schemes.first() else {
         return Err(Error::Internal("a grid has no combination".to_owned()));
     };
-    let mut whole = Whole::read(input, &first.config, plan.sizes.is_none(), effort)?;
-    let sizes = match (&plan.sizes, &whole.sizes) {
-        (Some(items), _) => bytes_of(&grid, items)?,
-        (None, found) => found.clone().unwrap_or_default(),
+    let mut whole = Whole::read(input, &first.config, effort)?;
+    let sizes = match &plan.sizes {
+        Some(items) => bytes_of(&grid, items)?,
+        None => whole.sizes.clone(),
     };
     let mut candidates = Vec::with_capacity(schemes.len());
     for scheme in &schemes {
@@ -135,6 +135,8 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         whole: &whole,
         candidates: &candidates,
         forecasts,
+        first: (0, 0),
+        glimpses: 0,
         full: vec![BTreeMap::new(); candidates.len()],
         effort,
     };

@@ -3,7 +3,7 @@
 //! Nothing that costs little tells how long a request takes: an excerpt has less to do, and a large buffer may answer later than a
 //! smaller one. But a run that is far from its goals is known to be after a small part of the input, and is ended there
 //! ([`destage_sim::limits`]). So the scheme that looks best is run at one size after the other, from the smallest on, until it reaches
-//! the goals; at that size all others are run. Of those that end before, the one that ends last comes nearest.
+//! the goals; at that size all others are run. If none of them reaches the goals, the one that ends last comes nearest.
 
 use destage_sim::limits::Limits;
 
@@ -37,43 +37,75 @@ impl Search<'_> {
         let mut rest = order.into_iter().map(|(scheme, _)| scheme);
         let mut best = None;
         for scheme in rest.by_ref() {
-            best = self.climb(scheme)?;
+            best = self.climb(scheme, 0)?;
             if best.is_some() {
                 break;
             }
         }
-        let Some(place) = best else {
+        let Some(mut place) = best else {
             return Ok(());
         };
-        let rest: Vec<usize> = rest.collect();
-        let reached = self.attempt(&rest, place)?;
+        let mut rest: Vec<usize> = rest.collect();
+        let all = rest.clone();
         let mut has_next = false;
-        for (scheme, reached) in rest.iter().zip(reached) {
-            if reached {
-                self.halve(*scheme, 0, place)?;
-                has_next = true;
-            }
-        }
-        let mut by_nearness = rest;
-        let nearness = |scheme: usize| self.share_of_run(scheme, place);
-        by_nearness.sort_by(|one, other| nearness(*other).total_cmp(&nearness(*one)));
-        for scheme in by_nearness {
-            let last = self.candidates[scheme].len() - 1;
-            if has_next {
+        loop {
+            let reached = self.attempt(&rest, place)?;
+            let known = rest.iter().zip(reached);
+            let mut better: Vec<At> = known
+                .filter(|(_, reached)| *reached)
+                .map(|(scheme, _)| (*scheme, place))
+                .collect();
+            self.sort(&mut better);
+            let Some((first, _)) = better.first().copied() else {
                 break;
-            }
-            if last > place && self.attempt(&[scheme], last)? == [true] {
-                self.halve(scheme, place + 1, last)?;
-                has_next = true;
-            }
+            };
+            // They are as good as the best so far, or better: the one that looks best leaves the others a run each.
+            has_next = true;
+            let smaller = self.halve(first, 0, place)?;
+            rest = better
+                .into_iter()
+                .skip(1)
+                .map(|(scheme, _)| scheme)
+                .collect();
+            place = match smaller < place {
+                true => smaller,
+                false if place == 0 => break,
+                false => place - 1,
+            };
+        }
+        if has_next {
+            return Ok(());
+        }
+        // Of those that miss, the one whose run was the longest comes nearest.
+        let nearness = |scheme: &usize| self.share_of_run(*scheme, place);
+        let nearest = all
+            .into_iter()
+            .max_by(|one, other| nearness(one).total_cmp(&nearness(other)));
+        if let Some(scheme) = nearest {
+            self.come_next(scheme, place + 1)?;
         }
         Ok(())
     }
 
-    /// Where `scheme` begins to reach the goals, if it does. Where it is far from them no size is left out.
-    fn climb(&mut self, scheme: usize) -> Result<Option<usize>, Error> {
+    /// Where `scheme`, which misses at smaller sizes, begins to reach the goals from `low` on.
+    fn come_next(&mut self, scheme: usize, low: usize) -> Result<(), Error> {
         let last = self.candidates[scheme].len() - 1;
-        let (mut place, mut low, mut near) = (0, 0, 0_u32);
+        if low > last {
+            return Ok(());
+        }
+        if self.share_of_run(scheme, low - 1) > NEAR {
+            return self.climb(scheme, low).map(drop);
+        }
+        if self.attempt(&[scheme], last)? == [true] {
+            self.halve(scheme, low, last)?;
+        }
+        Ok(())
+    }
+
+    /// Where `scheme` begins to reach the goals from `low` on, if it does. Where it is far from them no size is left out.
+    fn climb(&mut self, scheme: usize, mut low: usize) -> Result<Option<usize>, Error> {
+        let last = self.candidates[scheme].len() - 1;
+        let (mut place, mut near) = (low, 0_u32);
         while self.attempt(&[scheme], place)? != [true] {
             if place == last {
                 return Ok(None);

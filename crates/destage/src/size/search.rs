@@ -17,6 +17,8 @@ use crate::record::Record;
 
 /// A forecast for a size next to one with a full run is off by no more than this part.
 const NEXT_TO_A_RUN: f64 = 0.02;
+/// By no more than this a forecast is off that is as good as right; then it is next to that, too.
+const RIGHT: f64 = 1e-3;
 
 /// A scheme, by its number, at a place in the list of sizes.
 pub(super) type At = (usize, usize);
@@ -28,6 +30,9 @@ pub(super) struct Search<'a> {
     /// The combinations of each scheme, by size.
     pub(super) candidates: &'a [Vec<Combination>],
     pub(super) forecasts: Vec<Forecast>,
+    /// With what forecasts begin, and how many runs said that.
+    pub(super) first: At,
+    pub(super) glimpses: usize,
     /// Full runs of each scheme, by place.
     pub(super) full: Vec<BTreeMap<usize, Record>>,
     pub(super) effort: &'a Effort<'a>,
@@ -62,6 +67,10 @@ impl Search<'_> {
     pub(super) fn carry_out(&mut self) -> Result<(), Error> {
         if self.shows_early() {
             return self.race();
+        }
+        if let [forecast, ..] = &self.forecasts[..] {
+            self.first = forecast.glimpse(self.whole, self.goals, self.effort)?;
+            self.glimpses = self.candidates.len();
         }
         loop {
             let best = self.locate()?;
@@ -110,7 +119,7 @@ impl Search<'_> {
 
     /// How many runs were made that cost less.
     pub(super) fn trials(&self) -> usize {
-        self.forecasts.iter().map(Forecast::runs).sum()
+        self.glimpses + self.forecasts.iter().map(Forecast::runs).sum::<usize>()
     }
 
     /// How many full runs were ended early.
@@ -176,12 +185,9 @@ impl Search<'_> {
     /// What to foresee next.
     fn to_look_at(&self, ranges: &[Range]) -> Vec<At> {
         let all = || ranges.iter().copied().enumerate();
-        let is_new = |scheme: &usize| self.seen(*scheme).is_empty();
-        // All at the middle: it says who looks best.
-        let middle = |scheme: usize| (scheme, self.candidates[scheme].len() / 2);
-        let first: Vec<At> = (0..ranges.len()).filter(is_new).map(middle).collect();
-        if !first.is_empty() {
-            return first;
+        // Nothing is known yet: the one that looks best on an excerpt begins.
+        if self.forecasts.iter().all(|forecast| forecast.runs() == 0) {
+            return vec![self.first];
         }
         let mut found: Vec<At> = all()
             .filter(|(_, range)| range.is_found())
@@ -219,8 +225,10 @@ impl Search<'_> {
             }
         }
         // The one that looks best, until its place is known.
+        let is_seen = |(scheme, _): &&(usize, Range)| !self.seen(*scheme).is_empty();
         let mut looks: Vec<At> = open
             .iter()
+            .filter(is_seen)
             .map(|(scheme, range)| (*scheme, range.high))
             .collect();
         self.sort(&mut looks);
@@ -347,10 +355,14 @@ impl Search<'_> {
     fn misses_clearly(&self, scheme: usize, place: usize) -> bool {
         let misses = |(index, goal): (usize, &Goal)| {
             let value = self.value(index, scheme, place);
+            let off = match (self.factor(index, scheme, place) - 1.0).abs() <= RIGHT {
+                true => 0.0,
+                false => NEXT_TO_A_RUN,
+            };
             value.is_some_and(|value| {
                 let nearer = match goal.below {
-                    true => value * (1.0 - NEXT_TO_A_RUN),
-                    false => value * (1.0 + NEXT_TO_A_RUN),
+                    true => value * (1.0 - off),
+                    false => value * (1.0 + off),
                 };
                 !goal.is_met(nearer)
             })

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use destage_sim::limits::Demand;
+use destage_sim::paging::Addressing;
 use destage_sim::settings::Config;
 use destage_trace::{Operation, Request};
 
@@ -32,8 +33,11 @@ pub(super) struct Whole {
     pub(super) requests: u64,
     pub(super) demand: Demand,
     pub(super) facts: Facts,
-    /// The sizes of a curve, if they were asked for.
-    pub(super) sizes: Option<Vec<u64>>,
+    /// The sizes of a curve.
+    pub(super) sizes: Vec<u64>,
+    /// The pages that are written. Looked up, never walked.
+    written: HashSet<u64>,
+    addressing: Addressing,
 }
 
 impl Whole {
@@ -41,12 +45,7 @@ impl Whole {
     ///
     /// # Errors
     /// What is wrong with it, or that somebody asked to stop.
-    pub(super) fn read(
-        input: &Input,
-        config: &Config,
-        finds_sizes: bool,
-        effort: &Effort<'_>,
-    ) -> Result<Self, Error> {
+    pub(super) fn read(input: &Input, config: &Config, effort: &Effort<'_>) -> Result<Self, Error> {
         let options = input.options(config)?;
         let counter = Counter::new(effort.progress, input.expected_requests());
         destage_memory::doing(format!("reading {}", input.name()));
@@ -63,7 +62,7 @@ impl Whole {
             }
             for request in &batch {
                 demand.add(&addressing, request);
-                if finds_sizes && request.operation == Operation::Write {
+                if request.operation == Operation::Write {
                     let span = addressing.span(request);
                     written.extend((0..u64::from(span.pages)).map(|offset| span.first + offset));
                 }
@@ -86,7 +85,9 @@ impl Whole {
             requests,
             demand,
             facts,
-            sizes: finds_sizes.then(|| default_sizes(written.len() as u64, page_bytes)),
+            sizes: default_sizes(written.len() as u64, page_bytes),
+            written,
+            addressing,
         })
     }
 
@@ -111,6 +112,15 @@ impl Whole {
             combination.config = config;
         }
         Ok(())
+    }
+
+    /// The input without reads of pages that are never written.
+    pub(super) fn of_written_pages(&self) -> Input {
+        self.input.without(|request| {
+            let span = self.addressing.span(request);
+            let mut pages = (0..u64::from(span.pages)).map(|offset| span.first + offset);
+            request.operation == Operation::Read && !pages.any(|page| self.written.contains(&page))
+        })
     }
 
     /// A part of the input that stands for all of it.
