@@ -152,6 +152,11 @@ impl FlashMeter {
         self.serial_time
     }
 
+    /// Operations by kind and cause, and garbage collections, so far.
+    pub fn counted(&self) -> (&Tally, u64) {
+        (&self.tally, self.gc_runs)
+    }
+
     /// A command begins at `die` and ends after `time`.
     #[inline(always)]
     pub fn begin(&mut self, die: u32, now: Ticks, time: Ticks) {

@@ -15,6 +15,7 @@ mod link;
 mod live;
 mod mover;
 mod queued;
+mod so_far;
 mod witness;
 
 use destage_base::Ticks;
