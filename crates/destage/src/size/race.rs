@@ -102,36 +102,22 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Where `scheme` begins to reach the goals from `low` on, if it does. Where it is far from them no size is left out; where it is
-    /// near, as many as its runs grow longer from one size to the next.
+    /// Where `scheme` begins to reach the goals from `low` on, if it does. Where it is far from them no size is left out.
     fn climb(&mut self, scheme: usize, mut low: usize) -> Result<Option<usize>, Error> {
         let last = self.candidates[scheme].len() - 1;
-        let (mut place, mut near, mut before) = (low, 0_u32, None);
+        let (mut place, mut near) = (low, 0_u32);
         while self.attempt(&[scheme], place)? != [true] {
             if place == last {
                 return Ok(None);
             }
-            let share = self.share_of_run(scheme, place);
-            near = match share > NEAR {
+            near = match self.share_of_run(scheme, place) > NEAR {
                 true => near + 1,
                 false => 0,
             };
-            let step = match before {
-                Some((at, shorter)) if near > 1 => {
-                    let growth = (share - shorter) / (place - at) as f64;
-                    // Never more than twice as far as the last time.
-                    let most = f64::from(1 << near.min(16));
-                    ((1.0 - share) / growth.max(f64::MIN_POSITIVE)).clamp(1.0, most)
-                }
-                _ => 1.0,
-            };
-            before = Some((place, share));
             low = place + 1;
-            place = place.saturating_add(step.ceil() as usize).min(last);
-        }
-        // What comes before misses, if the growth was foreseen.
-        if low < place && self.attempt(&[scheme], place - 1)? != [true] {
-            return Ok(Some(place));
+            place = place
+                .saturating_add(1 << near.saturating_sub(1).min(16))
+                .min(last);
         }
         self.halve(scheme, low, place).map(Some)
     }
