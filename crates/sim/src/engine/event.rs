@@ -3,6 +3,8 @@
 //! A message between host, controller and device takes no time, but what is already due at that instant
 //! goes first. The numbers of passes are those of the reference simulator.
 
+use super::front::{Place, Visit};
+
 /// Passes through the event list before a request sent on an arrival reaches the device.
 pub(super) const PASSES_SEND_ON_ARRIVAL: u8 = 2;
 /// The same for a request sent on a completion.
@@ -42,8 +44,18 @@ pub(super) enum Event {
     StepDone(u32),
     /// A command of a read in the midst of the step of this die has ended.
     ReadDone { die: u32, number: u32 },
+    /// The step of this die goes on by itself, and the next may begin.
+    DieFree(u32),
+    /// The page operation of this number, whose die may have begun others, has ended.
+    CachedDone(u32),
     /// The operation at this position of the batch in service at this die has ended.
     BatchedDone { position: u16, die: u32 },
+    /// Somebody has been served on the way between host and buffer.
+    Front {
+        place: Place,
+        visit: Visit,
+        request: u32,
+    },
     /// The device asked to be woken now.
     Alarm(u32),
 }
