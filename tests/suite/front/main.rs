@@ -1,5 +1,6 @@
 //! What lies between host and buffer: closed forms to the nanosecond, random streams against a straight-line model, and MQSim's link.
 
+mod explained;
 mod reference;
 
 use destage_base::Random;
