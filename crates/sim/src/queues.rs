@@ -53,7 +53,7 @@ impl Queues {
 
     /// How many there are.
     #[must_use]
-    pub fn len(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         self.queues.len() as u64
     }
 

@@ -186,7 +186,7 @@ impl Front {
             QueueBy::Volume => u64::from(active.request.volume),
             QueueBy::RoundRobin => active.identity.index,
         };
-        (number % self.queues.len()) as usize
+        (number % self.queues.count()) as usize
     }
 
     /// Takes the request that is sent next, if there is room for one in the device.

@@ -83,7 +83,7 @@ impl<B, W: Witness> Link<'_, B, W> {
     /// The queue of `active`, if there are several.
     pub fn queue_of(&self, active: &Active) -> Option<usize> {
         let front = self.front.as_ref()?;
-        (front.queues.len() > 1).then(|| front.queue_of(active))
+        (front.queues.count() > 1).then(|| front.queue_of(active))
     }
 
     /// The device has answered request `id`.

@@ -67,7 +67,6 @@ impl<'a, B, W> Link<'a, B, W> {
         meter: FlashMeter,
         commands: Option<Commands>,
         queued: Option<Queued>,
-        front: Option<Box<Front>>,
         destage_response: Latencies,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
@@ -79,7 +78,7 @@ impl<'a, B, W> Link<'a, B, W> {
             is_one_by_one: commands.is_some() || queued.is_some(),
             commands,
             queued,
-            front,
+            front: None,
             active: Slab::default(),
             channel_busy: false,
             dispatched: VecDeque::new(),
@@ -89,6 +88,14 @@ impl<'a, B, W> Link<'a, B, W> {
             closed: false,
             wants_records: observer.wants_destages(),
             observer,
+        }
+    }
+
+    /// The same behind `front`.
+    pub fn behind(self, front: Option<Front>) -> Self {
+        Self {
+            front: front.map(Box::new),
+            ..self
         }
     }
 

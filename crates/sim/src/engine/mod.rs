@@ -133,10 +133,10 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 flash
                     .dispatch
                     .map(|media| Queued::new(media, &flash.geometry, flash.timing)),
-                front.map(|front| Box::new(Front::new(front, depth, scheduler))),
                 latencies(),
                 observer,
-            ),
+            )
+            .behind(front.map(|front| Front::new(front, depth, scheduler))),
             waiting: Waiting::new(config.scheduler),
             outstanding: Outstanding::default(),
             in_device: 0,
