@@ -349,4 +349,19 @@ fn what_they_do_not_go_with_is_named() {
         .expect("no explained run")
         .to_string();
     assert!(error.contains("a run is explained only"), "{error}");
+    let mut settings = Settings::new();
+    for pair in [
+        "flash.cache_read=true",
+        "ftl.placement=dynamic",
+        "flash.blocks_per_plane=64",
+    ] {
+        settings.set_pair(pair).expect("a pair");
+    }
+    let config = settings.resolve().unwrap_or_else(|error| panic!("{error}"));
+    let error = config
+        .ftl_with(false)
+        .err()
+        .expect("no such layer")
+        .to_string();
+    assert!(error.contains("chooses the die of each write"), "{error}");
 }
