@@ -335,7 +335,13 @@ fn random_streams_end_when_a_straight_line_model_says() {
             format!("device.dram_access_ns={}", drive.dram as f64 / 10.0),
         ];
         let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
-        let (seen, _) = run_on(&pairs, &requests);
+        let (seen, metrics) = run_on(&pairs, &requests);
+        let shares = metrics
+            .iter()
+            .filter(|(name, _)| name.ends_with("_utilization"));
+        for (name, share) in shares {
+            assert!((0.0..=1.0).contains(&share.as_f64()), "{name}: {share}");
+        }
         let expected = reference::completions(&drive, &requests);
         let expected: Vec<u64> = expected
             .iter()

@@ -39,7 +39,7 @@ pub(super) struct Link<'a, B, W> {
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
     /// Where commands are timed one by one.
-    commands: Option<Commands>,
+    pub commands: Option<Commands>,
     /// Where commands wait in queues.
     queued: Option<Queued>,
     /// One of the two is there.
@@ -205,36 +205,6 @@ impl<B, W: Witness> Link<'_, B, W> {
             self.command_begins(die, 0);
             self.events.soon(Event::DieDone(die));
         }
-    }
-
-    /// A command of `die` that takes `time` begins.
-    fn command_begins(&mut self, die: u32, time: Ticks) {
-        let now = self.events.now();
-        match self.has_registers() {
-            true => self.meter.occupy(die, now),
-            false => self.meter.begin(die, now, time),
-        }
-    }
-
-    /// A command of `die` has ended.
-    pub fn command_ended(&mut self, die: u32) {
-        let now = self.events.now();
-        match self.has_registers() {
-            true => self.meter.release(die, now),
-            false => self.meter.end(now),
-        }
-    }
-
-    fn has_registers(&self) -> bool {
-        let commands = self.commands.as_ref();
-        commands.is_some_and(|commands| commands.has_registers)
-    }
-
-    /// The page operation of this number, which used a cache register, has ended: it and its die.
-    pub fn take_cached(&mut self, number: u32) -> Option<(u32, PageOperation)> {
-        let taken = self.commands.as_mut()?.take_cached(number)?;
-        self.meter.release(taken.0, self.events.now());
-        Some(taken)
     }
 
     /// The same where they wait in queues.

@@ -17,6 +17,7 @@ mod link;
 mod live;
 mod mover;
 mod queued;
+mod registers;
 mod witness;
 
 use destage_base::Ticks;
@@ -336,10 +337,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 self.link.dispatch();
                 done.map_err(|full| self.device_full(full))
             }
-            Event::DieFree(die) => {
-                let done = self.device.free_die(die, now, &mut self.link);
-                done.map_err(|full| self.device_full(full))
-            }
+            Event::DieFree(die) => self.free_die(die, now),
             Event::CachedDone(number) => self.end_cached(number, now),
             Event::Arrival => self.arrive(coming),
             Event::Alarm(alarm) => {
@@ -380,16 +378,6 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
         self.link.dispatch();
         Ok(())
-    }
-
-    /// The page operation of this number, which used a cache register, has ended.
-    #[inline(never)]
-    fn end_cached(&mut self, number: u32, now: Ticks) -> Outcome {
-        let Some((die, page)) = self.link.take_cached(number) else {
-            return Ok(());
-        };
-        let done = self.device.complete_queued(die, page, now, &mut self.link);
-        done.map_err(|full| self.device_full(full))
     }
 
     /// The command in service at `die` has ended: whether its step goes on. Reads may go first.
