@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use destage_base::Ticks;
 use destage_trace::Operation;
 
-use super::event::Event;
+use super::event::{Event, Packed};
 use super::link::Active;
 use crate::events::EventList;
 use crate::host::Scheduler;
@@ -77,7 +77,40 @@ pub(super) enum Visit {
     Completion,
 }
 
+impl Place {
+    /// The one of this number.
+    #[inline]
+    pub fn of(number: u8) -> Self {
+        match number {
+            0 => Self::Core,
+            1 => Self::Dram,
+            2 => Self::ToDevice,
+            _ => Self::ToHost,
+        }
+    }
+}
+
 impl Visit {
+    /// The one of this number.
+    pub fn of(number: u8) -> Self {
+        const ALL: [Visit; 11] = [
+            Visit::Command,
+            Visit::In,
+            Visit::Out,
+            Visit::Flash,
+            Visit::Doorbell,
+            Visit::Entry,
+            Visit::WriteData,
+            Visit::Seen,
+            Visit::AskEntry,
+            Visit::AskData,
+            Visit::ReadData,
+        ];
+        ALL.get(usize::from(number))
+            .copied()
+            .unwrap_or(Self::Completion)
+    }
+
     /// Whether it is a part of the way of its request.
     pub fn is_of_request(self) -> bool {
         !matches!(self, Self::Flash | Self::Seen)
@@ -248,7 +281,7 @@ impl Front {
         (visit, request): (Visit, u32),
         amount: u64,
         time: Ticks,
-        events: &mut EventList<Event>,
+        events: &mut EventList<Packed>,
     ) -> bool {
         let server = &mut self.servers[place as usize];
         server.count(events.now());
@@ -274,7 +307,7 @@ impl Front {
     }
 
     /// A visit to `place` is over: the next begins. It is returned if it is a part of the way of a request.
-    pub fn go_on(&mut self, place: Place, events: &mut EventList<Event>) -> Option<u32> {
+    pub fn go_on(&mut self, place: Place, events: &mut EventList<Packed>) -> Option<u32> {
         let server = &mut self.servers[place as usize];
         server.count(events.now());
         let Some(Coming {

@@ -4,7 +4,7 @@ use destage_trace::Operation;
 
 use super::event::Message;
 use super::front::{Front, FrontUsage, Place, Visit};
-use super::link::{Active, Link};
+use super::link::Link;
 use super::{Engine, Mover, Outcome, Witness};
 
 /// The number of no request.
@@ -69,21 +69,21 @@ impl<B, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// The host has the answer to `active`; without a link that is when it leaves the device.
-    pub fn front_completed(&mut self, active: &Active, passes: u8) {
+    /// The host has the answer to request `id`; without a link that is when it leaves the device.
+    pub fn front_completed(&mut self, id: u32, passes: u8) {
         if let Some(front) = &mut self.front
             && front.link.is_none()
         {
-            let queue = front.queue_of(active);
+            let queue = front.queue_of(&self.active[id]);
             front.completed(queue);
             self.send_next(passes);
         }
     }
 
-    /// The queue of `active`, if there are several.
-    pub fn queue_of(&self, active: &Active) -> Option<usize> {
+    /// The queue of request `id`, if there are several.
+    pub fn queue_of(&self, id: u32) -> Option<usize> {
         let front = self.front.as_ref()?;
-        (front.queues.count() > 1).then(|| front.queue_of(active))
+        (front.queues.count() > 1).then(|| front.queue_of(&self.active[id]))
     }
 
     /// The device has answered request `id`.
@@ -156,7 +156,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             Visit::AskData => link.tell(Place::ToDevice, Visit::WriteData, id),
             Visit::Entry | Visit::WriteData => return self.enter_front(id),
             Visit::Command => return self.enter_dram(id),
-            Visit::In => return self.start(id),
+            Visit::In => return self.start_behind(id),
             Visit::Out => link.leave(id),
             Visit::Completion => {
                 link.tell(Place::ToDevice, Visit::Seen, id);
@@ -201,7 +201,13 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
                     .come(Place::Dram, Visit::In, id, (pages.into(), time));
                 Ok(())
             }
-            None => self.start(id),
+            None => self.start_behind(id),
         }
+    }
+
+    /// The device takes request `id` in.
+    #[inline(never)]
+    fn start_behind(&mut self, id: u32) -> Outcome {
+        self.start(id)
     }
 }
