@@ -53,6 +53,7 @@ impl Device {
         if self.buffer.bypasses(span.pages) {
             return self.bypass(token, span, now, driver);
         }
+        let is_eager = self.buffer.is_eager();
         for offset in 0..span.pages {
             let page = span.page(offset, self.pages);
             let step = self.buffer.write(page, now, &self.dies);
@@ -65,6 +66,9 @@ impl Device {
             self.note_at_risk();
             driver.taken_in(page, offset);
             driver.look(&self.buffer);
+            while is_eager && self.buffer.eager_next(now, &self.dies) {
+                self.emit(None, None, now, driver)?;
+            }
         }
         if request.fua || !self.config.volatile_cache {
             self.force(token, span, now, driver)?;
