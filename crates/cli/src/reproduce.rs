@@ -50,10 +50,11 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         }
     }
     write(&kept.results, "README.md", report.to_markdown())?;
-    write(&kept.results, "report.html", page(&report.to_json(), None))?;
-    write(&kept.results, "verdicts.json", report.to_json())?;
+    let document = report.to_json();
+    write(&kept.results, "report.html", page(&document, None))?;
+    write(&kept.results, "verdicts.json", &document)?;
     match kept.json {
-        true => output::print(&report.to_json()),
+        true => output::print(&document),
         false => output::show(&experiments::reproduction(&report, &kept.results)),
     }
 }

@@ -62,11 +62,12 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
 fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<(), Failure> {
     report.manifest.command = command();
     write_figures(folder, "", &report.figures)?;
-    write(folder, "results.json", report.to_json())?;
-    write(folder, "report.html", page(&report.to_json(), None))?;
     write(folder, "results.csv", csv::rows(&report.rows))?;
+    let document = report.to_json();
+    write(folder, "results.json", &document)?;
+    write(folder, "report.html", page(&document, None))?;
     match as_json {
-        true => output::print(&report.to_json()),
+        true => output::print(&document),
         false => output::show(&experiments::study(&report, folder)),
     }
 }

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 
 use destage_base::parameter::Value as Setting;
 use destage_sim::metrics::{Metrics, Number};
+use serde_core::Serialize;
 use serde_json::{Map, Value, json};
 
 /// A document as text.
 #[must_use]
-pub fn text(document: &Value) -> String {
-    // Values made here have text keys and finite numbers, so nothing can go wrong.
-    format!("{document:#}\n")
+pub fn text(document: &impl Serialize) -> String {
+    let text = serde_json::to_string_pretty(document);
+    let mut text = text.expect("what is written has text keys and finite numbers");
+    text.push('\n');
+    text
 }
 
 /// A parameter's value.

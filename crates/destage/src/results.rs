@@ -1,7 +1,6 @@
 //! Results with their manifest, as values, JSON and CSV.
 
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 
 use crate::manifest::Manifest;
 use crate::record::Record;
@@ -29,7 +28,7 @@ impl Outcome {
     /// `{"manifest", "parameters", "metrics"}`, and `"explained"` if that was asked: what `destage run --json` prints.
     #[must_use]
     pub fn to_json(&self) -> String {
-        text(self)
+        json::text(self)
     }
 
     /// One row below a line of names.
@@ -49,7 +48,7 @@ impl Results {
     /// failed has no metrics, and an `"error"`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        text(self)
+        json::text(self)
     }
 
     /// A row per run below a line of names.
@@ -57,11 +56,6 @@ impl Results {
     pub fn to_csv(&self) -> String {
         csv::runs(&self.runs)
     }
-}
-
-fn text(results: &impl Serialize) -> String {
-    // Keys are text and numbers finite, so nothing can go wrong.
-    json::text(&serde_json::to_value(results).unwrap_or(Value::Null))
 }
 
 impl Serialize for Outcome {

@@ -131,7 +131,7 @@ impl Partition {
             all: parts.all.into(),
             volumes,
         };
-        let text = crate::json::text(&serde_json::json!(contents));
+        let text = crate::json::text(&contents);
         let manifest = beside.path.join(MANIFEST);
         std::fs::write(&manifest, text).map_err(|error| unusable(&manifest, &error))?;
         std::fs::remove_file(beside.path.join(LOCK))

@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::compare::Effort;
 use crate::error::Error;
@@ -229,21 +229,20 @@ impl StudyReport {
     /// `{"manifest", "title", "about", "missing", "runs": [{"labels", "input", "parameters", "metrics"}], "figures"}`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let runs = self.rows.all.iter().map(|row| {
-            let mut fields = serde_json::Map::new();
-            fields.insert("labels".to_owned(), json!(row.labels));
-            fields.insert("input".to_owned(), json!(row.input.name));
-            fields.extend(row.result.as_object().cloned().unwrap_or_default());
-            Value::Object(fields)
-        });
+        crate::json::text(self)
+    }
+}
+
+impl Serialize for StudyReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let figures = self.figures.iter().map(figure::Figure::to_json);
-        crate::json::text(&json!({
-            "manifest": self.manifest.many(),
-            "title": self.title,
-            "about": self.about,
-            "missing": self.rows.missing,
-            "runs": runs.collect::<Vec<_>>(),
-            "figures": figures.collect::<Vec<_>>(),
-        }))
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("manifest", &self.manifest.many())?;
+        map.serialize_entry("title", &self.title)?;
+        map.serialize_entry("about", &self.about)?;
+        map.serialize_entry("missing", &self.rows.missing)?;
+        map.serialize_entry("runs", &self.rows.all)?;
+        map.serialize_entry("figures", &figures.collect::<Vec<_>>())?;
+        map.end()
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use destage_base::parameter::read_bytes;
+use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::cells::InputFacts;
@@ -45,6 +46,19 @@ impl Row {
                 .or_else(|| within("series"))
                 .or_else(|| within("parameters")),
         }
+    }
+}
+
+impl Serialize for Row {
+    /// `labels`, `input`, and what the result has.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("labels", &self.labels)?;
+        map.serialize_entry("input", &self.input.name)?;
+        for (name, value) in self.result.as_object().into_iter().flatten() {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
     }
 }
 
