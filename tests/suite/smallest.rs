@@ -3,8 +3,10 @@
 //! `make sizes` takes ten traces and three goals; `make test` one trace.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
+use destage::trace::Request;
 use destage::{
-    Effort, Goal, Grid, Input, Record, SIZED_SCHEMES, Settings, SizePlan, compare, size,
+    Answer, Combination, Effort, Goal, Grid, Input, Record, SIZED_SCHEMES, Settings, SizePlan,
+    compare, size,
 };
 use destage_tests::outside;
 
@@ -42,6 +44,39 @@ fn seconds() -> f64 {
     ticks / 100.0
 }
 
+/// What it takes to ask for twice the load and for the second half, which a grid does not: a run and a half of the answer.
+fn sensitivity(requests: &[Request], answer: &Answer) -> f64 {
+    let halves = [
+        (Input::requests("twice the load", requests), "0.5"),
+        (
+            Input::requests("half", &requests[requests.len() / 2..]),
+            "1",
+        ),
+    ];
+    let before = seconds();
+    for (input, scale) in halves {
+        let mut settings = Settings::new();
+        settings
+            .set_pair(&format!("host.time_scale={scale}"))
+            .unwrap();
+        let grid = Grid::new(settings)
+            .buffers([&answer.record.buffer])
+            .sizes([answer.bytes.to_string()]);
+        compare(&[input], &grid.combinations().unwrap(), &Effort::default()).unwrap();
+    }
+    seconds() - before
+}
+
+fn requests(input: &Input) -> Vec<Request> {
+    let combination = Combination::new(&Settings::new()).unwrap();
+    let mut source = input.open(&combination.config).unwrap();
+    let (mut all, mut batch) = (Vec::new(), Vec::new());
+    while source.fill(&mut batch).unwrap() {
+        all.extend_from_slice(&batch);
+    }
+    all
+}
+
 /// The scheme and the place of its size that the grid has for a goal.
 fn of_grid(runs: &[Record], sizes: &[String], goal: &Goal) -> (String, usize) {
     let place = |run: &Record| {
@@ -66,6 +101,7 @@ fn a_size_is_that_of_the_grid() {
     let traces = &TRACES[..wanted.unwrap_or(FEW).min(TRACES.len())];
     let (mut same, mut all) = (0, 0);
     let (mut of_grids, mut of_sizes) = (0.0, 0.0);
+    let mut of_metrics = [0.0; METRICS.len()];
     for trace in traces {
         let input = Input::trace(outside(&format!("traces/{trace}")));
         let sizes: Vec<String> = (0..SIZES)
@@ -82,7 +118,8 @@ fn a_size_is_that_of_the_grid() {
         );
         let runs = runs.unwrap().runs;
         let grid_s = seconds() - before;
-        for metric in METRICS {
+        let requests = requests(&input);
+        for (metric, of_metric) in METRICS.iter().zip(&mut of_metrics) {
             let at_sixth = runs
                 .iter()
                 .filter(|run| run.capacity().unwrap().to_string() == sizes[5]);
@@ -98,7 +135,9 @@ fn a_size_is_that_of_the_grid() {
             };
             let before = seconds();
             let answers = size(&input, &plan, &Effort::default()).unwrap();
-            let took = seconds() - before;
+            let all_of_it = seconds() - before;
+            let asked = answers.answers.first();
+            let took = all_of_it - asked.map_or(0.0, |answer| sensitivity(&requests, answer));
             let found = answers.answers.first().map(|answer| {
                 let size = answer.bytes.to_string();
                 let place = sizes.iter().position(|other| *other == size).unwrap();
@@ -111,11 +150,15 @@ fn a_size_is_that_of_the_grid() {
             all += 1;
             of_grids += grid_s;
             of_sizes += took;
+            *of_metric += took;
+            let mark = if is_same { ' ' } else { '!' };
             println!(
-                "{trace} {goal}: {wanted:?} {found:?}, {} full runs and {} others, {:.1} % of the grid's {grid_s:.1} s",
+                "{mark} {trace} {goal}: {wanted:?} {found:?}, {} full runs, {} of them ended, and {} others: {:.1} % of the grid's {grid_s:.1} s, {:.1} % with twice the load and the second half",
                 answers.runs,
+                answers.ended,
                 answers.trials,
-                100.0 * took / grid_s
+                100.0 * took / grid_s,
+                100.0 * all_of_it / grid_s
             );
         }
     }
@@ -123,5 +166,9 @@ fn a_size_is_that_of_the_grid() {
         "{same} of {all} are the same, in {:.1} % of the time",
         100.0 * of_sizes / of_grids
     );
+    for (metric, took) in METRICS.iter().zip(of_metrics) {
+        let share = took * METRICS.len() as f64 / of_grids;
+        println!("{metric}: {:.1} %", 100.0 * share);
+    }
     assert!(10 * same >= 9 * all, "{same} of {all}");
 }

@@ -20,6 +20,13 @@ pub trait Initial {
     type Entry: Copy;
     /// The initial value of entry `index`.
     fn at(&self, index: usize) -> Self::Entry;
+
+    /// Writes the initial values of the entries from `first` on; a rule that is slow for one of them may be fast for many.
+    fn fill(&self, first: usize, entries: &mut [Self::Entry]) {
+        for (index, entry) in (first..).zip(entries) {
+            *entry = self.at(index);
+        }
+    }
 }
 
 /// A table of `len` entries whose untouched parts are given by `I` and cost nothing.
@@ -114,10 +121,10 @@ impl<I: Initial> LazyTable<I> {
     #[cold]
     fn fill(initial: &I, index: usize, len: usize) -> Box<[I::Entry; CHUNK]> {
         let first = index & !(CHUNK - 1);
-        // Entries past the end are never read; they repeat the last so that the rule need not know them.
-        Box::new(core::array::from_fn(|offset| {
-            initial.at((first + offset).min(len - 1))
-        }))
+        // Entries past the end are never read, and the rule need not know them.
+        let mut chunk = Box::new([initial.at(first); CHUNK]);
+        initial.fill(first, &mut chunk[..CHUNK.min(len - first)]);
+        chunk
     }
 }
 

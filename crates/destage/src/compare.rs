@@ -3,6 +3,8 @@
 use std::thread::available_parallelism;
 use std::time::Instant;
 
+use destage_sim::limits::Limits;
+
 use crate::error::Error;
 use crate::grid::Combination;
 use crate::input::Input;
@@ -58,6 +60,16 @@ pub fn compare(
     combinations: &[Combination],
     effort: &Effort<'_>,
 ) -> Result<Results, Error> {
+    compare_within(inputs, combinations, &[], effort)
+}
+
+/// The same; a run that is beyond the limits of its combination ends with [`Error::OutOfReach`].
+pub(crate) fn compare_within(
+    inputs: &[Input],
+    combinations: &[Combination],
+    limits: &[Option<Limits>],
+    effort: &Effort<'_>,
+) -> Result<Results, Error> {
     let started = Instant::now();
     let Some(first) = combinations.first().filter(|_| !inputs.is_empty()) else {
         return Err(Error::Input(
@@ -86,6 +98,7 @@ pub fn compare(
         combinations,
         known: &known,
         passes: &passes,
+        limits,
     };
     let pool = Pool::new(work, prepasses, &counter, effort.all_threads().min(runs));
     let finished = pool.run()?;

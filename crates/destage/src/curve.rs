@@ -315,31 +315,10 @@ pub(crate) fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error>
     Ok(sizes)
 }
 
-/// What one reading tells of an input.
-pub(crate) struct OfInput {
-    /// The sizes that are tried where none are given.
-    pub(crate) sizes: Vec<u64>,
-    pub(crate) requests: u64,
-}
-
-/// Reads `input` under `of`.
-pub(crate) fn footprint(
-    input: &Input,
-    of: &Combination,
-    effort: &Effort<'_>,
-) -> Result<OfInput, Error> {
-    let read = read(input, of, &mut [None], effort)?;
-    Ok(OfInput {
-        sizes: default_sizes(read.footprint, of.config.typed.flash.page_bytes),
-        requests: read.requests,
-    })
-}
-
 /// What was read.
 struct Read {
     /// How many pages are written.
     footprint: u64,
-    requests: u64,
     facts: Facts,
 }
 
@@ -374,9 +353,7 @@ fn read(
     let (mut batch, mut written) = (Vec::new(), HashSet::new());
     // A pass knows how far it goes.
     let counts_pages = passes.iter().any(Option::is_none);
-    let mut requests = 0;
     while source.fill(&mut batch)? {
-        requests += batch.len() as u64;
         if !counter.advance(batch.len() as u64) {
             return Err(Error::Interrupted);
         }
@@ -400,7 +377,6 @@ fn read(
     let footprint = written.len().max(of_passes.unwrap_or(0) as usize);
     Ok(Read {
         footprint: footprint as u64,
-        requests,
         facts,
     })
 }

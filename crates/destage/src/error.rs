@@ -20,6 +20,12 @@ pub enum Error {
     /// The device is too small for what the trace does.
     #[error(transparent)]
     DeviceFull(SimError),
+    /// A run that was ended because no more of it can bring it to the goals of [`size`](crate::size()).
+    #[error("ended after {requests} requests, when the goals were out of reach")]
+    OutOfReach {
+        /// How many of the input it has taken.
+        requests: u64,
+    },
     /// Whoever watches asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -31,6 +31,8 @@ enum Kind {
     Workload(Generator),
     /// Requests of the caller.
     Requests(String, Arc<Vec<Request>>),
+    /// What was read of another.
+    Decoded(Box<Input>, Arc<Vec<Request>>),
 }
 
 /// A workload with its parameters.
@@ -126,6 +128,11 @@ impl Input {
         Self::new(Kind::Requests(name.to_owned(), Arc::new(requests.into())))
     }
 
+    /// What was read of it, all of which `requests` are: to read it again takes no time.
+    pub(crate) fn decoded(&self, requests: Vec<Request>) -> Self {
+        Self::new(Kind::Decoded(Box::new(self.clone()), Arc::new(requests)))
+    }
+
     /// The same, read in another way.
     ///
     /// # Errors
@@ -148,14 +155,17 @@ impl Input {
             Kind::Trace(path) => path.display().to_string(),
             Kind::Workload(generator) => generator.text.clone(),
             Kind::Requests(name, _) => name.clone(),
+            Kind::Decoded(of, _) => of.name(),
         }
     }
 
     /// The workload's parameters by dotted name; nothing for others.
     #[must_use]
     pub fn parameters(&self) -> BTreeMap<String, Value> {
-        let Kind::Workload(generator) = &self.kind else {
-            return BTreeMap::new();
+        let generator = match &self.kind {
+            Kind::Workload(generator) => generator,
+            Kind::Decoded(of, _) => return of.parameters(),
+            Kind::Trace(_) | Kind::Requests(..) => return BTreeMap::new(),
         };
         let values = generator.values.iter();
         let mut parameters: BTreeMap<_, _> = values
@@ -180,7 +190,7 @@ impl Input {
         let all = match &self.kind {
             Kind::Trace(_) => return self.reading.limit,
             Kind::Workload(generator) => destage_workload::requests_of(&generator.values),
-            Kind::Requests(_, requests) => requests.len() as u64,
+            Kind::Requests(_, requests) | Kind::Decoded(_, requests) => requests.len() as u64,
         };
         let all = all.saturating_sub(self.reading.skip);
         Some(self.reading.limit.map_or(all, |limit| limit.min(all)))
@@ -195,14 +205,27 @@ impl Input {
         (half > 0).then_some(behind)
     }
 
-    /// The first `requests` of its requests.
-    pub(crate) fn beginning(&self, requests: u64) -> Self {
+    /// The same less the requests that are `left_out`; of what is not in memory all of it.
+    pub(crate) fn without(&self, left_out: impl Fn(&Request) -> bool) -> Self {
+        let Kind::Decoded(of, all) = &self.kind else {
+            return self.clone();
+        };
+        let stays = |request: &&Request| !left_out(request);
+        of.decoded(all.iter().filter(stays).copied().collect())
+    }
+
+    /// `windows` of `requests` of its requests each, at even distances; of what is not in memory as many at its beginning.
+    pub(crate) fn excerpt(&self, windows: u64, requests: u64) -> Self {
+        if let Kind::Decoded(of, all) = &self.kind {
+            let (windows, length) = (count(windows), count(requests));
+            let begin = |window: usize| window * (all.len() / windows);
+            let window = |window: usize| all[begin(window)..].iter().take(length).copied();
+            return of.decoded((0..windows).flat_map(window).collect());
+        }
+        let requests = windows * requests;
         let mut beginning = self.clone();
-        let limit = self
-            .reading
-            .limit
-            .map_or(requests, |limit| limit.min(requests));
-        beginning.reading.limit = Some(limit);
+        let limit = self.reading.limit.unwrap_or(u64::MAX);
+        beginning.reading.limit = Some(limit.min(requests));
         beginning
     }
 
@@ -245,7 +268,7 @@ impl Input {
     pub(crate) fn can_be_read_again(&self) -> bool {
         match &self.kind {
             Kind::Trace(path) => can_be_read_again(path),
-            Kind::Workload(_) | Kind::Requests(..) => true,
+            Kind::Workload(_) | Kind::Requests(..) | Kind::Decoded(..) => true,
         }
     }
 
@@ -303,8 +326,23 @@ impl Input {
                 let requests = (0..requests.len()).map(move |index| requests[index]);
                 Source::generated(name, sliced(Box::new(requests), options))
             }
+            // What `options` change was changed when it was read.
+            Kind::Decoded(of, requests) => {
+                let requests = Arc::clone(requests);
+                let first = count(options.skip).min(requests.len());
+                let last = match options.limit {
+                    Some(limit) => first.saturating_add(count(limit)).min(requests.len()),
+                    None => requests.len(),
+                };
+                let requests = (first..last).map(move |index| requests[index]);
+                Source::generated(of.name(), Box::new(requests))
+            }
         })
     }
+}
+
+fn count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }
 
 /// The slice of `requests` that `options` ask for, as a trace would be cut, with what they add.
@@ -312,7 +350,6 @@ fn sliced(
     requests: Box<dyn Iterator<Item = Request> + Send>,
     options: &ReadOptions,
 ) -> Box<dyn Iterator<Item = Request> + Send> {
-    let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     let writes_only = options.writes_only;
     let requests = requests
         .skip(count(options.skip))

@@ -41,6 +41,7 @@ pub mod explained;
 mod facts;
 mod fit;
 pub mod fleet;
+mod going;
 mod grid;
 mod input;
 mod inspection;

@@ -11,6 +11,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use destage_sim::limits::Limits;
 use destage_sim::observer::{Observer, Silent};
 use destage_sim::prepass::Prepass;
 use destage_sim::run::{RunResult, Simulation};
@@ -21,6 +22,7 @@ use destage_trace::Request;
 use crate::devices::{Devices, Start};
 use crate::error::Error;
 use crate::facts::Facts;
+use crate::going::{Going, Gone};
 use crate::grid::Combination;
 use crate::input::Input;
 use crate::passes::Pass;
@@ -46,6 +48,8 @@ pub(crate) struct Work<'a> {
     pub(crate) known: &'a [Known],
     /// What each feed is.
     pub(crate) passes: &'a [Pass],
+    /// Of each combination, beyond what its runs are of no interest; none: they all go to their end.
+    pub(crate) limits: &'a [Option<Limits>],
 }
 
 /// What each run of each input needs to know, until it takes it.
@@ -99,7 +103,7 @@ struct Run<'a> {
 enum Phase<'a> {
     /// Its model is not built.
     New(Box<Result<Prepass, Error>>),
-    Idle(Box<Simulation<'a>>),
+    Idle(Box<Going<'a>>),
     /// A worker has it.
     Busy,
     Done(Outcome),
@@ -119,7 +123,7 @@ enum Task<'a> {
     Advance {
         feed: usize,
         run: usize,
-        simulation: Box<Simulation<'a>>,
+        going: Box<Going<'a>>,
         batches: Vec<Batch>,
         /// There are no more.
         last: bool,
@@ -255,12 +259,15 @@ impl<'a> Pool<'a> {
             Task::Advance {
                 feed,
                 run,
-                simulation,
+                going,
                 batches,
                 last,
             } => {
                 self.doing(feed, run);
-                let phase = advance(simulation, &batches, last);
+                let phase = match going.advance(&batches, last) {
+                    Gone::On(going) => Phase::Idle(going),
+                    Gone::Ended(outcome) => Phase::Done(outcome),
+                };
                 let seen = batches.len();
                 // Before the feed looks which batches nobody needs.
                 drop(batches);
@@ -408,7 +415,10 @@ impl<'a> Pool<'a> {
             Ok(Simulation::new(config, &origin, ftl?, &prepass, observer)?)
         });
         match built {
-            Ok(simulation) => Phase::Idle(Box::new(simulation)),
+            Ok(simulation) => {
+                let limits = self.work.limits.get(combination).cloned().flatten();
+                Phase::Idle(Box::new(Going::new(simulation, limits)))
+            }
             Err(error) => Phase::Done(Err(error)),
         }
     }
@@ -436,22 +446,6 @@ impl<'a> Pool<'a> {
             of.close(self.facts(feed, &source)?);
         }
         Ok(())
-    }
-}
-
-/// Takes a run through `batches`, and to its end if they were the last or it wants no more.
-fn advance<'a>(mut simulation: Box<Simulation<'a>>, batches: &[Batch], last: bool) -> Phase<'a> {
-    for batch in batches {
-        match simulation.feed(batch) {
-            Ok(true) => {}
-            Ok(false) => return Phase::Done(simulation.finish().map_err(Error::from)),
-            Err(error) => return Phase::Done(Err(error.into())),
-        }
-    }
-    if last {
-        Phase::Done(simulation.finish().map_err(Error::from))
-    } else {
-        Phase::Idle(simulation)
     }
 }
 
@@ -510,10 +504,10 @@ impl<'a> State<'a> {
                 prepass: *prepass,
                 start: self.devices.take(of.input, of.offset + run),
             },
-            Phase::Idle(simulation) => Task::Advance {
+            Phase::Idle(going) => Task::Advance {
                 feed,
                 run,
-                simulation,
+                going,
                 batches: of.from(of.runs[run].position),
                 last: of.facts.is_some(),
             },

@@ -14,6 +14,7 @@ use alloc::vec::Vec;
 use destage_base::{Lpn, Ticks};
 use destage_buffer::view::View;
 use destage_flash::batch::Batch;
+use destage_flash::divide::Divider;
 use destage_flash::ftl::{NoSpace, PageWrite, Shortage};
 use destage_flash::{Ftl, Operations};
 
@@ -83,6 +84,8 @@ pub(crate) struct Dies {
     /// Nothing is to be done before the next operation but to collect garbage, and nothing where there is none.
     is_plain: bool,
     places_writes: bool,
+    /// By the number of dies, where a page is on a die by its number alone.
+    round: Option<Divider>,
     updates_in_place: bool,
     /// Dies that may go on although nothing of their own has ended.
     stirred: VecDeque<u32>,
@@ -140,6 +143,7 @@ impl Dies {
                 && !uses_idle_time
                 && config.service == ServiceOrder::Arrival,
             places_writes: properties.places_writes,
+            round: properties.goes_round.then(|| Divider::new(config.dies)),
             updates_in_place: properties.updates_in_place,
             stirred: VecDeque::new(),
             gc_limit: gc_limit(config.blocks_per_die),
@@ -185,14 +189,18 @@ impl Dies {
 
     /// Puts `operation` at the tail of the queue of its die, tells `driver`, and returns that die if it is idle and has
     /// to [start](Dies::start).
-    #[inline]
+    #[inline(always)]
     pub fn push<D: Driver>(&mut self, operation: PageOperation, driver: &mut D) -> Option<u32> {
-        let die = if self.places_writes && operation.write_cause().is_some() {
+        let page = operation.page();
+        let die = if let Some(dies) = &self.round {
+            let die = dies.split(page.0 as u32).1;
+            debug_assert_eq!(die, self.ftl.die_of(page), "page {page} goes round");
+            die
+        } else if self.places_writes && operation.write_cause().is_some() {
             let dies = &self.dies;
-            self.ftl
-                .place(operation.page(), &|die| load(&dies[die as usize]))
+            self.ftl.place(page, &|die| load(&dies[die as usize]))
         } else {
-            self.ftl.die_of(operation.page())
+            self.ftl.die_of(page)
         };
         driver.queued(operation, die);
         if self.service != ServiceOrder::Arrival && self.goes_ahead(operation, die) {
@@ -226,6 +234,22 @@ impl Dies {
         operation
     }
 
+    /// Whether `die`, if it starts something, begins the first of its queue.
+    #[inline(always)]
+    pub fn begins_at_once(&self, die: u32) -> bool {
+        let state = &self.dies[die as usize];
+        self.is_plain && state.is_tidy && state.in_service == 0
+    }
+
+    /// `die`, which [does so](Dies::begins_at_once), begins the first of its queue, if there is one.
+    #[inline(always)]
+    pub fn begin_next<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<Progress, NoSpace> {
+        match self.dies[die as usize].queue.pop_front() {
+            Some(operation) => self.begin::<D, true>(die, operation, driver),
+            None => Ok(Progress::Running),
+        }
+    }
+
     /// The operation at `position` of the batch in service at `die` has ended: `take` gets it, and those that end
     /// with it. Call [`Dies::start`] afterwards.
     pub fn finish_batched(&mut self, die: u32, position: u16, take: &mut Vec<PageOperation>) {
@@ -248,13 +272,9 @@ impl Dies {
         now: Ticks,
         driver: &mut D,
     ) -> Result<Progress, NoSpace> {
-        let state = &mut self.dies[die as usize];
-        if !self.is_plain || !state.is_tidy || state.in_service > 0 {
-            return self.start_with_care(die, now, driver);
-        }
-        match state.queue.pop_front() {
-            Some(operation) => self.begin(die, operation, driver),
-            None => Ok(Progress::Running),
+        match self.begins_at_once(die) {
+            true => self.begin_next(die, driver),
+            false => self.start_with_care(die, now, driver),
         }
     }
 
@@ -300,15 +320,15 @@ impl Dies {
             self.dies[die as usize].queue.pop_front()
         };
         match next {
-            Some(operation) => self.begin(die, operation, driver),
+            Some(operation) => self.begin::<D, false>(die, operation, driver),
             None if self.uses_idle_time => self.use_idle_time(die, driver),
             None => Ok(Progress::Running),
         }
     }
 
-    /// `die`, which is idle, begins `operation`.
+    /// `die`, which is idle, begins `operation`. `PLAIN` says of the dies that they [are](Dies::is_plain).
     #[inline(always)]
-    fn begin<D: Driver>(
+    fn begin<D: Driver, const PLAIN: bool>(
         &mut self,
         die: u32,
         operation: PageOperation,
@@ -337,10 +357,10 @@ impl Dies {
         state.in_service = 1;
         state.serving = Some(operation);
         state.is_tidy = operations.take_tidy();
-        if self.places_writes {
+        if !PLAIN && self.places_writes {
             self.note_replaced(die);
         }
-        if self.units.is_some() {
+        if !PLAIN && self.units.is_some() {
             self.begin_units(die, operation.write_cause().map(|_| operation));
         }
         let progress = driver.serve(die, operation, &self.operations, map_time);

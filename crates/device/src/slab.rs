@@ -53,6 +53,16 @@ impl<T> Slab<T> {
         self.free.push(id);
     }
 
+    /// Frees place `id` if it is in use, and says whether it was.
+    #[inline]
+    pub fn release(&mut self, id: u32) -> bool {
+        let used = self.places.get(id as usize).is_some_and(|place| place.0);
+        if used {
+            self.free(id);
+        }
+        used
+    }
+
     /// What is in flight, in the order of places.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.places
@@ -74,11 +84,7 @@ impl<T: Copy> Slab<T> {
     /// Frees place `id` and returns what was there.
     #[inline]
     pub fn remove(&mut self, id: u32) -> Option<T> {
-        let (used, value) = *self.places.get(id as usize)?;
-        if used {
-            self.free(id);
-        }
-        used.then_some(value)
+        self.release(id).then(|| self.places[id as usize].1)
     }
 }
 

@@ -12,7 +12,10 @@ pub struct Divider {
 }
 
 impl Divider {
-    /// A divider by `divisor`, which must not be 0.
+    /// A divider by `divisor`.
+    ///
+    /// # Panics
+    /// If that is 0.
     #[must_use]
     pub fn new(divisor: u32) -> Self {
         assert!(divisor > 0, "division by zero");

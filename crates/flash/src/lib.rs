@@ -17,7 +17,7 @@
 extern crate alloc;
 
 pub mod batch;
-mod divide;
+pub mod divide;
 pub mod ftl;
 pub mod geometry;
 mod list;

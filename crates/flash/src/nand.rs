@@ -66,6 +66,25 @@ impl Initial for InitialBlocks {
             erases: 0,
         }
     }
+
+    /// Plane by plane: of each the first are full.
+    fn fill(&self, first: usize, entries: &mut [BlockState]) {
+        let (mut left, mut block) = (entries, first as u32);
+        while !left.is_empty() {
+            let (plane, index) = (block / self.blocks_per_plane, block % self.blocks_per_plane);
+            let here = left.len().min((self.blocks_per_plane - index) as usize);
+            let (of_plane, behind) = left.split_at_mut(here);
+            let of_planes = self.full_blocks.saturating_sub(plane).div_ceil(self.planes);
+            let full = of_planes.saturating_sub(index) as usize;
+            let (full, free) = of_plane.split_at_mut(here.min(full));
+            full.fill(self.at(block as usize));
+            free.fill(BlockState {
+                programmed: 0,
+                erases: 0,
+            });
+            (left, block) = (behind, block + here as u32);
+        }
+    }
 }
 
 /// The cells of one die: what is programmed, how often blocks were erased.
@@ -262,22 +281,19 @@ impl Nand {
     pub fn wear(&self) -> Wear {
         let mut wear = Wear {
             blocks: self.blocks.len() as u64,
+            min: u64::MAX,
             ..Wear::default()
         };
         let mut touched = 0;
-        for (_, state) in self.blocks.touched() {
+        self.blocks.touched().for_each(|(_, state)| {
             let erases = u64::from(state.erases);
-            wear.min = if touched == 0 {
-                erases
-            } else {
-                wear.min.min(erases)
-            };
+            wear.min = wear.min.min(erases);
             wear.max = wear.max.max(erases);
             wear.sum += erases;
-            wear.sum_of_squares += u128::from(erases) * u128::from(erases);
+            wear.sum_of_squares += u128::from(erases * erases);
             touched += 1;
-        }
-        if touched < wear.blocks {
+        });
+        if touched == 0 || touched < wear.blocks {
             wear.min = 0;
         }
         wear
@@ -341,6 +357,28 @@ mod tests {
         summary_page: false,
         page_bytes: 4096,
     };
+
+    #[test]
+    fn many_blocks_are_filled_as_each_of_them_is() {
+        let geometry = Geometry {
+            planes: 3,
+            blocks_per_plane: 700,
+            ..TINY
+        };
+        for full in [0, 1, 2, 3, 1024, 1801, 2100] {
+            let rule = InitialBlocks::new(&geometry, full);
+            let blank = BlockState {
+                programmed: 9,
+                erases: 9,
+            };
+            let mut blocks = alloc::vec![blank; 2100];
+            let pieces = (0..).step_by(1024).zip(blocks.chunks_mut(1024));
+            pieces.for_each(|(first, piece)| rule.fill(first, piece));
+            for (index, block) in blocks.iter().enumerate() {
+                assert_eq!(*block, rule.at(index), "{full} {index}");
+            }
+        }
+    }
 
     #[test]
     #[should_panic(expected = "programmed up to page 1")]

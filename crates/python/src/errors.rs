@@ -49,6 +49,6 @@ pub(crate) fn raised(error: &destage::Error) -> PyErr {
         destage::Error::Config(_) => ConfigError::new_err(text),
         destage::Error::DeviceFull(_) => DeviceFull::new_err(text),
         destage::Error::Interrupted => PyKeyboardInterrupt::new_err(()),
-        destage::Error::Internal(_) => Error::new_err(text),
+        destage::Error::Internal(_) | destage::Error::OutOfReach { .. } => Error::new_err(text),
     }
 }

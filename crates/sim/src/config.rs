@@ -360,6 +360,13 @@ impl Config {
         Precondition::read(&self.typed.sim.precondition).unwrap_or(Precondition::None)
     }
 
+    /// Whether what is read enters the buffer.
+    #[must_use]
+    pub fn allocates_reads(&self) -> bool {
+        let buffer = self.buffer(false, &Prepass::default());
+        buffer.is_ok_and(|buffer| buffer.allocates_reads())
+    }
+
     /// The buffer; one of no page keeps nothing.
     pub(crate) fn buffer(&self, timed: bool, prepass: &Prepass) -> Result<Buffer, SimError> {
         let page_bytes = self.typed.flash.page_bytes;

@@ -61,7 +61,14 @@ impl Clock {
     fn ticks(self, key: u64) -> Ticks {
         match self {
             Self::Exact => key,
-            Self::DoubleMs => (f64::from_bits(key) * TICKS_PER_MS as f64 + 0.5) as Ticks,
+            Self::DoubleMs => {
+                let ticks = f64::from_bits(key) * TICKS_PER_MS as f64 + 0.5;
+                // A processor converts to signed numbers, and everything else takes it several times as long.
+                match ticks < (1_u64 << 62) as f64 {
+                    true => ticks as i64 as Ticks,
+                    false => ticks as Ticks,
+                }
+            }
         }
     }
 }
@@ -72,6 +79,9 @@ const PLACES: usize = 256;
 const MARGIN: usize = 4;
 /// How many events a new one may pass in the ring.
 const STEPS: usize = 16;
+/// Spans are kept at so many places, by the highest bits of their product with an odd number.
+const SPAN_BITS: u32 = 2;
+const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
 /// The key of what is behind the last event: later than everything.
 const NEVER: u64 = u64::MAX;
 
@@ -91,8 +101,8 @@ pub struct EventList<E> {
     aside: Entry<E>,
     /// The others.
     heap: BinaryHeap<Reverse<Entry<E>>>,
-    /// The delay that was added last, and the same as the clock adds it.
-    usual: (Ticks, u64),
+    /// Delays that were added, and the same as the clock adds them: a run has few that come again and again.
+    spans: [(Ticks, u64); 1 << SPAN_BITS],
 }
 
 #[derive(Clone, Copy)]
@@ -148,7 +158,7 @@ impl<E: Copy + Default> EventList<E> {
             end: 0,
             aside: entry(NEVER),
             heap: BinaryHeap::new(),
-            usual: (0, clock.span(0)),
+            spans: [(0, clock.span(0)); 1 << SPAN_BITS],
         }
     }
 
@@ -172,26 +182,35 @@ impl<E: Copy + Default> EventList<E> {
 
     /// Schedules `event` at `time`; a time that has passed means now. It is kept out of the way of what comes after a delay:
     /// there is not much of it, and it is far away.
-    pub fn at(&mut self, time: Ticks, event: E) {
+    pub fn at<X>(&mut self, time: Ticks, event: X)
+    where
+        E: From<X>,
+    {
         let key = self.clock.key(time);
         if key <= self.now_key {
-            return self.instant.push_back(event);
+            return self.instant.push_back(E::from(event));
         }
         self.scheduled += 1;
         self.put_aside(Entry {
             key,
             rank: self.scheduled,
-            event,
+            event: E::from(event),
         });
     }
 
     /// Schedules `event` when `delay` has passed.
     #[inline(always)]
-    pub fn after(&mut self, delay: Ticks, event: E) {
-        if delay != self.usual.0 {
-            self.usual = (delay, self.clock.span(delay));
+    pub fn after<X>(&mut self, delay: Ticks, event: X)
+    where
+        E: From<X>,
+    {
+        let place = delay.wrapping_mul(MIXER) >> (u64::BITS - SPAN_BITS);
+        let mut known = self.spans[place as usize];
+        if delay != known.0 {
+            known = (delay, self.clock.span(delay));
+            self.spans[place as usize] = known;
         }
-        self.schedule(self.clock.advanced(self.now_key, self.usual.1), event);
+        self.schedule(self.clock.advanced(self.now_key, known.1), E::from(event));
     }
 
     #[inline(always)]
@@ -212,17 +231,10 @@ impl<E: Copy + Default> EventList<E> {
             return self.put_aside(entry);
         }
         self.end = place.wrapping_add(1);
-        *self.at_place(self.end) = Entry {
-            key: NEVER,
-            ..entry
-        };
+        self.at_place(self.end).key = NEVER;
         // What is before the first is past, and so not later.
-        loop {
-            let before = *self.at_place(place.wrapping_sub(1));
-            if before.key <= key {
-                break;
-            }
-            *self.at_place(place) = before;
+        while self.at_place(place.wrapping_sub(1)).key > key {
+            *self.at_place(place) = *self.at_place(place.wrapping_sub(1));
             place = place.wrapping_sub(1);
         }
         *self.at_place(place) = entry;
@@ -233,21 +245,33 @@ impl<E: Copy + Default> EventList<E> {
         &mut self.ring[place % PLACES]
     }
 
+    #[inline]
     fn put_aside(&mut self, entry: Entry<E>) {
+        // Nothing else is there: the next arrival comes to an empty place.
+        if self.aside.key == NEVER {
+            self.aside = entry;
+            return;
+        }
+        self.put_among(entry);
+    }
+
+    #[inline(never)]
+    fn put_among(&mut self, entry: Entry<E>) {
         let later = if entry.order() < self.aside.order() {
             std::mem::replace(&mut self.aside, entry)
         } else {
             entry
         };
-        if later.key != NEVER {
-            self.heap.push(Reverse(later));
-        }
+        self.heap.push(Reverse(later));
     }
 
     /// Schedules `event` behind everything that is already due now.
     #[inline]
-    pub fn soon(&mut self, event: E) {
-        self.instant.push_back(event);
+    pub fn soon<X>(&mut self, event: X)
+    where
+        E: From<X>,
+    {
+        self.instant.push_back(E::from(event));
     }
 
     /// Whether nothing else is due at this instant.
@@ -275,8 +299,8 @@ impl<E: Copy + Default> EventList<E> {
     /// Takes the next event and moves the clock to it.
     #[inline(always)]
     pub fn take(&mut self) -> Option<E> {
-        let first = self.ring[self.first % PLACES];
-        let key = self.next_key();
+        let first = &self.ring[self.first % PLACES];
+        let key = first.key.min(self.aside.key);
         if !self.instant.is_empty() && key > self.now_key {
             return self.instant.pop_front();
         }
@@ -286,8 +310,9 @@ impl<E: Copy + Default> EventList<E> {
         let event = if self.aside.order() < first.order() {
             self.take_aside()
         } else {
+            let event = first.event;
             self.first = self.first.wrapping_add(1);
-            first.event
+            event
         };
         if key > self.now_key {
             self.now_key = key;
@@ -296,11 +321,14 @@ impl<E: Copy + Default> EventList<E> {
         Some(event)
     }
 
+    #[inline]
     fn take_aside(&mut self) -> E {
         let event = self.aside.event;
-        match self.heap.pop() {
-            Some(Reverse(next)) => self.aside = next,
-            None => self.aside.key = NEVER,
+        // Nearly always it is the next arrival, and alone.
+        if self.heap.is_empty() {
+            self.aside.key = NEVER;
+        } else if let Some(Reverse(next)) = self.heap.pop() {
+            self.aside = next;
         }
         event
     }
@@ -354,7 +382,7 @@ mod tests {
     #[test]
     fn double_precision_drifts_from_the_exact_sum() {
         let mut ends = [Clock::Exact, Clock::DoubleMs].map(|clock| {
-            let mut list = EventList::new(clock);
+            let mut list = EventList::<()>::new(clock);
             list.at(900_000 * TICKS_PER_MS, ());
             list.take();
             for _ in 0..100_000 {

@@ -80,6 +80,7 @@ impl Waiting {
     }
 
     /// Whether nothing waits.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         match self {
             Self::CLook { queue, .. } => queue.is_empty(),
@@ -120,19 +121,25 @@ pub struct Identity {
 
 impl Outstanding {
     /// A request has arrived.
+    #[inline]
     pub fn push(&mut self, identity: Identity, sector: u64) {
         self.requests.push_back((sector, identity));
     }
 
     /// A request that begins at `sector` completed: which one is credited?
+    #[inline]
     pub fn credit(&mut self, sector: u64) -> Option<Identity> {
-        if self
-            .requests
-            .back()
-            .is_some_and(|(newest, _)| *newest == sector)
+        if let Some((newest, identity)) = self.requests.back()
+            && *newest == sector
         {
-            return self.requests.pop_back().map(|(_, identity)| identity);
+            let identity = *identity;
+            self.requests.pop_back();
+            return Some(identity);
         }
+        self.credit_oldest(sector)
+    }
+
+    fn credit_oldest(&mut self, sector: u64) -> Option<Identity> {
         let position = self
             .requests
             .iter()

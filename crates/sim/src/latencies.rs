@@ -146,7 +146,7 @@ impl Latencies {
     }
 
     /// Records one response time.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, time: Ticks, write: bool) {
         if self.kept[0].len() + self.kept[1].len() >= self.exact {
             return self.push_beyond(time, write);
@@ -162,6 +162,12 @@ impl Latencies {
             kept.into_iter().for_each(|time| rest.push(time));
         }
         rest[usize::from(write)].push(time);
+    }
+
+    /// Those of reads and those of writes one by one, as they came; none once there are too many.
+    pub(crate) fn kept(&self) -> Option<[&[Ticks]; 2]> {
+        let [reads, writes] = &self.kept;
+        self.rest.is_none().then_some([reads, writes])
     }
 
     /// All of them.
@@ -220,7 +226,7 @@ fn summary(mut times: Vec<Ticks>) -> Option<Summary> {
     })
 }
 
-fn mean_ms(sum: u128, count: u64) -> f64 {
+pub(crate) fn mean_ms(sum: u128, count: u64) -> f64 {
     sum as f64 / count as f64 / TICKS_PER_MS as f64
 }
 

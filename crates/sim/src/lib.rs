@@ -16,6 +16,7 @@
 //! | [`paging`], [`source`] | requests become pages |
 //! | [`meter`], [`measured`] | `Totals`: operations and time of the dies; `Measured`: all that a run measures |
 //! | [`prepass`] | the pass over all requests that a few configurations need first |
+//! | [`limits`] | where a run need not go on |
 //! | [`latencies`], [`metrics`] | `Summary`: one set of times; `Metrics`: the named results |
 //! | [`precondition`], [`state`] | what the device holds before the first request; files that keep it |
 //! | [`observer`] | logs, progress, interruption |
@@ -34,6 +35,7 @@ pub mod events;
 pub mod explain;
 pub mod host;
 pub mod latencies;
+pub mod limits;
 pub mod measured;
 mod media;
 pub mod merging;

@@ -2,7 +2,7 @@
 
 use destage_base::Ticks;
 use destage_flash::operation::Tally;
-use destage_flash::operation::{Kind, Transfer};
+use destage_flash::operation::{Cause, Kind, Operation, Transfer};
 use destage_flash::{Operations, Timing};
 
 /// Totals of what the dies did.
@@ -64,6 +64,9 @@ pub struct FlashMeter {
     pub(crate) timing: Timing,
     /// Time of one operation, by kind and transfer.
     times: [[Ticks; TRANSFERS.len()]; KINDS.len()],
+    /// Operations, by kind and cause.
+    counts: [[u64; Cause::ALL.len()]; KINDS.len()],
+    /// Merges; its operations are in `counts`.
     tally: Tally,
     serial_time: Ticks,
     gc_time: Ticks,
@@ -81,6 +84,7 @@ impl FlashMeter {
         Self {
             timing,
             times: KINDS.map(|kind| TRANSFERS.map(|transfer| timing.time(kind, transfer))),
+            counts: [[0; Cause::ALL.len()]; KINDS.len()],
             tally: Tally::default(),
             serial_time: 0,
             gc_time: 0,
@@ -103,14 +107,25 @@ impl FlashMeter {
     /// Counts `operations`; how long they take, one after the other.
     #[inline]
     fn count(&mut self, operations: &Operations) -> Ticks {
-        let mut time: Ticks = 0;
-        for operation in operations.all() {
-            self.tally.add_operation(operation);
-            let each = self.times[operation.kind as usize][operation.transfer as usize];
-            time = time.saturating_add(each.saturating_mul(u64::from(operation.count)));
+        if !operations.merges().is_empty() {
+            self.tally.add_merges(operations.merges());
         }
-        self.tally.add_merges(operations.merges());
-        time
+        match operations.all() {
+            // Nearly always it is one, and there is nothing to sum up.
+            [operation] => self.count_operation(operation),
+            all => all.iter().fold(0, |time: Ticks, operation| {
+                time.saturating_add(self.count_operation(operation))
+            }),
+        }
+    }
+
+    /// Counts one operation, or one run of equal ones; how long it takes.
+    #[inline]
+    fn count_operation(&mut self, operation: &Operation) -> Ticks {
+        let count = u64::from(operation.count);
+        self.counts[operation.kind as usize][operation.cause as usize] += count;
+        let each = self.times[operation.kind as usize][operation.transfer as usize];
+        each.saturating_mul(count)
     }
 
     /// Counts the operations of a batch, whose parts end on their own.
@@ -135,6 +150,11 @@ impl FlashMeter {
     #[inline]
     pub fn serial_time(&self) -> Ticks {
         self.serial_time
+    }
+
+    /// Operations by kind and cause, and garbage collections, so far.
+    pub fn counted(&self) -> (&Tally, u64) {
+        (&self.tally, self.gc_runs)
     }
 
     /// A command begins at `die` and ends after `time`.
@@ -206,8 +226,14 @@ impl FlashMeter {
         };
         let dies = self.dies.iter();
         let under_way = |busy: &Busy| if busy.is_open { now - busy.since } else { 0 };
+        let [reads, programs, erases] = self.counts;
         Totals {
-            tally: self.tally,
+            tally: Tally {
+                reads,
+                programs,
+                erases,
+                ..self.tally
+            },
             busy: dies
                 .map(|busy| busy.sum + under_way(busy) - busy.until.saturating_sub(now))
                 .collect(),

@@ -24,11 +24,11 @@ pub struct Response {
 /// Watches a run. Every method has a default, so that an observer names only what it wants.
 /// It goes with its run from thread to thread.
 pub trait Observer: Send {
-    /// Whether [`Observer::response`] is wanted; a run without it may end earlier.
+    /// Whether [`Observer::response`] is wanted, asked before the run; a run without it may end earlier.
     fn wants_responses(&self) -> bool {
         false
     }
-    /// A request is complete, or never will be. In order of completion, not of arrival.
+    /// A request is complete, or never will be. In order of completion, not of arrival. Only where that is wanted.
     fn response(&mut self, response: &Response) {
         let _ = response;
     }

@@ -13,6 +13,7 @@ use destage_trace::Request;
 use crate::error::SimError;
 use crate::explain::{Destages, Explained, Wear};
 use crate::latencies::Counted;
+use crate::limits::SoFar;
 use crate::measured::{Measured, check_measured};
 use crate::meter::FlashMeter;
 use crate::observer::Observer;
@@ -164,6 +165,17 @@ impl<'a> Count<'a> {
             self.measured.completed += 1;
         }
         Ok(true)
+    }
+
+    /// What was measured so far.
+    pub(crate) fn so_far(&self) -> SoFar<'_> {
+        let (tally, gc_runs) = self.counter.meter.counted();
+        SoFar {
+            counts: self.device.buffer().counts(),
+            tally,
+            gc_runs,
+            response: &self.measured.response,
+        }
     }
 
     /// The end of a worn-out device is a result; that of another is an error.

@@ -123,7 +123,7 @@ impl Addressing {
 
     /// The pages of `request` in the addresses of the trace. It has at least one sector; a flush may have none.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn span(&self, request: &Request) -> Span {
         if self.unit_sectors > 0 {
             return self.aligned(request);
@@ -137,6 +137,7 @@ impl Addressing {
     }
 
     /// The pages of `request` after it was aligned to units.
+    #[inline(never)]
     fn aligned(&self, request: &Request) -> Span {
         let (unit, sectors) = (self.unit_sectors, u64::from(request.sectors.max(1)));
         let start = request.sector / unit * unit;

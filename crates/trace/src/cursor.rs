@@ -66,8 +66,7 @@ impl<'a> Cursor<'a> {
     /// The byte under the cursor.
     #[inline(always)]
     pub fn peek(&self) -> u8 {
-        // Past the end reads as the newline that every block ends with.
-        self.bytes.get(self.at).copied().unwrap_or(b'\n')
+        byte(self.bytes, self.at)
     }
 
     /// A whole number.
@@ -79,7 +78,7 @@ impl<'a> Cursor<'a> {
         if digits.wrapping_sub(1) < DIGITS_SAFE {
             return Ok(value);
         }
-        self.odd_number(digits, column)
+        odd_number(self.bytes, (self.field, digits), column)
     }
 
     /// The same of a column in which nearly every number has one digit.
@@ -225,7 +224,7 @@ impl<'a> Cursor<'a> {
     /// The blanks after the number or word just read, whose column is `column`.
     #[inline(always)]
     pub fn blanks(&mut self, column: &'static Column) -> Result<(), Problem> {
-        if !matches!(self.peek(), b' ' | b'\t') {
+        if self.peek() != b' ' && self.peek() != b'\t' {
             return Err(self.no_separator(column));
         }
         self.at += 1;
@@ -236,7 +235,8 @@ impl<'a> Cursor<'a> {
     /// Blanks, if there are any.
     #[inline(always)]
     pub fn skip_blanks(&mut self) {
-        while matches!(self.peek(), b' ' | b'\t') {
+        // Two questions only of what is none of the usual characters.
+        while self.peek() <= b' ' && matches!(self.peek(), b' ' | b'\t') {
             self.at += 1;
         }
     }
@@ -275,16 +275,9 @@ impl<'a> Cursor<'a> {
     }
 
     /// A problem with the field read last.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     pub fn bad_field(&self, fault: Fault, column: &'static Column) -> Problem {
-        Problem {
-            fault,
-            field: Some(self.field),
-            expected: Some(column.expected),
-            width: 0,
-            record: None,
-        }
+        bad_field(self.field, fault, column)
     }
 
     /// The word read last is none of those it may be, or is missing.
@@ -297,59 +290,94 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The number of more digits than can be summed blindly, or of none.
-    #[cold]
-    #[inline(never)]
-    fn odd_number(&mut self, digits: usize, column: &'static Column) -> Result<u64, Problem> {
-        if digits == 0 {
-            return Err(match self.peek() {
-                b'\n' | b'\r' => Problem::line(Fault::FewFields),
-                _ => self.not_a_number(column),
-            });
-        }
-        // Leading zeros are legal, so many digits need not be a large number.
-        self.bytes[self.field..self.at]
-            .iter()
-            .try_fold(0u64, |value, digit| {
-                value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
-            })
-            .ok_or_else(|| self.bad_field(Fault::TooLarge(column.name), column))
-    }
-
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn not_a_number(&self, column: &'static Column) -> Problem {
-        let negative = self.bytes[self.field] == b'-'
-            && self
-                .bytes
-                .get(self.field + 1)
-                .is_some_and(u8::is_ascii_digit);
-        let fault = if negative {
-            Fault::Negative(column.name)
-        } else {
-            Fault::NotANumber(column.name)
-        };
-        self.bad_field(fault, column)
+        not_a_number(self.bytes, self.field, column)
     }
 
     /// The problem where a separator was expected: the line is over, or the field has a character it may not have.
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn no_separator(&self, column: &'static Column) -> Problem {
-        match self.peek() {
-            b'\n' | b'\r' => Problem::line(Fault::FewFields),
-            _ => self.not_a_number(column),
-        }
+        no_separator(self.bytes, (self.field, self.at), column)
     }
 
-    #[cold]
-    #[inline(never)]
+    #[inline(always)]
     fn no_end(&self, column: &'static Column) -> Problem {
-        match self.peek() {
-            b' ' | b'\t' | b',' => Problem::line(Fault::ManyFields),
-            _ => self.not_a_number(column),
-        }
+        no_end(self.bytes, (self.field, self.at), column)
     }
+}
+
+// What follows is for what is wrong or odd. It is given what it needs by value, so that a cursor stays in registers.
+
+#[cold]
+#[inline(never)]
+fn bad_field(field: usize, fault: Fault, column: &'static Column) -> Problem {
+    Problem {
+        fault,
+        field: Some(field),
+        expected: Some(column.expected),
+        width: 0,
+        record: None,
+    }
+}
+
+/// The number at `field` of more digits than can be summed blindly, or of none.
+#[cold]
+#[inline(never)]
+fn odd_number(
+    bytes: &[u8],
+    (field, digits): (usize, usize),
+    column: &'static Column,
+) -> Result<u64, Problem> {
+    if digits == 0 {
+        return Err(match byte(bytes, field) {
+            b'\n' | b'\r' => Problem::line(Fault::FewFields),
+            _ => not_a_number(bytes, field, column),
+        });
+    }
+    // Leading zeros are legal, so many digits need not be a large number.
+    bytes[field..field + digits]
+        .iter()
+        .try_fold(0u64, |value, digit| {
+            value.checked_mul(10)?.checked_add(u64::from(digit - b'0'))
+        })
+        .ok_or_else(|| bad_field(field, Fault::TooLarge(column.name), column))
+}
+
+#[cold]
+#[inline(never)]
+fn not_a_number(bytes: &[u8], field: usize, column: &'static Column) -> Problem {
+    let negative = bytes[field] == b'-' && bytes.get(field + 1).is_some_and(u8::is_ascii_digit);
+    let fault = if negative {
+        Fault::Negative(column.name)
+    } else {
+        Fault::NotANumber(column.name)
+    };
+    bad_field(field, fault, column)
+}
+
+#[cold]
+#[inline(never)]
+fn no_separator(bytes: &[u8], (field, at): (usize, usize), column: &'static Column) -> Problem {
+    match byte(bytes, at) {
+        b'\n' | b'\r' => Problem::line(Fault::FewFields),
+        _ => not_a_number(bytes, field, column),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn no_end(bytes: &[u8], (field, at): (usize, usize), column: &'static Column) -> Problem {
+    match byte(bytes, at) {
+        b' ' | b'\t' | b',' => Problem::line(Fault::ManyFields),
+        _ => not_a_number(bytes, field, column),
+    }
+}
+
+/// The byte at `at`. Past the end it is the newline that every block ends with.
+#[inline(always)]
+fn byte(bytes: &[u8], at: usize) -> u8 {
+    bytes.get(at).copied().unwrap_or(b'\n')
 }
 
 #[inline(always)]

@@ -20,31 +20,56 @@ pub(crate) const DIGITS_SAFE: usize = 19;
 /// The value of the digits from `at` on, and how many there are. The value of more than 19 digits is meaningless.
 #[inline(always)]
 pub(crate) fn digits(bytes: &[u8], at: usize) -> (u64, usize) {
+    // Nearly every field has less than eight, and more than eight bytes follow.
+    if let Some(word) = eight_bytes(bytes, at)
+        && let odd = no_digits(word)
+        && odd != 0
+    {
+        return leading_digits(word, odd);
+    }
+    many_digits(bytes, at)
+}
+
+/// Eight bytes from `at` on, the first in the lowest byte, if there are so many. Digits are 0 to 9.
+#[inline(always)]
+fn eight_bytes(bytes: &[u8], at: usize) -> Option<u64> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
+    let eight = bytes.get(at..)?.first_chunk::<8>()?;
+    Some(u64::from_le_bytes(*eight) ^ ZEROS)
+}
+
+/// The top bit of each byte of `word` that is no digit. A carry can only disturb bytes after the first of them.
+#[inline(always)]
+fn no_digits(word: u64) -> u64 {
     const HIGH: u64 = 0x8080_8080_8080_8080;
+    (word.wrapping_add(0x7676_7676_7676_7676) | word) & HIGH
+}
+
+/// The digits of `word` before the first of its bytes that are `odd`, of which there are some.
+#[inline(always)]
+fn leading_digits(word: u64, odd: u64) -> (u64, usize) {
+    let bit = odd.trailing_zeros();
+    // Moves the digits up, so that zeros stand before them; in two steps, as there may be none.
+    let value = eight_digits(word << (63 - bit) << 8);
+    (value, (bit / 8) as usize)
+}
+
+/// [`digits`] of any number of them.
+#[inline(never)]
+fn many_digits(bytes: &[u8], at: usize) -> (u64, usize) {
     let mut value = 0u64;
     let mut length = 0;
-    while let Some(eight) = bytes
-        .get(at + length..at + length + 8)
-        .and_then(|eight| eight.first_chunk::<8>())
-    {
-        let word = u64::from_le_bytes(*eight) ^ ZEROS;
-        // The top bit of each byte that is no digit. A carry can only disturb bytes after the first of them.
-        let odd = (word.wrapping_add(0x7676_7676_7676_7676) | word) & HIGH;
-        let count = (odd.trailing_zeros() / 8) as usize;
-        if count == 8 {
-            value = value
-                .wrapping_mul(100_000_000)
-                .wrapping_add(eight_digits(word));
-            length += 8;
-            continue;
-        }
-        if count > 0 {
-            // Moves the digits up, so that zeros stand before them.
-            let tail = eight_digits(word << (64 - 8 * count));
+    while let Some(word) = eight_bytes(bytes, at + length) {
+        let odd = no_digits(word);
+        if odd != 0 {
+            let (tail, count) = leading_digits(word, odd);
             value = value.wrapping_mul(POWERS_OF_TEN[count]).wrapping_add(tail);
+            return (value, length + count);
         }
-        return (value, length + count);
+        value = value
+            .wrapping_mul(100_000_000)
+            .wrapping_add(eight_digits(word));
+        length += 8;
     }
     for byte in bytes.get(at + length..).unwrap_or_default() {
         let digit = byte.wrapping_sub(b'0');

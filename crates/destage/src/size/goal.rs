@@ -48,26 +48,39 @@ impl Goal {
         })
     }
 
+    /// The metric and the value that it has to stay below, if it has to.
+    pub(super) fn limit(&self) -> Option<(&str, f64)> {
+        self.below.then_some((&*self.metric, self.value))
+    }
+
     /// How far `record` is, less being better; infinite without such a metric.
     #[must_use]
     pub fn rank(&self, record: &Record) -> f64 {
-        let number = record.metric(&self.metric).unwrap_or(f64::NAN);
+        self.rank_of(record.metric(&self.metric).unwrap_or(f64::NAN))
+    }
+
+    /// How far `value` is.
+    pub(super) fn rank_of(&self, value: f64) -> f64 {
         match self.below {
-            _ if number.is_nan() => f64::INFINITY,
-            true => number,
-            false => -number,
+            _ if value.is_nan() => f64::INFINITY,
+            true => value,
+            false => -value,
+        }
+    }
+
+    /// Whether `value` reaches it.
+    pub(super) fn is_met(&self, value: f64) -> bool {
+        match self.below {
+            true => value < self.value,
+            false => value > self.value,
         }
     }
 
     /// Whether `record` has reached it. What has no such metric has not.
     #[must_use]
     pub fn is_met_by(&self, record: &Record) -> bool {
-        record
-            .metric(&self.metric)
-            .is_some_and(|number| match self.below {
-                true => number < self.value,
-                false => number > self.value,
-            })
+        let value = record.metric(&self.metric);
+        value.is_some_and(|value| self.is_met(value))
     }
 }
 

@@ -1,23 +1,27 @@
 //! The smallest buffer, and the scheme, that reach a goal.
 
+mod forecast;
 mod goal;
 mod hold_up;
+mod race;
 mod search;
-mod trials;
+mod whole;
 mod words;
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use destage_sim::settings::{Origin, Settings};
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
+use self::forecast::Forecast;
 pub use self::goal::Goal;
 pub use self::hold_up::HoldUp;
-use self::search::{Candidate, search};
-use self::trials::{Found, trials};
+use self::search::{Found, Search};
+use self::whole::Whole;
 use crate::compare::{Effort, compare};
-use crate::curve::{bytes_of, footprint};
+use crate::curve::bytes_of;
 use crate::error::Error;
 use crate::grid::{Combination, Grid};
 use crate::input::Input;
@@ -83,6 +87,8 @@ pub struct Answers {
     pub sizes: Vec<u64>,
     /// How many full runs were made to find them.
     pub runs: usize,
+    /// How many of these ended before the input did, because the goals were out of reach.
+    pub ended: usize,
     /// How many runs without a clock, or on the beginning of the input, said where to look.
     pub trials: usize,
     /// How many a grid of all schemes and sizes would have been.
@@ -112,57 +118,36 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     let Some(first) = schemes.first() else {
         return Err(Error::Internal("a grid has no combination".to_owned()));
     };
-    let of_input = footprint(input, first, effort)?;
+    let mut whole = Whole::read(input, &first.config, effort)?;
     let sizes = match &plan.sizes {
         Some(items) => bytes_of(&grid, items)?,
-        None => of_input.sizes,
+        None => whole.sizes.clone(),
     };
     let mut candidates = Vec::with_capacity(schemes.len());
     for scheme in &schemes {
         let own = grid.clone().buffers([scheme.buffer.clone()]);
-        let combinations = own.sizes(sizes.iter().map(u64::to_string)).combinations()?;
-        candidates.push(Candidate::new(combinations));
+        candidates.push(own.sizes(sizes.iter().map(u64::to_string)).combinations()?);
     }
-    let trials = trials(
-        input,
-        &plan.settings,
-        &mut candidates,
-        &plan.goals,
-        of_input.requests,
+    whole.fit(&mut candidates, effort)?;
+    let forecasts = Forecast::all(&whole, &plan.settings, &candidates, &plan.goals)?;
+    let mut search = Search {
+        goals: &plan.goals,
+        whole: &whole,
+        candidates: &candidates,
+        forecasts,
+        first: (0, 0),
+        glimpses: 0,
+        full: vec![BTreeMap::new(); candidates.len()],
         effort,
-    )?;
-    let reaches = |record: &Record| plan.goals.iter().all(|goal| goal.is_met_by(record));
-    let (runs, facts) = search(input, &mut candidates, reaches, effort)?;
-    let mut answers = Vec::new();
-    let mut missed = Vec::new();
-    for candidate in &mut candidates {
-        match (candidate.reached.take(), candidate.missed.take()) {
-            (Some((place, record)), _) => answers.push((place, record)),
-            (None, Some((_, record))) => missed.push(record),
-            (None, None) => {}
-        }
-    }
+    };
+    search.carry_out()?;
+    let (runs, ended, trials) = (search.runs(), search.ended(), search.trials());
+    let Found {
+        mut answers,
+        mut seeming,
+        missed,
+    } = search.found();
     sort(&mut answers, &plan.goals);
-    let mut seeming = Vec::new();
-    for found in trials.found {
-        let Found {
-            reached,
-            missed: not,
-        } = found;
-        let name = reached
-            .as_ref()
-            .or(not.as_ref())
-            .map(|(_, record)| record.buffer.clone());
-        let is_of = |record: &Record| Some(&record.buffer) == name.as_ref();
-        if answers.iter().any(|(_, record)| is_of(record)) || missed.iter().any(is_of) {
-            continue;
-        }
-        match (reached, not) {
-            (Some(found), _) => seeming.push(found),
-            (None, Some((_, record))) => missed.push(record),
-            (None, None) => {}
-        }
-    }
     sort(&mut seeming, &plan.goals);
     let best = answers.first().map(|(_, record)| record);
     let chosen = best.and_then(|best| schemes.iter().find(|scheme| scheme.buffer == best.buffer));
@@ -180,17 +165,12 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
             let half = (scheme.config.typed.host.time_scale / 2.0).to_string();
             let origin = Origin::Given("twice the load".to_owned());
             settings.set("host.time_scale", &half, origin);
-            twice_the_load = again(&settings, input)?;
+            twice_the_load = again(&settings, &whole.input)?;
         }
-        let requests = best.metric("host.requests").unwrap_or(0.0) as u64;
-        if let Some(half) = input.second_half(requests) {
+        if let Some(half) = whole.input.second_half(whole.requests) {
             second_half = again(&plan.settings, &half)?;
         }
     }
-    let grid_runs = candidates
-        .iter()
-        .map(|candidate| candidate.sizes.len())
-        .sum();
     let answer = |confirmed| {
         move |(_, record): (usize, Record)| Answer {
             bytes: record.capacity().unwrap_or(0),
@@ -204,7 +184,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         answers: answers.collect(),
         manifest: Manifest {
             command: Vec::new(),
-            inputs: facts,
+            inputs: vec![whole.facts],
             seed: first.config.typed.sim.seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },
@@ -215,8 +195,9 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         hold_up,
         sizes,
         runs,
-        trials: trials.runs,
-        grid: grid_runs,
+        ended,
+        trials,
+        grid: candidates.iter().map(Vec::len).sum(),
     })
 }
 
@@ -244,7 +225,7 @@ fn one(
 
 impl Answers {
     /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "missed", "sensitivity", "hold_up",
-    /// "runs", "trials", "grid"}`: what `destage size --json` prints.
+    /// "runs", "ended", "trials", "grid"}`: what `destage size --json` prints.
     #[must_use]
     pub fn to_json(&self) -> String {
         // Keys are text and numbers finite, so nothing can go wrong.
@@ -306,6 +287,7 @@ impl Serialize for Answers {
             map.serialize_entry("hold_up", &hold_up.to_json())?;
         }
         map.serialize_entry("runs", &self.runs)?;
+        map.serialize_entry("ended", &self.ended)?;
         map.serialize_entry("trials", &self.trials)?;
         map.serialize_entry("grid", &self.grid)?;
         map.end()

@@ -1,163 +1,372 @@
-//! The smallest size of each scheme that reaches the goals, with few runs.
+//! The smallest size of each scheme that reaches the goals, with few full runs.
 //!
 //! A scheme that misses at a size is taken to miss at smaller ones, and one that reaches the goals to reach them at larger
-//! ones: sizes are halved between the two. A scheme that cannot be among the two best any more is left alone. All runs that
-//! are wanted at a time are fed by one reading.
-//!
-//! What costs little says before where to begin (`trials.rs`). Then the two schemes that look best are tried there, and what
-//! is found leaves the others a run each, or none.
+//! ones. Where that is, forecasts say (`forecast.rs`): first for the scheme that looks best, whose place leaves the others one run
+//! each, or none. Full runs then confirm the two best. What a full run measures says by which factor a forecast is off, and so
+//! corrects all that is foreseen.
 
-use crate::compare::{Effort, compare};
+use std::collections::BTreeMap;
+
+use super::forecast::Forecast;
+use super::goal::Goal;
+use super::whole::Whole;
+use crate::compare::Effort;
 use crate::error::Error;
-use crate::facts::Facts;
 use crate::grid::Combination;
-use crate::input::Input;
 use crate::record::Record;
 
-/// What is known of one scheme, in places of the list of sizes.
-pub(super) struct Candidate {
-    /// Its combination at each size.
-    pub(super) sizes: Vec<Combination>,
-    /// The smallest size that may reach the goals.
+/// A forecast for a size next to one with a full run is off by no more than this part.
+const NEXT_TO_A_RUN: f64 = 0.02;
+/// By no more than this a forecast is off that is as good as right; then it is next to that, too.
+const RIGHT: f64 = 1e-3;
+
+/// A scheme, by its number, at a place in the list of sizes.
+pub(super) type At = (usize, usize);
+
+/// The search. See the [module](self).
+pub(super) struct Search<'a> {
+    pub(super) goals: &'a [Goal],
+    pub(super) whole: &'a Whole,
+    /// The combinations of each scheme, by size.
+    pub(super) candidates: &'a [Vec<Combination>],
+    pub(super) forecasts: Vec<Forecast>,
+    /// With what forecasts begin, and how many runs said that.
+    pub(super) first: At,
+    pub(super) glimpses: usize,
+    /// Full runs of each scheme, by place.
+    pub(super) full: Vec<BTreeMap<usize, Record>>,
+    pub(super) effort: &'a Effort<'a>,
+}
+
+/// What the search knows at its end. A place is one in the list of sizes.
+pub(super) struct Found {
+    /// By full runs, of each scheme the smallest place that reaches the goals.
+    pub(super) answers: Vec<(usize, Record)>,
+    /// By forecasts alone.
+    pub(super) seeming: Vec<(usize, Record)>,
+    /// At the largest size, by a full run or as foreseen.
+    pub(super) missed: Vec<Record>,
+}
+
+/// Where a scheme begins to reach the goals, as far as is known: from `low` on at the earliest, and at `high` at the latest, which is
+/// the number of sizes if it is nowhere known to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Range {
     low: usize,
-    /// The smallest size that does, with its run.
-    pub(super) reached: Option<(usize, Record)>,
-    /// The largest size that does not, with its run.
-    pub(super) missed: Option<(usize, Record)>,
-    hint: Option<Hint>,
+    high: usize,
 }
 
-/// What is known of a scheme before it is run.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Hint {
-    /// The smallest size that seems to reach the goals, or the number of sizes.
-    pub(super) place: usize,
-    /// How good it seems there; less is better.
-    pub(super) rank: f64,
-    /// No smaller size needs a run.
-    pub(super) is_sure: bool,
+impl Range {
+    fn is_found(self) -> bool {
+        self.low >= self.high
+    }
 }
 
-impl Candidate {
-    pub(super) fn new(sizes: Vec<Combination>) -> Self {
-        Self {
-            sizes,
+impl Search<'_> {
+    /// Tries until the two best are known.
+    pub(super) fn carry_out(&mut self) -> Result<(), Error> {
+        if self.shows_early() {
+            return self.race();
+        }
+        if let [forecast, ..] = &self.forecasts[..] {
+            self.first = forecast.glimpse(self.whole, self.goals, self.effort)?;
+            self.glimpses = self.candidates.len();
+        }
+        loop {
+            let best = self.locate()?;
+            let Some(wanted) = self.to_confirm(&best) else {
+                return Ok(());
+            };
+            let mut runs = self.full.iter().flat_map(BTreeMap::values);
+            let is_reached = runs.any(|run| self.reaches(run));
+            self.run_all(&[wanted], is_reached)?;
+        }
+    }
+
+    /// What was found.
+    pub(super) fn found(self) -> Found {
+        let mut found = Found {
+            answers: Vec::new(),
+            seeming: Vec::new(),
+            missed: Vec::new(),
+        };
+        for (scheme, runs) in self.full.iter().enumerate() {
+            let mut all = runs.iter();
+            if let Some((place, record)) = all.find(|(_, record)| self.reaches(record)) {
+                found.answers.push((*place, record.clone()));
+                continue;
+            }
+            let sizes = 0..self.candidates[scheme].len();
+            let foreseen = |place: usize| {
+                let factor = |index| self.factor(index, scheme, place);
+                let mut forecasts = self.forecasts.iter();
+                forecasts.find_map(|each| each.record(self.goals, scheme, place, factor))
+            };
+            let reached = sizes
+                .clone()
+                .find(|place| self.meets(scheme, *place) == Some(true));
+            let seeming = reached.and_then(|place| Some((place, foreseen(place)?)));
+            if let Some(seeming) = seeming {
+                found.seeming.push(seeming);
+                continue;
+            }
+            let run = runs.values().next_back().cloned();
+            let largest = || sizes.rev().find_map(foreseen);
+            found.missed.extend(run.or_else(largest));
+        }
+        found
+    }
+
+    /// How many runs were made that cost less.
+    pub(super) fn trials(&self) -> usize {
+        self.glimpses + self.forecasts.iter().map(Forecast::runs).sum::<usize>()
+    }
+
+    /// How many full runs were ended early.
+    pub(super) fn ended(&self) -> usize {
+        let runs = self.full.iter().flat_map(BTreeMap::values);
+        let errors = runs.filter_map(|run| run.error.as_deref());
+        errors
+            .filter(|error| matches!(error, Error::OutOfReach { .. }))
+            .count()
+    }
+
+    /// How many full runs were made.
+    pub(super) fn runs(&self) -> usize {
+        self.full.iter().map(BTreeMap::len).sum()
+    }
+
+    /// The two best, by forecasts and full runs.
+    fn locate(&mut self) -> Result<Vec<At>, Error> {
+        loop {
+            let ranges: Vec<Range> = (0..self.candidates.len())
+                .map(|scheme| self.range(scheme))
+                .collect();
+            let wanted = self.to_look_at(&ranges);
+            if wanted.is_empty() {
+                let mut all: Vec<At> = ranges
+                    .iter()
+                    .enumerate()
+                    .map(|(scheme, range)| (scheme, range.high))
+                    .collect();
+                self.sort(&mut all);
+                all.truncate(2);
+                return Ok(all);
+            }
+            self.look(&wanted)?;
+        }
+    }
+
+    /// Makes forecasts for `wanted`.
+    pub(super) fn look(&mut self, wanted: &[At]) -> Result<(), Error> {
+        let mut all = self.forecasts.iter_mut();
+        all.try_for_each(|forecast| forecast.look(wanted, self.effort))
+    }
+
+    /// The same for goals about counts.
+    pub(super) fn look_at_counts(&mut self, wanted: &[At]) -> Result<(), Error> {
+        let mut counts = self.forecasts.iter_mut().filter(|each| each.is_of_counts());
+        counts.try_for_each(|forecast| forecast.look(wanted, self.effort))
+    }
+
+    /// The best first: by place, then by how well the first goal is reached there, or at the largest size by who reaches none.
+    pub(super) fn sort(&self, all: &mut [At]) {
+        let rank = |(scheme, place): At| {
+            let place = place.min(self.candidates[scheme].len() - 1);
+            let value = self.value(0, scheme, place);
+            value.map_or(f64::INFINITY, |value| self.goals[0].rank_of(value))
+        };
+        all.sort_by(|one, other| {
+            let by_rank = rank(*one).total_cmp(&rank(*other));
+            one.1.cmp(&other.1).then(by_rank).then(one.0.cmp(&other.0))
+        });
+    }
+
+    /// What to foresee next.
+    fn to_look_at(&self, ranges: &[Range]) -> Vec<At> {
+        let all = || ranges.iter().copied().enumerate();
+        // Nothing is known yet: the one that looks best on an excerpt begins.
+        if self.forecasts.iter().all(|forecast| forecast.runs() == 0) {
+            return vec![self.first];
+        }
+        let mut found: Vec<At> = all()
+            .filter(|(_, range)| range.is_found())
+            .map(|(scheme, range)| (scheme, range.high))
+            .collect();
+        self.sort(&mut found);
+        // Who may be before the second best that is known, or where the best is, is of interest.
+        let bound = |range: &Range| match found[..] {
+            [] => true,
+            [(_, best)] => range.low <= best,
+            [(_, best), (_, second), ..] => range.low < second || range.low <= best,
+        };
+        let mut open: Vec<(usize, Range)> = all()
+            .filter(|(_, range)| !range.is_found() && bound(range))
+            .collect();
+        if open.is_empty() && found.len() < 2 {
+            open = all().filter(|(_, range)| !range.is_found()).collect();
+        }
+        // Each of them once at the place of the last that is known: most are out then.
+        if let Some((_, place)) = found.get(found.len().min(2).wrapping_sub(1)) {
+            let cut = |(scheme, range): &(usize, Range)| {
+                let last = self.candidates[*scheme].len() - 1;
+                let place = match found.len() {
+                    1 => *place,
+                    _ => place.saturating_sub(1).max(found[0].1),
+                };
+                let place = place.clamp(range.low, range.high - 1).min(last);
+                (*scheme, place)
+            };
+            let wanted: Vec<At> = open.iter().map(cut).collect();
+            let is_unseen = |(scheme, place): &At| !self.seen(*scheme).contains(place);
+            let wanted: Vec<At> = wanted.into_iter().filter(is_unseen).collect();
+            if !wanted.is_empty() {
+                return wanted;
+            }
+        }
+        // The one that looks best, until its place is known.
+        let is_seen = |(scheme, _): &&(usize, Range)| !self.seen(*scheme).is_empty();
+        let mut looks: Vec<At> = open
+            .iter()
+            .filter(is_seen)
+            .map(|(scheme, range)| (*scheme, range.high))
+            .collect();
+        self.sort(&mut looks);
+        looks.truncate(1);
+        looks
+            .into_iter()
+            .map(|(scheme, _)| {
+                let Range { low, high } = ranges[scheme];
+                (scheme, low.midpoint(high).min(high - 1))
+            })
+            .collect()
+    }
+
+    /// Places of which something is foreseen.
+    fn seen(&self, scheme: usize) -> Vec<usize> {
+        let places = 0..self.candidates[scheme].len();
+        places
+            .filter(|place| self.meets(scheme, *place).is_some())
+            .collect()
+    }
+
+    fn range(&self, scheme: usize) -> Range {
+        let sizes = self.candidates[scheme].len();
+        let mut range = Range {
             low: 0,
-            reached: None,
-            missed: None,
-            hint: None,
+            high: sizes,
+        };
+        // What full runs say stands above what is foreseen.
+        for (place, record) in &self.full[scheme] {
+            match self.reaches(record) {
+                true => range.high = range.high.min(*place),
+                false => range.low = range.low.max(place + 1),
+            }
         }
-    }
-
-    /// Begins where `hint` says.
-    pub(super) fn begin_at(&mut self, hint: Hint) {
-        if hint.is_sure {
-            self.low = hint.place;
+        let within = range;
+        for place in within.low..within.high {
+            match self.meets(scheme, place) {
+                Some(true) => {
+                    range.high = place;
+                    break;
+                }
+                Some(false) => range.low = place + 1,
+                None => {}
+            }
         }
-        self.hint = Some(hint);
+        range.low = range.low.min(range.high);
+        range
     }
 
-    /// The smallest size that reaches the goals as far as is known, or the number of sizes.
-    pub(super) fn place(&self) -> usize {
-        self.reached.as_ref().map_or(self.sizes.len(), |of| of.0)
+    /// Whether `record` reaches all goals.
+    pub(super) fn reaches(&self, record: &Record) -> bool {
+        self.goals.iter().all(|goal| goal.is_met_by(record))
     }
 
-    /// The size to try next, if any may be smaller than `bound`.
-    fn next(&self, bound: usize) -> Option<usize> {
-        let bound = bound.min(self.sizes.len());
-        match &self.reached {
-            Some((reached, _)) if self.low < *reached => Some(match self.hint {
-                // A hint is nearly always right to a step.
-                Some(hint) if hint.place == *reached || hint.place + 1 == *reached => *reached - 1,
-                Some(hint) if (self.low..*reached).contains(&hint.place) => hint.place,
-                _ => self.low.midpoint(*reached),
-            }),
-            Some(_) => None,
-            None if self.low >= bound => None,
-            None if self.hint.is_some_and(|hint| hint.is_sure) => Some(self.low),
-            // One run tells whether it is of interest at all.
-            None => Some(bound - 1),
+    /// Whether `scheme` reaches the goals at `place`, by a full run or as foreseen, if that is known.
+    fn meets(&self, scheme: usize, place: usize) -> Option<bool> {
+        if let Some(record) = self.full[scheme].get(&place) {
+            return Some(self.reaches(record));
         }
+        let mut all = true;
+        for (index, goal) in self.goals.iter().enumerate() {
+            all &= goal.is_met(self.value(index, scheme, place)?);
+        }
+        Some(all)
     }
 
-    fn learn(&mut self, size: usize, record: Record, reaches: bool) {
-        if reaches {
-            self.reached = Some((size, record));
+    /// The metric of goal `index`, by a full run or as foreseen.
+    pub(super) fn value(&self, index: usize, scheme: usize, place: usize) -> Option<f64> {
+        let run = self.full[scheme].get(&place);
+        if let Some(value) = run.and_then(|run| run.metric(&self.goals[index].metric)) {
+            return Some(value);
+        }
+        Some(self.foreseen(index, scheme, place)? * self.factor(index, scheme, place))
+    }
+
+    fn foreseen(&self, index: usize, scheme: usize, place: usize) -> Option<f64> {
+        let mut all = self.forecasts.iter();
+        all.find_map(|forecast| forecast.value(self.goals, index, scheme, place))
+    }
+
+    /// By what a forecast for goal `index` has to be multiplied: what the nearest full run of the scheme says, or else all.
+    pub(super) fn factor(&self, index: usize, scheme: usize, place: usize) -> f64 {
+        let of = |scheme: usize| {
+            self.full[scheme].iter().filter_map(move |(at, run)| {
+                let measured = run.metric(&self.goals[index].metric)?;
+                let factor = measured / self.foreseen(index, scheme, *at)?;
+                (factor.is_finite() && factor > 0.0).then_some((*at, factor))
+            })
+        };
+        if let Some((_, factor)) = of(scheme).min_by_key(|(at, _)| at.abs_diff(place)) {
+            return factor;
+        }
+        let (mut sum, mut count) = (0.0, 0.0);
+        for (_, factor) in (0..self.full.len()).flat_map(of) {
+            sum += factor.ln();
+            count += 1.0;
+        }
+        if count > 0.0 {
+            f64::exp(sum / count)
         } else {
-            self.low = size + 1;
-            self.missed = Some((size, record));
+            1.0
         }
     }
-}
 
-/// Tries until the two best of `candidates` are known; how many runs that took, and what is known of the input.
-pub(super) fn search(
-    input: &Input,
-    candidates: &mut [Candidate],
-    reaches: impl Fn(&Record) -> bool,
-    effort: &Effort<'_>,
-) -> Result<(usize, Vec<Facts>), Error> {
-    let (mut runs, mut facts) = (0, Vec::new());
-    let mut begun = false;
-    loop {
-        let mut reached: Vec<usize> = candidates
-            .iter()
-            .filter_map(|candidate| Some(candidate.reached.as_ref()?.0))
-            .collect();
-        reached.sort_unstable();
-        // The second best so far; who is not below it does not matter. Of two that are equal, others may be the equal, and reach
-        // the goals better, unless that is known.
-        let is_sure = |candidate: &Candidate| candidate.hint.is_some_and(|hint| hint.is_sure);
-        let bound = match reached[..] {
-            [best, second, ..] if best == second && !candidates.iter().all(is_sure) => best + 1,
-            [_, second, ..] => second,
-            _ => usize::MAX,
-        };
-        let next = |(index, candidate): (usize, &Candidate)| {
-            let is_behind = candidate.low >= bound;
-            let size = candidate.next(bound).filter(|_| !is_behind)?;
-            (size < candidate.sizes.len()).then_some((index, size))
-        };
-        let wanted: Vec<(usize, usize)> = match begun {
-            true => candidates.iter().enumerate().filter_map(next).collect(),
-            false => beginning(candidates),
-        };
-        begun = true;
-        if wanted.is_empty() {
-            return Ok((runs, facts));
+    /// The next full run that is needed to be sure of `best`; none if none is.
+    fn to_confirm(&self, best: &[At]) -> Option<At> {
+        for (scheme, place) in best {
+            let last = self.candidates[*scheme].len() - 1;
+            let at = (*place).min(last);
+            if !self.full[*scheme].contains_key(&at) {
+                return Some((*scheme, at));
+            }
+            // What is next below misses by far, or is run.
+            if let Some(below) = at.checked_sub(1).filter(|_| *place <= last)
+                && !self.full[*scheme].contains_key(&below)
+                && !self.misses_clearly(*scheme, below)
+            {
+                return Some((*scheme, below));
+            }
         }
-        let combinations: Vec<_> = wanted
-            .iter()
-            .map(|(index, size)| candidates[*index].sizes[*size].clone())
-            .collect();
-        let results = compare(std::slice::from_ref(input), &combinations, effort)?;
-        runs += results.runs.len();
-        facts = results.manifest.inputs;
-        for ((index, size), record) in wanted.into_iter().zip(results.runs) {
-            let is_reached = reaches(&record);
-            candidates[index].learn(size, record, is_reached);
-        }
+        None
     }
-}
 
-/// What to try first: with hints the two schemes that look best, each where it should reach the goals; else all at their middle:
-/// if some reach the goals there, the others need no more than a run each.
-fn beginning(candidates: &[Candidate]) -> Vec<(usize, usize)> {
-    let all = || candidates.iter().enumerate();
-    let mut hinted: Vec<(Hint, usize)> = all()
-        .filter_map(|(index, candidate)| Some((candidate.hint?, index)))
-        .collect();
-    if hinted.len() < candidates.len() {
-        let middle = |(index, candidate): (usize, &Candidate)| (index, candidate.sizes.len() / 2);
-        return all().map(middle).collect();
+    fn misses_clearly(&self, scheme: usize, place: usize) -> bool {
+        let misses = |(index, goal): (usize, &Goal)| {
+            let value = self.value(index, scheme, place);
+            let off = match (self.factor(index, scheme, place) - 1.0).abs() <= RIGHT {
+                true => 0.0,
+                false => NEXT_TO_A_RUN,
+            };
+            value.is_some_and(|value| {
+                let nearer = match goal.below {
+                    true => value * (1.0 - off),
+                    false => value * (1.0 + off),
+                };
+                !goal.is_met(nearer)
+            })
+        };
+        self.goals.iter().enumerate().any(misses)
     }
-    hinted.sort_by(|(one, a), (other, b)| {
-        let by_rank = one.rank.total_cmp(&other.rank);
-        one.place.cmp(&other.place).then(by_rank).then(a.cmp(b))
-    });
-    let within = |(hint, index): (Hint, usize)| {
-        // Who seems to reach them nowhere is tried at the largest size.
-        (index, hint.place.min(candidates[index].sizes.len() - 1))
-    };
-    hinted.into_iter().map(within).take(2).collect()
 }

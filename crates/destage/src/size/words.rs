@@ -29,15 +29,19 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let goals = goals.join(" and ");
     let largest = answers.sizes.last().copied().unwrap_or(0);
     let mut lines = Vec::new();
+    let early = match answers.ended {
+        0 => String::new(),
+        ended => format!(", {ended} of them ended once the goals were out of reach"),
+    };
     let mut tried = format!(
-        "{} full runs; a grid of all schemes and sizes has {}.",
+        "{} full runs{early}; a grid of all schemes and sizes has {}.",
         answers.runs, answers.grid
     );
     if answers.trials > 0 {
         // Writing to a text cannot fail.
         let _ = write!(
             tried,
-            " {} runs that cost less said where to look: without a clock, or on the first part of the input.",
+            " {} runs that cost less said where to look: without a clock, or on an excerpt of the input.",
             answers.trials
         );
     }

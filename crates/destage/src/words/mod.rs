@@ -8,6 +8,7 @@ mod conclusions;
 
 use destage_sim::metrics::rows;
 
+use crate::error::Error;
 use crate::numbers;
 use crate::record::Record;
 
@@ -82,6 +83,10 @@ pub fn name(record: &Record) -> String {
 pub fn failures(records: &[Record]) -> Vec<String> {
     let failed = records.iter().filter_map(|record| {
         let error = record.error.as_ref()?;
+        // Nobody wanted more of it.
+        if matches!(**error, Error::OutOfReach { .. }) {
+            return None;
+        }
         Some(format!("{}: {error}", name(record)))
     });
     failed.collect()

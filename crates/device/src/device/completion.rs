@@ -9,8 +9,19 @@ use crate::operation::{PageOperation, Work};
 
 impl Device {
     /// `operation` joins the queue of its die.
-    #[inline]
+    #[inline(never)]
     pub(super) fn enqueue<D: Driver>(
+        &mut self,
+        operation: PageOperation,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        self.enqueue_here(operation, now, driver)
+    }
+
+    /// The same for a loop over many pages.
+    #[inline(always)]
+    pub(super) fn enqueue_here<D: Driver>(
         &mut self,
         operation: PageOperation,
         now: Ticks,
@@ -200,7 +211,15 @@ impl Device {
     }
 
     /// Gives slots that have become free to the pages that wait for one, in order.
+    #[inline]
     pub(super) fn hand_out_slots<D: Driver>(&mut self, driver: &mut D) {
+        if !self.slot_waiters.is_empty() {
+            self.hand_out_slots_in_order(driver);
+        }
+    }
+
+    #[inline(never)]
+    fn hand_out_slots_in_order<D: Driver>(&mut self, driver: &mut D) {
         let over = self.buffer.over_capacity() as usize;
         while self.slot_waiters.len() > over {
             if let Some(token) = self.slot_waiters.pop_front() {

@@ -39,8 +39,21 @@ impl Device {
         Ok(())
     }
 
+    /// [`Device::write`] for a trim: out of the way of what is done most.
+    #[inline(never)]
+    pub(super) fn write_zeroes<D: Driver>(
+        &mut self,
+        token: u32,
+        zeroes: &Request,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        self.write(token, zeroes, now, driver)
+    }
+
     /// Presents the pages of a write one by one. All of them are taken in at once, so that their victims are
     /// programmed side by side; the request is answered when each page has a slot.
+    #[inline]
     pub(super) fn write<D: Driver>(
         &mut self,
         token: u32,
@@ -53,6 +66,19 @@ impl Device {
         if self.buffer.bypasses(span.pages) {
             return self.bypass(token, span, now, driver);
         }
+        self.take_in(token, request, now, driver)
+    }
+
+    /// The pages of a write that does not go past the buffer.
+    #[inline(never)]
+    fn take_in<D: Driver>(
+        &mut self,
+        token: u32,
+        request: &Request,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let span = &request.span;
         let is_eager = self.buffer.is_eager();
         for offset in 0..span.pages {
             let page = span.page(offset, self.pages);
@@ -114,6 +140,7 @@ impl Device {
     }
 
     /// All pages of a write go past the buffer.
+    #[inline]
     pub(super) fn bypass<D: Driver>(
         &mut self,
         token: u32,
@@ -160,7 +187,7 @@ impl Device {
                 driver.bypassed(page, offset);
                 driver.look(&self.buffer);
                 let operation = PageOperation::new(page, work).with_long(is_long);
-                self.enqueue(operation, now, driver)?;
+                self.enqueue_here(operation, now, driver)?;
                 continue;
             }
             if (offset == 0 && reads[0]) || (offset > 0 && offset + 1 == span.pages && reads[1]) {

@@ -17,7 +17,7 @@ use destage_flash::Ftl;
 use destage_flash::ftl::{NoSpace, Shortage};
 
 use crate::dies::{Dies, ServiceOrder, UNIT_ALARM, Units};
-use crate::driver::Driver;
+use crate::driver::{Driver, Progress};
 use crate::idle::Idle;
 use crate::operation::PageOperation;
 use crate::order::WriteOrder;
@@ -254,7 +254,7 @@ impl Device {
     ///
     /// # Errors
     /// [`NoSpace`] if the flash has no room left.
-    #[inline]
+    #[inline(always)]
     pub fn submit<D: Driver>(
         &mut self,
         token: u32,
@@ -273,7 +273,7 @@ impl Device {
                 self.write(token, request, now, driver)?;
             }
             RequestKind::Trim => match request.as_write(self.config.strict_trim) {
-                Some(zeroes) => self.write(token, &zeroes, now, driver)?,
+                Some(zeroes) => self.write_zeroes(token, &zeroes, now, driver)?,
                 None if self.config.strict_trim => {}
                 None => self.trim(token, request, now, driver)?,
             },
@@ -308,7 +308,17 @@ impl Device {
                 self.activate_stirred(now, driver)?;
             }
         }
-        self.activate(die, now, driver)
+        if !D::TAKES_TIME || !self.dies.begins_at_once(die) {
+            return self.activate(die, now, driver);
+        }
+        // What nearly every command comes to is here, and not behind a call: the next of the queue, or nothing.
+        match self.dies.begin_next(die, driver)? {
+            Progress::Queued => {
+                self.dies.hand_over(die);
+                self.activate(die, now, driver)
+            }
+            Progress::Running | Progress::Ended => Ok(()),
+        }
     }
 
     /// The step of `die` is between two commands of the driver's: reads that go ahead begin.

@@ -73,7 +73,7 @@ impl Dies {
             && let Some(read) = self.next_read(die)
         {
             self.dies[die as usize].ahead.gone += 1;
-            return self.begin(die, read, driver);
+            return self.begin::<D, false>(die, read, driver);
         }
         let may_write = self.service == ServiceOrder::GarbageLast
             && others
@@ -90,7 +90,7 @@ impl Dies {
         let next = self.next_operation(die);
         self.dies[die as usize].ahead.gone = 0;
         match next.or_else(|| self.next_read(die)) {
-            Some(operation) => self.begin(die, operation, driver),
+            Some(operation) => self.begin::<D, false>(die, operation, driver),
             None if self.uses_idle_time => self.use_idle_time(die, driver),
             None => Ok(Progress::Running),
         }

@@ -45,6 +45,8 @@ pub struct Properties {
     pub has_merges: bool,
     /// [`Ftl::place`] does more than to give [`Ftl::die_of`]. Default: false.
     pub places_writes: bool,
+    /// Page `p` is for ever on die `p` modulo their number, and there are less than 2^32 pages: nobody has to ask. Default: false.
+    pub goes_round: bool,
     /// A page keeps its address when it is written anew. Default: false, since flash is erased before it is programmed.
     pub updates_in_place: bool,
     /// Pages one after the other from which on a write is long, for layers that treat long writes in a way of
@@ -67,6 +69,7 @@ impl Default for Properties {
             parallel_units: 1,
             has_merges: false,
             places_writes: false,
+            goes_round: false,
             updates_in_place: false,
             long_write_pages: None,
             open_blocks: 0,

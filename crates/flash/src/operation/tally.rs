@@ -66,7 +66,7 @@ impl Tally {
 
     /// Counts one operation, or one run of equal ones.
     #[inline]
-    pub fn add_operation(&mut self, operation: &Operation) {
+    fn add_operation(&mut self, operation: &Operation) {
         let row = match operation.kind {
             Kind::Read => &mut self.reads,
             Kind::Program => &mut self.programs,

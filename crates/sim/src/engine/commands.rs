@@ -67,8 +67,8 @@ pub(super) struct Commands {
     page_bits: u32,
     blocks_per_plane: u32,
     steps: Vec<Step>,
-    /// What is left of reads in the midst of steps, by their number, where more than one command is needed.
-    reads: BTreeMap<u32, VecDeque<Phase>>,
+    /// What is left of reads in the midst of steps, by their number, and their dies.
+    reads: BTreeMap<u32, (u32, VecDeque<Phase>)>,
 }
 
 impl Commands {
@@ -217,13 +217,23 @@ impl Commands {
     ) -> Ticks {
         let mut phases = VecDeque::new();
         self.plan(operations, false, &mut phases);
-        self.reads.insert(number, phases);
-        self.go_on_reading(die, number, now).unwrap_or(0)
+        // A page without contents takes no command, and its read ends all the same.
+        let takes_time = !phases.is_empty();
+        self.reads.insert(number, (die, phases));
+        let time = takes_time.then(|| self.go_on_reading(number, now));
+        time.flatten().unwrap_or(0)
     }
 
-    /// How long the next command of read `number` at `die` takes. None if it has ended.
-    pub fn go_on_reading(&mut self, die: u32, number: u32, now: Ticks) -> Option<Ticks> {
-        let Some(phase) = self.reads.get_mut(&number).and_then(VecDeque::pop_front) else {
+    /// The die of read `number`, which is under way.
+    pub fn die_of_read(&self, number: u32) -> Option<u32> {
+        self.reads.get(&number).map(|(die, _)| *die)
+    }
+
+    /// How long the next command of read `number` takes. None if it has ended.
+    pub fn go_on_reading(&mut self, number: u32, now: Ticks) -> Option<Ticks> {
+        let (die, phases) = self.reads.get_mut(&number)?;
+        let die = *die;
+        let Some(phase) = phases.pop_front() else {
             self.reads.remove(&number);
             return None;
         };

@@ -39,7 +39,8 @@ impl<'a, B: Mover> Engine<'a, B> {
             let Some(event) = self.link.events.take() else {
                 break;
             };
-            self.handle(event, &mut coming).map_err(|error| *error)?;
+            self.handle_apart(event, &mut coming)
+                .map_err(|error| *error)?;
         }
         Ok(true)
     }

@@ -17,10 +17,9 @@ pub(super) const PASSES_COMPLETION: u8 = 4;
 pub(super) const PASSES_RELEASE: u8 = 1;
 
 /// What is due.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
     /// The next request of the trace arrives.
-    #[default]
     Arrival,
     /// A message about a request is on its way through the event list.
     Message {
@@ -40,44 +39,182 @@ pub(super) enum Event {
     Phase { phase: Phase, die: u32 },
     /// The step of this die, whose commands waited in queues, has ended.
     StepDone(u32),
-    /// A command of a read in the midst of the step of this die has ended.
-    ReadDone { die: u32, number: u32 },
+    /// A command of the read of this number, in the midst of a step, has ended.
+    ReadDone(u32),
     /// The operation at this position of the batch in service at this die has ended.
     BatchedDone { position: u16, die: u32 },
     /// The device asked to be woken now.
     Alarm(u32),
 }
 
+/// An [`Event`] in a machine word, as it stands in the event list: it is moved as often as flash does something, and put
+/// together byte by byte an event takes several times as long.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Packed {
+    /// Kind in the lowest byte; position, or message and passes, or phase in the next two; then die, request, read or alarm.
+    word: u64,
+}
+
+const ARRIVAL: u8 = 0;
+const MESSAGE: u8 = 1;
+const WRITE_DATA_IN: u8 = 2;
+const READ_DATA_OUT: u8 = 3;
+const DIE_DONE: u8 = 4;
+const PHASE: u8 = 5;
+const STEP_DONE: u8 = 6;
+const READ_DONE: u8 = 7;
+const BATCHED_DONE: u8 = 8;
+const ALARM: u8 = 9;
+
+impl From<Event> for Packed {
+    #[inline(always)]
+    fn from(event: Event) -> Self {
+        let (kind, middle, number) = match event {
+            Event::Arrival => (ARRIVAL, 0, 0),
+            Event::Message {
+                message,
+                passes,
+                request,
+            } => (
+                MESSAGE,
+                u16::from_le_bytes([message as u8, passes]),
+                request,
+            ),
+            Event::WriteDataIn(id) => (WRITE_DATA_IN, 0, id),
+            Event::ReadDataOut(id) => (READ_DATA_OUT, 0, id),
+            Event::DieDone(die) => (DIE_DONE, 0, die),
+            Event::Phase { phase, die } => (PHASE, phase as u16, die),
+            Event::StepDone(die) => (STEP_DONE, 0, die),
+            Event::ReadDone(number) => (READ_DONE, 0, number),
+            Event::BatchedDone { position, die } => (BATCHED_DONE, position, die),
+            Event::Alarm(alarm) => (ALARM, 0, alarm),
+        };
+        Self {
+            word: u64::from(number) << 32 | u64::from(middle) << 8 | u64::from(kind),
+        }
+    }
+}
+
+impl Packed {
+    /// What it is.
+    #[inline(always)]
+    pub fn event(self) -> Event {
+        let (middle, number) = ((self.word >> 8) as u16, (self.word >> 32) as u32);
+        match self.word as u8 {
+            ARRIVAL => Event::Arrival,
+            MESSAGE => {
+                let [message, passes] = middle.to_le_bytes();
+                Event::Message {
+                    message: Message::of(message),
+                    passes,
+                    request: number,
+                }
+            }
+            WRITE_DATA_IN => Event::WriteDataIn(number),
+            READ_DATA_OUT => Event::ReadDataOut(number),
+            DIE_DONE => Event::DieDone(number),
+            PHASE => Event::Phase {
+                phase: Phase::of(middle),
+                die: number,
+            },
+            STEP_DONE => Event::StepDone(number),
+            READ_DONE => Event::ReadDone(number),
+            BATCHED_DONE => Event::BatchedDone {
+                position: middle,
+                die: number,
+            },
+            _ => Event::Alarm(number),
+        }
+    }
+}
+
 /// The part of a flash command that has ended, as in [`End`](destage_flash::media::dispatch::End).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    Command,
-    Cells,
-    Data,
+    Command = 0,
+    Cells = 1,
+    Data = 2,
+}
+
+impl Phase {
+    #[inline]
+    fn of(number: u16) -> Self {
+        match number {
+            0 => Self::Command,
+            1 => Self::Cells,
+            _ => Self::Data,
+        }
+    }
 }
 
 /// What a message says.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Message {
     /// The host sends the request to the device.
-    Send,
+    Send = 0,
     /// The channel is ready for the write's data.
-    StartWriteData,
+    StartWriteData = 1,
     /// The channel is ready for the read's data.
-    StartReadData,
+    StartReadData = 2,
     /// The request is complete.
-    Complete,
+    Complete = 3,
     /// The channel is free; about no request.
-    Release,
+    Release = 4,
 }
 
 impl Message {
+    #[inline]
+    fn of(number: u8) -> Self {
+        match number {
+            0 => Self::Send,
+            1 => Self::StartWriteData,
+            2 => Self::StartReadData,
+            3 => Self::Complete,
+            _ => Self::Release,
+        }
+    }
+
     /// The event of this message about `request`, `passes` passes before it is heard.
     pub(super) fn about(self, request: u32, passes: u8) -> Event {
         Event::Message {
             message: self,
             passes,
             request,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packing_loses_nothing() {
+        let messages = [
+            Message::Send,
+            Message::StartWriteData,
+            Message::StartReadData,
+            Message::Complete,
+            Message::Release,
+        ];
+        let messages = messages.map(|message| message.about(u32::MAX, u8::MAX));
+        let phases = [Phase::Command, Phase::Cells, Phase::Data];
+        let phases = phases.map(|phase| Event::Phase { phase, die: 7 });
+        let others = [
+            Event::Arrival,
+            Event::WriteDataIn(u32::MAX),
+            Event::ReadDataOut(3),
+            Event::DieDone(u32::MAX),
+            Event::StepDone(5),
+            Event::ReadDone(u32::MAX),
+            Event::BatchedDone {
+                position: u16::MAX,
+                die: 9,
+            },
+            Event::Alarm(u32::MAX),
+        ];
+        for event in messages.into_iter().chain(phases).chain(others) {
+            assert_eq!(Packed::from(event).event(), event);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The host's side of a run: requests arrive, wait, are sent, and complete.
 
 use destage_base::Ticks;
-use destage_trace::Operation;
+use destage_trace::{Operation, Request};
 
 use super::event::{
     Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION,
@@ -17,6 +17,7 @@ use crate::observer::Response;
 const PROGRESS_STEP: u64 = 4096;
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
+    #[inline]
     pub(super) fn schedule_arrival(&mut self) -> Outcome {
         let Some(request) = &self.next else {
             return Ok(());
@@ -28,15 +29,20 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         };
         // A product beyond 64 bits saturates, and so is refused as well.
         if time >= LAST {
-            return Err(Box::new(SimError::LateArrival {
-                origin: self.origin.to_string(),
-                line: request.line,
-                arrival: request.arrival,
-                time_scale: self.config.time_scale,
-            }));
+            return Err(self.late_arrival(request));
         }
         self.link.events.at(time, Event::Arrival);
         Ok(())
+    }
+
+    #[cold]
+    fn late_arrival(&self, request: &Request) -> Box<SimError> {
+        Box::new(SimError::LateArrival {
+            origin: self.origin.to_string(),
+            line: request.line,
+            arrival: request.arrival,
+            time_scale: self.config.time_scale,
+        })
     }
 
     /// The next request of the trace arrives and joins the host's queue.
@@ -105,25 +111,28 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         if self.next.is_none() && self.config.window == Window::LastArrival {
             self.close();
         }
-        if !goes_at_once {
-            return Ok(());
+        if goes_at_once && self.tell(Message::Send, PASSES_SEND_ON_ARRIVAL, id) {
+            return self.hear_of(id);
         }
-        self.tell(Message::Send, PASSES_SEND_ON_ARRIVAL, id)
+        Ok(())
     }
 
     /// Sends `message` about request `id` on its way, as the last thing that is done now. With nothing else due at this instant it
-    /// is heard at once, unless the run may stop here.
+    /// is heard at once, unless the run may stop here; whether it is.
     #[inline]
-    fn tell(&mut self, message: Message, passes: u8, id: u32) -> Outcome {
+    fn tell(&mut self, message: Message, passes: u8, id: u32) -> bool {
         if self.link.closed {
             self.link.events.soon(message.about(id, passes));
-            return Ok(());
+            return false;
         }
-        self.pass(message, passes + 1, id)
+        self.is_heard(message, passes + 1, id)
     }
 
+    #[inline]
     pub(super) fn send_next(&mut self, passes: u8) {
-        if let Some(id) = self.waiting.pop() {
+        if !self.waiting.is_empty()
+            && let Some(id) = self.waiting.pop()
+        {
             self.send(id, passes);
         }
     }
@@ -141,10 +150,12 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     /// The host learns that `id` is complete.
     pub(super) fn complete(&mut self, id: u32) -> Outcome {
         let now = self.link.events.now();
-        let Some(active) = self.link.active.remove(id) else {
+        // It stays readable until its place is used again.
+        if !self.link.active.release(id) {
             return Ok(());
-        };
-        let request = active.request;
+        }
+        let active = &self.link.active[id];
+        let (request, span, sent) = (active.request, active.asked.span, active.sent);
         let identity = match self.config.attribution {
             Attribution::Request => active.identity,
             Attribution::DiskSim => self
@@ -164,7 +175,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             let write = identity.operation != Operation::Read;
             self.measured.completed += 1;
             self.measured.response.push(response, write);
-            self.measured.device_response.push(now - active.sent, write);
+            self.measured.device_response.push(now - sent, write);
         }
         let response = Response {
             index: identity.index,
@@ -174,10 +185,12 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             sectors: request.sectors,
             operation: request.operation,
         };
-        self.link.observer.response(&response);
+        if self.link.wants_responses {
+            self.link.observer.response(&response);
+        }
         self.link.mover.answered(&response);
         self.link.mover.completed(id, now);
-        self.device.retire(&active.asked.span, &mut self.link);
+        self.device.retire(&span, &mut self.link);
         self.in_device -= 1;
         self.send_next(PASSES_SEND_ON_COMPLETION);
         if self.config.replay == Replay::Closed && self.next.is_some() {
@@ -186,6 +199,9 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             self.link.events.soon(Event::Arrival);
             return Ok(());
         }
-        self.tell(Message::Release, PASSES_RELEASE, id)
+        match self.tell(Message::Release, PASSES_RELEASE, id) {
+            true => self.release_channel(),
+            false => Ok(()),
+        }
     }
 }

@@ -10,7 +10,7 @@ use destage_flash::Operations;
 use destage_trace::{Operation, Request};
 
 use super::commands::Commands;
-use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION, Phase};
+use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION, Packed, Phase};
 use super::mover::Mover;
 use super::queued::{Ended, Queued};
 use super::witness::{Command, Witness};
@@ -34,7 +34,7 @@ pub(super) struct Active {
 pub(super) struct Link<'a, B, W> {
     pub mover: B,
     pub witness: W,
-    pub events: EventList<Event>,
+    pub events: EventList<Packed>,
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
     /// Where commands are timed one by one.
@@ -55,12 +55,14 @@ pub(super) struct Link<'a, B, W> {
     /// Statistics are closed.
     pub closed: bool,
     wants_records: bool,
+    /// The observer hears of responses.
+    pub wants_responses: bool,
 }
 
 impl<'a, B, W> Link<'a, B, W> {
     pub fn new(
         (mover, witness): (B, W),
-        events: EventList<Event>,
+        events: EventList<Packed>,
         meter: FlashMeter,
         commands: Option<Commands>,
         queued: Option<Queued>,
@@ -83,15 +85,30 @@ impl<'a, B, W> Link<'a, B, W> {
             opened: None,
             closed: false,
             wants_records: observer.wants_destages(),
+            wants_responses: observer.wants_responses(),
             observer,
         }
     }
 
+    /// Whether a request waits for the channel.
+    #[inline]
+    pub fn is_channel_wanted(&self) -> bool {
+        !self.done.is_empty() || !self.dispatched.is_empty()
+    }
+
     /// Gives the idle channel to a request that is done; whether there was one.
+    #[inline]
     pub fn give_channel_to_done(&mut self) -> bool {
         let Some(id) = self.done.pop_front() else {
             return false;
         };
+        self.give_channel_to(id);
+        true
+    }
+
+    /// Gives the idle channel to request `id`, which is done.
+    #[inline]
+    fn give_channel_to(&mut self, id: u32) {
         self.channel_busy = true;
         let message = if self.active[id].request.operation == Operation::Read {
             Message::StartReadData.about(id, PASSES_BEFORE_READ_DATA)
@@ -99,11 +116,19 @@ impl<'a, B, W> Link<'a, B, W> {
             Message::Complete.about(id, PASSES_COMPLETION)
         };
         self.events.soon(message);
-        true
     }
 }
 
 impl<B, W: Witness> Link<'_, B, W> {
+    /// Request `id` is done, and others are before it.
+    #[cold]
+    fn answer_later(&mut self, id: u32) {
+        self.done.push_back(id);
+        if !self.channel_busy {
+            self.give_channel_to_done();
+        }
+    }
+
     #[inline]
     fn begins(&mut self, die: u32, collects: bool, operations: &Operations, time: Ticks) {
         self.witness.begins(&Command {
@@ -128,15 +153,16 @@ impl<B, W: Witness> Link<'_, B, W> {
         commands.is_some_and(|commands| commands.is_between(die, now))
     }
 
-    /// A command of read `number`, in the midst of the step of `die`, has ended: whether it goes on with another.
-    pub fn goes_on_reading(&mut self, die: u32, number: u32) -> bool {
+    /// A command of read `number`, in the midst of a step, has ended: the die, if it does not go on with another.
+    pub fn end_reading(&mut self, number: u32) -> Option<u32> {
         let now = self.events.now();
-        let commands = self.commands.as_mut();
-        let time = commands.and_then(|commands| commands.go_on_reading(die, number, now));
-        if let Some(time) = time {
-            self.events.after(time, Event::ReadDone { die, number });
+        let commands = self.commands.as_mut()?;
+        let die = commands.die_of_read(number)?;
+        if let Some(time) = commands.go_on_reading(number, now) {
+            self.events.after(time, Event::ReadDone(number));
+            return None;
         }
-        time.is_some()
+        Some(die)
     }
 
     /// Begins the step of `die` that `operations` are, for `page` if they are not a garbage collection, where commands are
@@ -324,17 +350,17 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         let now = self.events.now();
         if let Some(commands) = &mut self.commands {
             let time = commands.begin_read(die, number, operations, now);
-            self.events.after(time, Event::ReadDone { die, number });
+            self.events.after(time, Event::ReadDone(number));
         }
     }
 
     #[inline]
     fn answer(&mut self, id: u32) {
         self.witness.answered(id);
-        self.done.push_back(id);
-        if !self.channel_busy {
-            self.give_channel_to_done();
+        if self.channel_busy || !self.done.is_empty() {
+            return self.answer_later(id);
         }
+        self.give_channel_to(id);
     }
 
     fn wake_after(&mut self, delay: Ticks, alarm: u32) {

@@ -36,7 +36,8 @@ impl<B: Mover> Engine<'_, B> {
         let Some(event) = self.link.events.take() else {
             return Ok(false);
         };
-        self.handle(event, &mut [].iter()).map_err(|error| *error)?;
+        self.handle_apart(event, &mut [].iter())
+            .map_err(|error| *error)?;
         Ok(true)
     }
 

@@ -15,6 +15,7 @@ mod link;
 mod live;
 mod mover;
 mod queued;
+mod so_far;
 mod witness;
 
 use destage_base::Ticks;
@@ -29,7 +30,7 @@ pub use self::commands::OneByOne;
 pub(crate) use self::commands::page_type;
 pub use self::config::{EngineConfig, Replay, Window};
 pub use self::cut::Parts;
-use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION};
+use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION, Packed};
 use self::link::Link;
 pub use self::mover::Mover;
 use self::queued::{Ended, Queued};
@@ -252,7 +253,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             let finished = self.next.is_none() && self.link.active.is_empty();
             if self.measured.saturated
                 || (finished && self.device.is_settled())
-                || (self.link.closed && !self.link.observer.wants_responses())
+                || (self.link.closed && !self.link.wants_responses)
             {
                 self.has_ended = true;
                 break;
@@ -276,17 +277,23 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             let Some(event) = self.link.events.take() else {
                 break;
             };
-            self.handle(event, &mut [].iter())?;
+            self.handle_apart(event, &mut [].iter())?;
         }
         Ok(())
     }
 
+    /// [`Engine::handle`] for all but the loop in which a run spends its time.
+    #[inline(never)]
+    fn handle_apart(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
+        self.handle(event, coming)
+    }
+
     #[inline(always)]
-    fn handle(&mut self, event: Event, coming: &mut Coming<'_>) -> Outcome {
+    fn handle(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
         let now = self.link.events.now();
         self.link.mover.time(now);
         self.link.witness.moment(now, &self.device);
-        match event {
+        match event.event() {
             Event::DieDone(die) => {
                 self.link.meter.end(now);
                 if self.link.times_commands() && self.goes_on(die, now)? {
@@ -297,10 +304,10 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 let done = self.device.complete(die, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
             }
-            Event::ReadDone { die, number } => {
-                if self.link.goes_on_reading(die, number) {
+            Event::ReadDone(number) => {
+                let Some(die) = self.link.end_reading(number) else {
                     return Ok(());
-                }
+                };
                 self.link.witness.ending(die);
                 let done = self.device.complete_between(number, now, &mut self.link);
                 done.map_err(|full| self.device_full(full))
@@ -318,11 +325,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 self.link.end_phase(phase, die);
                 self.tell_ended(now)
             }
-            Event::StepDone(die) => {
-                let done = self.device.complete(die, now, &mut self.link);
-                self.link.dispatch();
-                done.map_err(|full| self.device_full(full))
-            }
+            Event::StepDone(die) => self.end_step(die, now),
             Event::Arrival => self.arrive(coming),
             Event::Alarm(alarm) => {
                 let done = self.device.wake(alarm, now, &mut self.link);
@@ -337,6 +340,14 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             Event::WriteDataIn(id) => self.data_in(id),
             Event::ReadDataOut(id) => self.pass(Message::Complete, PASSES_COMPLETION + 1, id),
         }
+    }
+
+    /// The step of `die`, whose commands waited in queues, has ended.
+    #[inline(never)]
+    fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
+        let done = self.device.complete(die, now, &mut self.link);
+        self.link.dispatch();
+        done.map_err(|full| self.device_full(full))
     }
 
     /// The device hears which of its commands that waited in queues have ended.
@@ -369,48 +380,87 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// Lets `message` pass once more, or delivers it after its last pass. The last thing that its caller does.
     #[inline(never)]
     fn pass(&mut self, message: Message, passes: u8, id: u32) -> Outcome {
-        let events = &mut self.link.events;
-        // With nothing else due at this instant the remaining passes change nothing.
-        if passes > 1 && !events.is_instant_over() {
-            events.soon(message.about(id, passes - 1));
+        if !self.is_heard(message, passes, id) {
             return Ok(());
         }
-        let bus_time = |active: &link::Active| {
-            u64::from(active.request.sectors).saturating_mul(self.config.bus_per_sector)
-        };
         match message {
-            Message::Send => {
-                self.link.dispatched.push_back(id);
-                self.check_channel()
-            }
+            Message::Send => self.hear_of_later(id),
             Message::StartWriteData => {
-                self.link.witness.transfers(id);
-                events.after(bus_time(&self.link.active[id]), Event::WriteDataIn(id));
+                self.move_data(id, Packed::from(Event::WriteDataIn(id)));
                 Ok(())
             }
             Message::StartReadData => {
-                self.link.witness.transfers(id);
-                events.after(bus_time(&self.link.active[id]), Event::ReadDataOut(id));
+                self.move_data(id, Packed::from(Event::ReadDataOut(id)));
                 Ok(())
             }
             Message::Complete => self.complete(id),
-            Message::Release => {
-                self.link.channel_busy = false;
-                self.check_channel()
-            }
+            Message::Release => self.release_channel(),
         }
+    }
+
+    /// Whether `message` is heard now. If not, it passes once more.
+    #[inline(always)]
+    fn is_heard(&mut self, message: Message, passes: u8, id: u32) -> bool {
+        // With nothing else due at this instant the remaining passes change nothing.
+        let is_heard = passes <= 1 || self.link.events.is_instant_over();
+        if !is_heard {
+            self.link.events.soon(message.about(id, passes - 1));
+        }
+        is_heard
+    }
+
+    /// The data of request `id` begins to move over the host bus; at its end `event` is due.
+    #[inline(always)]
+    fn move_data(&mut self, id: u32, event: Packed) {
+        self.link.witness.transfers(id);
+        let sectors = u64::from(self.link.active[id].request.sectors);
+        let time = sectors.saturating_mul(self.config.bus_per_sector);
+        self.link.events.after(time, event);
+    }
+
+    /// The device hears of request `id`.
+    #[inline(always)]
+    fn hear_of(&mut self, id: u32) -> Outcome {
+        if self.link.channel_busy || self.link.is_channel_wanted() {
+            self.link.dispatched.push_back(id);
+        } else {
+            self.give_channel_to_new(id)?;
+        }
+        self.check_channel()
+    }
+
+    /// [`Engine::hear_of`] after other things that were due.
+    #[inline(never)]
+    fn hear_of_later(&mut self, id: u32) -> Outcome {
+        self.hear_of(id)
+    }
+
+    /// The channel has done its work.
+    #[inline]
+    fn release_channel(&mut self) -> Outcome {
+        self.link.channel_busy = false;
+        self.check_channel()
     }
 
     /// The data of write `id` is in the device.
     #[inline(never)]
     fn data_in(&mut self, id: u32) -> Outcome {
         self.start(id)?;
-        self.link.channel_busy = false;
-        self.check_channel()
+        self.release_channel()
     }
 
     /// Gives the channel, if it is idle, to a request that is done or else to a new one.
+    #[inline]
     fn check_channel(&mut self) -> Outcome {
+        if self.link.channel_busy || !self.link.is_channel_wanted() {
+            return Ok(());
+        }
+        self.give_channel()
+    }
+
+    /// The same where there is something to give and to do.
+    #[inline(never)]
+    fn give_channel(&mut self) -> Outcome {
         while !self.link.channel_busy {
             if self.link.give_channel_to_done() {
                 continue;
@@ -418,21 +468,37 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             let Some(id) = self.link.dispatched.pop_front() else {
                 break;
             };
-            if self.link.active[id].request.operation == Operation::Write {
-                self.link.channel_busy = true;
-                return self.pass(Message::StartWriteData, PASSES_BEFORE_WRITE_DATA + 1, id);
-            }
-            // Reads, flushes and trims carry no data in.
-            self.start(id)?;
+            self.give_channel_to_new(id)?;
         }
         Ok(())
     }
 
+    /// Gives the idle channel to request `id`, which is new.
+    #[inline(always)]
+    fn give_channel_to_new(&mut self, id: u32) -> Outcome {
+        if self.link.active[id].request.operation != Operation::Write {
+            // Reads, flushes and trims carry no data in.
+            return self.start_without_data(id);
+        }
+        self.link.channel_busy = true;
+        if self.is_heard(Message::StartWriteData, PASSES_BEFORE_WRITE_DATA + 1, id) {
+            self.move_data(id, Packed::from(Event::WriteDataIn(id)));
+        }
+        Ok(())
+    }
+
+    /// The device takes request `id` in, which has no data.
+    #[inline(never)]
+    fn start_without_data(&mut self, id: u32) -> Outcome {
+        self.start(id)
+    }
+
     /// The device takes request `id` in.
-    #[inline]
+    #[inline(always)]
     fn start(&mut self, id: u32) -> Outcome {
-        let link::Active { request, asked, .. } = self.link.active[id];
-        self.measured.count_pages(&request, asked.span.pages);
+        let active = &self.link.active[id];
+        let asked = active.asked;
+        self.measured.count_pages(&active.request, asked.span.pages);
         let now = self.link.events.now();
         self.link.mover.accepted(id, &asked);
         self.link.witness.accepted(id, &self.device);
@@ -466,8 +532,11 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             .take_device(&mut self.device, totals, now, &mut *self.link.observer);
     }
 
-    /// Tells the observer of the requests that are not complete.
+    /// Tells the observer of the requests that are not complete, if it wants to hear of them.
     pub fn report_unfinished(&mut self) {
+        if !self.link.wants_responses {
+            return;
+        }
         for active in self.link.active.iter() {
             self.link.observer.response(&Response {
                 index: active.identity.index,

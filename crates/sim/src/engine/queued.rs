@@ -13,7 +13,7 @@ use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Ope
 use destage_flash::{Geometry, Operations, Timing, Transfer};
 
 use super::commands::page_type;
-use super::event::{Event, Phase};
+use super::event::{Event, Packed, Phase};
 use crate::events::EventList;
 use crate::meter::FlashMeter;
 
@@ -81,7 +81,7 @@ pub(super) struct Queued {
 /// Whom the media tell.
 struct Teller<'t> {
     shape: Shape,
-    events: &'t mut EventList<Event>,
+    events: &'t mut EventList<Packed>,
     meter: &'t mut FlashMeter,
     commands: &'t mut Slab<(u32, For)>,
     ended: &'t mut VecDeque<Ended>,
@@ -214,7 +214,7 @@ impl Queued {
 
     /// Idle channels begin what has come, if something has.
     #[inline]
-    pub fn dispatch(&mut self, events: &mut EventList<Event>, meter: &mut FlashMeter) {
+    pub fn dispatch(&mut self, events: &mut EventList<Packed>, meter: &mut FlashMeter) {
         if std::mem::take(&mut self.is_new) {
             let (media, mut teller) = self.parts(events, meter);
             media.dispatch(&mut teller);
@@ -226,7 +226,7 @@ impl Queued {
         &mut self,
         phase: Phase,
         die: u32,
-        events: &mut EventList<Event>,
+        events: &mut EventList<Packed>,
         meter: &mut FlashMeter,
     ) {
         let end = match phase {
@@ -240,7 +240,7 @@ impl Queued {
 
     fn parts<'t>(
         &'t mut self,
-        events: &'t mut EventList<Event>,
+        events: &'t mut EventList<Packed>,
         meter: &'t mut FlashMeter,
     ) -> (&'t mut Dispatcher, Teller<'t>) {
         let teller = Teller {

@@ -7,6 +7,7 @@ use super::{Config, RunResult};
 use crate::engine::{Engine, Mover};
 use crate::error::SimError;
 use crate::explain::{Explained, Explaining};
+use crate::limits::Limits;
 use crate::meter::FlashMeter;
 use crate::metrics::{Scope, collect, learnt};
 use crate::observer::Observer;
@@ -156,6 +157,17 @@ impl<'a, B: Mover> Simulation<'a, B> {
             Kind::Explained(engine) => engine.feed(requests),
             Kind::Counted(count) => count.feed(requests),
         }
+    }
+
+    /// Whether the run is beyond one of `limits`, which are its own, however it goes on.
+    #[must_use]
+    pub fn is_beyond(&self, limits: &mut Limits) -> bool {
+        let so_far = match &self.kind {
+            Kind::Timed(engine) => engine.so_far(),
+            Kind::Explained(engine) => engine.so_far(),
+            Kind::Counted(count) => Some(count.so_far()),
+        };
+        so_far.is_some_and(|so_far| limits.are_passed(&so_far))
     }
 
     /// There are no more requests, or none is wanted: runs to the end.

@@ -71,7 +71,10 @@ pub(super) fn rest_of_request(
     cursor.blanks(&DEVICE)?;
     let sector = cursor.number(&SECTOR)?;
     cursor.blanks(&SECTOR)?;
-    let sectors = cursor.number32(&SECTORS)?;
+    let sectors = cursor.short_number(&SECTORS)?;
+    let Ok(sectors) = u32::try_from(sectors) else {
+        return Err(cursor.bad_field(Fault::TooLarge(SECTORS.name), &SECTORS));
+    };
     cursor.blanks(&SECTORS)?;
     // DiskSim reads the flag as hexadecimal. The lowest bit is that of the last digit either way.
     let flag = cursor.short_number(&FLAG)?;

@@ -218,6 +218,7 @@ impl Ftl for PageFtl {
             collects_in_background: self.config.background_gc,
             parallel_units: self.units,
             places_writes: self.placement.is_some(),
+            goes_round: self.placement.is_none() && self.config.stride == 1,
             open_blocks: match self.placement {
                 None if self.units == 1 => self.dies[0].pools.len() as u32,
                 _ => 0,

@@ -115,6 +115,25 @@ impl Initial for InitialMap {
         let (block, offset) = (page / self.0.data_pages, page % self.0.data_pages);
         self.0.slot(block) << self.0.page_bits | offset
     }
+
+    /// Block by block.
+    fn fill(&self, first: usize, entries: &mut [u32]) {
+        let Shape { data_pages, .. } = self.0;
+        let mut left = entries;
+        let mut page = first as u32;
+        if !self.0.filled || self.0.shared.is_some() {
+            let of_pages = (first..).zip(left);
+            return of_pages.for_each(|(page, entry)| *entry = self.at(page));
+        }
+        while !left.is_empty() {
+            let (block, offset) = (page / data_pages, page % data_pages);
+            let here = left.len().min((data_pages - offset) as usize);
+            let (of_block, behind) = left.split_at_mut(here);
+            let ppn = self.0.slot(block) << self.0.page_bits | offset;
+            (ppn..).zip(of_block).for_each(|(ppn, entry)| *entry = ppn);
+            (left, page) = (behind, page + here as u32);
+        }
+    }
 }
 
 /// Physical page -> logical page at the start: the inverse.
@@ -133,6 +152,28 @@ impl Initial for InitialOwner {
             _ if !holds => NONE,
             None => page,
             Some((dies, number)) => page * dies + number,
+        }
+    }
+
+    /// Block by block; blocks and what is filled at once are powers of two.
+    fn fill(&self, first: usize, entries: &mut [u32]) {
+        let shape = &self.0;
+        let per_block = 1 << shape.page_bits;
+        if shape.shared.is_some() || !first.is_multiple_of(per_block) {
+            let of_pages = (first..).zip(entries);
+            return of_pages.for_each(|(ppn, entry)| *entry = self.at(ppn));
+        }
+        let slots = (first >> shape.page_bits) as u32..;
+        for (slot, of_block) in slots.zip(entries.chunks_mut(per_block)) {
+            let number = shape.number(slot);
+            let held = match shape.filled && number < shape.full_blocks() {
+                true => shape.valid_of_full(number),
+                false => 0,
+            };
+            let (holding, empty) = of_block.split_at_mut(of_block.len().min(held.into()));
+            let pages = number.wrapping_mul(shape.data_pages)..;
+            pages.zip(holding).for_each(|(page, entry)| *entry = page);
+            empty.fill(NONE);
         }
     }
 }
@@ -160,6 +201,107 @@ impl Initial for InitialBlock {
                 _ => self.0.number(slot as u32) + 1,
             },
             valid,
+        }
+    }
+
+    /// Plane by plane: of each the first are full.
+    fn fill(&self, first: usize, entries: &mut [Block]) {
+        let shape = &self.0;
+        let (mut left, mut slot) = (entries, first as u32);
+        while !left.is_empty() {
+            let (plane, index) = (slot / shape.blocks_per_plane, slot % shape.blocks_per_plane);
+            let here = left.len().min((shape.blocks_per_plane - index) as usize);
+            let (of_plane, behind) = left.split_at_mut(here);
+            let full = shape.full_in(plane).saturating_sub(index) as usize;
+            let (full, free) = of_plane.split_at_mut(here.min(full));
+            let numbers = (index * shape.planes + plane..).step_by(shape.planes as usize);
+            for (number, block) in numbers.zip(full) {
+                *block = Block {
+                    sequence: number + 1,
+                    valid: shape.valid_of_full(number),
+                };
+            }
+            free.fill(Block {
+                sequence: 0,
+                valid: 0,
+            });
+            (left, slot) = (behind, slot + here as u32);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    /// Shapes of dies of three planes, some with a last block that is not full.
+    fn shapes() -> impl Iterator<Item = Shape> {
+        let kinds = [(4, false, 700), (16, true, 700), (2048, true, 70)];
+        kinds
+            .into_iter()
+            .flat_map(|(pages_per_block, summary_page, blocks_per_plane)| {
+                let geometry = Geometry {
+                    dies: 4,
+                    planes: 3,
+                    blocks_per_plane,
+                    pages_per_block,
+                    summary_page,
+                    page_bytes: 4096,
+                };
+                let most = 2 * blocks_per_plane + 1;
+                let filled = [(0, 0, true), (most, 7, true), (most, 0, false)];
+                let of =
+                    filled.map(|(blocks, map, filled)| Shape::new(&geometry, blocks, map, filled));
+                let shared = of.map(|shape| Shape {
+                    shared: Some((4, 1)),
+                    map_pages: 0,
+                    ..shape
+                });
+                of.into_iter().chain(shared)
+            })
+    }
+
+    /// Fills pieces of a table as they are filled where it is touched.
+    fn filled<I: Initial>(rule: &I, len: usize, blank: I::Entry) -> Vec<I::Entry> {
+        let mut entries = vec![blank; len];
+        let pieces = (0..).step_by(1024).zip(entries.chunks_mut(1024));
+        pieces.for_each(|(first, piece)| rule.fill(first, piece));
+        entries
+    }
+
+    #[test]
+    fn many_entries_are_filled_as_each_of_them_is() {
+        for shape in shapes() {
+            let blocks = (shape.planes * shape.blocks_per_plane) as usize;
+            let map = InitialMap(shape);
+            let pages = filled(&map, shape.mapped_pages() as usize, 9);
+            assert!(
+                (0..).zip(&pages).all(|(page, at)| map.at(page) == *at),
+                "{shape:?}"
+            );
+            let owner = InitialOwner(shape);
+            let pages = filled(&owner, blocks << shape.page_bits, 9);
+            assert!(
+                (0..).zip(&pages).all(|(at, page)| owner.at(at) == *page),
+                "{shape:?}"
+            );
+            let block = InitialBlock(shape);
+            let blank = Block {
+                sequence: 9,
+                valid: 9,
+            };
+            let known = filled(&block, blocks, blank);
+            for (slot, known) in known.iter().enumerate() {
+                let expected = block.at(slot);
+                assert_eq!(
+                    (known.sequence, known.valid),
+                    (expected.sequence, expected.valid),
+                    "{shape:?} {slot}"
+                );
+            }
         }
     }
 }

@@ -62,10 +62,7 @@ impl Die {
             planes,
             shape.data_pages,
         );
-        for number in 0..full {
-            let block = shape.slot(number);
-            victims.insert(block, shape.valid_of_full(number));
-        }
+        victims.insert_full(&shape);
 
         let mut die = Self {
             shape,

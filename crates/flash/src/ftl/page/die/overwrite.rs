@@ -1,6 +1,6 @@
 //! The write that nearly every write is.
 
-use super::{Die, Old};
+use super::Die;
 use crate::ftl::page::shape::NONE;
 use crate::nand::Ppn;
 use crate::operation::{Cause, Operations};
@@ -19,17 +19,13 @@ impl Die {
         let Some(home) = self.map.touched_mut(page as usize) else {
             return false;
         };
-        if *home == NONE || self.most_valid != u32::MAX {
+        let left_page = *home;
+        if left_page == NONE || self.most_valid != u32::MAX {
             return false;
         }
-        let left_block = *home >> page_bits;
+        let left_block = left_page >> page_bits;
         let Some(left) = self.blocks.touched_mut(left_block as usize) else {
             return false;
-        };
-        let old = Old {
-            block: left_block,
-            page: *home & ((1 << page_bits) - 1),
-            sequence: left.sequence,
         };
         let all = self.front.pools();
         let from_pointer = all & u64::MAX << self.write_pointer;
@@ -38,10 +34,14 @@ impl Die {
         let pools = self.pools.len() as u32;
         let pool = &mut self.pools[index as usize];
         let (block, place) = (pool.active_block, pool.active_page);
-        if place + 1 >= self.shape.data_pages || !pool.is_behind(old) {
+        if place + 1 >= self.shape.data_pages {
             return false;
         }
         let ppn = block << page_bits | place;
+        // As `Pool::is_behind` has it: in a block that was opened later, or further on in the same.
+        if pool.active_sequence <= left.sequence && (block != left_block || ppn <= left_page) {
+            return false;
+        }
         // What is noted there counts only once the page is mapped to it.
         let Some(owner) = self.owner.touched_mut(ppn as usize) else {
             return false;

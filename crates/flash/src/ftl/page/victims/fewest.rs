@@ -2,6 +2,7 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use destage_base::archive::{Archive, Archived, Damaged};
 
@@ -90,6 +91,18 @@ impl<K: Key> Fewest<K> {
             blocks_per_plane,
             groups_per_plane,
         }
+    }
+
+    /// `blocks`, all of one plane, became candidates with the same key.
+    pub fn fill(&mut self, blocks: Range<u32>, key: K) {
+        let soon = key.mirrored();
+        if !blocks.is_empty() {
+            let groups = self.group_of(blocks.start)..=self.group_of(blocks.end - 1);
+            for soonest in &mut self.soonest[groups] {
+                *soonest = (*soonest).max(soon);
+            }
+        }
+        self.soon[blocks.start as usize..blocks.end as usize].fill(soon);
     }
 
     /// `block` became a candidate.

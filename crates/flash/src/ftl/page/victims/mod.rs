@@ -14,6 +14,7 @@ use self::aged::Aged;
 use self::drawn::Drawn;
 pub use self::fewest::Fewest;
 use self::fewest::closed;
+use crate::ftl::page::shape::Shape;
 use crate::list::List;
 
 /// How candidates are ordered.
@@ -105,6 +106,26 @@ impl Victims {
         if let (Table::Drawn(table), Some(draws)) = (&mut self.table, draws) {
             table.random = draws;
         }
+    }
+
+    /// The blocks that are full at the start by `shape` were closed, in the order in which they were filled.
+    pub fn insert_full(&mut self, shape: &Shape) {
+        let full = shape.full_blocks();
+        let Table::FewestNumbered(table) = &mut self.table else {
+            return (0..full)
+                .for_each(|number| self.insert(shape.slot(number), shape.valid_of_full(number)));
+        };
+        // A device begins with hundreds of thousands of them, and all but the last are alike.
+        let Some(last) = full.checked_sub(1) else {
+            return;
+        };
+        self.closings += u64::from(full);
+        for plane in 0..shape.planes {
+            let first = plane * shape.blocks_per_plane;
+            table.fill(first..first + shape.full_in(plane), shape.valid_of_full(0));
+        }
+        table.remove(shape.slot(last));
+        table.insert(shape.slot(last), shape.valid_of_full(last));
     }
 
     /// `block` was closed with `valid` valid pages.
@@ -213,6 +234,47 @@ impl Victims {
         match &self.table {
             Table::FewestNumbered(table) => table.fewest_valid_of_all(),
             _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+
+    #[test]
+    fn blocks_that_are_full_at_the_start_come_as_if_each_was_closed() {
+        let geometry = Geometry {
+            dies: 1,
+            planes: 3,
+            blocks_per_plane: 70,
+            pages_per_block: 8,
+            summary_page: true,
+            page_bytes: 4096,
+        };
+        for (data_blocks, map_pages) in [(0, 0), (0, 3), (1, 0), (150, 2), (210, 0)] {
+            let shape = Shape::new(&geometry, data_blocks, map_pages, true);
+            let none = || Victims::none(Order::FewestNumbered, 3, 70, 1, shape.data_pages);
+            let (mut at_once, mut one_by_one) = (none(), none());
+            at_once.insert_full(&shape);
+            for number in 0..shape.full_blocks() {
+                one_by_one.insert(shape.slot(number), shape.valid_of_full(number));
+            }
+            assert_eq!(at_once.closings, one_by_one.closings);
+            for pool in 0..3 {
+                loop {
+                    let block = one_by_one.first(pool, |_| 0);
+                    assert_eq!(at_once.first(pool, |_| 0), block, "{data_blocks}");
+                    assert_eq!(
+                        at_once.fewest_valid_of_all(),
+                        one_by_one.fewest_valid_of_all()
+                    );
+                    let Some(block) = block else { break };
+                    at_once.remove(block);
+                    one_by_one.remove(block);
+                }
+            }
         }
     }
 }

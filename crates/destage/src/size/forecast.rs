@@ -1,0 +1,257 @@
+//! What full runs would measure, by runs that cost less.
+//!
+//! What a buffer counts needs neither a clock nor flash: a run of the buffer alone has nearly the same. Flash programs at least what
+//! the buffer destages and pads, and for a scheme at two sizes more than that by nearly the same factor. Other counts need the flash,
+//! but no clock. Times need both, and are tried on an excerpt of the input.
+
+use std::collections::BTreeMap;
+
+use destage_sim::limits::Demand;
+use destage_sim::metrics::{MetricRow, Number, rows};
+use destage_sim::sample::is_estimated;
+use destage_sim::settings::{Origin, Settings};
+
+use super::goal::Goal;
+use super::whole::Whole;
+use crate::compare::{Effort, compare};
+use crate::error::Error;
+use crate::grid::{Combination, Grid};
+use crate::input::Input;
+use crate::record::Record;
+
+/// Metrics of the buffer on which flash has no influence.
+const OF_BUFFER: [&MetricRow; 7] = [
+    rows::BUFFER_WRITE_HITS,
+    rows::BUFFER_READ_HITS,
+    rows::BUFFER_EVICTIONS,
+    rows::BUFFER_DESTAGED_PAGES,
+    rows::BUFFER_MEAN_DESTAGE_PAGES,
+    rows::BUFFER_ON_DEMAND_UPDATES,
+    rows::BUFFER_DIRTY_AT_END,
+];
+/// Metrics of flash that follow from what the buffer gives it.
+const OF_PROGRAMS: [&MetricRow; 3] = [rows::WAF_BYTES, rows::WAF_HOST, rows::FLASH_PROGRAMS];
+
+/// By which runs a metric is foreseen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// Of the buffer alone.
+    Buffer,
+    /// With flash, and without a clock.
+    Counts,
+    /// With a clock, on an excerpt.
+    Excerpt,
+}
+
+impl Goal {
+    /// Whether no run without a clock tells its metric.
+    pub(super) fn is_of_times(&self) -> bool {
+        Kind::of(&self.metric) == Kind::Excerpt
+    }
+}
+
+impl Kind {
+    fn of(metric: &str) -> Self {
+        let is = |row: &&MetricRow| row.name == metric;
+        match () {
+            () if OF_BUFFER.iter().chain(&OF_PROGRAMS).any(is) => Self::Buffer,
+            () if is_estimated(metric) => Self::Counts,
+            () => Self::Excerpt,
+        }
+    }
+}
+
+/// Runs of one kind.
+pub(super) struct Forecast {
+    kind: Kind,
+    /// Which of the goals they are about.
+    goals: Vec<usize>,
+    input: Input,
+    demand: Demand,
+    page_bytes: u64,
+    /// The combinations, by scheme and place.
+    sizes: Vec<Vec<Combination>>,
+    /// Those that were made.
+    known: Vec<BTreeMap<usize, Record>>,
+}
+
+impl Forecast {
+    /// As many kinds as `goals` need, for the full runs of `candidates`.
+    pub(super) fn all(
+        whole: &Whole,
+        settings: &Settings,
+        candidates: &[Vec<Combination>],
+        goals: &[Goal],
+    ) -> Result<Vec<Self>, Error> {
+        let mut all: Vec<Self> = Vec::new();
+        let all_sizes = || candidates.iter().filter_map(|sizes| sizes.first());
+        for (index, goal) in goals.iter().enumerate() {
+            let kind = Kind::of(&goal.metric);
+            if let Some(known) = all.iter_mut().find(|known| known.kind == kind) {
+                known.goals.push(index);
+                continue;
+            }
+            all.push(Self {
+                kind,
+                goals: vec![index],
+                input: match kind {
+                    Kind::Excerpt => whole.excerpt(),
+                    Kind::Counts => whole.input.clone(),
+                    // What reads of pages that are never written tell it, no buffer remembers but one that they enter.
+                    Kind::Buffer if all_sizes().any(|size| size.config.allocates_reads()) => {
+                        whole.input.clone()
+                    }
+                    Kind::Buffer => whole.of_written_pages(),
+                },
+                demand: whole.demand,
+                page_bytes: candidates[0][0].config.typed.flash.page_bytes,
+                sizes: kind.sizes(settings, candidates)?,
+                known: vec![BTreeMap::new(); candidates.len()],
+            });
+        }
+        Ok(all)
+    }
+
+    /// Whether it is of the whole input.
+    pub(super) fn is_of_counts(&self) -> bool {
+        self.kind != Kind::Excerpt
+    }
+
+    /// How many runs were made.
+    pub(super) fn runs(&self) -> usize {
+        self.known.iter().map(BTreeMap::len).sum()
+    }
+
+    /// The scheme that looks best in the middle of its sizes on an excerpt of the input, and that place.
+    pub(super) fn glimpse(
+        &self,
+        whole: &Whole,
+        goals: &[Goal],
+        effort: &Effort<'_>,
+    ) -> Result<(usize, usize), Error> {
+        let middle = |sizes: &Vec<Combination>| sizes[sizes.len() / 2].clone();
+        let combinations: Vec<_> = self.sizes.iter().map(middle).collect();
+        let runs = compare(&[whole.excerpt()], &combinations, effort)?.runs;
+        let goal = &goals[self.goals[0]];
+        let ranks = runs
+            .iter()
+            .map(|run| goal.rank_of(self.of(&goal.metric, run)));
+        let best = ranks
+            .enumerate()
+            .min_by(|one, other| one.1.total_cmp(&other.1));
+        let scheme = best.map_or(0, |(scheme, _)| scheme);
+        Ok((scheme, self.sizes[scheme].len() / 2))
+    }
+
+    /// Makes those of `wanted`, schemes at places, that are not known.
+    pub(super) fn look(
+        &mut self,
+        wanted: &[(usize, usize)],
+        effort: &Effort<'_>,
+    ) -> Result<(), Error> {
+        let is_new = |(scheme, place): &&(usize, usize)| !self.known[*scheme].contains_key(place);
+        let new: Vec<(usize, usize)> = wanted.iter().filter(is_new).copied().collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let combinations = new
+            .iter()
+            .map(|(scheme, place)| self.sizes[*scheme][*place].clone());
+        let combinations: Vec<_> = combinations.collect();
+        let runs = compare(std::slice::from_ref(&self.input), &combinations, effort)?.runs;
+        for ((scheme, place), run) in new.into_iter().zip(runs) {
+            self.known[scheme].insert(place, run);
+        }
+        Ok(())
+    }
+
+    /// What it says of the metric of goal `index`, if it is about that and knows.
+    pub(super) fn value(
+        &self,
+        goals: &[Goal],
+        index: usize,
+        scheme: usize,
+        place: usize,
+    ) -> Option<f64> {
+        let record = self.known[scheme]
+            .get(&place)
+            .filter(|_| self.goals.contains(&index))?;
+        Some(self.of(&goals[index].metric, record))
+    }
+
+    fn of(&self, metric: &str, record: &Record) -> f64 {
+        if record.error.is_some() {
+            return f64::NAN;
+        }
+        let number = |row: &MetricRow| record.metric(row.name).unwrap_or(0.0);
+        if self.kind != Kind::Buffer || !OF_PROGRAMS.iter().any(|row| row.name == metric) {
+            return record.metric(metric).unwrap_or(f64::NAN);
+        }
+        let pads = number(rows::BUFFER_PAD_READS) + number(rows::BUFFER_PAD_FILLS);
+        let programs = number(rows::BUFFER_DESTAGED_PAGES) + pads;
+        match metric {
+            name if name == rows::WAF_BYTES.name => {
+                programs * self.page_bytes as f64 / self.demand.bytes_written as f64
+            }
+            name if name == rows::WAF_HOST.name => programs / self.demand.page_writes as f64,
+            _ => programs,
+        }
+    }
+
+    /// What is known of `scheme` at `place`, with a `factor` for each of the goals, if that is of all the input.
+    pub(super) fn record(
+        &self,
+        goals: &[Goal],
+        scheme: usize,
+        place: usize,
+        factor: impl Fn(usize) -> f64,
+    ) -> Option<Record> {
+        let known = self.known[scheme].get(&place)?;
+        let is_all = self.kind != Kind::Excerpt && self.goals.len() == goals.len();
+        is_all.then(|| {
+            let mut record = known.clone();
+            let foreseen = self.goals.iter().filter_map(|index| {
+                let metric = &goals[*index].metric;
+                let value = self.of(metric, known) * factor(*index);
+                let is_new = record.metrics.get(metric).is_none();
+                is_new.then(|| (metric.clone(), Number::Real(value)))
+            });
+            let foreseen: Vec<_> = foreseen.collect();
+            let counted = known.metrics.iter();
+            let counted = counted.map(|(name, number)| (name.to_owned(), number));
+            record.metrics = counted.chain(foreseen).collect();
+            record
+        })
+    }
+}
+
+impl Kind {
+    /// The combinations of `candidates` as such runs want them; `settings` are those of all.
+    fn sizes(
+        self,
+        settings: &Settings,
+        candidates: &[Vec<Combination>],
+    ) -> Result<Vec<Vec<Combination>>, Error> {
+        if self == Self::Excerpt {
+            return Ok(candidates.to_vec());
+        }
+        let mut cheap = settings.clone();
+        let origin = Origin::Given("a run without a clock".to_owned());
+        cheap.set("sim.costing", "op_count", origin);
+        if self == Self::Buffer {
+            let of_layer = |key: &&str| key.starts_with("ftl.");
+            let keys: Vec<String> = cheap.keys().filter(of_layer).map(str::to_owned).collect();
+            keys.iter().for_each(|key| cheap.remove(key));
+            cheap.set_kind("ftl", "none")?;
+        }
+        let of = |sizes: &Vec<Combination>| -> Result<Vec<Combination>, Error> {
+            let bytes = sizes
+                .iter()
+                .map(|size| size.config.typed.buffer.capacity_bytes.to_string());
+            let name = sizes.first().map_or("", |size| &size.buffer);
+            let grid = Grid::new(cheap.clone()).buffers([name]).sizes(bytes);
+            Ok(grid.combinations()?)
+        };
+        candidates.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,134 @@
+//! What one reading tells of an input; it stays in memory if there is room.
+
+use std::collections::HashSet;
+
+use destage_sim::limits::Demand;
+use destage_sim::paging::Addressing;
+use destage_sim::settings::Config;
+use destage_trace::{Operation, Request};
+
+use crate::compare::Effort;
+use crate::curve::default_sizes;
+use crate::error::Error;
+use crate::facts::Facts;
+use crate::grid::Combination;
+use crate::input::Input;
+use crate::progress::Counter;
+use crate::survey::Survey;
+
+/// Requests may take one part of so many of the memory for models.
+const PART_OF_MEMORY: u64 = 4;
+
+/// An excerpt is one of so many parts of the input.
+const PART: u64 = 16;
+/// In so many windows, at even distances, at most.
+const WINDOWS: u64 = 8;
+/// Requests of a window, at least: fewer say nothing.
+const LEAST_REQUESTS: u64 = 64;
+
+/// What is known of an input.
+pub(super) struct Whole {
+    /// The input; decoded, if it fits.
+    pub(super) input: Input,
+    pub(super) requests: u64,
+    pub(super) demand: Demand,
+    pub(super) facts: Facts,
+    /// The sizes of a curve.
+    pub(super) sizes: Vec<u64>,
+    /// The pages that are written. Looked up, never walked.
+    written: HashSet<u64>,
+    addressing: Addressing,
+}
+
+impl Whole {
+    /// Reads all of `input` under `config`.
+    ///
+    /// # Errors
+    /// What is wrong with it, or that somebody asked to stop.
+    pub(super) fn read(input: &Input, config: &Config, effort: &Effort<'_>) -> Result<Self, Error> {
+        let options = input.options(config)?;
+        let counter = Counter::new(effort.progress, input.expected_requests());
+        destage_memory::doing(format!("reading {}", input.name()));
+        let mut source = input.open(config)?;
+        let addressing = config.addressing(0);
+        let most = effort.memory / PART_OF_MEMORY / size_of::<Request>() as u64;
+        let (mut kept, mut batch) = (Some(Vec::new()), Vec::new());
+        let (mut demand, mut requests) = (Demand::default(), 0);
+        let mut written = HashSet::new();
+        while source.fill(&mut batch)? {
+            requests += batch.len() as u64;
+            if !counter.advance(batch.len() as u64) {
+                return Err(Error::Interrupted);
+            }
+            for request in &batch {
+                demand.add(&addressing, request);
+                if request.operation == Operation::Write {
+                    let span = addressing.span(request);
+                    written.extend((0..u64::from(span.pages)).map(|offset| span.first + offset));
+                }
+            }
+            match &mut kept {
+                Some(kept) if requests <= most => kept.extend_from_slice(&batch),
+                _ => kept = None,
+            }
+        }
+        let mut facts = Facts::of_source(&source, &options);
+        if !config.follows_arrivals() {
+            facts.forget_times();
+        }
+        let page_bytes = config.typed.flash.page_bytes;
+        Ok(Self {
+            input: match kept {
+                Some(kept) => input.decoded(kept),
+                None => input.clone(),
+            },
+            requests,
+            demand,
+            facts,
+            sizes: default_sizes(written.len() as u64, page_bytes),
+            written,
+            addressing,
+        })
+    }
+
+    /// Gives `candidates` the device that the input asks for, so that parts of it have the same.
+    ///
+    /// # Errors
+    /// What is wrong with the input, or that somebody asked to stop.
+    pub(super) fn fit(
+        &mut self,
+        candidates: &mut [Vec<Combination>],
+        effort: &Effort<'_>,
+    ) -> Result<(), Error> {
+        let counter = Counter::new(effort.progress, Some(self.requests));
+        let all = || candidates.iter().flatten();
+        let configs: Vec<&Config> = all().map(|each| &each.config).collect();
+        let (known, _) = Survey::of(&self.input, &configs, &counter)?.split();
+        let merged = known.merged.iter();
+        merged.for_each(|merged| self.facts.add_merged(merged));
+        self.facts.sizing = known.sizing;
+        let combinations = candidates.iter_mut().flatten();
+        for (combination, config) in combinations.zip(known.configs) {
+            combination.config = config;
+        }
+        Ok(())
+    }
+
+    /// The input without reads of pages that are never written.
+    pub(super) fn of_written_pages(&self) -> Input {
+        self.input.without(|request| {
+            let span = self.addressing.span(request);
+            let mut pages = (0..u64::from(span.pages)).map(|offset| span.first + offset);
+            request.operation == Operation::Read && !pages.any(|page| self.written.contains(&page))
+        })
+    }
+
+    /// A part of the input that stands for all of it.
+    pub(super) fn excerpt(&self) -> Input {
+        let windows = (self.requests / LEAST_REQUESTS / PART).min(WINDOWS);
+        match windows {
+            0 => self.input.clone(),
+            windows => self.input.excerpt(windows, self.requests / PART / windows),
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Limits on what a run may measure: once it is beyond one, however it goes on, the rest of it changes nothing.
+//!
+//! Counts only grow, and so do sums of times; a run has at most the requests and writes of its input. So a run that has
+//! programmed more pages than a write amplification allows for all of its input does not come back below it, and one of which
+//! more than a hundredth of all requests took longer than the 99th percentile may be does neither. Every comparison is made
+//! with the numbers, and the rounding, of [`crate::metrics`].
+
+use destage_base::Ticks;
+use destage_base::time::to_ms;
+use destage_buffer::Counts;
+use destage_buffer::destage::DestageCause;
+use destage_flash::Cause;
+use destage_flash::operation::Tally;
+
+use destage_trace::request::SECTOR_BYTES;
+use destage_trace::{Operation, Request};
+
+use crate::host::Attribution;
+use crate::latencies::{Latencies, PERCENTILES, mean_ms};
+use crate::metrics::{MetricRow, rows};
+use crate::paging::Addressing;
+use crate::settings::Config;
+
+/// What an input asks for: no run of it has more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Demand {
+    /// Reads.
+    pub reads: u64,
+    /// Writes, flushes and trims.
+    pub writes: u64,
+    /// Pages that are written.
+    pub page_writes: u64,
+    /// Bytes that are written.
+    pub bytes_written: u64,
+}
+
+impl Demand {
+    /// Adds `request`, which `addressing` makes pages of.
+    pub fn add(&mut self, addressing: &Addressing, request: &Request) {
+        match request.operation {
+            Operation::Read => self.reads += 1,
+            Operation::Write | Operation::Flush | Operation::Trim => self.writes += 1,
+        }
+        if request.operation == Operation::Write {
+            self.page_writes += u64::from(addressing.span(request).pages);
+            self.bytes_written += u64::from(request.sectors) * SECTOR_BYTES;
+        }
+    }
+}
+
+/// What a run has measured so far.
+pub(crate) struct SoFar<'r> {
+    pub(crate) counts: Counts,
+    pub(crate) tally: &'r Tally,
+    pub(crate) gc_runs: u64,
+    pub(crate) response: &'r Latencies,
+}
+
+/// Values that metrics of a run have to stay below; and what is known of it.
+#[derive(Clone, Debug)]
+pub struct Limits(Vec<Limit>);
+
+#[derive(Clone, Debug)]
+struct Limit {
+    value: f64,
+    of: Of,
+}
+
+#[derive(Clone, Debug)]
+enum Of {
+    /// A count, times one number and over another.
+    Count(fn(&SoFar<'_>) -> u64, f64, f64),
+    Times(Times),
+}
+
+/// Response times of reads, of others, or of both.
+#[derive(Clone, Debug)]
+struct Times {
+    reads: bool,
+    writes: bool,
+    figure: Figure,
+    /// The most there can be.
+    most: u64,
+    /// How many of each were looked at.
+    seen: [usize; 2],
+    sum: u128,
+    /// Those that are not below the value.
+    beyond: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Figure {
+    Mean,
+    /// A part of a whole.
+    Percentile(u64, u64),
+    Max,
+}
+
+impl Limits {
+    /// Limits of a run under `config`, of an input that asks for `demand`: each of `goals` is a metric, and the value it has to stay
+    /// below. None of them if nothing is known of any before the end.
+    #[must_use]
+    pub fn new<'g>(
+        config: &Config,
+        demand: Demand,
+        goals: impl IntoIterator<Item = (&'g str, f64)>,
+    ) -> Option<Self> {
+        // What is counted before statistics open is taken off at the end.
+        if config.warmup() > 0 {
+            return None;
+        }
+        let limit = |(metric, value): (&str, f64)| {
+            let of = of(config, demand, metric)?;
+            Some(Limit { value, of })
+        };
+        let limits: Vec<Limit> = goals.into_iter().filter_map(limit).collect();
+        (!limits.is_empty()).then_some(Self(limits))
+    }
+
+    /// Whether `run` is beyond one of them.
+    pub(crate) fn are_passed(&mut self, run: &SoFar<'_>) -> bool {
+        self.0.iter_mut().any(|limit| match &mut limit.of {
+            Of::Count(count, times, over) => count(run) as f64 * *times / *over >= limit.value,
+            Of::Times(times) => times.pass(run.response, limit.value),
+        })
+    }
+}
+
+fn of(config: &Config, demand: Demand, metric: &str) -> Option<Of> {
+    let is = |row: &MetricRow| row.name == metric;
+    let programs = |run: &SoFar<'_>| run.tally.programs.iter().sum();
+    let ratio = [
+        (
+            rows::WAF_BYTES,
+            config.geometry().page_bytes as f64,
+            demand.bytes_written,
+        ),
+        (rows::WAF_HOST, 1.0, demand.page_writes),
+    ];
+    if let Some((_, times, over)) = ratio.into_iter().find(|(row, ..)| is(row)) {
+        return (over > 0).then_some(Of::Count(programs, times, over as f64));
+    }
+    let counts: [(&MetricRow, fn(&SoFar<'_>) -> u64); 11] = [
+        (rows::BUFFER_EVICTIONS, |run| run.counts.evictions()),
+        (rows::BUFFER_DESTAGED_PAGES, |run| run.counts.destaged()),
+        (rows::BUFFER_ON_DEMAND_UPDATES, |run| {
+            run.counts.destaged_pages[DestageCause::Evict as usize]
+        }),
+        (rows::BUFFER_PAD_READS, |run| run.counts.pad_reads),
+        (rows::BUFFER_PAD_FILLS, |run| run.counts.pad_fills),
+        (rows::FLASH_READS, |run| run.tally.reads.iter().sum()),
+        (rows::FLASH_PROGRAMS, programs),
+        (rows::FLASH_ERASES, |run| run.tally.erases.iter().sum()),
+        (rows::FLASH_PAGES_MOVED, |run| {
+            run.tally.programs[Cause::Copy as usize]
+        }),
+        (rows::FLASH_PROGRAMS_HOST, |run| {
+            run.tally.programs[Cause::Host as usize]
+        }),
+        (rows::FTL_GC_RUNS, |run| run.gc_runs),
+    ];
+    if let Some((_, count)) = counts.into_iter().find(|(row, _)| is(row)) {
+        return Some(Of::Count(count, 1.0, 1.0));
+    }
+    Times::of(config, demand, metric).map(Of::Times)
+}
+
+impl Times {
+    /// The times, and what of them, that `metric` is.
+    fn of(config: &Config, demand: Demand, metric: &str) -> Option<Self> {
+        let figures = [
+            ("mean", Figure::Mean),
+            (
+                "p50",
+                Figure::Percentile(PERCENTILES[0].0, PERCENTILES[0].1),
+            ),
+            (
+                "p95",
+                Figure::Percentile(PERCENTILES[1].0, PERCENTILES[1].1),
+            ),
+            (
+                "p99",
+                Figure::Percentile(PERCENTILES[2].0, PERCENTILES[2].1),
+            ),
+            (
+                "p999",
+                Figure::Percentile(PERCENTILES[3].0, PERCENTILES[3].1),
+            ),
+            ("max", Figure::Max),
+        ];
+        let rows = [
+            (rows::RESPONSE, true, true),
+            (rows::RESPONSE_READ, true, false),
+            (rows::RESPONSE_WRITE, false, true),
+        ];
+        let all = rows
+            .iter()
+            .flat_map(|row| figures.map(|figure| (row, figure)));
+        let mut named = all.filter(|((row, ..), (word, _))| row.of(word) == metric);
+        let ((_, reads, writes), (_, figure)) = named.next()?;
+        // By DiskSim's rule a read may be credited with what a write took.
+        let by_kind = config.typed.host.attribution == Attribution::Request;
+        let of_kind = |counts: bool, number: u64| match counts || !by_kind {
+            true => number,
+            false => 0,
+        };
+        Some(Self {
+            reads: *reads,
+            writes: *writes,
+            figure,
+            most: of_kind(*reads, demand.reads) + of_kind(*writes, demand.writes),
+            seen: [0; 2],
+            sum: 0,
+            beyond: 0,
+        })
+    }
+
+    /// Takes what is new in `response`; whether the figure cannot stay below `value` milliseconds.
+    fn pass(&mut self, response: &Latencies, value: f64) -> bool {
+        // Beyond the bound of those that are kept one by one, nothing more is learnt.
+        if let Some(kept) = response.kept() {
+            let wanted = [self.reads, self.writes];
+            for ((times, seen), _) in kept
+                .into_iter()
+                .zip(&mut self.seen)
+                .zip(wanted)
+                .filter(|(_, wanted)| *wanted)
+            {
+                for time in &times[*seen..] {
+                    self.sum += u128::from(*time);
+                    self.beyond += u64::from(is_beyond(*time, value));
+                }
+                *seen = times.len();
+            }
+        }
+        match self.figure {
+            Figure::Mean => self.most > 0 && mean_ms(self.sum, self.most) >= value,
+            // The value of rank ceil(q n) is one of the largest n - ceil(q n) + 1.
+            Figure::Percentile(part, whole) => {
+                let above = u128::from(self.most) * u128::from(whole - part) / u128::from(whole);
+                u128::from(self.beyond) > above
+            }
+            Figure::Max => self.beyond > 0,
+        }
+    }
+}
+
+fn is_beyond(time: Ticks, value: f64) -> bool {
+    to_ms(time) >= value
+}

@@ -1,0 +1,156 @@
+//! A run that is beyond a limit ends beyond it, and one that ends well beyond it is known to be before.
+
+use destage_base::Random;
+use destage_sim::limits::{Demand, Limits};
+use destage_sim::observer::Silent;
+use destage_sim::prepass::Prepass;
+use destage_sim::run::Simulation;
+use destage_sim::settings::{Config, Settings};
+use destage_trace::{Operation, Request};
+
+/// Metrics of which something is known before the end.
+const METRICS: [&str; 14] = [
+    "buffer.destaged_pages",
+    "buffer.evictions",
+    "buffer.on_demand_updates",
+    "waf.bytes",
+    "waf.host",
+    "flash.programs",
+    "flash.reads",
+    "response.mean_ms",
+    "response.p95_ms",
+    "response.max_ms",
+    "response.read.p50_ms",
+    "response.write.mean_ms",
+    "response.write.p99_ms",
+    "response.write.p999_ms",
+];
+
+fn config(pairs: &[&str]) -> Config {
+    let mut settings = Settings::new();
+    let device = [
+        "flash.dies=2",
+        "flash.planes_per_die=1",
+        "flash.blocks_per_plane=80",
+        "flash.pages_per_block=8",
+        "buffer.capacity_bytes=128KiB",
+        "trace.addr_map=modulo",
+    ];
+    for pair in device.iter().chain(pairs) {
+        settings.set_pair(pair).expect("a setting");
+    }
+    settings.resolve().expect("a configuration")
+}
+
+fn requests(seed: u64) -> Vec<Request> {
+    let mut random = Random::new(seed);
+    let request = |line: u32| Request {
+        arrival: u64::from(line) * (1 + random.below(400_000_000)) / 20,
+        sector: 4 * random.below(4000),
+        sectors: 4 + 4 * random.below(6) as u32,
+        volume: 0,
+        line,
+        operation: match random.below(10) {
+            0..3 => Operation::Read,
+            9 => Operation::Trim,
+            _ => Operation::Write,
+        },
+        fua: false,
+        stream: 0,
+    };
+    let mut all: Vec<Request> = (1..3001).map(request).collect();
+    all.sort_by_key(|request| request.arrival);
+    all
+}
+
+fn demand(config: &Config, requests: &[Request]) -> Demand {
+    let mut demand = Demand::default();
+    let addressing = config.addressing(0);
+    requests
+        .iter()
+        .for_each(|request| demand.add(&addressing, request));
+    demand
+}
+
+/// What a run measures in the end, and after how many requests it was beyond each of `goals`, if it was.
+fn found(
+    config: &Config,
+    requests: &[Request],
+    goals: &[(&str, f64)],
+) -> (Vec<Option<f64>>, Vec<Option<usize>>) {
+    let ftl = config.prepared_ftl(&mut Silent).expect("a device");
+    let none = Prepass::default();
+    let run = Simulation::new(config, "requests", ftl, &none, Box::new(Silent));
+    let mut run = run.expect("a run");
+    let demand = demand(config, requests);
+    let limits = |goal: &(&str, f64)| Limits::new(config, demand, [*goal]).expect("a limit");
+    let mut limits: Vec<Limits> = goals.iter().map(limits).collect();
+    let mut beyond = vec![None; goals.len()];
+    for (index, piece) in requests.chunks(50).enumerate() {
+        assert!(run.feed(piece).expect("a sound request"));
+        for (limits, beyond) in limits.iter_mut().zip(&mut beyond) {
+            if run.is_beyond(limits) {
+                beyond.get_or_insert(50 * (index + 1));
+            }
+        }
+    }
+    let metrics = run.finish().expect("an end").metrics;
+    let value = |(name, _): &(&str, f64)| metrics.get(name).map(|number| number.as_f64());
+    (goals.iter().map(value).collect(), beyond)
+}
+
+#[test]
+fn a_run_that_is_beyond_a_limit_ends_beyond_it() {
+    for pairs in [
+        &["buffer.kind=lru"][..],
+        &["buffer.kind=fab", "ftl.kind=bast"],
+        &["buffer.kind=nocache", "host.attribution=disksim"],
+        &["buffer.kind=lru", "sim.exact_responses=700"],
+        &["buffer.kind=lru", "sim.window=last_arrival"],
+    ] {
+        let (config, requests) = (config(pairs), requests(5));
+        let none: Vec<_> = METRICS.map(|metric| (metric, f64::MAX)).into();
+        let (values, beyond) = found(&config, &requests, &none);
+        assert!(beyond.iter().all(Option::is_none), "{pairs:?}");
+        for share in [0.3, 0.9, 0.999, 1.0, 1.001] {
+            let known = METRICS.iter().zip(&values);
+            let goals: Vec<(&str, f64)> = known
+                .filter_map(|(metric, value)| Some((*metric, (*value)? * share)))
+                .collect();
+            let (values, beyond) = found(&config, &requests, &goals);
+            for (((metric, goal), value), beyond) in goals.iter().zip(values).zip(beyond) {
+                let value = value.expect("a value");
+                let reached = value < *goal;
+                assert!(
+                    !(reached && beyond.is_some()),
+                    "{pairs:?} {metric} {value} < {goal}: given up after {beyond:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_run_far_beyond_a_limit_is_known_to_be_early() {
+    let (config, requests) = (config(&["buffer.kind=lru"]), requests(6));
+    let none: Vec<_> = METRICS.map(|metric| (metric, f64::MAX)).into();
+    let (values, _) = found(&config, &requests, &none);
+    let goals = METRICS.iter().zip(values);
+    let goals: Vec<(&str, f64)> = goals
+        .filter_map(|(metric, value)| Some((*metric, value? / 2.0)))
+        .collect();
+    assert_eq!(goals.len(), METRICS.len());
+    let (_, beyond) = found(&config, &requests, &goals);
+    for ((metric, _), beyond) in goals.iter().zip(beyond) {
+        assert!(
+            beyond.is_some_and(|after| after < 2500),
+            "{metric} {beyond:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_is_known_before_statistics_open() {
+    let config = config(&["sim.warmup_requests=10"]);
+    assert!(Limits::new(&config, Demand::default(), [("waf.bytes", 1.0)]).is_none());
+}
