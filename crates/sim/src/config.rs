@@ -185,6 +185,7 @@ impl Config {
             )));
         }
         self.check_media()?;
+        self.check_front()?;
         check_capacitor(&self.typed.device.plp)?;
         self.common.check().map_err(SimError::Buffer)?;
         let capacity = self.typed.buffer.capacity_bytes;
@@ -322,7 +323,7 @@ impl Config {
             values: &self.ftl,
         });
         let built = built.map_err(SimError::Layer)?;
-        self.check_units(&built.properties())?;
+        self.check_layer(&built.properties())?;
         Ok(built)
     }
 
@@ -424,11 +425,17 @@ impl Config {
     /// Whether writes reach the buffer in the order of the trace, as a scheme that knows the future needs.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
-        !self.is_timed() || self.typed.host.scheduler == Scheduler::Fifo
+        !self.is_timed() || (self.typed.host.scheduler == Scheduler::Fifo && !self.front_reorders())
     }
 
     fn check_order(&self) -> Result<(), SimError> {
         let scheduler = self.typed.host.scheduler;
+        if self.is_timed() && self.front_reorders() {
+            return Err(SimError::Config(format!(
+                "buffer.kind = {}: knows the writes to come in the order of the trace, and host.queues or device.firmware_cores may change it; expected 1 of each, or ftl.kind=none",
+                self.scheme.name
+            )));
+        }
         if !self.keeps_order() {
             return Err(SimError::Config(format!(
                 "buffer.kind = {}: knows the writes to come in the order of the trace, and host.scheduler = {scheduler} may change it; expected host.scheduler=fifo, or ftl.kind=none",
@@ -479,6 +486,7 @@ impl Config {
             queue_depth: host.queue_depth,
             scheduler: host.scheduler,
             bus_per_sector: from_units(host.bus_ns_per_sector, TICKS_PER_NS),
+            front: self.front(),
             clock: sim.clock,
             replay: host.replay,
             time_scale: host.time_scale,

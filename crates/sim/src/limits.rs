@@ -66,10 +66,13 @@ struct Limit {
     of: Of,
 }
 
+/// A count that only grows.
+type Counter = fn(&SoFar<'_>) -> u64;
+
 #[derive(Clone, Debug)]
 enum Of {
     /// A count, times one number and over another.
-    Count(fn(&SoFar<'_>) -> u64, f64, f64),
+    Count(Counter, f64, f64),
     Times(Times),
 }
 
@@ -140,7 +143,7 @@ fn of(config: &Config, demand: Demand, metric: &str) -> Option<Of> {
     if let Some((_, times, over)) = ratio.into_iter().find(|(row, ..)| is(row)) {
         return (over > 0).then_some(Of::Count(programs, times, over as f64));
     }
-    let counts: [(&MetricRow, fn(&SoFar<'_>) -> u64); 11] = [
+    let counts: [(&MetricRow, Counter); 11] = [
         (rows::BUFFER_EVICTIONS, |run| run.counts.evictions()),
         (rows::BUFFER_DESTAGED_PAGES, |run| run.counts.destaged()),
         (rows::BUFFER_ON_DEMAND_UPDATES, |run| {

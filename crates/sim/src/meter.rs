@@ -44,8 +44,8 @@ struct Busy {
     until: Ticks,
     /// When the latest command began.
     since: Ticks,
-    /// A command whose end is not known is under way since then.
-    is_open: bool,
+    /// So many commands whose end is not known are under way, the first since then.
+    open: u32,
     /// Parts of a batch in service that have not ended, less one.
     parts_behind: u32,
 }
@@ -182,18 +182,22 @@ impl FlashMeter {
         self.dies.iter().map(|busy| busy.since).collect()
     }
 
-    /// A command begins at `die` whose end is not known.
+    /// A command begins at `die` whose end is not known; others may be under way.
     pub fn occupy(&mut self, die: u32, now: Ticks) {
-        self.begin(die, now, 0);
-        self.dies[die as usize].is_open = true;
+        if self.dies[die as usize].open == 0 {
+            self.begin(die, now, 0);
+        }
+        self.dies[die as usize].open += 1;
     }
 
-    /// It has ended.
+    /// One of them has ended.
     pub fn release(&mut self, die: u32, now: Ticks) {
         let busy = &mut self.dies[die as usize];
-        busy.sum = busy.sum.saturating_add(now - busy.since);
-        busy.is_open = false;
-        self.end(now);
+        busy.open -= 1;
+        if busy.open == 0 {
+            busy.sum = busy.sum.saturating_add(now - busy.since);
+            self.end(now);
+        }
     }
 
     /// A command has ended.
@@ -225,7 +229,7 @@ impl FlashMeter {
             0
         };
         let dies = self.dies.iter();
-        let under_way = |busy: &Busy| if busy.is_open { now - busy.since } else { 0 };
+        let under_way = |busy: &Busy| if busy.open > 0 { now - busy.since } else { 0 };
         let [reads, programs, erases] = self.counts;
         Totals {
             tally: Tally {

@@ -250,7 +250,7 @@ impl Kind {
                 .map(|size| size.config.typed.buffer.capacity_bytes.to_string());
             let name = sizes.first().map_or("", |size| &size.buffer);
             let grid = Grid::new(cheap.clone()).buffers([name]).sizes(bytes);
-            Ok(grid.combinations()?)
+            grid.combinations()
         };
         candidates.iter().map(of).collect()
     }

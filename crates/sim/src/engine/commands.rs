@@ -5,8 +5,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use destage_base::Ticks;
-use destage_device::Units;
-use destage_flash::media::{Command, Media, MediaConfig, Target};
+use destage_device::slab::Slab;
+use destage_device::{PageOperation, Units};
+use destage_flash::media::{Cached, Command, Media, MediaConfig, Target};
 use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
 
 use crate::explain::moves;
@@ -36,6 +37,20 @@ struct Phase {
     loads: bool,
     /// It moves or erases what was there.
     moves: bool,
+}
+
+impl Phase {
+    /// The command, at the die that the media call `die`.
+    fn command<'t>(&self, die: u32, targets: &'t [Target]) -> Command<'t> {
+        Command {
+            kind: self.kind,
+            die,
+            targets,
+            page_type: self.page_type,
+            age_s: 0,
+            data: self.data,
+        }
+    }
 }
 
 /// Media whose commands are timed one by one.
@@ -69,6 +84,10 @@ pub(super) struct Commands {
     steps: Vec<Step>,
     /// What is left of reads in the midst of steps, by their number, and their dies.
     reads: BTreeMap<u32, (u32, VecDeque<Phase>)>,
+    /// Planes have cache registers, and a die may do several things at once.
+    pub has_registers: bool,
+    /// Page operations that use them, and their dies.
+    cached: Slab<(u32, PageOperation)>,
 }
 
 impl Commands {
@@ -79,6 +98,8 @@ impl Commands {
             dies_per_channel: flash.media.dies_per_channel,
             page_types: flash.page_types,
             units: flash.units,
+            has_registers: flash.media.registers.is_some(),
+            cached: Slab::default(),
             media: Media::new(flash.media),
             timing,
             page_bits: geometry.page_bits(),
@@ -198,6 +219,36 @@ impl Commands {
         })
     }
 
+    /// Issues the step of `die`, which has just begun for `page`, with a cache register if it is one command that uses one; the
+    /// number to ask for it by, and when it is over.
+    pub fn issue_cached(
+        &mut self,
+        die: u32,
+        page: PageOperation,
+        now: Ticks,
+    ) -> Option<(u32, Cached)> {
+        let step = &self.steps[die as usize];
+        let phase = *step.commands.front()?;
+        if !self.has_registers || step.commands.len() > 1 || step.not_before > now || phase.moves {
+            return None;
+        }
+        let place = self.place(die);
+        let target = Target {
+            plane: phase.plane,
+            erases: 0,
+        };
+        let cached = self
+            .media
+            .operate_cached(now, &phase.command(place, &[target]))?;
+        self.steps[die as usize].commands.clear();
+        Some((self.cached.insert((die, page)), cached))
+    }
+
+    /// The page operation of this number has ended: takes it and its die.
+    pub fn take_cached(&mut self, number: u32) -> Option<(u32, PageOperation)> {
+        self.cached.remove(number)
+    }
+
     /// Whether a read may interrupt what `die` does.
     pub fn takes_read(&self, die: u32, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
@@ -267,15 +318,9 @@ impl Commands {
             plane: phase.plane,
             erases: 0,
         };
-        let command = Command {
-            kind: phase.kind,
-            die: place,
-            targets: &[target],
-            page_type: phase.page_type,
-            age_s: 0,
-            data: phase.data,
-        };
-        self.media.operate(now, &command).done
+        self.media
+            .operate(now, &phase.command(place, &[target]))
+            .done
     }
 
     /// How long the step of `die`, which ends `now`, collected garbage.

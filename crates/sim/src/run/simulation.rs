@@ -46,6 +46,7 @@ impl Config {
             merges: ftl.properties().has_merges.then(|| self.merge_cost()),
             page_bytes: self.geometry().page_bytes,
             retires: self.typed.flash.wearout == Wearout::Retire,
+            front: self.front_scope(),
         }
     }
 
