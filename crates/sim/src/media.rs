@@ -13,7 +13,7 @@ use crate::error::SimError;
 use crate::parameters::{Dispatch, Suspend};
 
 /// What makes commands be timed one by one.
-const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, flash.suspend, flash.cache_read, flash.cache_program, flash.dispatch, ftl.kind=pslc";
+const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, ftl.map_unit_bytes, flash.suspend, flash.cache_read, flash.cache_program, flash.dispatch, ftl.kind=pslc with flash.order";
 
 /// The most types of page: cells of four bits.
 const MOST_TYPES: usize = 4;
@@ -58,6 +58,7 @@ impl Config {
         Flash {
             geometry: self.geometry(),
             timing: self.timing(),
+            sums: self.timing_of_sums(),
             media: self.media(),
             dispatch: self.dispatch(),
         }
@@ -87,7 +88,8 @@ impl Config {
             && flash.suspend == Suspend::Never
             && units.is_none()
             && self.registers().is_none()
-            && !self.ftl_row.has_cell_modes;
+            // A sum knows the times of both kinds of cells, but of no place between two commands.
+            && !(self.ftl_row.has_cell_modes && flash.order != ServiceOrder::Arrival);
         let channels = match flash.channels {
             CountOrAuto::Count(channels) => channels,
             CountOrAuto::Auto if is_plain => return None,
@@ -126,6 +128,7 @@ impl Config {
             media,
             page_types: page_types as u32,
             units,
+            units_per_page: self.units_per_page,
         })
     }
 
@@ -202,7 +205,10 @@ impl Config {
         };
         let of_block = |units: Units| units.pages.saturating_mul(units.passes);
         let pages = self.units().map_or(0, of_block);
-        pages.saturating_mul(open).saturating_mul(flash.dies)
+        let of_die = pages
+            .saturating_mul(open)
+            .saturating_mul(self.host_streams());
+        of_die.saturating_mul(flash.dies)
     }
 
     /// Whether the layer, just built, goes with units and cache registers.
@@ -215,7 +221,7 @@ impl Config {
         }
         if self.units().is_some() && properties.open_blocks == 0 {
             return Err(SimError::Config(format!(
-                "flash.program_unit, flash.program_passes: ftl.kind = {} does not fill blocks page after page for whoever writes; expected ftl.kind=page with ftl.placement=stripe, or 1",
+                "flash.program_unit, flash.program_passes, ftl.map_unit_bytes: ftl.kind = {} does not fill blocks page after page for whoever writes; expected ftl.kind=page with ftl.placement=stripe, or their defaults",
                 self.ftl_row.name
             )));
         }
@@ -272,9 +278,11 @@ impl Config {
         if let Some(units) = self.units()
             && (block.summary_page || !block.pages_per_block.is_multiple_of(units.pages))
         {
+            let of_flash = self.units_per_page;
             return refuse(format!(
                 "flash.program_unit = {}: expected a number that divides flash.pages_per_block = {}, and flash.summary_page=false",
-                units.pages, block.pages_per_block
+                units.pages / of_flash,
+                block.pages_per_block / of_flash
             ));
         }
         if let CountOrAuto::Count(channels) = flash.channels

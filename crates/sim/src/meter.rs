@@ -62,8 +62,8 @@ const TRANSFERS: [Transfer; 4] = [
 /// Counts operations, and the time they take.
 pub struct FlashMeter {
     pub(crate) timing: Timing,
-    /// Time of one operation, by kind and transfer.
-    times: [[Ticks; TRANSFERS.len()]; KINDS.len()],
+    /// Time of one operation, by kind and transfer; first on cells of all their bits, then of one.
+    times: [[[Ticks; TRANSFERS.len()]; KINDS.len()]; 2],
     /// Operations, by kind and cause.
     counts: [[u64; Cause::ALL.len()]; KINDS.len()],
     /// Merges; its operations are in `counts`.
@@ -83,7 +83,9 @@ impl FlashMeter {
     pub fn new(timing: Timing, dies: u32) -> Self {
         Self {
             timing,
-            times: KINDS.map(|kind| TRANSFERS.map(|transfer| timing.time(kind, transfer))),
+            times: [false, true].map(|one_bit| {
+                KINDS.map(|kind| TRANSFERS.map(|transfer| timing.time(kind, transfer, one_bit)))
+            }),
             counts: [[0; Cause::ALL.len()]; KINDS.len()],
             tally: Tally::default(),
             serial_time: 0,
@@ -124,7 +126,8 @@ impl FlashMeter {
     fn count_operation(&mut self, operation: &Operation) -> Ticks {
         let count = u64::from(operation.count);
         self.counts[operation.kind as usize][operation.cause as usize] += count;
-        let each = self.times[operation.kind as usize][operation.transfer as usize];
+        let times = &self.times[usize::from(operation.one_bit)];
+        let each = times[operation.kind as usize][operation.transfer as usize];
         each.saturating_mul(count)
     }
 

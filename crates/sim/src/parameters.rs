@@ -90,6 +90,16 @@ choices! {
 }
 
 choices! {
+    /// How placement handles share the buffer.
+    pub enum ByHandle {
+        /// One scheme for all.
+        Shared = "shared",
+        /// Each has a scheme of its own, and as many slots as the others.
+        Equal = "equal",
+    }
+}
+
+choices! {
     /// What a trim does.
     pub enum Trim {
         /// Drops the pages it covers whole.
@@ -228,6 +238,8 @@ parameters! {
     pub struct Layer in "ftl." {
         /// The translation layer; see `destage list ftls`.
         kind: String = "page", "", OURS;
+        /// Bytes of a unit of the mapping, which is the page of host and buffer: so many of them as fit share a page of flash (flash.page_bytes), are programmed together and read by reading it. 0: a page of flash.
+        map_unit_bytes: u64 = "0" in Kind::Bytes { min: 0, max: 1 << 24 }, "bytes", "0: DiskSim 4.0 SSD extension; 4096 under pages of 8 and 16 KiB in drives of today (MQSim, FAST 2018)";
     }
 }
 
@@ -310,6 +322,8 @@ parameters! {
         kind: String = "lru", "", OURS;
         /// RAM for buffered pages; parts of a page are not used.
         capacity_bytes: u64 = "8MiB" in Kind::Bytes { min: 0, max: 1 << 44 }, "bytes", "the prototype of BPLRU (FAST 2008)";
+        /// How placement handles (ftl.handles) share the buffer: one scheme for all, or a scheme and an equal share of the slots for each.
+        by_handle: ByHandle = "shared", "", OURS;
     }
 }
 

@@ -60,6 +60,8 @@ pub struct Flash {
     pub geometry: Geometry,
     /// Times of operations.
     pub timing: Timing,
+    /// The same for sums of operations.
+    pub sums: Timing,
     /// The media, where commands are timed one by one; the commands of the device then name every page.
     pub media: Option<OneByOne>,
     /// The media, where commands wait in queues; likewise.
@@ -128,7 +130,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             link: Link::new(
                 (mover, witness),
                 EventList::new(config.clock),
-                FlashMeter::new(flash.timing, flash.geometry.dies),
+                FlashMeter::new(flash.sums, flash.geometry.dies),
                 flash
                     .media
                     .map(|media| Commands::new(media, &flash.geometry, flash.timing)),
@@ -534,6 +536,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let now = self.link.events.now();
         self.link.mover.accepted(id, &asked);
         self.link.witness.accepted(id, &self.device);
+        self.device.set_stream(self.link.active[id].request.stream);
         let done = self.device.submit(id, &asked, now, &mut self.link);
         done.map_err(|full| self.device_full(full))?;
         self.link.witness.taken_in(id);

@@ -133,7 +133,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
             }
         } else {
             let addressing = config.addressing(prepass.span_pages);
-            let meter = FlashMeter::new(config.timing(), config.geometry().dies);
+            let meter = FlashMeter::new(config.timing_of_sums(), config.geometry().dies);
             let (warmup, ages) = (config.warmup(), config.typed.sim.dirty_ages);
             let mut count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
             if config.explain {
