@@ -16,7 +16,7 @@ use destage_flash::media::{
     BusTimes, Cells, Command, Copyback, Gate, Media, MediaConfig, PlaneGaps, Suspend, Target, Tiers,
 };
 use destage_sim::direct::DirectConfig;
-use destage_sim::direct::pcie::Pcie;
+use destage_sim::wire::Wire;
 #[cfg(test)]
 use destage_tests::outside;
 
@@ -87,6 +87,7 @@ fn media(keys: &Named<'_>) -> MediaConfig {
             erase: ticks(keys, "plane_gap_erase_ns"),
         },
         cache_read: is_on("cache_read").then(|| ticks(keys, "trcbsy_ns")),
+        registers: None,
     }
 }
 
@@ -248,9 +249,7 @@ fn whole_runs_are_equal_where_only_dies_and_channels_count() {
 fn a_link_that_takes_no_time_changes_nothing() {
     let text = table(&outside("oracle/mqsim-flash.csv"));
     let (all, equal, wrong) = mqsim::compare(&text, |device| {
-        device.link.get_or_insert(Pcie {
-            lane_gb_per_s: f64::INFINITY,
-        });
+        device.link.get_or_insert(Wire::mqsim(f64::INFINITY));
     });
     assert_eq!(equal, all, "{}", wrong.join("\n"));
 }

@@ -314,6 +314,7 @@ fn no_more_reads_go_ahead_than_may() {
             read: 1,
             program: 1,
             erase: 1,
+            one_bit: [0; 2],
             page_transfer: 1,
             sector_transfer: 1,
         };
@@ -322,6 +323,7 @@ fn no_more_reads_go_ahead_than_may() {
             erase_dates: timing,
             copy_back: false,
             parallel_units: 1,
+            units_per_page: 1,
             bits_per_cell: 1,
             endurance: 1000,
             retire: false,

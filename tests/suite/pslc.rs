@@ -89,6 +89,25 @@ fn writes_are_fast_until_the_cache_is_full_and_then_slow() {
 }
 
 #[test]
+fn sums_of_operations_know_the_fast_cells() {
+    for costing in ["sim.costing=event", "sim.costing=op_count"] {
+        let sum = |cache: &str| {
+            let (_, metrics) = run(&[costing, cache], &writes(12, 1000 * US));
+            value(&metrics, "throughput.op_model_mb_per_s")
+        };
+        // Twelve pages of 110 us each in the cache, and of 610 us without one.
+        assert!(
+            (sum("ftl.cache_percent=10") - 4096.0 / 110.0).abs() < 1e-9,
+            "{costing}"
+        );
+        assert!(
+            (sum("ftl.cache_percent=0") - 4096.0 / 610.0).abs() < 1e-9,
+            "{costing}"
+        );
+    }
+}
+
+#[test]
 fn a_full_cache_is_folded_in_idle_time_in_steps_that_yield() {
     let mut all = writes(4, 0);
     // The block of four pages is full at 440 us. Folding a page: read 20 us, out and in 20 us, program 600 us.

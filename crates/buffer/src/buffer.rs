@@ -171,6 +171,11 @@ impl Buffer {
         self.resident.occupied().saturating_sub(self.slots)
     }
 
+    /// Requests from now on are by placement handle `handle`.
+    pub fn of_handle(&mut self, handle: u32) {
+        self.scheme.of_handle(handle);
+    }
+
     /// The next host request begins; its `pages` pages follow, in ascending order.
     pub fn begin_request(&mut self, pages: u32) {
         self.request += 1;

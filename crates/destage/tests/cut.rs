@@ -47,7 +47,7 @@ fn every_layer_holds_what_was_promised_and_a_cut_is_repeated_exactly() {
     let (mut random, mut promised) = (Random::new(1), 0);
     for layer in FTLS
         .iter()
-        .filter(|row| row.has_flash && !row.has_cell_modes)
+        .filter(|row| row.has_flash && row.can_be_mounted)
     {
         let kind = format!("ftl.kind={}", layer.name);
         for seed in 0..4 {
@@ -73,7 +73,7 @@ fn runs_asked() -> u64 {
 fn runs_of_all_kinds_hold_what_was_promised_wherever_they_are_cut() {
     let layers = FTLS
         .iter()
-        .filter(|row| row.has_flash && !row.has_cell_modes);
+        .filter(|row| row.has_flash && row.can_be_mounted);
     let layers: Vec<&str> = layers.map(|row| row.name).collect();
     let schemes: Vec<&str> = SCHEMES.iter().map(|row| row.name).collect();
     let mut random = Random::new(9);

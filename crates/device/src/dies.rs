@@ -79,6 +79,8 @@ pub(crate) struct Dies {
     /// Of a read, and of a write or trim.
     map_time: [Ticks; 2],
     background: bool,
+    /// Garbage is collected in steps, between which an operation that waits has its turn.
+    gives_way: bool,
     /// A die with nothing else to do completes units, or does what can wait.
     uses_idle_time: bool,
     /// Nothing is to be done before the next operation but to collect garbage, and nothing where there is none.
@@ -136,6 +138,7 @@ impl Dies {
             parallel_units,
             map_time: properties.map_time,
             background: properties.collects_in_background,
+            gives_way: properties.gc_steps > 1,
             uses_idle_time,
             is_plain: parallel_units == 1
                 && !config.detailed
@@ -146,7 +149,7 @@ impl Dies {
             round: properties.goes_round.then(|| Divider::new(config.dies)),
             updates_in_place: properties.updates_in_place,
             stirred: VecDeque::new(),
-            gc_limit: gc_limit(config.blocks_per_die),
+            gc_limit: gc_limit(config.blocks_per_die).saturating_mul(properties.gc_steps),
             repeats_at_once: config.ordering == Ordering::Reference,
             service: config.service,
             reads_ahead: config.reads_ahead,
@@ -304,7 +307,7 @@ impl Dies {
         if self.operations.is_detailed() {
             self.operations.set_die(die);
         }
-        if has_work {
+        if has_work && !self.gives_way_now(die) {
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {
                 return self.start_gc(die, driver);
@@ -326,6 +329,16 @@ impl Dies {
         }
     }
 
+    /// Whether garbage collection of `die`, which is idle, lets an operation that waits go first: a step of it has just been done,
+    /// and there is room.
+    fn gives_way_now(&self, die: u32) -> bool {
+        let state = &self.dies[die as usize];
+        self.gives_way
+            && state.gc_in_a_row > 0
+            && !state.queue.is_empty()
+            && !self.ftl.collects_before_writes(die)
+    }
+
     /// `die`, which is idle, begins `operation`. `PLAIN` says of the dies that they [are](Dies::is_plain).
     #[inline(always)]
     fn begin<D: Driver, const PLAIN: bool>(
@@ -344,6 +357,7 @@ impl Dies {
                 page,
                 cause,
                 is_long: operation.is_long(),
+                is_told: true,
             };
             ftl.write(write, operations)?;
         } else if operation.is_trim() {

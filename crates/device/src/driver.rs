@@ -11,7 +11,9 @@ use crate::operation::PageOperation;
 /// How far a driver is with a command it was just given.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// It runs. The driver calls [`Device::complete`](crate::Device::complete) when it has ended.
+    /// It runs. The driver calls [`Device::complete`](crate::Device::complete) when it has ended; or, of a page operation,
+    /// [`Device::free_die`](crate::Device::free_die) when the die may begin the next, and then
+    /// [`Device::complete_queued`](crate::Device::complete_queued).
     Running,
     /// It has ended already: nothing takes time here.
     Ended,

@@ -19,6 +19,7 @@ const TIMING: Timing = Timing {
     read: 250_000,
     program: 2_000_000,
     erase: 15_000_000,
+    one_bit: [0; 2],
     page_transfer: 1_000_000,
     sector_transfer: 125_000,
 };
@@ -77,6 +78,7 @@ fn build(row: &FtlRow, settings: &[String], pages_per_block: u32, blocks: u32) -
         }
     }
     let built = (row.build)(&FtlConfig {
+        units_per_page: 1,
         bits_per_cell: 2,
         geometry: Geometry {
             dies: 1,

@@ -4,6 +4,7 @@ mod detail;
 mod merge;
 mod tally;
 mod tidy;
+mod zones;
 
 use alloc::vec::Vec;
 
@@ -96,6 +97,22 @@ pub struct Operation {
     /// The page it reads or programs, the first page of the block it erases. Of a run (`count` above 1)
     /// nothing.
     pub at: Ppn,
+}
+
+impl Operation {
+    /// One operation on cells that hold all their bits.
+    #[inline(always)]
+    #[must_use]
+    pub fn one(kind: Kind, cause: Cause, transfer: Transfer, at: Ppn) -> Self {
+        Self {
+            kind,
+            cause,
+            transfer,
+            count: 1,
+            one_bit: false,
+            at,
+        }
+    }
 }
 
 /// How long the lists of a step were, to go back there. See [`Operations::mark`].
@@ -206,14 +223,7 @@ impl Operations {
 
     #[inline]
     fn push_read(&mut self, cause: Cause, transfer: Transfer, at: Ppn, content: Content) {
-        let operation = Operation {
-            kind: Kind::Read,
-            cause,
-            transfer,
-            count: 1,
-            one_bit: false,
-            at,
-        };
+        let operation = Operation::one(Kind::Read, cause, transfer, at);
         self.push(operation, |_| Detail {
             content,
             purpose: None,
@@ -223,14 +233,7 @@ impl Operations {
     /// Adds the read of the [page](Operations::set_page) for the host.
     #[inline]
     pub fn push_host_read(&mut self, at: Ppn) {
-        let operation = Operation {
-            kind: Kind::Read,
-            cause: Cause::Host,
-            transfer: Transfer::Page,
-            count: 1,
-            one_bit: false,
-            at,
-        };
+        let operation = Operation::one(Kind::Read, Cause::Host, Transfer::Page, at);
         self.push(operation, |page| Detail {
             content: Content::Host(page),
             purpose: None,
@@ -256,14 +259,7 @@ impl Operations {
     /// says.
     #[inline(always)]
     pub fn push_host_program(&mut self, cause: Cause, at: Ppn, purpose: impl FnOnce() -> Purpose) {
-        let operation = Operation {
-            kind: Kind::Program,
-            cause,
-            transfer: Transfer::Page,
-            count: 1,
-            one_bit: false,
-            at,
-        };
+        let operation = Operation::one(Kind::Program, cause, Transfer::Page, at);
         self.push(operation, |page| Detail {
             content: Content::Host(page),
             purpose: Some(purpose()),
@@ -272,14 +268,7 @@ impl Operations {
 
     /// Adds the program of a page without content, so that those before it can be programmed.
     pub fn push_filler(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
-        let operation = Operation {
-            kind: Kind::Program,
-            cause: Cause::Pad,
-            transfer: Transfer::Page,
-            count: 1,
-            one_bit: false,
-            at,
-        };
+        let operation = Operation::one(Kind::Program, Cause::Pad, Transfer::Page, at);
         self.push(operation, |_| Detail {
             content: Content::None,
             purpose: Some(purpose()),
@@ -288,14 +277,7 @@ impl Operations {
 
     /// Adds the program of page `map_page` of the map.
     pub fn push_map_program(&mut self, at: Ppn, map_page: u32) {
-        let operation = Operation {
-            kind: Kind::Program,
-            cause: Cause::Map,
-            transfer: Transfer::Page,
-            count: 1,
-            one_bit: false,
-            at,
-        };
+        let operation = Operation::one(Kind::Program, Cause::Map, Transfer::Page, at);
         self.push(operation, |_| Detail {
             content: Content::Map(map_page),
             purpose: Some(Purpose::shared(Role::Map)),
@@ -304,14 +286,7 @@ impl Operations {
 
     /// Adds the program of the summary of a block.
     pub fn push_summary(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
-        let operation = Operation {
-            kind: Kind::Program,
-            cause: Cause::Map,
-            transfer: Transfer::Sector,
-            count: 1,
-            one_bit: false,
-            at,
-        };
+        let operation = Operation::one(Kind::Program, Cause::Map, Transfer::Sector, at);
         self.push(operation, |_| Detail {
             content: Content::Summary,
             purpose: Some(purpose()),
@@ -321,14 +296,7 @@ impl Operations {
     /// Adds the erase of the block that begins at `first`.
     #[inline]
     pub fn push_erase(&mut self, cause: Cause, first: Ppn) {
-        let operation = Operation {
-            kind: Kind::Erase,
-            cause,
-            transfer: Transfer::None,
-            count: 1,
-            one_bit: false,
-            at: first,
-        };
+        let operation = Operation::one(Kind::Erase, cause, Transfer::None, first);
         self.push(operation, |_| Detail {
             content: Content::None,
             purpose: None,
@@ -346,14 +314,20 @@ impl Operations {
         purpose: impl FnOnce() -> Purpose,
     ) {
         self.push_read(cause, Transfer::None, from, Content::Copy(from));
-        let operation = Operation {
-            kind: Kind::Program,
-            cause,
-            transfer,
-            count: 1,
-            one_bit: false,
-            at: to,
-        };
+        self.push_program_of_copy(cause, transfer, from, to, purpose);
+    }
+
+    /// The second half of [`Operations::push_copy`], of a page that was read with another one.
+    #[inline]
+    pub fn push_program_of_copy(
+        &mut self,
+        cause: Cause,
+        transfer: Transfer,
+        from: Ppn,
+        to: Ppn,
+        purpose: impl FnOnce() -> Purpose,
+    ) {
+        let operation = Operation::one(Kind::Program, cause, transfer, to);
         self.push(operation, |_| Detail {
             content: Content::Copy(from),
             purpose: Some(purpose()),
@@ -385,12 +359,8 @@ impl Operations {
         } else if count > 0 {
             for (kind, transfer) in [(Kind::Read, Transfer::None), (Kind::Program, transfer)] {
                 self.list.push(Operation {
-                    kind,
-                    cause,
-                    transfer,
                     count,
-                    one_bit: false,
-                    at: Ppn(0),
+                    ..Operation::one(kind, cause, transfer, Ppn(0))
                 });
             }
         }

@@ -17,6 +17,8 @@ pub struct Timing {
     pub program: Ticks,
     /// Erase of a block.
     pub erase: Ticks,
+    /// Cells to page register and page register to cells, of cells that hold one bit where others hold more.
+    pub one_bit: [Ticks; 2],
     /// One page, spare bytes included, over the die's channel.
     pub page_transfer: Ticks,
     /// One sector, spare bytes included, over the die's channel.
@@ -28,18 +30,20 @@ impl Timing {
     #[must_use]
     #[inline]
     pub fn of(&self, operation: Operation) -> Ticks {
-        let each = self.time(operation.kind, operation.transfer);
+        let each = self.time(operation.kind, operation.transfer, operation.one_bit);
         each.saturating_mul(u64::from(operation.count))
     }
 
-    /// Time of one operation.
+    /// Time of one operation; `one_bit` if its cells hold one bit where others hold more.
     #[must_use]
     #[inline]
-    pub fn time(&self, kind: Kind, transfer: Transfer) -> Ticks {
-        let cells = match kind {
-            Kind::Read => self.read,
-            Kind::Program => self.program,
-            Kind::Erase => self.erase,
+    pub fn time(&self, kind: Kind, transfer: Transfer, one_bit: bool) -> Ticks {
+        let cells = match (kind, one_bit) {
+            (Kind::Read, false) => self.read,
+            (Kind::Program, false) => self.program,
+            (Kind::Read, true) => self.one_bit[0],
+            (Kind::Program, true) => self.one_bit[1],
+            (Kind::Erase, _) => self.erase,
         };
         let channel = match transfer {
             Transfer::None => 0,

@@ -21,6 +21,7 @@ const TIMING: Timing = Timing {
     read: 25,
     program: 200,
     erase: 1500,
+    one_bit: [0; 2],
     page_transfer: 0,
     sector_transfer: 0,
 };
@@ -173,6 +174,7 @@ fn every_layer_over_flash_can_be_mounted_but_one_with_a_cache() {
     for row in FTLS {
         let values = destage_base::parameter::Values::defaults(row.parameters);
         let mut layer = (row.build)(&FtlConfig {
+            units_per_page: 1,
             bits_per_cell: 2,
             geometry: GEOMETRY,
             erase_dates: TIMING,

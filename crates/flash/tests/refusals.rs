@@ -32,6 +32,7 @@ fn a_device_whose_blocks_retire_ends_by_saying_so() {
     for layer in LAYERS {
         let setup = Setup::new(layer, 1, 20, 4);
         let built = (setup.row().build)(&FtlConfig {
+            units_per_page: 1,
             bits_per_cell: 2,
             geometry: setup.geometry,
             erase_dates: TIMING,

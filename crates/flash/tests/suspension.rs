@@ -30,6 +30,7 @@ fn media(suspend: Suspend) -> Media {
         suspend: Some(suspend),
         gaps: PlaneGaps::default(),
         cache_read: None,
+        registers: None,
     })
 }
 

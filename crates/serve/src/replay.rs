@@ -8,7 +8,7 @@ use destage_base::time::TICKS_PER_NS;
 use destage_device::slab::Slab;
 use destage_sim::latencies::Latencies;
 use destage_sim::measured::Measured;
-use destage_sim::metrics::{Metrics, Scope, collect};
+use destage_sim::metrics::{FrontScope, Metrics, Scope, collect};
 use destage_sim::observer::{Observer, Response};
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
@@ -229,6 +229,7 @@ pub fn replay<E>(
         merges: None,
         page_bytes: SECTOR_BYTES,
         retires: false,
+        front: FrontScope::default(),
     };
     let metrics = collect(&state.measured, &scope);
     let is_known = |name: &str| {

@@ -231,7 +231,7 @@ fn crash_anywhere(pairs: &[&str], crashes: u64, lies: bool) -> Result<(), String
 fn a_crash_of_the_machine_keeps_what_was_promised() {
     for row in FTLS
         .iter()
-        .filter(|row| row.has_flash && !row.has_cell_modes)
+        .filter(|row| row.has_flash && row.can_be_mounted)
     {
         let layer = format!("ftl.kind={}", row.name);
         for scheme in ["buffer.kind=lru", "buffer.kind=bplru"] {
@@ -255,7 +255,7 @@ fn erases_that_nothing_lasts_before_are_found() {
 fn cut_off_after_any_write_it_is_what_a_loss_of_power_leaves() {
     for row in FTLS
         .iter()
-        .filter(|row| row.has_flash && !row.has_cell_modes)
+        .filter(|row| row.has_flash && row.can_be_mounted)
     {
         let layer = format!("ftl.kind={}", row.name);
         for scheme in ["buffer.kind=lru", "buffer.kind=bplru"] {

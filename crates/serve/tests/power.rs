@@ -104,7 +104,7 @@ fn nothing_promised_is_lost_under_every_scheme() {
 fn nothing_promised_is_lost_over_every_layer() {
     for row in destage::flash::ftl::FTLS
         .iter()
-        .filter(|row| row.has_flash && !row.has_cell_modes)
+        .filter(|row| row.has_flash && row.can_be_mounted)
     {
         let layer = format!("ftl.kind={}", row.name);
         let rig = Rig::with(&[&layer, "buffer.kind=bplru"]);

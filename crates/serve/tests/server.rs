@@ -84,7 +84,7 @@ fn what_was_written_is_read_under_every_scheme() {
 fn what_was_written_is_read_over_every_layer() {
     for row in destage::flash::ftl::FTLS
         .iter()
-        .filter(|row| row.has_flash && !row.has_cell_modes)
+        .filter(|row| row.has_flash && row.can_be_mounted)
     {
         let layer = format!("ftl.kind={}", row.name);
         model(&Rig::with(&[&layer, "buffer.kind=bplru"]), 2, 300);

@@ -8,18 +8,20 @@ use std::sync::Arc;
 
 use destage_base::parameter::{CountOrAuto, Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
-use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig, SchemeRow};
+use destage_buffer::{Buffer, BufferConfig, Common, Release, SchemeConfig, SchemeRow, Shares};
 use destage_device::{Device, DeviceConfig};
 use destage_flash::ftl::{FtlConfig, FtlRow};
+use destage_flash::mount::MountError;
 use destage_flash::{Ftl, Geometry, Timing};
 use destage_trace::{ReadOptions, TraceError};
 
 use crate::engine::{EngineConfig, Replay};
 use crate::error::SimError;
 use crate::host::Scheduler;
+use crate::mapping::{in_units, units_per_page};
 use crate::metrics::MergeCost;
 use crate::paging::{AddressMap, Addressing, Align};
-use crate::parameters::{CellMode, Costing, Parameters, Trim, VolatileCache, Wearout};
+use crate::parameters::{ByHandle, CellMode, Costing, Parameters, Trim, VolatileCache, Wearout};
 use crate::power::check_capacitor;
 use crate::precondition::{self, Precondition};
 use crate::prepass::Prepass;
@@ -28,7 +30,7 @@ use crate::state::State;
 /// A checked configuration: every parameter has one value that fits its row.
 #[derive(Clone)]
 pub struct Config {
-    /// Device, host and run parameters.
+    /// Device, host and run parameters, in units of the mapping.
     pub typed: Parameters,
     /// The parameters every buffer has.
     common: Common,
@@ -46,6 +48,8 @@ pub struct Config {
     pub capacity_bytes: Option<u64>,
     /// The state the device begins in, if a file keeps it.
     pub(crate) state: Option<Arc<State>>,
+    /// Units of the mapping that share a page of flash. In `typed` a unit is the page.
+    pub(crate) units_per_page: u32,
     /// Runs are explained. It changes no result, and so is no parameter.
     pub explain: bool,
 }
@@ -58,8 +62,11 @@ impl Config {
         buffer: Values,
         ftl: Values,
     ) -> Self {
+        let given = Parameters::from_values(&global);
+        let units_per_page = units_per_page(&given).unwrap_or(1);
         Self {
-            typed: Parameters::from_values(&global),
+            typed: in_units(given, units_per_page),
+            units_per_page,
             common: Common::from_values(&buffer),
             global,
             buffer,
@@ -85,7 +92,14 @@ impl Config {
     /// If `value` is of another kind than the parameter's, which is a bug in the caller.
     pub fn set(&mut self, name: &'static str, value: Value) {
         self.global.set(name, value);
-        self.typed = Parameters::from_values(&self.global);
+        let given = self.as_given();
+        self.units_per_page = units_per_page(&given).unwrap_or(1);
+        self.typed = in_units(given, self.units_per_page);
+    }
+
+    /// Device, host and run parameters as they were set: a page is one of flash.
+    pub(crate) fn as_given(&self) -> Parameters {
+        Parameters::from_values(&self.global)
     }
 
     /// Gives the scheme's parameter `name` another value, without a check.
@@ -110,6 +124,11 @@ impl Config {
     #[must_use]
     pub fn buffer_parameter(&self, name: &str) -> Option<&Value> {
         self.buffer.get(name)
+    }
+
+    /// The values of the scheme's parameters.
+    pub(crate) fn buffer_values(&self) -> &Values {
+        &self.buffer
     }
 
     /// The value of the layer's parameter `name`, if there is such a one.
@@ -184,7 +203,10 @@ impl Config {
                 precondition::EXPECTED
             )));
         }
+        self.check_mapping()?;
         self.check_media()?;
+        self.check_handles()?;
+        self.check_front()?;
         check_capacitor(&self.typed.device.plp)?;
         self.common.check().map_err(SimError::Buffer)?;
         let capacity = self.typed.buffer.capacity_bytes;
@@ -268,8 +290,18 @@ impl Config {
             read: ticks(read),
             program: ticks(program),
             erase: ticks(flash.erase_us),
+            one_bit: [ticks(flash.pslc_read_us), ticks(flash.pslc_program_us)],
             page_transfer: transfer(sectors),
             sector_transfer: transfer(1),
+        }
+    }
+
+    /// The same for sums of operations: units that share a page of flash share its program.
+    pub(crate) fn timing_of_sums(&self) -> Timing {
+        let timing = self.timing();
+        Timing {
+            program: timing.program / u64::from(self.units_per_page),
+            ..timing
         }
     }
 
@@ -308,7 +340,11 @@ impl Config {
             return Err(SimError::OpenSize);
         }
         geometry.check().map_err(SimError::Geometry)?;
+        if self.typed.device.power_may_fail && !self.ftl_row.can_be_mounted {
+            return Err(self.no_mount(&MountError::Unsupported));
+        }
         let built = (self.ftl_row.build)(&FtlConfig {
+            units_per_page: self.units_per_page,
             bits_per_cell: flash.bits_per_cell,
             geometry,
             erase_dates: self.timing(),
@@ -322,7 +358,7 @@ impl Config {
             values: &self.ftl,
         });
         let built = built.map_err(SimError::Layer)?;
-        self.check_units(&built.properties())?;
+        self.check_layer(&built.properties())?;
         Ok(built)
     }
 
@@ -386,15 +422,23 @@ impl Config {
             // Nothing is ever in flight.
             config.release = Release::Issue;
         }
-        let scheme = (self.scheme.build)(&SchemeConfig {
-            capacity_pages: capacity,
-            cluster_pages: config.cluster_pages,
-            dies: self.geometry().dies,
-            future: prepass.writes.as_deref(),
-            seed: self.typed.sim.seed,
-            values: &self.buffer,
-        });
-        Ok(Buffer::new(config, scheme))
+        let cluster_pages = config.cluster_pages;
+        let scheme = |capacity_pages| {
+            (self.scheme.build)(&SchemeConfig {
+                capacity_pages,
+                cluster_pages,
+                dies: self.geometry().dies,
+                future: prepass.writes.as_deref(),
+                seed: self.typed.sim.seed,
+                values: &self.buffer,
+            })
+        };
+        if self.typed.buffer.by_handle == ByHandle::Shared || capacity == 0 {
+            return Ok(Buffer::new(config, scheme(capacity)));
+        }
+        let share = self.share_of_handle(capacity)?;
+        let parts = (0..self.handles()).map(|_| scheme(share)).collect();
+        Ok(Buffer::new(config, Box::new(Shares::new(parts, share))))
     }
 
     /// The device, with `buffer` over `ftl`; `with_bytes` if its commands are to name every page for that.
@@ -424,11 +468,17 @@ impl Config {
     /// Whether writes reach the buffer in the order of the trace, as a scheme that knows the future needs.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
-        !self.is_timed() || self.typed.host.scheduler == Scheduler::Fifo
+        !self.is_timed() || (self.typed.host.scheduler == Scheduler::Fifo && !self.front_reorders())
     }
 
     fn check_order(&self) -> Result<(), SimError> {
         let scheduler = self.typed.host.scheduler;
+        if self.is_timed() && self.front_reorders() {
+            return Err(SimError::Config(format!(
+                "buffer.kind = {}: knows the writes to come in the order of the trace, and host.queues or device.firmware_cores may change it; expected 1 of each, or ftl.kind=none",
+                self.scheme.name
+            )));
+        }
         if !self.keeps_order() {
             return Err(SimError::Config(format!(
                 "buffer.kind = {}: knows the writes to come in the order of the trace, and host.scheduler = {scheduler} may change it; expected host.scheduler=fifo, or ftl.kind=none",
@@ -479,6 +529,7 @@ impl Config {
             queue_depth: host.queue_depth,
             scheduler: host.scheduler,
             bus_per_sector: from_units(host.bus_ns_per_sector, TICKS_PER_NS),
+            front: self.front(),
             clock: sim.clock,
             replay: host.replay,
             time_scale: host.time_scale,

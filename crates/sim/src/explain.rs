@@ -82,7 +82,9 @@ pub struct Timed {
 #[derive(Clone, Debug, Default)]
 struct Way {
     arrived: Ticks,
+    /// When it began to move last, and how long it moved before the device took it in and after its answer.
     transfers: Ticks,
+    moved: [Ticks; 2],
     accepted: Accepted,
     answered: Option<Ticks>,
     device: Split,
@@ -211,10 +213,17 @@ impl Witness for Explaining {
         let way = self.way(id);
         way.arrived = now;
         way.answered = None;
+        way.moved = [0; 2];
     }
 
     fn transfers(&mut self, id: u32) {
         self.way(id).transfers = self.now;
+    }
+
+    fn moved(&mut self, id: u32) {
+        let now = self.now;
+        let way = self.way(id);
+        way.moved[usize::from(way.answered.is_some())] += now - way.transfers;
     }
 
     fn accepted(&mut self, id: u32, device: &Device) {
@@ -261,7 +270,7 @@ impl Witness for Explaining {
             counts,
         } = *completion;
         let way = self.way(id);
-        let split = way.split(request.operation, identity.arrival, now);
+        let split = way.split(identity.arrival, now);
         debug_assert_eq!(split.total(), now - identity.arrival, "{way:?}");
         let slow = Slow {
             index: identity.index,
@@ -346,15 +355,11 @@ impl Witness for Explaining {
 }
 
 impl Way {
-    /// The whole way of a request for `operation` that is complete `now`, as the response of what arrived at `arrival`.
-    fn split(&self, operation: Operation, arrival: Ticks, now: Ticks) -> Split {
+    /// The whole way of a request that is complete `now`, as the response of what arrived at `arrival`.
+    fn split(&self, arrival: Ticks, now: Ticks) -> Split {
         let accepted = self.accepted.at;
         let answered = self.answered.unwrap_or(now);
-        let (bus_in, bus_out) = match operation {
-            Operation::Read => (0, now - self.transfers),
-            Operation::Write => (accepted - self.transfers, 0),
-            Operation::Flush | Operation::Trim => (0, 0),
-        };
+        let [bus_in, bus_out] = self.moved;
         // In the order of time, for a response that begins on the way.
         let mut before = [accepted - self.arrived - bus_in, bus_in];
         let mut device = self.device.0;

@@ -6,7 +6,7 @@
 //! | [`capacity`], [`size`] | how many blocks a device has where no number is given |
 //! | [`renamed`] | names of earlier versions, which are refused with the new ones |
 //! | [`run`] | from a configuration and requests to results, all at once or as requests come |
-//! | [`engine`] | the event-driven run, with [`host`], [`events`] |
+//! | [`engine`] | the event-driven run, with [`host`], [`queues`], [`events`]; [`wire`] is the link to it |
 //! | [`op_count`] | the run without a clock |
 //! | [`direct`] | requests straight on flash whose commands are dispatched |
 //! | [`explain`] | where the time of a run goes |
@@ -33,9 +33,12 @@ pub mod engine;
 pub mod error;
 pub mod events;
 pub mod explain;
+mod front;
+mod handles;
 pub mod host;
 pub mod latencies;
 pub mod limits;
+mod mapping;
 pub mod measured;
 mod media;
 pub mod merging;
@@ -49,6 +52,7 @@ pub mod power;
 pub mod precondition;
 pub mod prepass;
 pub mod profiles;
+pub mod queues;
 pub mod renamed;
 pub mod run;
 pub mod sample;
@@ -57,4 +61,5 @@ pub mod size;
 pub mod source;
 pub mod state;
 pub mod watch;
+pub mod wire;
 mod words;

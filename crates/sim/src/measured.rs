@@ -11,6 +11,7 @@ use destage_flash::nand::Wear;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Passed, Request};
 
+use crate::engine::FrontUsage;
 use crate::error::SimError;
 use crate::latencies::{Counted, Latencies};
 use crate::meter::Totals;
@@ -65,6 +66,11 @@ pub struct Measured {
     pub clean_after: Option<Ticks>,
     /// Most pages that a loss of power would have lost at one moment.
     pub at_risk_max: u64,
+    /// Arrival to completion by queue of the host, where there are several.
+    pub queues: Vec<Counted>,
+    /// What the servers between host and buffer have done, if there are any; before the close, what they had done when the window
+    /// opened.
+    pub front: Option<FrontUsage>,
     /// What was counted before the window opened.
     pub(crate) before: Option<(Totals, Counts)>,
 }
@@ -130,6 +136,12 @@ impl Measured {
             let ended = device.buffer_mut().take_dirty_ages();
             ended.for_each(|age| ages.push(age));
         }
+    }
+
+    /// Takes what the servers between host and buffer have done by now, where statistics close.
+    pub(crate) fn take_front(&mut self, usage: Option<FrontUsage>) {
+        let earlier = self.front.take().unwrap_or_default();
+        self.front = usage.map(|usage| usage.since(&earlier));
     }
 
     /// Takes what `device` knows of itself, where statistics close `now`; `observer` gets the erases if it wants them.

@@ -5,7 +5,7 @@ use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_device::{ServiceOrder, Units};
 use destage_flash::ftl::Properties;
-use destage_flash::media::{self, BusTimes, Cells, Gate, MediaConfig, PlaneGaps, Tiers};
+use destage_flash::media::{self, BusTimes, Cells, Gate, MediaConfig, PlaneGaps, Registers, Tiers};
 
 use crate::config::Config;
 use crate::engine::{Flash, OneByOne};
@@ -13,7 +13,7 @@ use crate::error::SimError;
 use crate::parameters::{Dispatch, Suspend};
 
 /// What makes commands be timed one by one.
-const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, flash.suspend, flash.dispatch, ftl.kind=pslc";
+const ONE_BY_ONE: &str = "flash.channels, flash.command_ns, flash.status_ns, flash.read_factors, flash.program_factors, flash.read_times_us, flash.program_times_us, flash.program_unit, flash.program_passes, ftl.map_unit_bytes, flash.suspend, flash.cache_read, flash.cache_program, flash.dispatch, ftl.kind=pslc with flash.order";
 
 /// The most types of page: cells of four bits.
 const MOST_TYPES: usize = 4;
@@ -58,6 +58,7 @@ impl Config {
         Flash {
             geometry: self.geometry(),
             timing: self.timing(),
+            sums: self.timing_of_sums(),
             media: self.media(),
             dispatch: self.dispatch(),
         }
@@ -86,7 +87,9 @@ impl Config {
             && program == [timing.program]
             && flash.suspend == Suspend::Never
             && units.is_none()
-            && !self.ftl_row.has_cell_modes;
+            && self.registers().is_none()
+            // A sum knows the times of both kinds of cells, but of no place between two commands.
+            && !(self.ftl_row.has_cell_modes && flash.order != ServiceOrder::Arrival);
         let channels = match flash.channels {
             CountOrAuto::Count(channels) => channels,
             CountOrAuto::Auto if is_plain => return None,
@@ -119,12 +122,65 @@ impl Config {
             }),
             gaps: PlaneGaps::default(),
             cache_read: None,
+            registers: self.registers(),
         };
         Some(OneByOne {
             media,
             page_types: page_types as u32,
             units,
+            units_per_page: self.units_per_page,
         })
+    }
+
+    /// The cache registers, if they are used.
+    fn registers(&self) -> Option<Registers> {
+        let flash = &self.typed.flash;
+        let busy = |is_on: bool, us| is_on.then(|| from_units(us, TICKS_PER_US));
+        let registers = Registers {
+            read: busy(flash.cache_read, flash.cache_read_busy_us),
+            program: busy(flash.cache_program, flash.cache_program_busy_us),
+        };
+        (flash.cache_read || flash.cache_program).then_some(registers)
+    }
+
+    /// What does not go with cache registers.
+    fn check_registers(&self) -> Result<(), SimError> {
+        let flash = &self.typed.flash;
+        let key = match (self.registers(), flash.cache_read) {
+            (None, _) => return Ok(()),
+            (_, true) => "flash.cache_read",
+            (_, false) => "flash.cache_program",
+        };
+        let refuse = |why: &str, expected: &str| {
+            Err(SimError::Config(format!(
+                "{key} = true: {why}; expected false, or {expected}"
+            )))
+        };
+        if flash.dispatch != Dispatch::Off {
+            return refuse(
+                "where commands wait in queues a die works for one at a time",
+                "flash.dispatch=off",
+            );
+        }
+        if flash.suspend != Suspend::Never {
+            return refuse(
+                "the page of a program that is interrupted is in the register that its reads need",
+                "flash.suspend=never",
+            );
+        }
+        if self.units().is_some() {
+            return refuse(
+                "the pages of a program unit are in the registers until it is programmed",
+                "flash.program_unit=1 and flash.program_passes=1",
+            );
+        }
+        if self.explain {
+            return refuse(
+                "a run is explained only where a die does one thing at a time",
+                "no --explain",
+            );
+        }
+        Ok(())
     }
 
     /// Pages that are programmed together, if any are.
@@ -149,14 +205,23 @@ impl Config {
         };
         let of_block = |units: Units| units.pages.saturating_mul(units.passes);
         let pages = self.units().map_or(0, of_block);
-        pages.saturating_mul(open).saturating_mul(flash.dies)
+        let of_die = pages
+            .saturating_mul(open)
+            .saturating_mul(self.host_streams());
+        of_die.saturating_mul(flash.dies)
     }
 
-    /// Whether the layer, just built, can fill units.
-    pub(crate) fn check_units(&self, properties: &Properties) -> Result<(), SimError> {
+    /// Whether the layer, just built, goes with units and cache registers.
+    pub(crate) fn check_layer(&self, properties: &Properties) -> Result<(), SimError> {
+        if self.registers().is_some() && properties.places_writes {
+            return Err(SimError::Config(format!(
+                "flash.cache_read, flash.cache_program: ftl.kind = {} chooses the die of each write, and has to know when the write before has ended; expected false, or a layer or ftl.placement that does not",
+                self.ftl_row.name
+            )));
+        }
         if self.units().is_some() && properties.open_blocks == 0 {
             return Err(SimError::Config(format!(
-                "flash.program_unit, flash.program_passes: ftl.kind = {} does not fill blocks page after page for whoever writes; expected ftl.kind=page with ftl.placement=stripe, or 1",
+                "flash.program_unit, flash.program_passes, ftl.map_unit_bytes: ftl.kind = {} does not fill blocks page after page for whoever writes; expected ftl.kind=page with ftl.placement=stripe, or their defaults",
                 self.ftl_row.name
             )));
         }
@@ -213,9 +278,11 @@ impl Config {
         if let Some(units) = self.units()
             && (block.summary_page || !block.pages_per_block.is_multiple_of(units.pages))
         {
+            let of_flash = self.units_per_page;
             return refuse(format!(
                 "flash.program_unit = {}: expected a number that divides flash.pages_per_block = {}, and flash.summary_page=false",
-                units.pages, block.pages_per_block
+                units.pages / of_flash,
+                block.pages_per_block / of_flash
             ));
         }
         if let CountOrAuto::Count(channels) = flash.channels
@@ -244,6 +311,7 @@ impl Config {
                 flash.suspend
             ));
         }
+        self.check_registers()?;
         self.check_dispatch()
     }
 

@@ -44,8 +44,8 @@ struct Busy {
     until: Ticks,
     /// When the latest command began.
     since: Ticks,
-    /// A command whose end is not known is under way since then.
-    is_open: bool,
+    /// So many commands whose end is not known are under way, the first since then.
+    open: u32,
     /// Parts of a batch in service that have not ended, less one.
     parts_behind: u32,
 }
@@ -62,8 +62,8 @@ const TRANSFERS: [Transfer; 4] = [
 /// Counts operations, and the time they take.
 pub struct FlashMeter {
     pub(crate) timing: Timing,
-    /// Time of one operation, by kind and transfer.
-    times: [[Ticks; TRANSFERS.len()]; KINDS.len()],
+    /// Time of one operation, by kind and transfer; first on cells of all their bits, then of one.
+    times: [[[Ticks; TRANSFERS.len()]; KINDS.len()]; 2],
     /// Operations, by kind and cause.
     counts: [[u64; Cause::ALL.len()]; KINDS.len()],
     /// Merges; its operations are in `counts`.
@@ -83,7 +83,9 @@ impl FlashMeter {
     pub fn new(timing: Timing, dies: u32) -> Self {
         Self {
             timing,
-            times: KINDS.map(|kind| TRANSFERS.map(|transfer| timing.time(kind, transfer))),
+            times: [false, true].map(|one_bit| {
+                KINDS.map(|kind| TRANSFERS.map(|transfer| timing.time(kind, transfer, one_bit)))
+            }),
             counts: [[0; Cause::ALL.len()]; KINDS.len()],
             tally: Tally::default(),
             serial_time: 0,
@@ -124,7 +126,8 @@ impl FlashMeter {
     fn count_operation(&mut self, operation: &Operation) -> Ticks {
         let count = u64::from(operation.count);
         self.counts[operation.kind as usize][operation.cause as usize] += count;
-        let each = self.times[operation.kind as usize][operation.transfer as usize];
+        let times = &self.times[usize::from(operation.one_bit)];
+        let each = times[operation.kind as usize][operation.transfer as usize];
         each.saturating_mul(count)
     }
 
@@ -189,18 +192,22 @@ impl FlashMeter {
         self.dies.iter().map(|busy| busy.since).collect()
     }
 
-    /// A command begins at `die` whose end is not known.
+    /// A command begins at `die` whose end is not known; others may be under way.
     pub fn occupy(&mut self, die: u32, now: Ticks) {
-        self.begin(die, now, 0);
-        self.dies[die as usize].is_open = true;
+        if self.dies[die as usize].open == 0 {
+            self.begin(die, now, 0);
+        }
+        self.dies[die as usize].open += 1;
     }
 
-    /// It has ended.
+    /// One of them has ended.
     pub fn release(&mut self, die: u32, now: Ticks) {
         let busy = &mut self.dies[die as usize];
-        busy.sum = busy.sum.saturating_add(now - busy.since);
-        busy.is_open = false;
-        self.end(now);
+        busy.open -= 1;
+        if busy.open == 0 {
+            busy.sum = busy.sum.saturating_add(now - busy.since);
+            self.end(now);
+        }
     }
 
     /// A command has ended.
@@ -232,7 +239,7 @@ impl FlashMeter {
             0
         };
         let dies = self.dies.iter();
-        let under_way = |busy: &Busy| if busy.is_open { now - busy.since } else { 0 };
+        let under_way = |busy: &Busy| if busy.open > 0 { now - busy.since } else { 0 };
         let (tally, gc_runs) = self.counted();
         Totals {
             tally,

@@ -17,6 +17,7 @@ use crate::renamed;
 use crate::run::Learnt;
 use crate::settings::suggestion;
 
+mod front;
 pub mod rows;
 
 pub use rows::{METRICS, MetricRow};
@@ -126,6 +127,19 @@ pub struct MergeCost {
     pub erase: Ticks,
 }
 
+/// What the metrics need to know of what lies between host and buffer: microjoules, and how many cores.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct FrontScope {
+    /// Of a byte on the link.
+    pub link_byte: f64,
+    /// Of a request on a core.
+    pub request: f64,
+    /// Of a page that goes into the DRAM or out of it.
+    pub dram_page: f64,
+    /// Cores of the firmware.
+    pub cores: u32,
+}
+
 /// What the metrics need to know of the configuration.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
@@ -141,6 +155,8 @@ pub struct Scope {
     pub page_bytes: u64,
     /// Blocks retire when they are worn out.
     pub retires: bool,
+    /// What lies between host and buffer.
+    pub front: FrontScope,
 }
 
 /// Computes all metrics that have a meaning.
@@ -160,6 +176,8 @@ pub fn collect(measured: &Measured, scope: &Scope) -> Metrics {
     metrics.summary(rows::RESPONSE_READ, measured.response.reads(all));
     metrics.summary(rows::RESPONSE_WRITE, measured.response.writes(all));
     metrics.summary(rows::DEVICE_RESPONSE, measured.device_response.all());
+    front::queues(&mut metrics, &measured.queues);
+    front::servers(&mut metrics, measured, &scope.front);
     metrics.summary(rows::DESTAGE_RESPONSE, measured.destage_response.all());
     throughput(&mut metrics, measured, scope);
     buffer(&mut metrics, measured, scope);

@@ -158,6 +158,7 @@ impl<'a> Count<'a> {
                 .addressing
                 .request(request, device.pages(), origin_text)?;
             self.measured.count_pages(request, asked.span.pages);
+            device.set_stream(request.stream);
             if let Err(full) = device.submit(TOKEN, &asked, self.now, &mut self.counter) {
                 self.end_if_worn_out(full)?;
                 return Ok(false);

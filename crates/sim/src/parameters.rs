@@ -10,6 +10,7 @@ use crate::engine::{Replay, Window};
 use crate::events::Clock;
 use crate::host::{Attribution, Scheduler};
 use crate::paging::{AddressMap, Align};
+use crate::queues::QueueBy;
 
 const COUNT: Kind = Kind::Integer {
     min: 1,
@@ -18,6 +19,7 @@ const COUNT: Kind = Kind::Integer {
 const MICROSECONDS: Kind = Kind::Number { min: 0.0, max: 1e9 };
 const MICROJOULES: Kind = Kind::Number { min: 0.0, max: 1e9 };
 const ENERGIES: &str = "25 mA, the most that Samsung's K9F5608U0C states (ICC2, ICC3; Numonyx NAND01G-B2B: 10 mA typical, 20 mA at most), at 3.3 V for as long as the operation takes";
+const NANOSECONDS: Kind = Kind::Number { min: 0.0, max: 1e9 };
 const DISKSIM: &str = "DiskSim 4.0 SSD extension, validation parameters";
 const OURS: &str = "ours";
 
@@ -84,6 +86,16 @@ choices! {
         On = "on",
         /// Each is answered when it is durable.
         Off = "off",
+    }
+}
+
+choices! {
+    /// How placement handles share the buffer.
+    pub enum ByHandle {
+        /// One scheme for all.
+        Shared = "shared",
+        /// Each has a scheme of its own, and as many slots as the others.
+        Equal = "equal",
     }
 }
 
@@ -204,6 +216,14 @@ parameters! {
         plane_gap_read_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 360";
         /// Between the planes of a program on several.
         plane_gap_program_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 455";
+        /// A cache register lets a die read on while the page before leaves. docs/SPEC.md, Cache registers.
+        cache_read: bool = "false", "", "ONFI, read cache";
+        /// From page register to cache register, with flash.cache_read (tRCBSY).
+        cache_read_busy_us: f64 = "0" in MICROSECONDS, "us", "none; data sheets of ONFI flash have some us";
+        /// A cache register takes the data of a program while its die programs the page before.
+        cache_program: bool = "false", "", "ONFI, program page cache";
+        /// From cache register to page register, with flash.cache_program (tPCBSY).
+        cache_program_busy_us: f64 = "0" in MICROSECONDS, "us", "none; data sheets of ONFI flash have some us";
         /// A channel, per byte.
         transfer_ns_per_byte: f64 = "25" in Kind::Number { min: 0.0, max: 1e6 }, "ns", DISKSIM;
         /// Erases a block survives.
@@ -218,6 +238,8 @@ parameters! {
     pub struct Layer in "ftl." {
         /// The translation layer; see `destage list ftls`.
         kind: String = "page", "", OURS;
+        /// Bytes of a unit of the mapping, which is the page of host and buffer: so many of them as fit share a page of flash (flash.page_bytes), are programmed together and read by reading it. 0: a page of flash.
+        map_unit_bytes: u64 = "0" in Kind::Bytes { min: 0, max: 1 << 24 }, "bytes", "0: DiskSim 4.0 SSD extension; 4096 under pages of 8 and 16 KiB in drives of today (MQSim, FAST 2018)";
     }
 }
 
@@ -238,6 +260,26 @@ parameters! {
         saturation: u64 = "0", "requests", "10000 in DiskSim";
         /// Whose response time a completion ends: its own request's, or by DiskSim's look-up by address.
         attribution: Attribution = "request", "", OURS;
+        /// Queues in which requests wait; weighted round robin says whose is sent next. docs/SPEC.md, Front end.
+        queues: u32 = "1" in Kind::Integer { min: 1, max: 256 }, "", "NVMe has up to 65535";
+        /// Weights of the queues: one number for all, or one for each with / between them, from 1 to 256.
+        queue_weights: String = "1", "", "weighted round robin of NVMe, there by class";
+        /// Requests of a queue in its turn, for each 1 of its weight.
+        queue_burst: u32 = "1" in Kind::Integer { min: 1, max: 1 << 16 }, "requests", "the arbitration burst of NVMe";
+        /// Requests of one queue in the device at a time; 0: no bound but host.queue_depth, which is that of all together.
+        queue_requests: u32 = "0", "requests", OURS;
+        /// The queue of a request: volume, its volume's number modulo the queues; round_robin, its place in the input modulo the queues.
+        queue_by: QueueBy = "volume", "", OURS;
+        /// Bytes a nanosecond of each lane of the link, in place of host.bus_ns_per_sector; 0: no link. docs/SPEC.md, Front end.
+        link_lane_gb_per_s: f64 = "0" in Kind::Number { min: 0.0, max: 1e6 }, "GB/s", "MQSim: 1; PCIe 3.0, 4.0, 5.0: 0.985, 1.969, 3.938";
+        /// Lanes of the link.
+        link_lanes: u32 = "4" in Kind::Integer { min: 1, max: 32 }, "", "MQSim";
+        /// Most bytes of data in a packet of the link.
+        link_payload_bytes: u32 = "128" in Kind::Integer { min: 1, max: 4096 }, "bytes", "MQSim";
+        /// Bytes that come with each packet.
+        link_overhead_bytes: u32 = "28" in Kind::Integer { min: 0, max: 4096 }, "bytes", "MQSim";
+        /// Energy of a byte on the link, packets whole; for energy.link_mj.
+        link_uj_per_byte: f64 = "0" in MICROJOULES, "uJ", "none";
     }
 }
 
@@ -254,6 +296,20 @@ parameters! {
         paired_loss: f64 = "0" in Kind::Number { min: 0.0, max: 1.0 }, "", OURS;
         /// The device keeps free what programs that are cut off may need, however often the power fails: docs/DURABILITY.md, Room. A served device does unless told otherwise, and one whose power fails in a run always.
         power_may_fail: bool = "false", "", OURS;
+        /// A core of the firmware, per request, before the buffer has it.
+        firmware_ns: f64 = "0" in NANOSECONDS, "ns", "FEMU's fw_cpu_ns, off by default; NVMeVirt, as a delay: 4000 for a write to a 970 PRO";
+        /// The same per page that is read or written.
+        firmware_page_ns: f64 = "0" in NANOSECONDS, "ns", "NVMeVirt, as a delay: 460 for each 4 KiB written to a 970 PRO";
+        /// Cores of the firmware: so many requests at a time.
+        firmware_cores: u32 = "1" in Kind::Integer { min: 1, max: 1024 }, "", OURS;
+        /// Energy of a request on a core; for energy.firmware_mj.
+        firmware_uj: f64 = "0" in MICROJOULES, "uJ", "none";
+        /// DRAM of the buffer, per page that goes in or out: until the first byte.
+        dram_access_ns: f64 = "0" in NANOSECONDS, "ns", "MQSim: 26, tRCD and tCL";
+        /// The same per byte of the page.
+        dram_ns_per_byte: f64 = "0" in Kind::Number { min: 0.0, max: 1e6 }, "ns", "MQSim: 0.15625, a pair of 4 bytes in 1.25 ns at 800 MT/s";
+        /// Energy of a byte that goes into the DRAM or out of it; for energy.dram_mj.
+        dram_uj_per_byte: f64 = "0" in MICROJOULES, "uJ", "none";
         /// Energy of the capacitor when the power fails, in joules; none; or failed: as none, found out too late.
         plp: String = "none", "J", OURS;
     }
@@ -266,6 +322,8 @@ parameters! {
         kind: String = "lru", "", OURS;
         /// RAM for buffered pages; parts of a page are not used.
         capacity_bytes: u64 = "8MiB" in Kind::Bytes { min: 0, max: 1 << 44 }, "bytes", "the prototype of BPLRU (FAST 2008)";
+        /// How placement handles (ftl.handles) share the buffer: one scheme for all, or a scheme and an equal share of the slots for each.
+        by_handle: ByHandle = "shared", "", OURS;
     }
 }
 

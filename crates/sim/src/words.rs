@@ -2,7 +2,7 @@
 
 use destage_buffer::Contradiction;
 use destage_flash::GeometryError;
-use destage_flash::ftl::{BuildError, Fixed, ReserveTooSmall, Shortage};
+use destage_flash::ftl::{BuildError, Fixed, Own, ReserveTooSmall, Shortage};
 
 /// Counts that make no device.
 pub fn geometry(error: GeometryError) -> String {
@@ -76,14 +76,48 @@ pub fn layer(error: &BuildError) -> String {
         ),
         BuildError::Reserve(of) => reserve(&of),
         BuildError::Placement(fixed) => {
-            let fixed = match fixed {
-                Fixed::Stride(stride) => format!("ftl.stride = {stride}"),
-                Fixed::ParallelUnits(units) => format!("flash.parallel_units = {units}"),
-                Fixed::Plane => "ftl.allocation_pool = plane".into(),
-            };
+            let fixed = in_the_way(fixed);
             format!(
                 "ftl.placement = dynamic chooses a die for each write and cannot be joined with {fixed}"
             )
+        }
+        BuildError::Apart(own, fixed) => {
+            let (own, fixed) = match own {
+                Own::Streams => (
+                    "ftl.handles above 1 and ftl.hot_window above 0",
+                    in_the_way(fixed),
+                ),
+                Own::Steps => ("ftl.gc_step_pages above 0", in_the_way(fixed)),
+                Own::Journal => ("ftl.journal_changes above 0", in_the_way(fixed)),
+            };
+            format!("{own} cannot be joined with {fixed}; expected their default, or without that")
+        }
+        BuildError::Zone {
+            zone_blocks,
+            blocks,
+            data_pages,
+        } => format!(
+            "ftl.zone_blocks = {zone_blocks}: expected a number that divides the {blocks} blocks of a die, and zones of at most 32768 pages (a block has {data_pages})"
+        ),
+        BuildError::HotHandles { window } => format!(
+            "ftl.hot_window = {window}: ftl.handles above 1 tells writes apart already; expected 0, or ftl.handles=1"
+        ),
+        BuildError::Floor { floor, least } => format!(
+            "ftl.gc_floor = {floor} leaves garbage collection in steps no room for what it moves; expected at least {least}"
+        ),
+    }
+}
+
+fn in_the_way(fixed: Fixed) -> String {
+    match fixed {
+        Fixed::Stride(stride) => format!("ftl.stride = {stride}"),
+        Fixed::ParallelUnits(units) => format!("flash.parallel_units = {units}"),
+        Fixed::Plane => "ftl.allocation_pool = plane".into(),
+        Fixed::Placement => "ftl.placement = dynamic".into(),
+        Fixed::Power => "device.power_may_fail = true".into(),
+        Fixed::Victims => {
+            "ftl.victim_ties = reference, ftl.gc_policy = wear_aware or ftl.wl_migrate = true"
+                .into()
         }
     }
 }

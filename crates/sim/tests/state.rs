@@ -116,6 +116,15 @@ fn layers() -> Vec<Vec<String>> {
             }
         }
     }
+    // What is told apart, noted or under way is not, before the first request.
+    for more in ["hot_window=40", "gc_step_pages=2", "journal_changes=5"] {
+        let page = [
+            "ftl.kind=page",
+            "ftl.reserve_percent=25",
+            &format!("ftl.{more}"),
+        ];
+        layers.push(page.map(str::to_owned).to_vec());
+    }
     layers
 }
 
@@ -140,10 +149,6 @@ fn a_run_from_a_file_is_the_run_that_prepares_the_device_itself() {
         ] {
             let mut pairs: Vec<&str> = layer.iter().map(String::as_str).collect();
             pairs.extend(device);
-            if layer[0] == "ftl.kind=pslc" && device.contains(&"flash.parallel_units=2") {
-                // Its commands are timed one by one.
-                continue;
-            }
             let direct = config(&pairs).expect("a configuration");
             // A device that cannot be, or wears out before the first request, has no state.
             if save(&direct, &file.0).is_err() {

@@ -6,9 +6,9 @@ use destage_base::Random;
 use destage_base::time::TICKS_PER_NS;
 use destage_flash::media::dispatch::{CommandTimes, DispatchConfig, Order, Rules, Together};
 use destage_flash::media::{Cells, PlaneGaps, Tiers};
-use destage_sim::direct::pcie::Pcie;
 use destage_sim::direct::{DirectConfig, Pins, run};
 use destage_sim::engine::Replay;
+use destage_sim::wire::Wire;
 use destage_trace::{Operation, Request};
 use sha2::{Digest, Sha256};
 
@@ -111,9 +111,8 @@ pub fn device(row: &Named<'_>) -> DirectConfig {
             pair: 2 * (1000 / number(row, "mts")) * TICKS_PER_NS,
         },
         order: row["scheme"].parse().expect("a scheme"),
-        link: (row["pcie_gbps"] != "inf").then(|| Pcie {
-            lane_gb_per_s: row["pcie_gbps"].parse().expect("pcie_gbps, a number"),
-        }),
+        link: (row["pcie_gbps"] != "inf")
+            .then(|| Wire::mqsim(row["pcie_gbps"].parse().expect("pcie_gbps, a number"))),
         replay: match is_closed {
             true => Replay::Closed,
             false => Replay::Trace,

@@ -27,13 +27,12 @@ impl Observer for Completions {
     }
 }
 
-/// Whether the row asks nothing that only depends on which page of a plane a write gets, and the host takes no time.
+/// Whether the row asks nothing that only depends on which page of a plane a write gets.
 fn is_of_dies(row: &Named<'_>) -> bool {
     let whole_pages = (number(row, "sectors") * 512).is_multiple_of(number(row, "page_bytes"));
     let by_channel_and_chip = ["CWDP", "CWPD", "CPWD", "PCWD"].contains(&row["scheme"]);
     row["planes"] == "1"
         && row["cell"] == "SLC"
-        && row["pcie_gbps"] == "inf"
         && row["ties"] != "reads_first"
         && by_channel_and_chip
         && whole_pages
@@ -51,9 +50,12 @@ pub fn compare(text: &str) -> (usize, usize, Vec<String>) {
         }
         let (channels, chips) = (number(&row, "channels"), number(&row, "chips"));
         let pair = 2 * (1000 / number(&row, "mts"));
-        let depth = match row["replay"] {
-            "closed" => number(&row, "queue_depth"),
-            _ => 100_000,
+        let has_link = row["pcie_gbps"] != "inf";
+        let is_closed = row["replay"] == "closed";
+        let depth = match (is_closed, has_link) {
+            (true, _) => number(&row, "queue_depth"),
+            (false, true) => 512,
+            (false, false) => 100_000,
         };
         let pairs = [
             format!("flash.channels={channels}"),
@@ -73,13 +75,18 @@ pub fn compare(text: &str) -> (usize, usize, Vec<String>) {
             ),
             format!(
                 "host.replay={}",
-                if row["replay"] == "closed" {
+                // Over a link all requests ring at once, and the device fetches them.
+                if is_closed && !has_link {
                     "closed"
                 } else {
                     "trace"
                 }
             ),
             format!("host.queue_depth={depth}"),
+            format!(
+                "host.link_lane_gb_per_s={}",
+                if has_link { row["pcie_gbps"] } else { "0" }
+            ),
         ];
         let mut settings = Settings::new();
         settings.load_profile("mqsim-match").expect("the profile");

@@ -58,6 +58,16 @@ impl Device {
         Ok(())
     }
 
+    /// What `die` has in service goes on by itself until [`Device::complete_queued`]; the die may begin the next. Not over a layer
+    /// that [places writes](destage_flash::ftl::Properties::places_writes).
+    ///
+    /// # Errors
+    /// [`NoSpace`](destage_flash::ftl::NoSpace) if what comes next finds no room.
+    pub fn free_die<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
+        self.dies.hand_over(die);
+        self.activate(die, now, driver)
+    }
+
     /// `operation`, which waited with the driver of `die`, has ended.
     ///
     /// # Errors

@@ -63,6 +63,9 @@ impl Device {
     ) -> Outcome {
         let span = &request.span;
         self.buffer.begin_request(span.pages);
+        if self.handles > 1 {
+            self.tell_handle(span);
+        }
         if self.buffer.bypasses(span.pages) {
             return self.bypass(token, span, now, driver);
         }
@@ -79,6 +82,7 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         let span = &request.span;
+        let is_eager = self.buffer.is_eager();
         for offset in 0..span.pages {
             let page = span.page(offset, self.pages);
             let step = self.buffer.write(page, now, &self.dies);
@@ -91,6 +95,9 @@ impl Device {
             self.note_at_risk();
             driver.taken_in(page, offset);
             driver.look(&self.buffer);
+            while is_eager && self.buffer.eager_next(now, &self.dies) {
+                self.emit(None, None, now, driver)?;
+            }
         }
         if request.fua || !self.config.volatile_cache {
             self.force(token, span, now, driver)?;
@@ -100,6 +107,15 @@ impl Device {
             self.want_all(now, driver)?;
         }
         Ok(())
+    }
+
+    /// The layer hears by which placement handle the pages of `span` are written.
+    #[cold]
+    fn tell_handle(&mut self, span: &Span) {
+        for offset in 0..span.pages {
+            let page = span.page(offset, self.pages);
+            self.dies.ftl_mut().hint(page, self.handle);
+        }
     }
 
     /// Emits records until the pending page of request `token` is in, and lets the request wait for its slot.

@@ -117,6 +117,9 @@ pub struct Device {
     ended: Vec<PageOperation>,
     /// Everything is wanted on flash: there is no more to come.
     is_drained: bool,
+    /// Placement handles that the layer tells apart, and that of what is taken in.
+    handles: u32,
+    handle: u32,
 }
 
 impl Device {
@@ -133,6 +136,7 @@ impl Device {
         );
         let pages = ftl.pages();
         let long_pages = ftl.properties().long_write_pages;
+        let handles = ftl.properties().handles;
         let idle = Idle::of(&buffer);
         Self {
             dies: Dies::new(ftl, &config),
@@ -152,6 +156,8 @@ impl Device {
             clean_since: 0,
             ended: Vec::new(),
             is_drained: false,
+            handles,
+            handle: 0,
         }
     }
 
@@ -248,6 +254,15 @@ impl Device {
             dirty.extend(self.buffer.record().pages.iter().map(|dirty| dirty.page));
         }
         (self.dies.into_ftl(), dirty)
+    }
+
+    /// Requests from now on are of `stream` of the host, whose placement handle is its number modulo that of handles.
+    #[inline]
+    pub fn set_stream(&mut self, stream: u16) {
+        if self.handles > 1 {
+            self.handle = u32::from(stream) % self.handles;
+            self.buffer.of_handle(self.handle);
+        }
     }
 
     /// Takes `request` in. It is answered under `token`, a small number that is free again after that.

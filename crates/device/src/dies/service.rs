@@ -80,7 +80,7 @@ impl Dies {
             && !self.ftl.collects_before_writes(die);
         // Garbage that waits for everything else is looked for when nothing else waits.
         let is_idle_work = self.background || self.service == ServiceOrder::GarbageLast;
-        if !may_write && (reads || others || is_idle_work) {
+        if !may_write && !self.gives_way_now(die) && (reads || others || is_idle_work) {
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {
                 self.dies[die as usize].ahead.gone = 0;
@@ -138,6 +138,8 @@ impl Dies {
             return Ok(());
         };
         self.ftl.read(read.page(), &mut self.operations)?;
+        // A read that writes a page of the map may have space reclaimed for it, and that fills units.
+        self.begin_units(die, None);
         self.dies[die as usize].ahead.gone += 1;
         let number = self.between.insert((die, read));
         driver.read_between(die, number, read, &self.operations);

@@ -69,6 +69,40 @@ pub enum BuildError {
     Reserve(ReserveTooSmall),
     /// A die is chosen for each write, and something else fixes it.
     Placement(Fixed),
+    /// The blocks of a die are no whole number of zones, or a zone has too many pages.
+    Zone {
+        /// Blocks of a zone.
+        zone_blocks: u32,
+        /// Blocks of a die.
+        blocks: u32,
+        /// Pages of a block.
+        data_pages: u32,
+    },
+    /// Two things that cannot be joined.
+    Apart(Own, Fixed),
+    /// Writes are told apart by handle and by how soon a page is written again.
+    HotHandles {
+        /// The window of hot pages.
+        window: u32,
+    },
+    /// Garbage collection in steps would have no room when it gives way to nothing.
+    Floor {
+        /// Free blocks under which it does.
+        floor: u32,
+        /// Fewest it needs.
+        least: u32,
+    },
+}
+
+/// What a layer does in its own way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Own {
+    /// Writes are told apart.
+    Streams,
+    /// Garbage is collected in steps.
+    Steps,
+    /// The map has a journal.
+    Journal,
 }
 
 /// What garbage collection keeps of a pool, and what there is.
@@ -96,7 +130,7 @@ pub struct ReserveTooSmall {
     pub blocks: u32,
 }
 
-/// What fixes the die of a write.
+/// What stands in the way of something else, such as what fixes the die of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fixed {
     /// Runs of so many pages on one die.
@@ -105,6 +139,12 @@ pub enum Fixed {
     ParallelUnits(u32),
     /// The plane of the page's present copy.
     Plane,
+    /// A die is chosen for each write.
+    Placement,
+    /// The power may fail.
+    Power,
+    /// Victims are chosen as the reference simulator does, or exchanged with cold blocks.
+    Victims,
 }
 
 impl From<GeometryError> for BuildError {

@@ -14,6 +14,7 @@ use destage_base::{Lpn, Ticks, parameters};
 
 use super::page::PageFtl;
 use super::page::parameters::{Greedy, PageConfig};
+use super::upon_pages::left_to_pages;
 use super::{Ftl, FtlRow, NoSpace, PageWrite, Properties};
 use crate::mount::{MountError, Place, Scan};
 use crate::nand::{Ppn, Wear};
@@ -41,6 +42,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: "Hu et al., MSST 2010.",
     has_flash: true,
     has_cell_modes: false,
+    can_be_mounted: true,
     parameters: Parameters::ROWS,
     build: |config| {
         let own = Parameters::from_values(config.values);
@@ -64,79 +66,29 @@ struct Hat {
 archived!(Hat { data } fixed { lookup, update });
 
 impl Ftl for Hat {
+    left_to_pages!(
+        pages,
+        die_of,
+        read,
+        peek,
+        write,
+        trim,
+        is_written,
+        collect_garbage,
+        fill_unit,
+        mount,
+        mount_step,
+        wear,
+        retired,
+        erases,
+        reset_wear,
+        map_bytes
+    );
+
     fn properties(&self) -> Properties {
         Properties {
             map_time: [self.lookup, self.update],
             ..self.data.properties()
         }
-    }
-
-    fn pages(&self) -> u64 {
-        self.data.pages()
-    }
-
-    fn die_of(&self, page: Lpn) -> u32 {
-        self.data.die_of(page)
-    }
-
-    fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
-        self.data.read(page, operations)
-    }
-
-    fn peek(&self, page: Lpn, operations: &mut Operations) {
-        self.data.peek(page, operations);
-    }
-
-    fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
-        self.data.write(write, operations)
-    }
-
-    fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
-        self.data.trim(page, operations)
-    }
-
-    fn is_written(&self, page: Lpn) -> bool {
-        self.data.is_written(page)
-    }
-
-    fn collect_garbage(
-        &mut self,
-        die: u32,
-        now: Ticks,
-        operations: &mut Operations,
-    ) -> Result<bool, NoSpace> {
-        self.data.collect_garbage(die, now, operations)
-    }
-
-    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
-        self.data.fill_unit(die, at, unit_pages, operations);
-    }
-
-    fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
-        self.data.mount(scan, places)
-    }
-
-    fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
-        self.data.mount_step(die, operations)
-    }
-
-    fn wear(&self) -> Wear {
-        self.data.wear()
-    }
-
-    fn retired(&self) -> u64 {
-        self.data.retired()
-    }
-
-    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
-        self.data.erases(emit);
-    }
-
-    fn reset_wear(&mut self) {
-        self.data.reset_wear();
-    }
-
-    fn map_bytes(&self) -> u64 {
-        self.data.map_bytes()
     }
 }

@@ -30,8 +30,10 @@ mod pslc;
 mod replacement;
 mod sast;
 mod superblock;
+mod upon_pages;
+mod zns;
 
-pub use build_error::{BuildError, Fixed, ReserveTooSmall};
+pub use build_error::{BuildError, Fixed, Own, ReserveTooSmall};
 pub use no_space::{NoSpace, Shortage};
 
 /// What stays the same for a layer's whole life.
@@ -57,6 +59,11 @@ pub struct Properties {
     pub open_blocks: u32,
     /// [`Ftl::work_idle`] does something. Default: false.
     pub works_when_idle: bool,
+    /// Steps that the collection of a block may take; if more than one, operations that wait have their turn between two of them.
+    /// Default: 1.
+    pub gc_steps: u32,
+    /// Placement handles that are told apart, by [`Ftl::hint`]. Default: 1.
+    pub handles: u32,
     /// Ticks the map takes for a read, and for a write or trim, beside the flash: the operation takes at least
     /// as long. Default: 0.
     pub map_time: [Ticks; 2],
@@ -74,6 +81,8 @@ impl Default for Properties {
             long_write_pages: None,
             open_blocks: 0,
             works_when_idle: false,
+            gc_steps: 1,
+            handles: 1,
             map_time: [0; 2],
         }
     }
@@ -88,6 +97,8 @@ pub struct PageWrite {
     pub cause: Cause,
     /// It is part of a long write: one host request, or destaged pages that follow one another.
     pub is_long: bool,
+    /// It may be told apart from others; not so before the first request, where pages have no history.
+    pub is_told: bool,
 }
 
 impl PageWrite {
@@ -98,6 +109,7 @@ impl PageWrite {
             page,
             cause: Cause::Host,
             is_long: false,
+            is_told: false,
         }
     }
 }
@@ -164,6 +176,12 @@ pub trait Ftl: Send + Copied + Archived {
     /// # Errors
     /// [`NoSpace`] if the layer has to write for that, and no free block is left.
     fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
+
+    /// The host writes `page` by placement handle `handle` from now on. Only with several
+    /// [handles](Properties::handles); default: nothing.
+    fn hint(&mut self, page: Lpn, handle: u32) {
+        let _ = (page, handle);
+    }
 
     /// Whether `page` has contents.
     fn is_written(&self, page: Lpn) -> bool;
@@ -284,6 +302,8 @@ pub struct FtlConfig<'a> {
     pub copy_back: bool,
     /// Groups of planes of a die that work side by side.
     pub parallel_units: u32,
+    /// Pages that share a page of flash, which is read and programmed as a whole.
+    pub units_per_page: u32,
     /// Bits that a cell holds.
     pub bits_per_cell: u32,
     /// Erases a block survives.
@@ -315,6 +335,8 @@ pub struct FtlRow {
     pub has_flash: bool,
     /// Cells of a block hold all their bits or one, as the layer says; an operation takes the time of its cells.
     pub has_cell_modes: bool,
+    /// It finds its data again after a loss of power.
+    pub can_be_mounted: bool,
     /// Its own parameters, without the `ftl.` in front.
     pub parameters: &'static [Parameter],
     /// Makes it.
@@ -336,6 +358,7 @@ pub const FTLS: &[FtlRow] = &[
     dftl::ROW,
     hat::ROW,
     pslc::ROW,
+    zns::ROW,
 ];
 
 /// The translation layer called `name`.

@@ -16,6 +16,7 @@ pub const ROW: FtlRow = FtlRow {
     source: "Ours, for buffer-only studies.",
     has_flash: false,
     has_cell_modes: false,
+    can_be_mounted: true,
     parameters: &[],
     build: |config| {
         Ok(alloc::boxed::Box::new(NoFlash {

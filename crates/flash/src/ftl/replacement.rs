@@ -46,6 +46,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: "As summed up in BPLRU (FAST 2008).",
     has_flash: true,
     has_cell_modes: false,
+    can_be_mounted: true,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

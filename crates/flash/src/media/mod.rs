@@ -7,13 +7,15 @@
 //! | --- | --- |
 //! | channel ([`bus`]) | command and address, one page of data, status; each a phase of fixed length |
 //! | array of a die, or of each plane ([`Gate`]) | the cells' part of a read, program or erase |
-//! | register of a die | with cache read: the page that was read, until its data have left |
+//! | register of a die | with FEMU's cache read: the page that was read, until its data have left |
+//! | cache register of a plane ([`Registers`]) | a page that was read, until its data have left; a page to be programmed, until the cells take it |
 //!
 //! The rules are those of FEMU's media layer, which is public and has published examples (docs/SPEC.md, "Shared channels").
 
 pub mod bus;
 mod cells;
 pub mod dispatch;
+mod registers;
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,6 +24,7 @@ use destage_base::Ticks;
 
 use self::bus::Channel;
 pub use self::cells::{Cells, Tiers};
+pub use self::registers::{Cached, Registers};
 use crate::operation::Kind;
 
 /// What of a die one command at a time may use.
@@ -90,6 +93,8 @@ pub struct MediaConfig {
     /// A die may read the next page so long after the start of a read, while the page that was read leaves the
     /// register; 0 stands for the time of the read. Needs `bus`.
     pub cache_read: Option<Ticks>,
+    /// A plane has a cache register. Needs `bus`, and the gate of a die.
+    pub registers: Option<Registers>,
 }
 
 /// Where a command goes: a plane and how often its block was erased.
@@ -167,6 +172,8 @@ pub struct Media {
     planes: Vec<Array>,
     /// When the register of each die is free.
     register_free: Vec<Ticks>,
+    /// The same of the cache register of each plane.
+    cache_free: Vec<Ticks>,
 }
 
 impl Media {
@@ -179,6 +186,7 @@ impl Media {
             dies: vec![Array::default(); dies],
             planes: vec![Array::default(); dies * config.planes as usize],
             register_free: vec![0; dies],
+            cache_free: vec![0; dies * config.planes as usize],
             config,
         }
     }
@@ -267,7 +275,9 @@ impl Media {
         if caches {
             leaves = leaves.max(self.register_free[die as usize]);
         }
+        leaves = leaves.max(self.cache_free[self.plane_index(die, plane)]);
         let left = self.book(die, now, leaves, data);
+        self.note_left(die, plane, left);
         if caches {
             self.register_free[die as usize] = left;
         }
@@ -288,6 +298,7 @@ impl Media {
             Kind::Read | Kind::Erase => cells.erase,
         };
         if command.kind == Kind::Program {
+            ready = ready.max(self.cache_free[self.plane_index(die, plane)]);
             ready = self.hold(die, now, ready, data);
         }
         let end = ready.max(self.busy_until(die, plane)) + time;

@@ -22,6 +22,7 @@ pub const TIMING: Timing = Timing {
     read: 25,
     program: 200,
     erase: 1500,
+    one_bit: [0; 2],
     page_transfer: 100,
     sector_transfer: 13,
 };
@@ -35,6 +36,7 @@ pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
             ("min_free_percent", "10"),
             ("cache_percent", "20"),
         ],
+        "zns" => &[("reserve_percent", "50"), ("zone_blocks", "2")],
         "dftl" => &[
             ("reserve_percent", "88"),
             ("min_free_percent", "1"),
@@ -72,6 +74,8 @@ pub struct Setup {
     pub filled: bool,
     pub copy_back: bool,
     pub parallel_units: u32,
+    /// Pages that share a page of flash.
+    pub units_per_page: u32,
     /// Erases a block survives.
     pub endurance: u32,
     /// It is not used on after those.
@@ -98,6 +102,7 @@ impl Setup {
             filled: true,
             copy_back: false,
             parallel_units: 1,
+            units_per_page: 1,
             endurance: 1_000_000,
             retire: false,
             power_may_fail: false,
@@ -145,6 +150,7 @@ impl Setup {
     /// The layer, or why it cannot be built.
     pub fn build(&self) -> Built {
         (self.row().build)(&FtlConfig {
+            units_per_page: self.units_per_page,
             bits_per_cell: 2,
             geometry: self.geometry,
             erase_dates: TIMING,
@@ -303,6 +309,7 @@ impl Device {
             page: Lpn(page),
             cause,
             is_long: false,
+            is_told: true,
         })
     }
 

@@ -10,6 +10,7 @@ pub mod last;
 pub mod page;
 pub mod replacement;
 pub mod sast;
+pub mod streams;
 pub mod superblock;
 
 use destage_base::{Lpn, Random};
@@ -111,6 +112,7 @@ pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64)
                 }
                 let write = PageWrite {
                     is_long,
+                    is_told: true,
                     ..PageWrite::host(Lpn(page))
                 };
                 let written = ftl.write(write, &mut out);

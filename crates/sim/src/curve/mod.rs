@@ -20,7 +20,7 @@ use self::peak::Peak;
 use self::stack::Stack;
 use crate::error::SimError;
 use crate::measured::Measured;
-use crate::metrics::{Metrics, Scope, collect, rows};
+use crate::metrics::{FrontScope, Metrics, Scope, collect, rows};
 use crate::paging::Addressing;
 use crate::settings::Config;
 
@@ -126,6 +126,7 @@ impl OnePass {
                 merges: None,
                 page_bytes: config.typed.flash.page_bytes,
                 retires: false,
+                front: FrontScope::default(),
             },
             bypass_pages: common.bypass_pages,
             honors_flush: common.flush_mode == FlushMode::Honor,

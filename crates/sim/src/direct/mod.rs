@@ -15,11 +15,12 @@ use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{self as trace, Request};
 
 use self::host::{AtOnce, Host};
-use self::pcie::{Direction, Link, Pcie};
+use self::pcie::{Direction, Link};
 use self::place::{Order, Places};
 use crate::engine::{Replay, page_type};
 use crate::error::SimError;
 use crate::events::{Clock as Sums, EventList};
+use crate::wire::Wire;
 
 /// The data pins of a channel.
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +55,7 @@ pub struct DirectConfig {
     /// How logical pages are spread.
     pub order: Order,
     /// The link to the host; without one nothing takes time there.
-    pub link: Option<Pcie>,
+    pub link: Option<Wire>,
     /// When requests arrive.
     pub replay: Replay,
     /// Requests in the device at a time. Without a link, and by the times of the trace, there is no limit.
@@ -151,7 +152,7 @@ pub fn run(config: &DirectConfig, requests: &[Request]) -> Result<Outcome, SimEr
     check(config, requests)?;
     let host = match config.link {
         None => Host::AtOnce(AtOnce::new(config, requests)),
-        Some(pcie) => Host::Linked(Link::new(pcie, config, requests)),
+        Some(wire) => Host::Linked(Link::new(wire, config, requests)),
     };
     let mut side = Side {
         events: EventList::new(Sums::Exact),

@@ -2,43 +2,16 @@
 
 use std::collections::VecDeque;
 
-use destage_base::Ticks;
-use destage_base::time::TICKS_PER_NS;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
 use super::{DirectConfig, Event};
 use crate::engine::Replay;
 use crate::events::EventList;
+use crate::wire::{COMPLETION, Carried, DOORBELL, ENTRY, Wire};
 
-/// Lanes of the link.
-const LANES: u64 = 4;
-/// Most payload of a packet, and what comes with it, in bytes.
-const PAYLOAD: u64 = 128;
-const HEADER: u64 = 28;
-/// A packet that asks for something, in bytes.
-const ASKING: u64 = 32;
-/// Payloads in bytes: the news that an entry waits or was taken, the entry, its completion.
-const DOORBELL: u64 = 2;
-const ENTRY: u64 = 72;
-const COMPLETION: u64 = 16;
 /// Requests in the device at a time where requests arrive by their times.
 const OPEN_DEPTH: u32 = 512;
-
-/// How fast the link is.
-#[derive(Clone, Copy, Debug)]
-pub struct Pcie {
-    /// GB/s of each lane; infinite: messages take no time, and pass through the event list all the same.
-    pub lane_gb_per_s: f64,
-}
-
-impl Pcie {
-    /// Ticks of a message of `bytes` in packets: whole nanoseconds.
-    fn time(self, bytes: u64) -> Ticks {
-        let nanoseconds = bytes.div_ceil(LANES) as f64 / self.lane_gb_per_s;
-        nanoseconds as u64 * TICKS_PER_NS
-    }
-}
 
 /// Which way messages go.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -85,7 +58,7 @@ struct Way {
 
 /// A link with its two ends.
 pub(super) struct Link {
-    pcie: Pcie,
+    wire: Wire,
     to_device: Way,
     to_host: Way,
     /// Whether each request is a read, and its bytes.
@@ -99,10 +72,10 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub fn new(pcie: Pcie, config: &DirectConfig, requests: &[Request]) -> Self {
+    pub fn new(wire: Wire, config: &DirectConfig, requests: &[Request]) -> Self {
         let requests = requests.iter();
         Self {
-            pcie,
+            wire,
             to_device: Way::default(),
             to_host: Way::default(),
             requests: requests
@@ -197,24 +170,21 @@ impl Link {
         }
         self.way(direction).under_way = Some(message);
         events.after(
-            self.pcie.time(self.bytes(message)),
+            self.wire.time(self.carried(message)),
             Event::Delivered(direction),
         );
     }
 
-    /// Bytes of `message` on the link.
-    fn bytes(&self, message: Message) -> u64 {
+    /// What `message` carries.
+    fn carried(&self, message: Message) -> Carried {
         let data = |id: u32| self.requests[id as usize].1;
-        let payload = match message {
-            Message::AskEntry | Message::AskData(_) => return ASKING,
+        match message {
+            Message::AskEntry | Message::AskData(_) => Carried::Question,
             Message::Doorbell | Message::Seen => DOORBELL,
             Message::Entry(_) => ENTRY,
             Message::Completion(_) => COMPLETION,
-            Message::WriteData(id) | Message::ReadData(id) => data(id),
-        };
-        let rest = payload % PAYLOAD;
-        let part = if rest > 0 { rest + HEADER } else { 0 };
-        payload / PAYLOAD * (PAYLOAD + HEADER) + part
+            Message::WriteData(id) | Message::ReadData(id) => Carried::Bytes(data(id)),
+        }
     }
 
     fn way(&mut self, direction: Direction) -> &mut Way {

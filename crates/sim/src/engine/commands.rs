@@ -5,9 +5,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use destage_base::Ticks;
-use destage_device::Units;
-use destage_flash::media::{Command, Media, MediaConfig, Target};
-use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
+use destage_device::slab::Slab;
+use destage_device::{PageOperation, Units};
+use destage_flash::media::{Cached, Command, Media, MediaConfig, Target};
+use destage_flash::{Geometry, Kind, Operation, Operations, Timing, Transfer};
 
 use crate::explain::moves;
 
@@ -38,6 +39,20 @@ struct Phase {
     moves: bool,
 }
 
+impl Phase {
+    /// The command, at the die that the media call `die`.
+    fn command<'t>(&self, die: u32, targets: &'t [Target]) -> Command<'t> {
+        Command {
+            kind: self.kind,
+            die,
+            targets,
+            page_type: self.page_type,
+            age_s: 0,
+            data: self.data,
+        }
+    }
+}
+
 /// Media whose commands are timed one by one.
 pub struct OneByOne {
     /// Channels, dies and times. Behind the times of the types of page stand that of a first pass and that of cells of one bit.
@@ -46,6 +61,8 @@ pub struct OneByOne {
     pub page_types: u32,
     /// Pages that are programmed together, if any are.
     pub units: Option<Units>,
+    /// Pages that share a page of flash.
+    pub units_per_page: u32,
 }
 
 /// A command that was issued.
@@ -66,9 +83,18 @@ pub(super) struct Commands {
     units: Option<Units>,
     page_bits: u32,
     blocks_per_plane: u32,
+    planes: u32,
+    units_per_page: u32,
+    /// By die and plane, the page of flash in the register: of none that is known it is behind the last. Only where several pages
+    /// share one.
+    held: Vec<u32>,
     steps: Vec<Step>,
     /// What is left of reads in the midst of steps, by their number, and their dies.
     reads: BTreeMap<u32, (u32, VecDeque<Phase>)>,
+    /// Planes have cache registers, and a die may do several things at once.
+    pub has_registers: bool,
+    /// Page operations that use them, and their dies.
+    cached: Slab<(u32, PageOperation)>,
 }
 
 impl Commands {
@@ -79,17 +105,31 @@ impl Commands {
             dies_per_channel: flash.media.dies_per_channel,
             page_types: flash.page_types,
             units: flash.units,
+            has_registers: flash.media.registers.is_some(),
+            cached: Slab::default(),
             media: Media::new(flash.media),
             timing,
             page_bits: geometry.page_bits(),
             blocks_per_plane: geometry.blocks_per_plane,
+            planes: geometry.planes,
+            units_per_page: flash.units_per_page,
+            held: match flash.units_per_page {
+                1 => Vec::new(),
+                _ => vec![u32::MAX; (geometry.dies * geometry.planes) as usize],
+            },
             steps: vec![Step::default(); geometry.dies as usize],
             reads: BTreeMap::new(),
         }
     }
 
-    /// Adds the commands of `operations` to `phases`.
-    fn plan(&self, operations: &Operations, collects: bool, phases: &mut VecDeque<Phase>) {
+    /// Adds the commands of `operations` of `die` to `phases`.
+    fn plan(
+        &mut self,
+        die: u32,
+        operations: &Operations,
+        collects: bool,
+        phases: &mut VecDeque<Phase>,
+    ) {
         for operation in operations.all() {
             let page = operation.at.0 & ((1 << self.page_bits) - 1);
             let phase = Phase {
@@ -103,9 +143,9 @@ impl Commands {
                 plane: (operation.at.0 >> self.page_bits) / self.blocks_per_plane,
                 page_type: match operation.one_bit {
                     true => self.page_types + 1,
-                    false => page_type(page, self.page_types),
+                    false => self.page_type(page),
                 },
-                loads: false,
+                loads: !self.held.is_empty() && self.is_held(die, operation),
                 moves: collects || moves(operation),
             };
             match self.units {
@@ -113,6 +153,34 @@ impl Commands {
                     self.plan_in_unit(units, page, phase, phases);
                 }
                 _ => phases.push_back(phase),
+            }
+        }
+    }
+
+    /// The type of the page of flash with page `page` of a block.
+    fn page_type(&self, page: u32) -> u32 {
+        match self.units_per_page {
+            1 => page_type(page, self.page_types),
+            units => page_type(page / units, self.page_types),
+        }
+    }
+
+    /// Whether `operation` of `die` reads from the page register; what is there afterwards.
+    #[cold]
+    fn is_held(&mut self, die: u32, operation: &Operation) -> bool {
+        let block = operation.at.0 >> self.page_bits;
+        let page = operation.at.0 & ((1 << self.page_bits) - 1);
+        let plane = block / self.blocks_per_plane;
+        let held = &mut self.held[(die * self.planes + plane) as usize];
+        // Of the block with the number of its first page.
+        let wanted = (block << self.page_bits) + page / self.units_per_page;
+        match operation.kind {
+            Kind::Read if operation.transfer == Transfer::Page => {
+                std::mem::replace(held, wanted) == wanted
+            }
+            _ => {
+                *held = u32::MAX;
+                false
             }
         }
     }
@@ -140,7 +208,7 @@ impl Commands {
         let last = (behind == units.block_pages).then_some(behind);
         for end in before.into_iter().chain(last) {
             phases.push_back(Phase {
-                page_type: page_type(end - 1, self.page_types),
+                page_type: self.page_type(end - 1),
                 data: Some(u64::from(units.pages) * self.timing.page_transfer),
                 ..phase
             });
@@ -158,7 +226,7 @@ impl Commands {
         collects: bool,
     ) {
         let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
-        self.plan(operations, collects, &mut commands);
+        self.plan(die, operations, collects, &mut commands);
         let step = &mut self.steps[die as usize];
         step.commands = commands;
         step.began = now;
@@ -198,6 +266,36 @@ impl Commands {
         })
     }
 
+    /// Issues the step of `die`, which has just begun for `page`, with a cache register if it is one command that uses one; the
+    /// number to ask for it by, and when it is over.
+    pub fn issue_cached(
+        &mut self,
+        die: u32,
+        page: PageOperation,
+        now: Ticks,
+    ) -> Option<(u32, Cached)> {
+        let step = &self.steps[die as usize];
+        let phase = *step.commands.front()?;
+        if !self.has_registers || step.commands.len() > 1 || step.not_before > now || phase.moves {
+            return None;
+        }
+        let place = self.place(die);
+        let target = Target {
+            plane: phase.plane,
+            erases: 0,
+        };
+        let cached = self
+            .media
+            .operate_cached(now, &phase.command(place, &[target]))?;
+        self.steps[die as usize].commands.clear();
+        Some((self.cached.insert((die, page)), cached))
+    }
+
+    /// The page operation of this number has ended: takes it and its die.
+    pub fn take_cached(&mut self, number: u32) -> Option<(u32, PageOperation)> {
+        self.cached.remove(number)
+    }
+
     /// Whether a read may interrupt what `die` does.
     pub fn takes_read(&self, die: u32, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
@@ -216,7 +314,7 @@ impl Commands {
         now: Ticks,
     ) -> Ticks {
         let mut phases = VecDeque::new();
-        self.plan(operations, false, &mut phases);
+        self.plan(die, operations, false, &mut phases);
         // A page without contents takes no command, and its read ends all the same.
         let takes_time = !phases.is_empty();
         self.reads.insert(number, (die, phases));
@@ -267,15 +365,9 @@ impl Commands {
             plane: phase.plane,
             erases: 0,
         };
-        let command = Command {
-            kind: phase.kind,
-            die: place,
-            targets: &[target],
-            page_type: phase.page_type,
-            age_s: 0,
-            data: phase.data,
-        };
-        self.media.operate(now, &command).done
+        self.media
+            .operate(now, &phase.command(place, &[target]))
+            .done
     }
 
     /// How long the step of `die`, which ends `now`, collected garbage.

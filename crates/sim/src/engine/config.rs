@@ -2,6 +2,7 @@
 
 use destage_base::{Ticks, choices};
 
+use super::front::FrontConfig;
 use crate::events::Clock;
 use crate::host::{Attribution, Scheduler};
 use crate::paging::Addressing;
@@ -27,7 +28,7 @@ choices! {
 }
 
 /// Host and run parameters of the engine.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct EngineConfig {
     /// Requests kept outstanding at the device.
     pub queue_depth: u32,
@@ -35,6 +36,8 @@ pub struct EngineConfig {
     pub scheduler: Scheduler,
     /// Host bus time per sector, in ticks.
     pub bus_per_sector: Ticks,
+    /// What else lies between host and buffer, if anything does.
+    pub front: Option<FrontConfig>,
     /// How times are added.
     pub clock: Clock,
     /// When requests arrive.

@@ -3,6 +3,8 @@
 //! A message between host, controller and device takes no time, but what is already due at that instant
 //! goes first. The numbers of passes are those of the reference simulator.
 
+use super::front::{Place, Visit};
+
 /// Passes through the event list before a request sent on an arrival reaches the device.
 pub(super) const PASSES_SEND_ON_ARRIVAL: u8 = 2;
 /// The same for a request sent on a completion.
@@ -41,8 +43,18 @@ pub(super) enum Event {
     StepDone(u32),
     /// A command of the read of this number, in the midst of a step, has ended.
     ReadDone(u32),
+    /// The step of this die goes on by itself, and the next may begin.
+    DieFree(u32),
+    /// The page operation of this number, whose die may have begun others, has ended.
+    CachedDone(u32),
     /// The operation at this position of the batch in service at this die has ended.
     BatchedDone { position: u16, die: u32 },
+    /// Somebody has been served on the way between host and buffer.
+    Front {
+        place: Place,
+        visit: Visit,
+        request: u32,
+    },
     /// The device asked to be woken now.
     Alarm(u32),
 }
@@ -64,7 +76,10 @@ const PHASE: u8 = 5;
 const STEP_DONE: u8 = 6;
 const READ_DONE: u8 = 7;
 const BATCHED_DONE: u8 = 8;
-const ALARM: u8 = 9;
+const DIE_FREE: u8 = 9;
+const CACHED_DONE: u8 = 10;
+const FRONT: u8 = 11;
+const ALARM: u8 = 12;
 
 impl From<Event> for Packed {
     #[inline(always)]
@@ -87,6 +102,17 @@ impl From<Event> for Packed {
             Event::StepDone(die) => (STEP_DONE, 0, die),
             Event::ReadDone(number) => (READ_DONE, 0, number),
             Event::BatchedDone { position, die } => (BATCHED_DONE, position, die),
+            Event::DieFree(die) => (DIE_FREE, 0, die),
+            Event::CachedDone(number) => (CACHED_DONE, 0, number),
+            Event::Front {
+                place,
+                visit,
+                request,
+            } => (
+                FRONT,
+                u16::from_le_bytes([place as u8, visit as u8]),
+                request,
+            ),
             Event::Alarm(alarm) => (ALARM, 0, alarm),
         };
         Self {
@@ -123,6 +149,16 @@ impl Packed {
                 position: middle,
                 die: number,
             },
+            DIE_FREE => Event::DieFree(number),
+            CACHED_DONE => Event::CachedDone(number),
+            FRONT => {
+                let [place, visit] = middle.to_le_bytes();
+                Event::Front {
+                    place: Place::of(place),
+                    visit: Visit::of(visit),
+                    request: number,
+                }
+            }
             _ => Event::Alarm(number),
         }
     }
@@ -211,8 +247,17 @@ mod tests {
                 position: u16::MAX,
                 die: 9,
             },
+            Event::DieFree(4),
+            Event::CachedDone(u32::MAX),
             Event::Alarm(u32::MAX),
         ];
+        let visits = (0..12).flat_map(|visit| (0..4).map(move |place| (place, visit)));
+        let visits = visits.map(|(place, visit)| Event::Front {
+            place: Place::of(place),
+            visit: Visit::of(visit),
+            request: u32::MAX,
+        });
+        let others = others.into_iter().chain(visits);
         for event in messages.into_iter().chain(phases).chain(others) {
             assert_eq!(Packed::from(event).event(), event);
         }

@@ -93,8 +93,12 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         if self.config.attribution == Attribution::DiskSim {
             self.outstanding.push(identity, request.sector);
         }
-        let goes_at_once = self.in_device < self.config.queue_depth && self.waiting.is_empty();
-        if goes_at_once {
+        let has_front = self.link.front.is_some();
+        let goes_at_once =
+            self.in_device < self.config.queue_depth && self.waiting.is_empty() && !has_front;
+        if has_front {
+            self.link.arrived(id, PASSES_SEND_ON_ARRIVAL);
+        } else if goes_at_once {
             self.waiting.pass(request.sector);
             self.note_sent(id);
         } else {
@@ -176,6 +180,9 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             self.measured.completed += 1;
             self.measured.response.push(response, write);
             self.measured.device_response.push(now - sent, write);
+            if let Some(queue) = self.link.queue_of(id) {
+                self.measured.queues[queue].push(response);
+            }
         }
         let response = Response {
             index: identity.index,
@@ -191,8 +198,12 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         self.link.mover.answered(&response);
         self.link.mover.completed(id, now);
         self.device.retire(&span, &mut self.link);
-        self.in_device -= 1;
-        self.send_next(PASSES_SEND_ON_COMPLETION);
+        if self.link.front.is_some() {
+            self.link.front_completed(id, PASSES_SEND_ON_COMPLETION);
+        } else {
+            self.in_device -= 1;
+            self.send_next(PASSES_SEND_ON_COMPLETION);
+        }
         if self.config.replay == Replay::Closed && self.next.is_some() {
             let release = Message::Release.about(id, PASSES_RELEASE);
             self.link.events.soon(release);

@@ -11,6 +11,7 @@ use destage_trace::{Operation, Request};
 
 use super::commands::Commands;
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION, Packed, Phase};
+use super::front::Front;
 use super::mover::Mover;
 use super::queued::{Ended, Queued};
 use super::witness::{Command, Witness};
@@ -38,11 +39,13 @@ pub(super) struct Link<'a, B, W> {
     pub observer: Box<dyn Observer + 'a>,
     pub meter: FlashMeter,
     /// Where commands are timed one by one.
-    commands: Option<Commands>,
+    pub commands: Option<Commands>,
     /// Where commands wait in queues.
     queued: Option<Queued>,
     /// One of the two is there.
     is_one_by_one: bool,
+    /// What lies between host and buffer besides the channel, if anything does.
+    pub front: Option<Box<Front>>,
     pub active: Slab<Active>,
     pub channel_busy: bool,
     /// Sent to the device, and not yet taken in.
@@ -77,6 +80,7 @@ impl<'a, B, W> Link<'a, B, W> {
             is_one_by_one: commands.is_some() || queued.is_some(),
             commands,
             queued,
+            front: None,
             active: Slab::default(),
             channel_busy: false,
             dispatched: VecDeque::new(),
@@ -87,6 +91,14 @@ impl<'a, B, W> Link<'a, B, W> {
             wants_records: observer.wants_destages(),
             wants_responses: observer.wants_responses(),
             observer,
+        }
+    }
+
+    /// The same behind `front`.
+    pub fn behind(self, front: Option<Front>) -> Self {
+        Self {
+            front: front.map(Box::new),
+            ..self
         }
     }
 
@@ -120,6 +132,15 @@ impl<'a, B, W> Link<'a, B, W> {
 }
 
 impl<B, W: Witness> Link<'_, B, W> {
+    /// Request `id` is done, and goes over the channel when that is idle.
+    #[inline]
+    pub fn hand_to_channel(&mut self, id: u32) {
+        if self.channel_busy || !self.done.is_empty() {
+            return self.answer_later(id);
+        }
+        self.give_channel_to(id);
+    }
+
     /// Request `id` is done, and others are before it.
     #[cold]
     fn answer_later(&mut self, id: u32) {
@@ -178,20 +199,36 @@ impl<B, W: Witness> Link<'_, B, W> {
         if self.queued.is_some() {
             return self.queue_commands(die, page, operations, map);
         }
-        self.begin_commands(die, operations, map, page.is_none());
+        self.begin_commands(die, page, operations, map, page.is_none());
         Progress::Running
     }
 
-    /// The same where they are placed when they begin.
-    fn begin_commands(&mut self, die: u32, operations: &Operations, map: Ticks, collects: bool) {
+    /// The same where they are placed when they begin; for `page` if they serve one.
+    fn begin_commands(
+        &mut self,
+        die: u32,
+        page: Option<PageOperation>,
+        operations: &Operations,
+        map: Ticks,
+        collects: bool,
+    ) {
         let now = self.events.now();
         let Some(commands) = &mut self.commands else {
             return;
         };
         commands.begin(die, operations, now, map, collects);
+        if let Some(page) = page
+            && let Some((number, cached)) = commands.issue_cached(die, page, now)
+        {
+            self.meter.occupy(die, now);
+            self.events.after(cached.next - now, Event::DieFree(die));
+            self.events
+                .after(cached.done - now, Event::CachedDone(number));
+            return;
+        }
         self.begins(die, collects, operations, 0);
         if !self.issue(die) {
-            self.meter.begin(die, now, 0);
+            self.command_begins(die, 0);
             self.events.soon(Event::DieDone(die));
         }
     }
@@ -263,7 +300,7 @@ impl<B, W: Witness> Link<'_, B, W> {
             return false;
         };
         self.witness.goes_on(die, issued.time, issued.moves);
-        self.meter.begin(die, now, issued.time);
+        self.command_begins(die, issued.time);
         self.events.after(issued.time, Event::DieDone(die));
         true
     }
@@ -281,6 +318,9 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         map: Ticks,
     ) -> Progress {
         self.mover.serve(die, operation, operations);
+        if self.front.is_some() && operation.write_cause().is_some() {
+            self.pass_dram();
+        }
         let time = self.meter.serve(operations, map);
         if self.is_one_by_one {
             return self.begin_one_by_one(die, Some(operation), operations, map);
@@ -309,6 +349,11 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
 
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
         self.mover.serve_batch(die, step);
+        if self.front.is_some() {
+            let taken = step.taken.iter();
+            let programs = taken.filter(|operation| operation.write_cause().is_some());
+            programs.for_each(|_| self.pass_dram());
+        }
         self.meter.serve_batch(step.operations);
         let timing = self.meter.timing;
         let at_once = (0..step.at_once).map(|_| 0);
@@ -328,7 +373,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
 
     fn fill(&mut self, die: u32, operations: &Operations) -> Progress {
         self.meter.serve(operations, 0);
-        self.begin_commands(die, operations, 0, false);
+        self.begin_commands(die, None, operations, 0, false);
         Progress::Running
     }
 
@@ -357,10 +402,10 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     #[inline]
     fn answer(&mut self, id: u32) {
         self.witness.answered(id);
-        if self.channel_busy || !self.done.is_empty() {
-            return self.answer_later(id);
+        match self.front {
+            None => self.hand_to_channel(id),
+            Some(_) => self.answer_front(id),
         }
-        self.give_channel_to(id);
     }
 
     fn wake_after(&mut self, delay: Ticks, alarm: u32) {
@@ -425,6 +470,9 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
 
     #[inline]
     fn ended(&mut self, operation: PageOperation) {
+        if self.front.is_some() && operation.is_read() {
+            self.pass_dram();
+        }
         self.witness.ended(operation);
         self.mover.ended(operation);
     }

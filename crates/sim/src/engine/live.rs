@@ -72,6 +72,7 @@ impl<B: Mover> Engine<'_, B> {
         let mut measured = self.measured.clone();
         measured.makespan = now - self.link.opened.unwrap_or(now);
         measured.destage_response = self.link.destage_response.clone();
+        measured.take_front(self.link.front_usage());
         let totals = self.link.meter.totals(now);
         measured.take_device(&mut self.device, totals, now, &mut Silent);
         measured

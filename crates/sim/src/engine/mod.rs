@@ -10,11 +10,14 @@ mod commands;
 mod config;
 mod cut;
 mod event;
+mod front;
+mod front_side;
 mod host_side;
 mod link;
 mod live;
 mod mover;
 mod queued;
+mod registers;
 mod so_far;
 mod witness;
 
@@ -31,6 +34,8 @@ pub(crate) use self::commands::page_type;
 pub use self::config::{EngineConfig, Replay, Window};
 pub use self::cut::Parts;
 use self::event::{Event, Message, PASSES_BEFORE_WRITE_DATA, PASSES_COMPLETION, Packed};
+use self::front::Front;
+pub use self::front::{Firmware, FrontConfig, FrontUsage, Usage};
 use self::link::Link;
 pub use self::mover::Mover;
 use self::queued::{Ended, Queued};
@@ -55,6 +60,8 @@ pub struct Flash {
     pub geometry: Geometry,
     /// Times of operations.
     pub timing: Timing,
+    /// The same for sums of operations.
+    pub sums: Timing,
     /// The media, where commands are timed one by one; the commands of the device then name every page.
     pub media: Option<OneByOne>,
     /// The media, where commands wait in queues; likewise.
@@ -103,13 +110,16 @@ impl<'a, B: Mover> Engine<'a, B> {
 impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// The same; `witness` hears what happens.
     pub fn witnessed(
-        config: EngineConfig,
+        mut config: EngineConfig,
         origin: &str,
         device: Device,
         flash: Flash,
         (mover, witness): (B, W),
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
+        let (depth, scheduler) = (config.queue_depth, config.scheduler);
+        let front = config.front.take();
+        let queues = front.as_ref().map_or(1, |front| front.weights.len());
         let latencies = || Latencies::keeping(config.exact_responses);
         Self {
             origin: origin.into(),
@@ -120,7 +130,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             link: Link::new(
                 (mover, witness),
                 EventList::new(config.clock),
-                FlashMeter::new(flash.timing, flash.geometry.dies),
+                FlashMeter::new(flash.sums, flash.geometry.dies),
                 flash
                     .media
                     .map(|media| Commands::new(media, &flash.geometry, flash.timing)),
@@ -129,7 +139,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                     .map(|media| Queued::new(media, &flash.geometry, flash.timing)),
                 latencies(),
                 observer,
-            ),
+            )
+            .behind(front.map(|front| Front::new(front, depth, scheduler))),
             waiting: Waiting::new(config.scheduler),
             outstanding: Outstanding::default(),
             in_device: 0,
@@ -142,6 +153,10 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 response: latencies(),
                 device_response: latencies(),
                 dirty_age: config.dirty_ages.then(Counted::default),
+                queues: match queues {
+                    1 => Vec::new(),
+                    queues => vec![Counted::default(); queues],
+                },
                 ..Measured::default()
             },
             config,
@@ -295,8 +310,9 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.link.witness.moment(now, &self.device);
         match event.event() {
             Event::DieDone(die) => {
-                self.link.meter.end(now);
-                if self.link.times_commands() && self.goes_on(die, now)? {
+                if !self.link.times_commands() {
+                    self.link.meter.end(now);
+                } else if self.goes_on(die, now)? {
                     return Ok(());
                 }
                 self.link.mover.end(die);
@@ -326,6 +342,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 self.tell_ended(now)
             }
             Event::StepDone(die) => self.end_step(die, now),
+            Event::DieFree(die) => self.free_die(die, now),
+            Event::CachedDone(number) => self.end_cached(number, now),
             Event::Arrival => self.arrive(coming),
             Event::Alarm(alarm) => {
                 let done = self.device.wake(alarm, now, &mut self.link);
@@ -338,7 +356,15 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 request,
             } => self.pass(message, passes, request),
             Event::WriteDataIn(id) => self.data_in(id),
-            Event::ReadDataOut(id) => self.pass(Message::Complete, PASSES_COMPLETION + 1, id),
+            Event::ReadDataOut(id) => {
+                self.link.witness.moved(id);
+                self.pass(Message::Complete, PASSES_COMPLETION + 1, id)
+            }
+            Event::Front {
+                place,
+                visit,
+                request,
+            } => self.visited(place, visit, request),
         }
     }
 
@@ -370,6 +396,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// The command in service at `die` has ended: whether its step goes on. Reads may go first.
     #[inline(never)]
     fn goes_on(&mut self, die: u32, now: Ticks) -> Result<bool, Box<SimError>> {
+        self.link.command_ended(die);
         if self.link.is_between(die) {
             let read = self.device.let_reads_pass(die, now, &mut self.link);
             read.map_err(|full| self.device_full(full))?;
@@ -445,7 +472,11 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// The data of write `id` is in the device.
     #[inline(never)]
     fn data_in(&mut self, id: u32) -> Outcome {
-        self.start(id)?;
+        self.link.witness.moved(id);
+        match self.link.front {
+            None => self.start(id)?,
+            Some(_) => self.enter_front(id)?,
+        }
         self.release_channel()
     }
 
@@ -490,7 +521,10 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// The device takes request `id` in, which has no data.
     #[inline(never)]
     fn start_without_data(&mut self, id: u32) -> Outcome {
-        self.start(id)
+        match self.link.front {
+            None => self.start(id),
+            Some(_) => self.enter_front(id),
+        }
     }
 
     /// The device takes request `id` in.
@@ -502,6 +536,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let now = self.link.events.now();
         self.link.mover.accepted(id, &asked);
         self.link.witness.accepted(id, &self.device);
+        self.device.set_stream(self.link.active[id].request.stream);
         let done = self.device.submit(id, &asked, now, &mut self.link);
         done.map_err(|full| self.device_full(full))?;
         self.link.witness.taken_in(id);
@@ -515,6 +550,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.link.witness.opened();
         let totals = self.link.meter.totals(now);
         self.measured.open(&mut self.device, totals);
+        self.measured.front = self.link.front_usage();
     }
 
     /// Closes the window: what happens from now on is in no statistic.
@@ -528,6 +564,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.measured.makespan = now - self.link.opened.unwrap_or(now);
         self.measured.destage_response = std::mem::take(&mut self.link.destage_response);
         let totals = self.link.meter.totals(now);
+        self.measured.take_front(self.link.front_usage());
         self.measured
             .take_device(&mut self.device, totals, now, &mut *self.link.observer);
     }

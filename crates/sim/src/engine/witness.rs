@@ -57,9 +57,14 @@ pub trait Witness: Send {
     fn arrived(&mut self, id: u32) {
         let _ = id;
     }
-    /// The data of request `id` begins to move over the host bus.
+    /// The data of request `id` begins to move over the host bus; with a front end, one of its servers begins with the request.
     #[inline]
     fn transfers(&mut self, id: u32) {
+        let _ = id;
+    }
+    /// They have moved: the last thing of request `id` that [`Witness::transfers`] was told of is over.
+    #[inline]
+    fn moved(&mut self, id: u32) {
         let _ = id;
     }
     /// The device takes request `id` in.

@@ -59,6 +59,36 @@ metrics! {
     RESPONSE_WRITE = "response.write.*_ms", "ms";
     /// From being sent to the device to completion.
     DEVICE_RESPONSE = "device_response.*_ms", "ms";
+    /// Completed requests of each queue; these and what follows of queues with host.queues above 1 only.
+    HOST_QUEUE_COMPLETED = "host.queue_completed.*", "";
+    /// Mean response of each queue.
+    HOST_QUEUE_MEAN_MS = "host.queue_mean_ms.*", "ms";
+    /// Response of each queue that 99 of 100 do not exceed; exact to a thousandth.
+    HOST_QUEUE_P99_MS = "host.queue_p99_ms.*", "ms";
+    /// Largest response of each queue.
+    HOST_QUEUE_MAX_MS = "host.queue_max_ms.*", "ms";
+    /// Busy share of the link to the device; with a link only.
+    HOST_LINK_IN_UTILIZATION = "host.link_in_utilization", "";
+    /// Mean wait of a message for the link to the device.
+    HOST_LINK_IN_WAIT_MS = "host.link_in_wait_ms", "ms";
+    /// Busy share of the link to the host.
+    HOST_LINK_OUT_UTILIZATION = "host.link_out_utilization", "";
+    /// Mean wait of a message for the link to the host.
+    HOST_LINK_OUT_WAIT_MS = "host.link_out_wait_ms", "ms";
+    /// Busy share of the firmware's cores; with device.firmware_ns or device.firmware_page_ns only.
+    DEVICE_FIRMWARE_UTILIZATION = "device.firmware_utilization", "";
+    /// Mean wait of a request for a core.
+    DEVICE_FIRMWARE_WAIT_MS = "device.firmware_wait_ms", "ms";
+    /// Busy share of the DRAM; with device.dram_access_ns or device.dram_ns_per_byte only.
+    DEVICE_DRAM_UTILIZATION = "device.dram_utilization", "";
+    /// Mean wait for the DRAM, of requests and of pages of dies.
+    DEVICE_DRAM_WAIT_MS = "device.dram_wait_ms", "ms";
+    /// Energy of the link; with host.link_uj_per_byte only.
+    ENERGY_LINK_MJ = "energy.link_mj", "mJ";
+    /// Energy of the firmware's cores; with device.firmware_uj only.
+    ENERGY_FIRMWARE_MJ = "energy.firmware_mj", "mJ";
+    /// Energy of the DRAM; with device.dram_uj_per_byte only.
+    ENERGY_DRAM_MJ = "energy.dram_mj", "mJ";
     /// Of destaged records: from issue to the end of the last program.
     DESTAGE_RESPONSE = "destage_response.*_ms", "ms";
     /// Completed requests over the makespan.

@@ -46,6 +46,7 @@ impl Config {
             merges: ftl.properties().has_merges.then(|| self.merge_cost()),
             page_bytes: self.geometry().page_bytes,
             retires: self.typed.flash.wearout == Wearout::Retire,
+            front: self.front_scope(),
         }
     }
 
@@ -132,7 +133,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
             }
         } else {
             let addressing = config.addressing(prepass.span_pages);
-            let meter = FlashMeter::new(config.timing(), config.geometry().dies);
+            let meter = FlashMeter::new(config.timing_of_sums(), config.geometry().dies);
             let (warmup, ages) = (config.warmup(), config.typed.sim.dirty_ages);
             let mut count = Count::new(origin, device, addressing, meter, warmup, ages, observer);
             if config.explain {

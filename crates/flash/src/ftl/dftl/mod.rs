@@ -16,6 +16,7 @@ use destage_base::{Lpn, Ticks, choices, parameters};
 use self::cache::Cache;
 use super::page::PageFtl;
 use super::page::parameters::{AllocationPool, Greedy, PageConfig};
+use super::upon_pages::left_to_pages;
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
 use crate::mount::{MountError, Place, Scan};
 use crate::nand::{Ppn, Wear};
@@ -54,6 +55,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: SOURCE,
     has_flash: true,
     has_cell_modes: false,
+    can_be_mounted: true,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Dftl::new(config)?)),
 };
@@ -274,26 +276,18 @@ impl Dftl {
 const BLOCKS_OF_A_STEP: u32 = 3;
 
 impl Ftl for Dftl {
+    left_to_pages!(
+        pages, die_of, peek, is_written, fill_unit, mount_step, wear, retired, erases, reset_wear
+    );
+
     fn properties(&self) -> Properties {
         self.data.properties()
-    }
-
-    fn pages(&self) -> u64 {
-        self.data.pages()
-    }
-
-    fn die_of(&self, page: Lpn) -> u32 {
-        self.data.die_of(page)
     }
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let (die, within) = self.data.locate(page);
         self.prepare(die, within, operations)?;
         self.data.read(page, operations)
-    }
-
-    fn peek(&self, page: Lpn, operations: &mut Operations) {
-        self.data.peek(page, operations);
     }
 
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
@@ -315,10 +309,6 @@ impl Ftl for Dftl {
         Ok(())
     }
 
-    fn is_written(&self, page: Lpn) -> bool {
-        self.data.is_written(page)
-    }
-
     fn collect_garbage(
         &mut self,
         die: u32,
@@ -334,33 +324,9 @@ impl Ftl for Dftl {
         self.collect_once(die, now, operations)
     }
 
-    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
-        self.data.fill_unit(die, at, unit_pages, operations);
-    }
-
     /// Pages of the map are written anew as their mappings change; those on flash are not needed.
     fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {
         self.data.mount(scan, places)
-    }
-
-    fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
-        self.data.mount_step(die, operations)
-    }
-
-    fn wear(&self) -> Wear {
-        self.data.wear()
-    }
-
-    fn retired(&self) -> u64 {
-        self.data.retired()
-    }
-
-    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
-        self.data.erases(emit);
-    }
-
-    fn reset_wear(&mut self) {
-        self.data.reset_wear();
     }
 
     fn reset_figures(&mut self) {

@@ -9,14 +9,20 @@ use destage_base::{Random, Ticks};
 mod build;
 mod cache;
 mod choice;
+mod copies;
 mod front;
+mod journal;
 mod mount;
 mod overwrite;
 mod room;
+mod streams;
 
 pub(in crate::ftl) use self::build::Layout;
 use self::front::Front;
+use self::journal::Journal;
 pub(in crate::ftl) use self::mount::OnDie;
+use self::streams::Streams;
+pub use self::streams::Telling;
 use super::free::FreeBlocks;
 use super::levelling::ByWear;
 use super::shape::{InitialBlock, InitialMap, InitialOwner, NONE, Shape};
@@ -35,14 +41,18 @@ pub(in crate::ftl) enum Stream {
     Migrations,
     /// The layer's own pages.
     Map,
+    /// What is written from above and told apart from the first stream.
+    Told(u8),
+    /// What garbage collection copies of pages that were told apart, if that keeps to itself.
+    Kept(u8),
 }
 
 impl Stream {
     /// What its blocks are used for.
     pub fn purpose(self) -> Purpose {
         Purpose::shared(match self {
-            Self::Host => Role::Host,
-            Self::Migrations => Role::Migrations,
+            Self::Host | Self::Told(_) => Role::Host,
+            Self::Migrations | Self::Kept(_) => Role::Migrations,
             Self::Map => Role::Map,
         })
     }
@@ -50,7 +60,7 @@ impl Stream {
 
 /// The block a stream's next page goes to.
 #[derive(Clone, Copy, Debug)]
-struct Open {
+pub(in crate::ftl) struct Open {
     block: u32,
     /// Next page of the block; the number of data pages once it is sealed.
     page: u32,
@@ -155,6 +165,8 @@ pub(in crate::ftl) struct Die {
     most_valid: u32,
     separate_migrations: bool,
     free_inside_planes: bool,
+    /// Pages that share a page of flash.
+    units_per_page: u32,
     /// Draws of [`super::Policy::GreedyWear`].
     pub random: Random,
     next_sequence: u32,
@@ -170,14 +182,26 @@ pub(in crate::ftl) struct Die {
     pub last_erase: Option<LazyTable<NeverErased>>,
     /// Logical pages that garbage collection and levelling have moved, where somebody wants to know.
     pub migrated: Option<Vec<u32>>,
+    /// Streams besides those that every die has.
+    pub streams: Option<Streams>,
+    /// Changes of the map are noted in flash.
+    pub journal: Option<Journal>,
+    /// Somebody wants to know which pages garbage collection and levelling move.
+    notes_moves: bool,
+    /// Blocks that the copies of one block open at most.
+    most_for_copies: u32,
+    /// Free blocks of a pool under which garbage collection waits for nothing.
+    pub floor: u32,
+    /// By pool, the block that is collected in steps, and its page from which on that goes on.
+    pub begun: Vec<Option<(u32, u32)>>,
 }
 
 archived!(Die {
     map, owner, blocks, nand, free, by_wear, victims, pools, asides, needy_pools, random, next_sequence, write_pointer,
     pointer_before, last_erase, migrated,
 } fixed {
-    shape, watermarks, plane_divider, endurance, retire_at, most_valid, separate_migrations, free_inside_planes,
-    summary_page, counts_first_open, front,
+    shape, watermarks, plane_divider, endurance, retire_at, most_valid, separate_migrations, free_inside_planes, units_per_page,
+    summary_page, counts_first_open, front, streams, journal, notes_moves, most_for_copies, floor, begun,
 });
 
 #[derive(Clone)]
@@ -207,11 +231,6 @@ impl Die {
     #[inline]
     pub fn plane_of(&self, block: u32) -> u32 {
         self.plane_divider.split(block).0
-    }
-
-    /// Whether a page that moves from block `from` to block `to` does not cross the bus.
-    pub fn copies_are_free(&self, from: u32, to: u32) -> bool {
-        self.free_inside_planes && self.plane_of(from) == self.plane_of(to)
     }
 
     /// Reads `page` for the host, and says whether it has contents.
@@ -326,25 +345,6 @@ impl Die {
         }
     }
 
-    /// Remembers the migration of `page`, if somebody wants to know.
-    pub fn log_migration(&mut self, page: u32) {
-        let logical = self.shape.pages();
-        if let Some(migrated) = self.migrated.as_mut().filter(|_| page < logical) {
-            migrated.push(page);
-        }
-    }
-
-    /// The stream that garbage collection moves `page` to.
-    pub fn stream_of_copy(&self, page: u32) -> Stream {
-        if page >= self.shape.numbers() {
-            Stream::Map
-        } else if self.separate_migrations {
-            Stream::Migrations
-        } else {
-            Stream::Host
-        }
-    }
-
     /// The physical page that [`Die::program`] will program in `pool` next, in a block opened for it if
     /// the last one is full.
     ///
@@ -368,6 +368,7 @@ impl Die {
             },
             Stream::Migrations => self.asides[pool].open[0],
             Stream::Map => self.asides[pool].open[1],
+            Stream::Told(_) | Stream::Kept(_) => self.open_told(pool, stream),
         }
     }
 
@@ -426,6 +427,10 @@ impl Die {
             }
             Stream::Migrations => self.asides[pool].open[0].page += 1,
             Stream::Map => self.asides[pool].open[1].page += 1,
+            Stream::Told(_) | Stream::Kept(_) => {
+                let page = place + 1;
+                self.set_open(pool, stream, Open { block, page });
+            }
         }
         if self.limits_pools() {
             self.pools[pool].valid += 1;
@@ -491,8 +496,7 @@ impl Die {
                     _ => self.front.forget(),
                 }
             }
-            Stream::Migrations => self.asides[index].open[0] = open,
-            Stream::Map => self.asides[index].open[1] = open,
+            _ => self.set_open(index, stream, open),
         }
         if stream != Stream::Host {
             self.front.forget();

@@ -11,7 +11,7 @@ use super::die::Die;
 use super::{greedy_wear, levelling, wear_aware};
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
-use crate::operation::{Cause, Operations, Transfer};
+use crate::operation::{Cause, Operations};
 use crate::timing::Timing;
 
 choices! {
@@ -77,6 +77,97 @@ pub(in crate::ftl) fn collect_pools(
     Ok(cleaned)
 }
 
+/// With steps: moves up to `most` pages of one block, or all of it where few blocks are free, and erases it behind the last.
+/// `pointer` holds the pool to look at first. Says whether there was anything to do.
+pub(in crate::ftl) fn collect_step(
+    die: &mut Die,
+    pointer: &mut u32,
+    most: u32,
+    rules: &Rules<'_>,
+    operations: &mut Operations,
+) -> Result<bool, NoSpace> {
+    let pools = die.pools.len();
+    let in_turn = (0..pools).map(|step| (*pointer as usize + step) % pools);
+    let is_urgent = |pool: &usize| die.pools[*pool].free < die.floor;
+    let mut needy = in_turn.filter(|pool| die.asides[*pool].needs_gc);
+    let Some(pool) = needy.clone().find(is_urgent).or_else(|| needy.next()) else {
+        return Ok(false);
+    };
+    let most = if is_urgent(&pool) { u32::MAX } else { most };
+    let (random, draws) = (die.random.clone(), die.victims.draws());
+    let victim = match die.begun[pool] {
+        Some(begun) => Some(begun),
+        None => choose(die, pool as u32, rules).map(|victim| (victim, 0)),
+    };
+    let Some((victim, from)) = victim else {
+        return Ok(false);
+    };
+    if !die.has_room_for(victim, pool) {
+        die.random = random;
+        die.victims.set_draws(draws);
+        return Err(die.exhausted(pool));
+    }
+    die.victims.remove(victim);
+    let part = (from, most);
+    let end = move_pages(die, victim, part, pool, Cause::Copy, operations, |_, _| {})?;
+    die.begun[pool] = Some((victim, end));
+    if die.valid_of(victim) == 0 {
+        die.begun[pool] = None;
+        operations.push_erase(Cause::Copy, Ppn(victim << die.shape.page_bits));
+        die.erase(victim, 0);
+        *pointer = (pool as u32 + 1) % pools as u32;
+        levelling::level(die, operations);
+    }
+    Ok(true)
+}
+
+/// The block of `pool` that the policy chooses.
+fn choose(die: &mut Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
+    if rules.policy == Policy::GreedyWear {
+        return greedy_wear::victim(die, pool);
+    }
+    let blocks = &die.blocks;
+    let valid = |block: u32| blocks.get(block as usize).valid;
+    die.victims.first(pool, valid)
+}
+
+/// Moves up to `most` valid pages of `block` from page `from` on; the page behind the last of them. `moved` hears where in
+/// `operations` each move begins, and which block it has filled.
+fn move_pages(
+    die: &mut Die,
+    block: u32,
+    (from, most): (u32, u32),
+    pool: usize,
+    cause: Cause,
+    operations: &mut Operations,
+    mut moved: impl FnMut(usize, Option<u32>),
+) -> Result<u32, NoSpace> {
+    let first = block << die.shape.page_bits;
+    let mut last = None;
+    // Nothing else changes the count meanwhile.
+    let mut left = most.min(die.valid_of(block));
+    for place in from..die.shape.data_pages {
+        if left == 0 {
+            return Ok(place);
+        }
+        let from = Ppn(first | place);
+        let Some(page) = die.valid_at(from.0) else {
+            continue;
+        };
+        let step = operations.all().len();
+        let stream = die.stream_of_copy(page);
+        let target = die.next_of(pool, stream)?;
+        die.log_migration(page);
+        die.invalidate(page);
+        die.push_copy(cause, (from, target), last, stream, operations);
+        let is_full = die.program(pool, stream, page, operations);
+        moved(step, is_full.then_some(target.0 >> die.shape.page_bits));
+        last = Some(from);
+        left -= 1;
+    }
+    Ok(die.shape.data_pages)
+}
+
 /// Collects one block of `pool`, by the policy; says whether there was one.
 fn collect_pool(
     die: &mut Die,
@@ -89,14 +180,7 @@ fn collect_pool(
     }
     // A collection that fails has drawn nothing.
     let (random, draws) = (die.random.clone(), die.victims.draws());
-    let victim = if rules.policy == Policy::GreedyWear {
-        greedy_wear::victim(die, pool)
-    } else {
-        let blocks = &die.blocks;
-        let valid = |block: u32| blocks.get(block as usize).valid;
-        die.victims.first(pool, valid)
-    };
-    let Some(victim) = victim else {
+    let Some(victim) = choose(die, pool, rules) else {
         return Ok(false);
     };
     if !die.has_room_for(victim, pool as usize) {
@@ -225,28 +309,10 @@ pub(in crate::ftl) fn empty_block(
         return Err(die.exhausted(pool));
     }
     let mut last_step = operations.all().len();
-    let first = block << die.shape.page_bits;
-    if die.blocks.get(block as usize).valid > 0 {
-        for ppn in first..first + die.shape.data_pages {
-            let Some(page) = die.valid_at(ppn) else {
-                continue;
-            };
-            last_step = operations.all().len();
-            let stream = die.stream_of_copy(page);
-            let target = die.next_of(pool, stream)?;
-            let target_block = target.0 >> die.shape.page_bits;
-            let transfer = if die.copies_are_free(block, target_block) {
-                Transfer::None
-            } else {
-                Transfer::TwoPages
-            };
-            die.log_migration(page);
-            die.invalidate(page);
-            operations.push_copy(cause, transfer, Ppn(ppn), target, || stream.purpose());
-            if die.program(pool, stream, page, operations) {
-                sealed.push(target_block);
-            }
-        }
-    }
+    let all = (0, u32::MAX);
+    move_pages(die, block, all, pool, cause, operations, |step, full| {
+        last_step = step;
+        sealed.extend(full);
+    })?;
     Ok(last_step)
 }

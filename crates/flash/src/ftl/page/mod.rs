@@ -7,12 +7,14 @@
 //! Cost: O(planes) per page write, two dense look-ups; garbage collection O(blocks per plane / 64 + pages moved).
 
 pub(super) mod die;
+mod figures;
 mod free;
 mod gc;
 mod greedy_wear;
 mod levelling;
 pub(super) mod parameters;
 mod placement;
+mod refusals;
 mod shape;
 mod stripe;
 #[cfg(test)]
@@ -27,9 +29,9 @@ use alloc::vec::Vec;
 use destage_base::archived;
 use destage_base::{Lpn, Ticks};
 
-use self::die::{Die, OnDie, Stream};
+use self::die::{Die, OnDie, Stream, Telling};
 pub use self::gc::Policy;
-use self::gc::{Rules, collect_die, collect_pools};
+use self::gc::{Rules, collect_die, collect_pools, collect_step};
 pub(super) use self::parameters::ROW;
 pub use self::parameters::{AllocationPool, PageConfig};
 use self::placement::Placement;
@@ -52,11 +54,13 @@ pub struct PageFtl {
     placement: Option<Placement>,
     pages: u64,
     units: u32,
+    /// Writes go where their die and plane alone say.
+    is_plain: bool,
     config: PageConfig,
     scratch: Scratch,
 }
 
-archived!(PageFtl { dies, gc_pointers, placement } fixed { stripe, pages, units, config, scratch });
+archived!(PageFtl { dies, gc_pointers, placement } fixed { stripe, pages, units, is_plain, config, scratch });
 
 /// Lists of [`PageFtl::serve`], kept so that a batch does not allocate.
 #[derive(Clone, Default)]
@@ -74,6 +78,7 @@ impl PageFtl {
     pub fn new(config: &PageConfig) -> Result<Self, BuildError> {
         let geometry = config.geometry;
         config.check_placement()?;
+        config.check_streams()?;
         let shape = config.layout(0)?.shape;
         let units = if config.copy_back {
             config.parallel_units
@@ -113,6 +118,9 @@ impl PageFtl {
             },
             pages,
             units,
+            is_plain: !config.dynamic
+                && config.telling == Telling::Nothing
+                && config.journal.is_none(),
             config: *config,
             scratch: Scratch::default(),
         })
@@ -150,6 +158,11 @@ impl PageFtl {
         (die as usize, within)
     }
 
+    /// The die at which a write of `page` waits, where placement chose it.
+    pub(super) fn is_coming(&self, page: Lpn) -> Option<u32> {
+        self.placement.as_ref()?.is_coming(page.0 as u32)
+    }
+
     /// The number by which `page` is known in the die it is on.
     fn number_in_die(&self, page: Lpn) -> u32 {
         match self.placement {
@@ -181,6 +194,32 @@ impl PageFtl {
                 Err(full)
             }
         }
+    }
+
+    /// Writes a page that does not go where its die and plane alone say.
+    #[inline(never)]
+    fn write_apart(
+        &mut self,
+        write: PageWrite,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        if self.placement.is_some() {
+            return self.write_placed(write, operations);
+        }
+        let (die, within) = self.locate(write.page);
+        if !write.is_told {
+            return self.write_to(die, within, write.cause, operations);
+        }
+        let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+        let die = &mut self.dies[die];
+        die.write_told(within, same_plane, write.cause, operations)?;
+        if let Some(journal) = &mut die.journal {
+            journal.begin();
+            die.note_change();
+            die.write_journal(same_plane, operations);
+        }
+        operations.set_tidy(die.needy_pools == 0);
+        Ok(())
     }
 
     /// Writes a page where placement says; its copy on another die is forgotten.
@@ -220,8 +259,18 @@ impl Ftl for PageFtl {
             places_writes: self.placement.is_some(),
             goes_round: self.placement.is_none() && self.config.stride == 1,
             open_blocks: match self.placement {
-                None if self.units == 1 => self.dies[0].pools.len() as u32,
+                None if self.units == 1 => {
+                    self.dies[0].pools.len() as u32 * (1 + self.config.telling.told())
+                }
                 _ => 0,
+            },
+            gc_steps: match self.config.step_pages {
+                0 => 1,
+                pages => self.config.geometry.data_pages().div_ceil(pages) + 1,
+            },
+            handles: match self.config.telling {
+                Telling::Handle { count, .. } => count,
+                _ => 1,
             },
             ..Properties::default()
         }
@@ -269,8 +318,8 @@ impl Ftl for PageFtl {
 
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
         operations.set_page(write.page);
-        if self.placement.is_some() {
-            return self.write_placed(write, operations);
+        if !self.is_plain {
+            return self.write_apart(write, operations);
         }
         let (within, number) = self.stripe.split(write.page.0 as u32);
         let die = &mut self.dies[number as usize];
@@ -287,6 +336,12 @@ impl Ftl for PageFtl {
         let (die, within) = self.locate(page);
         let die = &mut self.dies[die];
         die.forget(within);
+        if die.journal.is_some() {
+            let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+            operations.set_page(page);
+            die.note_change();
+            die.write_journal(same_plane, operations);
+        }
         operations.set_tidy(die.needy_pools == 0);
         if let Some(placement) = &mut self.placement {
             placement.forget(within);
@@ -317,15 +372,26 @@ impl Ftl for PageFtl {
             now,
         };
         let state = &mut self.dies[die as usize];
-        if !self.config.collects_by_snapshot() {
-            collect_pools(
-                state,
-                &mut self.gc_pointers[die as usize],
-                &rules,
-                operations,
-            )
+        let pointers = &mut self.gc_pointers[die as usize];
+        let collected = if self.config.step_pages > 0 {
+            let (pointer, most) = (&mut pointers[0], self.config.step_pages);
+            collect_step(state, pointer, most, &rules, operations)
+        } else if !self.config.collects_by_snapshot() {
+            collect_pools(state, pointers, &rules, operations)
         } else {
             collect_die(state, &rules, operations)
+        };
+        if state.journal.is_some() && collected.is_ok() {
+            let same_plane = self.config.allocation_pool == AllocationPool::Plane;
+            state.write_journal(same_plane, operations);
+        }
+        collected
+    }
+
+    fn hint(&mut self, page: Lpn, handle: u32) {
+        let (die, within) = self.locate(page);
+        if let Some(streams) = &mut self.dies[die].streams {
+            streams.hint(within, handle);
         }
     }
 
@@ -408,6 +474,16 @@ impl Ftl for PageFtl {
         for die in &mut self.dies {
             die.reset_wear();
         }
+    }
+
+    fn reset_figures(&mut self) {
+        for streams in self.dies.iter_mut().filter_map(|die| die.streams.as_mut()) {
+            streams.reset_counts();
+        }
+    }
+
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        figures::report(&self.dies, self.config.telling, emit);
     }
 
     fn map_bytes(&self) -> u64 {

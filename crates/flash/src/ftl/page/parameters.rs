@@ -2,17 +2,17 @@
 
 use alloc::boxed::Box;
 
-use destage_base::parameter::{Kind, Parameter};
+use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::{choices, parameters};
 
 use super::PageFtl;
-use super::die::{Layout, Watermarks};
+use super::die::{Layout, Telling, Watermarks};
 use super::gc::Policy;
 use super::shape::Shape;
 use super::victims::Order;
 use crate::ftl::blocks::WearLevelling;
 use crate::ftl::blocks::parameters as shared;
-use crate::ftl::{BuildError, Fixed, FtlConfig, FtlRow, ReserveTooSmall};
+use crate::ftl::{BuildError, FtlConfig, FtlRow, ReserveTooSmall};
 use crate::geometry::Geometry;
 use crate::timing::Timing;
 
@@ -35,6 +35,14 @@ choices! {
     enum Place {
         Stripe = "stripe",
         Dynamic = "dynamic",
+    }
+}
+
+choices! {
+    /// The words of `handle_isolation`.
+    enum Isolation {
+        Initial = "initial",
+        Persistent = "persistent",
     }
 }
 
@@ -130,8 +138,25 @@ parameters! {
         wl_migrate: bool = "false", "", SOURCE;
         levelling: shared::Levelling;
         background_gc: bool as BACKGROUND_GC;
+        /// Pages that garbage collection moves at a time before an operation that waits has its turn; 0: all of a block.
+        gc_step_pages: u32 = "0", "pages", OURS;
+        /// Free blocks of a pool under which garbage collection gives way to nothing, with gc_step_pages or flash.order=garbage_last; 0: 4, or what it needs if that is more.
+        gc_floor: u32 = "0", "blocks", OURS;
+        /// Placement handles of the host, each with open blocks of its own: a request's is its stream (trace.streams) modulo their number.
+        handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
+        /// What garbage collection moves of different handles shares blocks, or never does.
+        handle_isolation: Isolation = "initial", "", "types of reclaim unit handles, initially and persistently isolated: NVMe, TP4146";
+        /// Changes of the map (pages written, moved and trimmed) of a die after which it programs a page of the map's journal; 0: there is no journal.
+        journal_changes: u32 = "0", "", OURS;
+        /// Pages of the journal in each die: the next one makes the oldest void.
+        journal_pages: u32 = "64" in Kind::Integer { min: 1, max: 1 << 20 }, "pages", OURS;
+        /// A page that was written within so many page writes of its die before is hot, and goes to other blocks than the rest; 0: none is.
+        hot_window: u32 = "0" in Kind::Integer { min: 0, max: 1 << 31 }, "pages", "ours; LAST (SPEED 2008) tells hot pages of its log so";
     }
 }
+
+/// The most placement handles.
+pub(in crate::ftl) const MOST_HANDLES: u64 = 16;
 
 /// The registry row.
 pub(in crate::ftl) const ROW: FtlRow = FtlRow {
@@ -140,6 +165,7 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
     source: SOURCE,
     has_flash: true,
     has_cell_modes: false,
+    can_be_mounted: true,
     parameters: Parameters::ROWS,
     build: |config| {
         let own = Parameters::from_values(config.values);
@@ -157,6 +183,18 @@ pub(in crate::ftl) const ROW: FtlRow = FtlRow {
             draws: own.d,
             reference_ties: own.victim_ties == Ties::Reference,
             migrates: own.wl_migrate,
+            step_pages: own.gc_step_pages,
+            floor: own.gc_floor,
+            journal: (own.journal_changes > 0).then_some((own.journal_changes, own.journal_pages)),
+            telling: match (own.handles, own.hot_window) {
+                (1, 0) => Telling::Nothing,
+                (1, window) => Telling::Hot { window },
+                (count, 0) => Telling::Handle {
+                    count,
+                    isolates: own.handle_isolation == Isolation::Persistent,
+                },
+                (_, window) => return Err(BuildError::HotHandles { window }),
+            },
             ..PageConfig::greedy(config, &greedy)
         };
         let ftl = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
@@ -179,6 +217,8 @@ pub struct PageConfig {
     pub copy_back: bool,
     /// Groups of planes of a die that work side by side.
     pub parallel_units: u32,
+    /// Pages that share a page of flash.
+    pub units_per_page: u32,
     /// Consecutive pages on one die.
     pub stride: u32,
     /// Each write goes to the die with least to do.
@@ -215,7 +255,18 @@ pub struct PageConfig {
     pub filled: bool,
     /// Fixes the random choices of policies that make any.
     pub seed: u64,
+    /// Pages that garbage collection moves at a time; 0: all of a block.
+    pub step_pages: u32,
+    /// Free blocks of a pool under which it gives way to nothing; 0: as many as that needs.
+    pub floor: u32,
+    /// Changes in a page of the map's journal, and pages of that.
+    pub journal: Option<(u32, u32)>,
+    /// What tells writes apart.
+    pub telling: Telling,
 }
+
+/// The floor where none is set.
+const FLOOR: u32 = 4;
 
 impl PageConfig {
     /// What the parameters that all page-mapped layers share say; greedy garbage collection.
@@ -228,6 +279,7 @@ impl PageConfig {
             min_free_percent: reserve.min_free_percent,
             copy_back: config.copy_back,
             parallel_units: 1,
+            units_per_page: config.units_per_page,
             stride: greedy.stride,
             dynamic: false,
             allocation_pool: reserve.allocation_pool,
@@ -246,6 +298,33 @@ impl PageConfig {
             power_may_fail: config.power_may_fail,
             filled: config.filled,
             seed: config.seed,
+            step_pages: 0,
+            floor: 0,
+            journal: None,
+            telling: Telling::Nothing,
+        }
+    }
+
+    /// The same of zones, which are the blocks of `geometry`; what is compacted has zones of its own.
+    pub(in crate::ftl) fn of_zones(
+        config: &FtlConfig<'_>,
+        geometry: Geometry,
+        reserve_percent: f64,
+        gc_low: u32,
+    ) -> Self {
+        let defaults = Greedy::from_values(&Values::defaults(Greedy::ROWS));
+        let of_blocks = FtlConfig {
+            geometry,
+            copy_back: false,
+            ..*config
+        };
+        Self {
+            reserve_percent,
+            min_free_percent: 0.0,
+            separate_migrations: true,
+            gc_low,
+            gc_high: gc_low,
+            ..Self::greedy(&of_blocks, &defaults)
         }
     }
 
@@ -268,8 +347,16 @@ impl PageConfig {
 
     /// Pages of a die that hold its map, if the map lies in flash.
     fn map_pages(&self, logical_pages: u32) -> u32 {
-        self.mappings_per_page
-            .map_or(0, |mappings| logical_pages.div_ceil(mappings))
+        match (self.mappings_per_page, self.journal) {
+            (Some(mappings), _) => logical_pages.div_ceil(mappings),
+            (None, Some((_, pages))) => pages,
+            (None, None) => 0,
+        }
+    }
+
+    /// Whether pages of the map are in flash, or of its journal.
+    fn has_map_pages(&self) -> bool {
+        self.mappings_per_page.is_some() || self.journal.is_some()
     }
 
     /// How the dies are to be made.
@@ -328,7 +415,9 @@ impl PageConfig {
             },
             separate_migrations: self.separate_migrations,
             counts_first_open: self.counts_first_open(),
-            free_inside_planes: by_reference || self.copy_back,
+            // What shares a page of flash is put together anew.
+            free_inside_planes: self.units_per_page == 1 && (by_reference || self.copy_back),
+            units_per_page: self.units_per_page,
             limits_pools: !by_reference
                 && self.copy_back
                 && self.geometry.planes > 1
@@ -339,6 +428,12 @@ impl PageConfig {
             logs_migrations: has_map,
             keeps_erase_times: self.gc == Policy::WearAware || self.migrates,
             levelling: self.levelling,
+            telling: self.telling,
+            journal: self.journal,
+            floor: match self.floor {
+                0 => FLOOR.max(self.least_free() + 1),
+                floor => floor,
+            },
         })
     }
 
@@ -358,26 +453,6 @@ impl PageConfig {
         Ok(pools * blocks.saturating_sub(aside) * geometry.data_pages())
     }
 
-    /// Refuses what page by page placement cannot be joined with.
-    ///
-    /// # Errors
-    /// What does not fit together.
-    pub(super) fn check_placement(&self) -> Result<(), BuildError> {
-        if !self.dynamic {
-            return Ok(());
-        }
-        let fixed = if self.stride > 1 {
-            Fixed::Stride(self.stride)
-        } else if self.copy_back && self.parallel_units > 1 {
-            Fixed::ParallelUnits(self.parallel_units)
-        } else if self.allocation_pool == AllocationPool::Plane {
-            Fixed::Plane
-        } else {
-            return Ok(());
-        };
-        Err(BuildError::Placement(fixed))
-    }
-
     /// Whether everything is as in the reference simulator, as far as that knows the policy.
     fn is_reference(&self) -> bool {
         self.reference_ties && matches!(self.gc, Policy::Greedy | Policy::WearAware)
@@ -389,15 +464,15 @@ impl PageConfig {
     }
 
     /// Free blocks without which garbage collection cannot go on.
-    fn least_free(&self) -> u32 {
+    pub(super) fn least_free(&self) -> u32 {
         // A victim all of whose pages are valid needs a whole block to go to; so does what garbage collection moves,
         // if it has blocks of its own.
         let may_be_full = !matches!(self.gc, Policy::Greedy | Policy::WearAware);
-        if self.mappings_per_page.is_some() {
+        if self.has_map_pages() {
             // Garbage collection may write a page of the map for each page it moves.
             return LEAST_WITH_MAP;
         }
-        let least = 1 + u32::from(may_be_full || self.separate_migrations);
+        let least = 1 + u32::from(may_be_full || self.separate_migrations) + self.telling.kept();
         if !self.power_may_fail {
             return least;
         }
@@ -408,7 +483,8 @@ impl PageConfig {
 
     /// Blocks of a pool that are open for writing.
     fn open_blocks(&self) -> u32 {
-        1 + u32::from(self.separate_migrations) + u32::from(self.mappings_per_page.is_some())
+        let own = u32::from(self.separate_migrations) + u32::from(self.has_map_pages());
+        1 + own + self.telling.told() + self.telling.kept()
     }
 
     /// Blocks of each plane without which nothing can be cleaned: a small device sets aside so many, whatever

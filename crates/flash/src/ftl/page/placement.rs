@@ -77,6 +77,11 @@ impl Placement {
         }
     }
 
+    /// The die at which a write of `page` waits.
+    pub fn is_coming(&self, page: u32) -> Option<u32> {
+        Some(self.waiting.get(&page)?.die)
+    }
+
     /// Chooses the die of a write of `page`: with the smallest `load` of those that take it; of equals
     /// the next in turn.
     pub fn place(&mut self, page: u32, load: &dyn Fn(u32) -> u32) -> u32 {

@@ -16,8 +16,8 @@ use destage_base::{Lpn, Ticks, choices, parameters};
 use self::cache::Cache;
 use super::page::PageFtl;
 use super::page::parameters::{Greedy, PageConfig};
+use super::upon_pages::left_to_pages;
 use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
-use crate::mount::{MountError, Place, Scan};
 use crate::nand::{Ppn, Wear};
 use crate::operation::Operations;
 
@@ -67,6 +67,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: OURS,
     has_flash: true,
     has_cell_modes: true,
+    can_be_mounted: false,
     parameters: Parameters::ROWS,
     build: |config| Ok(Box::new(Pslc::new(config)?)),
 };
@@ -171,19 +172,25 @@ impl Pslc {
 }
 
 impl Ftl for Pslc {
+    left_to_pages!(
+        pages,
+        die_of,
+        trim,
+        is_written,
+        collects_before_writes,
+        fill_unit,
+        wear,
+        retired,
+        erases,
+        reset_wear,
+        map_bytes
+    );
+
     fn properties(&self) -> Properties {
         Properties {
             works_when_idle: self.folds_idle,
             ..self.data.properties()
         }
-    }
-
-    fn pages(&self) -> u64 {
-        self.data.pages()
-    }
-
-    fn die_of(&self, page: Lpn) -> u32 {
-        self.data.die_of(page)
     }
 
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
@@ -214,14 +221,6 @@ impl Ftl for Pslc {
         Ok(())
     }
 
-    fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
-        self.data.trim(page, operations)
-    }
-
-    fn is_written(&self, page: Lpn) -> bool {
-        self.data.is_written(page)
-    }
-
     fn collect_garbage(
         &mut self,
         die: u32,
@@ -240,36 +239,8 @@ impl Ftl for Pslc {
         self.data.collect_garbage(die, now, operations)
     }
 
-    fn collects_before_writes(&self, die: u32) -> bool {
-        self.data.collects_before_writes(die)
-    }
-
     fn work_idle(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
         self.fold(die as usize, self.fold_pages, operations)
-    }
-
-    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
-        self.data.fill_unit(die, at, unit_pages, operations);
-    }
-
-    fn mount(&mut self, _: &Scan, _: &mut Vec<Place>) -> Result<(), MountError> {
-        Err(MountError::Unsupported)
-    }
-
-    fn wear(&self) -> Wear {
-        self.data.wear()
-    }
-
-    fn retired(&self) -> u64 {
-        self.data.retired()
-    }
-
-    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
-        self.data.erases(emit);
-    }
-
-    fn reset_wear(&mut self) {
-        self.data.reset_wear();
     }
 
     fn reset_figures(&mut self) {
@@ -282,9 +253,5 @@ impl Ftl for Pslc {
         emit("cache_programs", self.cached as f64);
         emit("cache_bypassed", self.direct as f64);
         emit("cache_folded", self.folded as f64);
-    }
-
-    fn map_bytes(&self) -> u64 {
-        self.data.map_bytes()
     }
 }

@@ -58,6 +58,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     source: SOURCE,
     has_flash: true,
     has_cell_modes: false,
+    can_be_mounted: true,
     parameters: Parameters::ROWS,
     build: |config| {
         let geometry = config.geometry;

@@ -1,11 +1,12 @@
 //! How a die is made.
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::Random;
 use destage_base::lazy::LazyTable;
 
-use super::{Aside, Die, Front, NeverErased, Open, Pool, Watermarks};
+use super::{Aside, Die, Front, Journal, NeverErased, Open, Pool, Streams, Telling, Watermarks};
 use crate::divide::Divider;
 use crate::ftl::blocks::WearLevelling;
 use crate::ftl::page::free::FreeBlocks;
@@ -29,6 +30,8 @@ pub(in crate::ftl) struct Layout {
     pub counts_first_open: bool,
     /// A page that moves inside its plane does not cross the bus.
     pub free_inside_planes: bool,
+    /// Pages that share a page of flash.
+    pub units_per_page: u32,
     /// No pool gets more data than it can be cleaned with.
     pub limits_pools: bool,
     pub endurance: u32,
@@ -39,6 +42,12 @@ pub(in crate::ftl) struct Layout {
     pub levelling: WearLevelling,
     /// Logical pages that migrate are remembered.
     pub logs_migrations: bool,
+    /// What tells writes apart.
+    pub telling: Telling,
+    /// Changes in a page of the map's journal, and pages of that.
+    pub journal: Option<(u32, u32)>,
+    /// Free blocks of a pool under which garbage collection waits for nothing.
+    pub floor: u32,
 }
 
 impl Die {
@@ -90,6 +99,7 @@ impl Die {
             most_valid: u32::MAX,
             separate_migrations: layout.separate_migrations,
             free_inside_planes: layout.free_inside_planes,
+            units_per_page: layout.units_per_page,
             random: Random::new(layout.seed),
             next_sequence: full + 1,
             write_pointer: 0,
@@ -101,6 +111,22 @@ impl Die {
                 .keeps_erase_times
                 .then(|| LazyTable::new(blocks as usize, NeverErased)),
             migrated: layout.logs_migrations.then(Vec::new),
+            streams: Streams::new(
+                layout.telling,
+                pools,
+                shape.numbers(),
+                Open {
+                    block: 0,
+                    page: shape.data_pages,
+                },
+            ),
+            journal: layout.journal.map(Journal::new),
+            notes_moves: layout.logs_migrations
+                || layout.telling != Telling::Nothing
+                || layout.journal.is_some(),
+            most_for_copies: 2 + layout.telling.kept(),
+            floor: layout.floor,
+            begun: vec![None; pools as usize],
         };
         for pool in 0..pools {
             let first = pool * (blocks / pools);
@@ -118,7 +144,11 @@ impl Die {
             }
         }
         if layout.limits_pools {
-            let open = 1 + u32::from(layout.separate_migrations) + u32::from(shape.map_pages > 0);
+            let open = 1
+                + u32::from(layout.separate_migrations)
+                + u32::from(shape.map_pages > 0)
+                + layout.telling.told()
+                + layout.telling.kept();
             die.most_valid = (blocks / pools - open - layout.watermarks.high) * shape.data_pages;
             for number in 0..full {
                 let block = shape.slot(number);

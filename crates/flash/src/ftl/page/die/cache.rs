@@ -3,7 +3,7 @@
 use super::{Die, Stream};
 use crate::ftl::NoSpace;
 use crate::nand::Ppn;
-use crate::operation::{Cause, Operations, Transfer};
+use crate::operation::{Cause, Operations};
 
 impl Die {
     /// Takes a free block away from pool 0, if more than `spare` are free.
@@ -82,11 +82,7 @@ impl Die {
         self.log_migration(page);
         self.invalidate(page);
         let from = Ppn(first | place);
-        let transfer = match self.copies_are_free(block, target.0 >> self.shape.page_bits) {
-            true => Transfer::None,
-            false => Transfer::TwoPages,
-        };
-        operations.push_copy(Cause::Copy, transfer, from, target, || stream.purpose());
+        self.push_copy(Cause::Copy, (from, target), None, stream, operations);
         self.program(0, stream, page, operations);
         Ok(Some(place + 1))
     }

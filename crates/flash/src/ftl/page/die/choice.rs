@@ -1,6 +1,6 @@
 //! Which plane the next page goes to.
 
-use super::{Die, Old, Pool};
+use super::{Die, Old, Pool, Stream};
 
 /// More planes than this many bits can count do not exist: a die has fewer than 2^32 pages.
 const POOL_BITS: u32 = 28;
@@ -42,6 +42,36 @@ impl Die {
                 })
                 .unwrap_or(0),
         };
+        self.move_pointer_behind(chosen);
+        chosen
+    }
+
+    /// The pool for a write of `page` that goes to `stream`. Of streams besides the first: that with most room for them, of equals
+    /// the first from the rotating pointer on.
+    pub fn pool_for(
+        &mut self,
+        stream: Stream,
+        page: u32,
+        old: Option<Old>,
+        same_plane: bool,
+    ) -> usize {
+        if stream == Stream::Host || same_plane || self.pools.len() == 1 {
+            return self.choose_pool(page, old, same_plane, |_| 0);
+        }
+        let home = old.map(|old| self.plane_of(old.block) as usize);
+        let (count, start) = (self.pools.len(), self.write_pointer as usize);
+        let room = |index: usize| {
+            let left = self.shape.data_pages - self.open_page(index, stream).page;
+            self.pools[index].free * self.shape.pages_per_block + left
+        };
+        let fits = |index: &usize| {
+            home == Some(*index)
+                || !self.limits_pools()
+                || self.pools[*index].valid < self.most_valid
+        };
+        let in_turn = (0..count).map(|step| (start + step) % count);
+        let roomiest = in_turn.filter(fits).rev().max_by_key(|index| room(*index));
+        let chosen = roomiest.or(home).unwrap_or(0);
         self.move_pointer_behind(chosen);
         chosen
     }

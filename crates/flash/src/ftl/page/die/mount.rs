@@ -207,8 +207,7 @@ impl Die {
                 pool.active_sequence = sequence;
                 self.front.forget();
             }
-            Stream::Migrations => self.asides[pool].open[0] = open,
-            Stream::Map => self.asides[pool].open[1] = open,
+            _ => self.set_open(pool, stream, open),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Whether there is room, asked before anything is changed.
 
-use super::{Die, Pool, Stream};
-use crate::ftl::page::shape::NONE;
+use super::{Die, Open, Pool, Stream};
 use crate::ftl::{NoSpace, Shortage};
 use crate::nand::Ppn;
 use crate::operation::Operations;
@@ -12,18 +11,19 @@ impl Die {
     pub fn fill_unit(&mut self, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         let block = at.0 >> self.shape.page_bits;
         let pool = self.pool_of(block);
-        let open = self.open_page(pool, Stream::Host);
-        if open.block != block || open.page == self.shape.data_pages {
+        let Some((stream, next)) = self.host_stream_of(pool, block) else {
             return;
-        }
-        let end = (open.page / unit_pages + 1) * unit_pages;
-        for page in open.page..end {
-            self.nand.program(block, page);
+        };
+        let end = (next / unit_pages + 1) * unit_pages;
+        for page in next..end {
             let place = Ppn(block << self.shape.page_bits | page);
-            *self.owner.get_mut(place.0 as usize) = NONE;
-            operations.push_filler(place, || Stream::Host.purpose());
+            self.program_filler(place);
+            operations.push_filler(place, || stream.purpose());
         }
-        self.pools[pool].active_page = end;
+        match stream {
+            Stream::Host => self.pools[pool].active_page = end,
+            _ => self.set_open(pool, stream, Open { block, page: end }),
+        }
         if end == self.shape.data_pages {
             let valid = self.blocks.get(block as usize).valid;
             self.offer(block, valid);
@@ -34,15 +34,18 @@ impl Die {
     pub fn is_short(&self) -> bool {
         let mut pools = self.pools.iter().zip(&self.asides);
         // As for the room of a block's valid pages, and one that the write may open.
-        pools.any(|(pool, aside)| aside.needs_gc && pool.free <= 3)
+        pools.any(|(pool, aside)| aside.needs_gc && pool.free < self.floor)
     }
 
     /// Whether the valid pages of `block` find room in `pool`.
     pub fn has_room_for(&self, block: u32, pool: usize) -> bool {
         let state = &self.pools[pool];
         // A block for each stream at most; and in the reference one counts as free that is open.
-        if state.free > 2 {
+        if state.free > self.most_for_copies {
             return true;
+        }
+        if self.most_for_copies > 2 {
+            return self.has_free(state, self.blocks_for_copies(block, pool));
         }
         let valid = u32::from(self.blocks.get(block as usize).valid);
         let first = block << self.shape.page_bits;
@@ -63,7 +66,12 @@ impl Die {
         };
         let needed = u32::from(has_no_room(stream, valid - maps))
             + u32::from(has_no_room(Stream::Map, maps));
-        let blocks = state.first_block..state.first_block + state.blocks;
+        self.has_free(state, needed)
+    }
+
+    /// Whether `needed` blocks of `pool` are free.
+    fn has_free(&self, pool: &Pool, needed: u32) -> bool {
+        let blocks = pool.first_block..pool.first_block + pool.blocks;
         let free = blocks.filter(|block| self.free.contains(*block));
         free.take(needed as usize).count() as u32 == needed
     }

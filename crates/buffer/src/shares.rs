@@ -1,0 +1,174 @@
+//! A buffer divided among placement handles: each has a scheme of its own, over an equal share of the slots.
+//!
+//! A page belongs to the handle that brought it in. What it makes room for is its own: a handle evicts nobody else's pages.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use destage_base::{Lpn, Ticks, table};
+
+use crate::scheme::{Access, Entry, Need, Properties, Scheme, Victim};
+use crate::shown::Shown;
+use crate::view::View;
+
+/// See the [module](self).
+pub struct Shares {
+    parts: Vec<Box<dyn Scheme>>,
+    /// Slots of each part.
+    share: usize,
+    /// The part of each slot's page.
+    of_slot: Vec<u8>,
+    /// Of the request that is taken in.
+    current: usize,
+}
+
+impl Shares {
+    /// One of `parts` for each handle, 1 to 256 of them, each of which has `share` slots, one at least.
+    #[must_use]
+    pub fn new(parts: Vec<Box<dyn Scheme>>, share: u32) -> Self {
+        Self {
+            parts,
+            share: share.max(1) as usize,
+            of_slot: Vec::new(),
+            current: 0,
+        }
+    }
+
+    fn part_of(&mut self, entry: Entry) -> &mut dyn Scheme {
+        let part = self.of_slot.get(entry.slot.0 as usize).copied();
+        &mut *self.parts[usize::from(part.unwrap_or(0))]
+    }
+}
+
+impl Scheme for Shares {
+    fn properties(&self) -> Properties {
+        self.parts[0].properties()
+    }
+
+    fn of_handle(&mut self, handle: u32) {
+        self.current = handle as usize % self.parts.len();
+    }
+
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        *table::at(&mut self.of_slot, entry.slot.0 as usize, 0) = self.current as u8;
+        self.parts[self.current].insert(entry, access);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        self.part_of(entry).touch(entry, access);
+    }
+
+    fn read_missed(&mut self, page: Lpn, access: &Access) {
+        self.parts[self.current].read_missed(page, access);
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.part_of(entry).remove(entry);
+    }
+
+    fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim) {
+        let own = &self.parts[self.current];
+        let part = match need {
+            Need::FlushPage(entry) => self.part_of(entry),
+            Need::Evict(_) if !own.is_empty() => &mut *self.parts[self.current],
+            _ => match self.parts.iter_mut().find(|part| !part.is_empty()) {
+                Some(part) => &mut **part,
+                None => return,
+            },
+        };
+        part.evict(need, access, view, victim);
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        for part in &self.parts {
+            part.show(shown);
+        }
+    }
+
+    fn is_full_for(&self, page: Lpn, _: usize) -> bool {
+        let part = &self.parts[self.current];
+        let left = self.share.saturating_sub(part.len());
+        !part.is_empty() && (left == 0 || part.is_full_for(page, left))
+    }
+
+    fn idle(&mut self, groups: Range<u32>, now: Ticks, view: &dyn View, victim: &mut Victim) {
+        for part in &mut self.parts {
+            part.idle(groups.clone(), now, view, victim);
+            if !victim.entries.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn idle_group_of(&self, page: Lpn) -> u32 {
+        self.parts[0].idle_group_of(page)
+    }
+
+    fn cleaned(&mut self, entry: Entry) {
+        self.part_of(entry).cleaned(entry);
+    }
+
+    fn reset_figures(&mut self) {
+        for part in &mut self.parts {
+            part.reset_figures();
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::BufferConfig;
+    use crate::step::Step;
+    use crate::view::NoDevice;
+    use crate::{Buffer, find};
+
+    /// Pages that leave when `pages` are written, each by its handle, to four slots of two handles.
+    fn leaving(pages: &[(u64, u32)]) -> Vec<u64> {
+        let mut config = BufferConfig::new(4, 1);
+        config.release = crate::Release::Issue;
+        let lru = find("lru").expect("lru");
+        let half = BufferConfig::new(2, 1);
+        let parts = (0..2).map(|_| lru.build_default(&half)).collect();
+        let mut buffer = Buffer::new(config, Box::new(Shares::new(parts, 2)));
+        let mut left = Vec::new();
+        for (page, handle) in pages {
+            buffer.of_handle(*handle);
+            buffer.begin_request(1);
+            let mut step = buffer.write(Lpn(*page), 0, &NoDevice);
+            while step == Step::Destage {
+                left.extend(buffer.record().pages.iter().map(|dirty| dirty.page.0));
+                step = buffer.place(0, &NoDevice);
+            }
+        }
+        while buffer.flush_next(crate::destage::DestageCause::Flush, 0, &NoDevice) {
+            left.extend(buffer.record().pages.iter().map(|dirty| dirty.page.0));
+        }
+        left
+    }
+
+    #[test]
+    fn a_handle_makes_room_in_its_own_share_only() {
+        // Page 1 is of handle 0, and stays however much handle 1 writes.
+        assert_eq!(
+            leaving(&[(1, 0), (2, 1), (3, 1), (4, 1), (5, 1)]),
+            [2, 3, 1, 4, 5]
+        );
+        // Half of the slots is all there is for one handle.
+        assert_eq!(leaving(&[(1, 0), (2, 0), (3, 0)]), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_page_stays_in_the_share_that_took_it() {
+        // Handle 1 writes page 1 again; it still fills handle 0.
+        assert_eq!(
+            leaving(&[(1, 0), (1, 1), (2, 1), (3, 1), (4, 0), (5, 0)]),
+            [1, 4, 5, 2, 3]
+        );
+    }
+}

@@ -1,0 +1,278 @@
+//! Writes that do not share blocks: by the placement handle of the host, or by how soon a page is written again.
+//!
+//! Stream 0 is that of a die without any of this; the others have an open block of their own in each pool.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::lazy::{Initial, LazyTable};
+
+use super::{Die, Old, Open, Stream};
+use crate::ftl::NoSpace;
+use crate::ftl::page::shape::NONE;
+use crate::nand::Ppn;
+use crate::operation::{Cause, Operations};
+
+/// What tells writes apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Telling {
+    /// Nothing does.
+    Nothing,
+    /// One of so many placement handles. If it isolates, what garbage collection moves keeps to its handle, too.
+    Handle {
+        /// Handles.
+        count: u32,
+        /// Moved pages of different handles do not share blocks.
+        isolates: bool,
+    },
+    /// A page that was written within so many page writes of its die before is hot.
+    Hot {
+        /// Page writes.
+        window: u32,
+    },
+}
+
+impl Telling {
+    /// Streams of the host besides the first.
+    pub fn told(self) -> u32 {
+        match self {
+            Self::Nothing => 0,
+            Self::Handle { count, .. } => count - 1,
+            Self::Hot { .. } => 1,
+        }
+    }
+
+    /// Streams of moved pages besides that of all layers.
+    pub fn kept(self) -> u32 {
+        match self {
+            Self::Handle {
+                count,
+                isolates: true,
+            } => count - 1,
+            _ => 0,
+        }
+    }
+}
+
+#[derive(Clone)]
+struct Zero;
+impl Initial for Zero {
+    type Entry = u32;
+    fn at(&self, _: usize) -> u32 {
+        0
+    }
+}
+
+/// Streams of a die besides those that every die has.
+#[derive(Clone)]
+pub(in crate::ftl) struct Streams {
+    telling: Telling,
+    /// By pool and stream, those of moved pages behind those of the host.
+    open: Vec<Open>,
+    /// Of each page its handle, or which of the die's writes wrote it last, from 1.
+    notes: LazyTable<Zero>,
+    writes: u32,
+    /// Pages written and moved, by stream of the host.
+    counts: Vec<[u64; 2]>,
+}
+
+impl Streams {
+    /// The streams of a die of `pools` pools and `pages` pages, none of them open.
+    pub fn new(telling: Telling, pools: u32, pages: u32, sealed: Open) -> Option<Self> {
+        let streams = telling.told() + telling.kept();
+        (streams > 0).then(|| Self {
+            telling,
+            open: vec![sealed; (pools * streams) as usize],
+            notes: LazyTable::new(pages as usize, Zero),
+            writes: 0,
+            counts: vec![[0; 2]; telling.told() as usize + 1],
+        })
+    }
+
+    fn index(&self, pool: usize, stream: Stream) -> usize {
+        let (told, kept) = (self.telling.told() as usize, self.telling.kept() as usize);
+        let of_pool = match stream {
+            Stream::Kept(number) => told + usize::from(number),
+            Stream::Told(number) => usize::from(number),
+            Stream::Host | Stream::Migrations | Stream::Map => 0,
+        };
+        pool * (told + kept) + of_pool
+    }
+
+    /// The block that `stream`, one of these, fills in `pool`.
+    pub fn open(&self, pool: usize, stream: Stream) -> Open {
+        self.open[self.index(pool, stream)]
+    }
+
+    /// The same, to change.
+    pub fn open_mut(&mut self, pool: usize, stream: Stream) -> &mut Open {
+        let index = self.index(pool, stream);
+        &mut self.open[index]
+    }
+
+    /// The host writes `page` by placement handle `handle` from now on.
+    pub fn hint(&mut self, page: u32, handle: u32) {
+        if let Telling::Handle { count, .. } = self.telling {
+            *self.notes.get_mut(page as usize) = handle % count;
+        }
+    }
+
+    /// The number of the stream of the host that `page` belongs to.
+    fn number(&self, page: u32) -> u8 {
+        let note = self.notes.get(page as usize);
+        match self.telling {
+            Telling::Nothing => 0,
+            Telling::Handle { .. } => note as u8,
+            Telling::Hot { window } => {
+                u8::from(note > 0 && self.writes.wrapping_sub(note) < window)
+            }
+        }
+    }
+
+    /// The stream that a write of `page` goes to.
+    fn of_write(&self, page: u32) -> Stream {
+        match self.number(page) {
+            0 => Stream::Host,
+            number => Stream::Told(number - 1),
+        }
+    }
+
+    /// The stream that a copy of `page` goes to, if it is one of these.
+    pub fn of_copy(&self, page: u32) -> Option<Stream> {
+        if self.telling.kept() == 0 {
+            return None;
+        }
+        self.number(page).checked_sub(1).map(Stream::Kept)
+    }
+
+    fn note_write(&mut self, page: u32, number: u8) {
+        self.counts[usize::from(number)][0] += 1;
+        if let Telling::Hot { .. } = self.telling {
+            self.writes = self.writes.wrapping_add(1).max(1);
+            *self.notes.get_mut(page as usize) = self.writes;
+        }
+    }
+
+    /// `page` was moved.
+    pub fn note_copy(&mut self, page: u32) {
+        let number = match self.telling {
+            Telling::Handle { .. } => self.number(page),
+            _ => 0,
+        };
+        self.counts[usize::from(number)][1] += 1;
+    }
+
+    /// Pages written and moved, by stream of the host.
+    pub fn counts(&self) -> &[[u64; 2]] {
+        &self.counts
+    }
+
+    /// Counts anew.
+    pub fn reset_counts(&mut self) {
+        self.counts.fill([0; 2]);
+    }
+}
+
+impl Die {
+    #[cold]
+    pub(super) fn open_told(&self, pool: usize, stream: Stream) -> Open {
+        match &self.streams {
+            Some(streams) => streams.open(pool, stream),
+            // There is no such stream: nothing is open.
+            None => Open {
+                block: 0,
+                page: self.shape.data_pages,
+            },
+        }
+    }
+
+    /// `stream`, none of the host's first, fills `open` in `pool`.
+    #[cold]
+    pub(super) fn set_open(&mut self, pool: usize, stream: Stream, open: Open) {
+        match stream {
+            Stream::Host => {}
+            Stream::Migrations => self.asides[pool].open[0] = open,
+            Stream::Map => self.asides[pool].open[1] = open,
+            Stream::Told(_) | Stream::Kept(_) => {
+                if let Some(streams) = &mut self.streams {
+                    *streams.open_mut(pool, stream) = open;
+                }
+            }
+        }
+    }
+
+    /// Writes `page` to the blocks of its stream. What fails has changed nothing.
+    pub fn write_told(
+        &mut self,
+        page: u32,
+        same_plane: bool,
+        cause: Cause,
+        operations: &mut Operations,
+    ) -> Result<(), NoSpace> {
+        let streams = self.streams.as_ref();
+        let stream = streams.map_or(Stream::Host, |streams| streams.of_write(page));
+        let old = self.old_copy(page);
+        let pool = self.pool_for(stream, page, old, same_plane);
+        let target = match self.next_of(pool, stream) {
+            Ok(target) => target,
+            Err(full) => {
+                self.write_pointer = self.pointer_before;
+                return Err(full);
+            }
+        };
+        if let Some(Old { block, .. }) = old {
+            self.invalidate_in(block);
+        }
+        operations.push_host_program(cause, target, || stream.purpose());
+        self.program(pool, stream, page, operations);
+        if let Some(streams) = &mut self.streams {
+            let number = match stream {
+                Stream::Told(number) => number + 1,
+                _ => 0,
+            };
+            streams.note_write(page, number);
+        }
+        Ok(())
+    }
+
+    /// The stream of the host that fills `block` of `pool`, and its next page.
+    pub fn host_stream_of(&self, pool: usize, block: u32) -> Option<(Stream, u32)> {
+        let told = self
+            .streams
+            .as_ref()
+            .map_or(0, |streams| streams.telling.told());
+        let streams = (0..told as u8).map(Stream::Told);
+        core::iter::once(Stream::Host)
+            .chain(streams)
+            .find_map(|stream| {
+                let open = self.open_page(pool, stream);
+                let is_open = open.block == block && open.page < self.shape.data_pages;
+                is_open.then_some((stream, open.page))
+            })
+    }
+
+    /// Blocks that the copies of the valid pages of `block` have to open in `pool`.
+    pub fn blocks_for_copies(&self, block: u32, pool: usize) -> u32 {
+        let first = block << self.shape.page_bits;
+        let pages = first..first + self.shape.data_pages;
+        let mut of_stream: Vec<(Stream, u32)> = Vec::new();
+        for page in pages.filter_map(|ppn| self.valid_at(ppn)) {
+            let stream = self.stream_of_copy(page);
+            match of_stream.iter_mut().find(|(other, _)| *other == stream) {
+                Some((_, pages)) => *pages += 1,
+                None => of_stream.push((stream, 1)),
+            }
+        }
+        let needs_one = |(stream, pages): &&(Stream, u32)| {
+            *pages > self.shape.data_pages - self.open_page(pool, *stream).page
+        };
+        of_stream.iter().filter(needs_one).count() as u32
+    }
+
+    /// Puts a filler on the page at `place`, which is of no logical page.
+    pub fn program_filler(&mut self, place: Ppn) {
+        let within = place.0 & ((1 << self.shape.page_bits) - 1);
+        self.nand.program(place.0 >> self.shape.page_bits, within);
+        *self.owner.get_mut(place.0 as usize) = NONE;
+    }
+}

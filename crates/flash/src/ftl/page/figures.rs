@@ -1,0 +1,44 @@
+//! Figures of writes that are told apart.
+
+use super::die::{Die, Telling};
+use super::parameters::MOST_HANDLES;
+
+/// Figures of each placement handle: pages written, and what became of each.
+const OF_HANDLE: [[&str; 2]; MOST_HANDLES as usize] = [
+    ["handle_0_writes", "handle_0_waf"],
+    ["handle_1_writes", "handle_1_waf"],
+    ["handle_2_writes", "handle_2_waf"],
+    ["handle_3_writes", "handle_3_waf"],
+    ["handle_4_writes", "handle_4_waf"],
+    ["handle_5_writes", "handle_5_waf"],
+    ["handle_6_writes", "handle_6_waf"],
+    ["handle_7_writes", "handle_7_waf"],
+    ["handle_8_writes", "handle_8_waf"],
+    ["handle_9_writes", "handle_9_waf"],
+    ["handle_10_writes", "handle_10_waf"],
+    ["handle_11_writes", "handle_11_waf"],
+    ["handle_12_writes", "handle_12_waf"],
+    ["handle_13_writes", "handle_13_waf"],
+    ["handle_14_writes", "handle_14_waf"],
+    ["handle_15_writes", "handle_15_waf"],
+];
+
+/// Emits the figures of `dies`.
+pub(super) fn report(dies: &[Die], telling: Telling, emit: &mut dyn FnMut(&'static str, f64)) {
+    let of_dies = || dies.iter().filter_map(|die| die.streams.as_ref());
+    let sum = |stream: usize| {
+        let counts = of_dies().filter_map(|streams| streams.counts().get(stream));
+        counts.fold([0, 0], |sum, count| [sum[0] + count[0], sum[1] + count[1]])
+    };
+    match telling {
+        Telling::Nothing => {}
+        Telling::Hot { .. } => emit("hot_writes", sum(1)[0] as f64),
+        Telling::Handle { count, .. } => {
+            for (stream, [writes, waf]) in OF_HANDLE.iter().enumerate().take(count as usize) {
+                let [written, moved] = sum(stream);
+                emit(writes, written as f64);
+                emit(waf, (written + moved) as f64 / written as f64);
+            }
+        }
+    }
+}

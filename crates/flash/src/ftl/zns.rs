@@ -1,0 +1,299 @@
+//! Zones under a thin log of the host: data is appended to open zones, a zone is reset as a whole, and what is still needed of
+//! it is moved first, as the host's work.
+//!
+//! A zone is some blocks of one die, filled page by page round its blocks. The host maps its pages, so a zone is to this layer what
+//! a block is to `page`: that maps, compacts and levels here, and what it says of zones is said of their blocks. What is new is
+//! which zones are open.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::archived;
+use destage_base::parameter::Kind;
+use destage_base::{Lpn, Ticks, parameters};
+
+use super::page::PageFtl;
+use super::page::parameters::PageConfig;
+use super::upon_pages::left_to_pages;
+use super::{BuildError, Ftl, FtlConfig, FtlRow, NoSpace, PageWrite, Properties};
+use crate::geometry::Geometry;
+use crate::nand::{Ppn, Wear};
+use crate::operation::Operations;
+
+const ZNS: &str = "NVMe Zoned Namespace Command Set 1.1";
+const OURS: &str = "ours";
+
+parameters! {
+    /// What can be set of `zns`.
+    struct Parameters {
+        /// Blocks of a zone, all of one die; they divide its blocks.
+        zone_blocks: u32 = "4" in Kind::Integer { min: 1, max: 1 << 15 }, "blocks", OURS;
+        /// Zones that are open for new data at a time, over all dies; each die has one besides for what it compacts.
+        open_zones: u32 = "14" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "zones", "limits of open and active zones: NVMe Zoned Namespace Command Set 1.1; 14: Western Digital Ultrastar DC ZN540";
+        /// An open zone with less than this share of its pages left is finished where another one is wanted and none may be opened; 0: never.
+        finish_percent: f64 = "0" in Kind::Number { min: 0.0, max: 100.0 }, "%", "finish_threshold of ZenFS";
+        /// Share of each die's zones that is not offered to the host.
+        reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", OURS;
+        /// Empty zones of a die under which it is compacted, until it has so many.
+        gc_low: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "zones", OURS;
+    }
+}
+
+/// The registry row.
+pub(super) const ROW: FtlRow = FtlRow {
+    name: "zns",
+    about: "Zones of blocks under a thin log of the host: appended to, limited in how many are open, compacted and reset.",
+    source: ZNS,
+    has_flash: true,
+    has_cell_modes: false,
+    can_be_mounted: false,
+    parameters: Parameters::ROWS,
+    build: |config| Ok(Box::new(Zns::new(config)?)),
+};
+
+/// Which blocks a zone consists of.
+#[derive(Clone, Copy)]
+struct Zones {
+    blocks: u32,
+    planes: u32,
+    blocks_per_plane: u32,
+    /// Bits of a page number in its zone, and in its block.
+    zone_bits: u32,
+    page_bits: u32,
+    zone_pages: u32,
+}
+
+impl Zones {
+    /// Block `number` of `zone`; planes are taken in turn.
+    fn block(&self, zone: u32, number: u32) -> u32 {
+        let block = zone * self.blocks + number;
+        block % self.planes * self.blocks_per_plane + block / self.planes
+    }
+
+    /// The page of flash at `at`, which counts in zones.
+    fn place(&self, Ppn(at): Ppn) -> Ppn {
+        let (zone, page) = (at >> self.zone_bits, at & ((1 << self.zone_bits) - 1));
+        let (block, within) = (self.block(zone, page % self.blocks), page / self.blocks);
+        Ppn(block << self.page_bits | within)
+    }
+
+    /// Says of blocks what the operations from `first` on say of zones.
+    fn tell(&self, first: usize, operations: &mut Operations) {
+        let block =
+            |Ppn(at): Ppn, number| Ppn(self.block(at >> self.zone_bits, number) << self.page_bits);
+        operations.say_of_blocks(first, self.blocks, |at| self.place(at), block);
+    }
+}
+
+/// The device. See the [module](self).
+#[derive(Clone)]
+struct Zns {
+    data: PageFtl,
+    zones: Zones,
+    open_zones: u32,
+    /// Pages left of a zone under which it may be finished.
+    finish_under: u32,
+    /// By die, writes that wait there; and whether its open zone is to be finished.
+    coming: Vec<u32>,
+    finishing: Vec<bool>,
+    /// Which dies take the write that is placed; kept for its memory only.
+    takes: Vec<bool>,
+    resets: u64,
+    finished: u64,
+    most_open: u32,
+}
+
+archived!(Zns { data } fixed {
+    zones, open_zones, finish_under, coming, finishing, takes, resets, finished, most_open,
+});
+
+impl Zns {
+    fn new(config: &FtlConfig<'_>) -> Result<Self, BuildError> {
+        let own = Parameters::from_values(config.values);
+        let geometry = config.geometry;
+        geometry.check()?;
+        let (blocks, zone_blocks) = (geometry.blocks_per_die(), own.zone_blocks);
+        let zone_pages = zone_blocks.saturating_mul(geometry.data_pages());
+        if !blocks.is_multiple_of(zone_blocks) || zone_pages > 1 << 15 {
+            return Err(BuildError::Zone {
+                zone_blocks,
+                blocks,
+                data_pages: geometry.data_pages(),
+            });
+        }
+        let of_zones = Geometry {
+            planes: 1,
+            blocks_per_plane: blocks / zone_blocks,
+            pages_per_block: zone_pages,
+            summary_page: false,
+            ..geometry
+        };
+        let settings = PageConfig {
+            dynamic: true,
+            ..PageConfig::of_zones(config, of_zones, own.reserve_percent, own.gc_low)
+        };
+        Ok(Self {
+            data: PageFtl::new(&settings)?,
+            zones: Zones {
+                blocks: zone_blocks,
+                planes: geometry.planes,
+                blocks_per_plane: geometry.blocks_per_plane,
+                zone_bits: of_zones.page_bits(),
+                page_bits: geometry.page_bits(),
+                zone_pages,
+            },
+            open_zones: own.open_zones,
+            finish_under: (f64::from(zone_pages) * own.finish_percent / 100.0) as u32,
+            coming: vec![0; geometry.dies as usize],
+            finishing: vec![false; geometry.dies as usize],
+            takes: Vec::new(),
+            resets: 0,
+            finished: 0,
+            most_open: 0,
+        })
+    }
+
+    /// Pages that are left of the open zone of `die` when all that waits there is written; none if it is not open then.
+    fn left(&self, die: usize) -> Option<u32> {
+        let written = match self.finishing[die] {
+            true => 0,
+            false => self.data.die(die).pools[0].active_page,
+        };
+        let of_zone = (written + self.coming[die]) % self.zones.zone_pages;
+        (of_zone > 0).then(|| self.zones.zone_pages - of_zone)
+    }
+
+    /// Zones that are open for new data when all that waits is written.
+    fn open(&self) -> u32 {
+        let dies = 0..self.coming.len();
+        dies.filter(|die| self.left(*die).is_some()).count() as u32
+    }
+
+    /// The open zone with fewest pages left is to be finished, if it has as few as that takes.
+    fn finish_one(&mut self) {
+        let dies = (0..self.coming.len()).filter(|die| self.coming[*die] == 0);
+        let fullest = dies.filter_map(|die| Some((self.left(die)?, die))).min();
+        if let Some((_, die)) = fullest.filter(|(left, _)| *left < self.finish_under) {
+            self.finishing[die] = true;
+        }
+    }
+}
+
+impl Ftl for Zns {
+    left_to_pages!(
+        pages, die_of, trim, is_written, retired, reset_wear, map_bytes
+    );
+
+    fn properties(&self) -> Properties {
+        self.data.properties()
+    }
+
+    fn home_of(&self, page: Lpn) -> u32 {
+        self.data.home_of(page)
+    }
+
+    /// To the die with the least to do of those with an open zone, or of all if one more may be opened.
+    fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
+        let mut open = self.open();
+        if open >= self.open_zones && self.finish_under > 0 {
+            let least = (0..self.coming.len() as u32).min_by_key(|die| load(*die));
+            if least.is_some_and(|die| self.left(die as usize).is_none()) {
+                self.finish_one();
+                open = self.open();
+            }
+        }
+        let may_open = open < self.open_zones;
+        let mut takes = core::mem::take(&mut self.takes);
+        takes.clear();
+        takes.extend((0..self.coming.len()).map(|die| may_open || self.left(die).is_some()));
+        let of_open = |die: u32| match takes[die as usize] {
+            true => load(die),
+            false => u32::MAX,
+        };
+        let die = self.data.place(page, &of_open);
+        self.takes = takes;
+        self.coming[die as usize] += 1;
+        self.most_open = self.most_open.max(self.open());
+        die
+    }
+
+    fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
+        self.peek(page, operations);
+        Ok(())
+    }
+
+    fn peek(&self, page: Lpn, operations: &mut Operations) {
+        let first = operations.all().len();
+        self.data.peek(page, operations);
+        self.zones.tell(first, operations);
+    }
+
+    fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace> {
+        let first = operations.all().len();
+        let waited = self.data.is_coming(write.page);
+        self.data.write(write, operations)?;
+        if let Some(die) = waited {
+            self.coming[die as usize] -= 1;
+        }
+        self.zones.tell(first, operations);
+        Ok(())
+    }
+
+    fn collect_garbage(
+        &mut self,
+        die: u32,
+        now: Ticks,
+        operations: &mut Operations,
+    ) -> Result<bool, NoSpace> {
+        let first = operations.all().len();
+        if core::mem::take(&mut self.finishing[die as usize]) {
+            let zone_pages = self.zones.zone_pages;
+            let state = self.data.die_mut(die as usize);
+            let at = Ppn(state.pools[0].active_block << self.zones.zone_bits);
+            state.fill_unit(at, zone_pages, operations);
+            self.zones.tell(first, operations);
+            self.finished += 1;
+            return Ok(true);
+        }
+        let compacted = self.data.collect_garbage(die, now, operations)?;
+        self.resets += u64::from(compacted);
+        self.zones.tell(first, operations);
+        Ok(compacted)
+    }
+
+    /// A zone that is finished takes no write before.
+    fn collects_before_writes(&self, die: u32) -> bool {
+        self.finishing[die as usize] || self.data.collects_before_writes(die)
+    }
+
+    fn wear(&self) -> Wear {
+        let zones = self.data.wear();
+        let blocks = u64::from(self.zones.blocks);
+        Wear {
+            blocks: zones.blocks * blocks,
+            sum: zones.sum * blocks,
+            sum_of_squares: zones.sum_of_squares * u128::from(blocks),
+            ..zones
+        }
+    }
+
+    fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32)) {
+        self.data.erases(&mut |die, zone, erases| {
+            for number in 0..self.zones.blocks {
+                emit(die, self.zones.block(zone, number), erases);
+            }
+        });
+    }
+
+    fn reset_figures(&mut self) {
+        (self.resets, self.finished) = (0, 0);
+        self.most_open = self.open();
+    }
+
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        emit("zones_reset", self.resets as f64);
+        emit("zones_finished", self.finished as f64);
+        emit("zones_open_max", f64::from(self.most_open));
+    }
+}

@@ -1,0 +1,99 @@
+//! Cache registers: a plane reads or programs a page while the page before leaves, or the next comes.
+
+use destage_base::Ticks;
+
+use super::{Command, Media, Target};
+use crate::operation::Kind;
+
+/// What cache registers are used for, and how long a page takes between page register and cache register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Registers {
+    /// Of reads (tRCBSY); none if these do not use it.
+    pub read: Option<Ticks>,
+    /// Of programs (tPCBSY); the same.
+    pub program: Option<Ticks>,
+}
+
+/// When a command that uses a cache register is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cached {
+    /// The host has its data, or the change is done.
+    pub done: Ticks,
+    /// The next command of the die may be issued; not after `done`.
+    pub next: Ticks,
+}
+
+impl Media {
+    /// Carries out `command` on one plane, issued at `now`, with the cache register of its plane; none, and nothing has
+    /// happened, if such a command uses none.
+    pub fn operate_cached(&mut self, now: Ticks, command: &Command<'_>) -> Option<Cached> {
+        let registers = self.config.registers?;
+        let ([target], Some(data)) = (command.targets, command.data) else {
+            return None;
+        };
+        match command.kind {
+            Kind::Read => Some(self.read_cached(now, command, (*target, data), registers.read?)),
+            Kind::Program => {
+                let busy = registers.program?;
+                Some(self.program_cached(now, command, (*target, data), busy))
+            }
+            Kind::Erase => None,
+        }
+    }
+
+    fn read_cached(
+        &mut self,
+        now: Ticks,
+        command: &Command<'_>,
+        (target, data): (Target, Ticks),
+        busy: Ticks,
+    ) -> Cached {
+        let (die, plane, bus) = (
+            command.die,
+            target.plane,
+            self.config.bus.unwrap_or_default(),
+        );
+        let cells = &self.config.cells;
+        let time = cells.read(command.page_type, target.erases, command.age_s);
+        let ready = self.hold(die, now, now, bus.command);
+        let next = ready.max(self.busy_until(die, plane)) + time;
+        let moved = next.max(self.cache_free[self.plane_index(die, plane)]) + busy;
+        self.occupy(die, plane, moved);
+        self.note_end(die, plane, Kind::Read, next);
+        let left = self.book(die, now, moved, data);
+        self.note_left(die, plane, left);
+        let done = self.book(die, now, left, bus.status);
+        Cached { done, next }
+    }
+
+    fn program_cached(
+        &mut self,
+        now: Ticks,
+        command: &Command<'_>,
+        (target, data): (Target, Ticks),
+        busy: Ticks,
+    ) -> Cached {
+        let (die, plane, bus) = (
+            command.die,
+            target.plane,
+            self.config.bus.unwrap_or_default(),
+        );
+        let ready = self.hold(die, now, now, bus.command);
+        let ready = ready.max(self.cache_free[self.plane_index(die, plane)]);
+        let ready = self.hold(die, now, ready, data);
+        let next = ready.max(self.busy_until(die, plane)) + busy;
+        let done = next + self.config.cells.program(command.page_type);
+        self.occupy(die, plane, done);
+        self.note_end(die, plane, Kind::Program, done);
+        self.note_left(die, plane, next);
+        Cached { done, next }
+    }
+
+    /// The cache register of this plane, if it has one, is in use until then.
+    pub(super) fn note_left(&mut self, die: u32, plane: u32, until: Ticks) {
+        if self.config.registers.is_some() {
+            let index = self.plane_index(die, plane);
+            self.cache_free[index] = until;
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Page mapping of one die whose writes are told apart, or whose garbage is collected in steps: lists, and a look at all of them.
+
+use super::Counts;
+
+/// What tells writes apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Telling {
+    Nothing,
+    /// Handles, and whether moved pages keep to theirs.
+    Handle(u64, bool),
+    /// The window.
+    Hot(u64),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    pub blocks: usize,
+    pub pages: usize,
+    pub logical_blocks: usize,
+    pub low: usize,
+    pub high: usize,
+    pub floor: usize,
+    /// Pages moved at a time; 0: all.
+    pub step: usize,
+    pub telling: Telling,
+    /// Changes in a page of the journal, and pages of that.
+    pub journal: Option<(u64, usize)>,
+    /// Units that are read with one read of a page of flash.
+    pub units: usize,
+}
+
+#[derive(Clone, Default)]
+struct Block {
+    pages: Vec<Option<u64>>,
+    free: bool,
+    sealed: bool,
+    closed: u64,
+}
+
+pub struct Die {
+    rules: Rules,
+    blocks: Vec<Block>,
+    /// By stream: of the host, then of moved pages.
+    open: Vec<Option<usize>>,
+    moves: Vec<Option<usize>>,
+    map: Option<usize>,
+    changes: u64,
+    /// Pages of the journal written so far.
+    noted: usize,
+    pointer: usize,
+    clock: u64,
+    due: bool,
+    /// The block that is collected, and its next page.
+    begun: Option<(usize, usize)>,
+    /// By page: its handle, or which write wrote it.
+    notes: Vec<u64>,
+    writes: u64,
+    pub counts: Counts,
+    /// Reads for copies.
+    pub copy_reads: u64,
+    /// By stream, pages written and moved.
+    pub told: Vec<(u64, u64)>,
+}
+
+impl Die {
+    pub fn new(rules: Rules) -> Self {
+        let free = Block {
+            free: true,
+            ..Block::default()
+        };
+        let streams = match rules.telling {
+            Telling::Nothing => 1,
+            Telling::Handle(handles, _) => handles as usize,
+            Telling::Hot(_) => 2,
+        };
+        let pages = rules.logical_blocks * rules.pages;
+        let mut die = Self {
+            rules,
+            blocks: vec![free; rules.blocks],
+            open: vec![None; streams],
+            moves: vec![None; streams],
+            map: None,
+            changes: 0,
+            noted: 0,
+            pointer: 0,
+            clock: 0,
+            due: false,
+            begun: None,
+            notes: vec![0; pages],
+            writes: 0,
+            counts: Counts::default(),
+            copy_reads: 0,
+            told: vec![(0, 0); streams],
+        };
+        let all = pages + rules.journal.map_or(0, |(_, pages)| pages);
+        for page in 0..all {
+            let block = &mut die.blocks[page / rules.pages];
+            block.free = false;
+            block.pages.push(Some(page as u64));
+        }
+        for block in 0..all.div_ceil(rules.pages) {
+            die.close(block);
+        }
+        die.open[0] = Some(die.take());
+        die.pointer = 0;
+        die
+    }
+
+    fn take(&mut self) -> usize {
+        let count = self.blocks.len();
+        let mut in_turn = (0..count).map(|step| (self.pointer + step) % count);
+        let found = in_turn
+            .find(|block| self.blocks[*block].free)
+            .expect("a free block");
+        self.pointer = (found + 1) % count;
+        self.blocks[found].free = false;
+        found
+    }
+
+    fn close(&mut self, block: usize) {
+        self.clock += 1;
+        self.blocks[block].sealed = true;
+        self.blocks[block].closed = self.clock;
+    }
+
+    fn free(&self) -> usize {
+        self.blocks.iter().filter(|block| block.free).count()
+    }
+
+    fn valid(&self, block: usize) -> usize {
+        self.blocks[block].pages.iter().flatten().count()
+    }
+
+    pub fn forget(&mut self, page: u64) {
+        for place in self.blocks.iter_mut().flat_map(|block| &mut block.pages) {
+            if *place == Some(page) {
+                *place = None;
+            }
+        }
+    }
+
+    fn put(&mut self, page: u64, open: Option<usize>) -> Option<usize> {
+        let block = open.unwrap_or_else(|| self.take());
+        self.forget(page);
+        self.blocks[block].pages.push(Some(page));
+        let is_full = self.blocks[block].pages.len() == self.rules.pages;
+        if is_full {
+            self.close(block);
+        }
+        (!is_full).then_some(block)
+    }
+
+    fn is_map(&self, page: u64) -> bool {
+        page >= self.notes.len() as u64
+    }
+
+    /// The host or garbage collection has changed so many mappings.
+    fn note(&mut self, changes: u64) {
+        let Some((every, pages)) = self.rules.journal else {
+            return;
+        };
+        self.changes += if self.writes > 0 { changes } else { 0 };
+        while self.changes >= every {
+            self.changes -= every;
+            let page = self.notes.len() + self.noted % pages;
+            self.noted += 1;
+            self.map = self.put(page as u64, self.map);
+            self.counts.map_programs += 1;
+        }
+    }
+
+    pub fn trim(&mut self, page: u64) {
+        self.forget(page);
+        self.note(1);
+    }
+
+    pub fn hint(&mut self, page: u64, handle: u64) {
+        if let Telling::Handle(handles, _) = self.rules.telling {
+            self.notes[page as usize] = handle % handles;
+        }
+    }
+
+    pub fn write(&mut self, page: u64) {
+        let note = self.notes[page as usize];
+        let stream = match self.rules.telling {
+            Telling::Nothing => 0,
+            Telling::Handle(..) => note as usize,
+            Telling::Hot(window) => usize::from(note > 0 && self.writes - note < window),
+        };
+        self.open[stream] = self.put(page, self.open[stream]);
+        self.writes += 1;
+        if let Telling::Hot(_) = self.rules.telling {
+            self.notes[page as usize] = self.writes;
+        }
+        self.counts.programs += 1;
+        self.told[stream].0 += 1;
+        self.note(1);
+    }
+
+    pub fn is_urgent(&self) -> bool {
+        self.is_due() && self.free() < self.rules.floor
+    }
+
+    fn is_due(&self) -> bool {
+        self.due || self.free() < self.rules.low
+    }
+
+    /// A step of garbage collection; whether there was one.
+    pub fn collect(&mut self) -> bool {
+        self.due = self.is_due();
+        if !self.due {
+            return false;
+        }
+        let is_urgent = self.is_urgent();
+        let (victim, mut next) = self.begun.unwrap_or_else(|| {
+            let sealed = (0..self.blocks.len()).filter(|block| self.blocks[*block].sealed);
+            let victim =
+                sealed.min_by_key(|block| (self.valid(*block), self.blocks[*block].closed));
+            (victim.expect("a sealed block"), 0)
+        });
+        self.blocks[victim].sealed = false;
+        let mut left = match self.rules.step {
+            0 => usize::MAX,
+            _ if is_urgent => usize::MAX,
+            step => step,
+        };
+        let mut last = None;
+        let mut changes = 0;
+        while next < self.rules.pages && left > 0 {
+            let place = next;
+            next += 1;
+            let Some(page) = self.blocks[victim].pages.get(place).copied().flatten() else {
+                continue;
+            };
+            left -= 1;
+            self.counts.copies += 1;
+            let of_flash = place / self.rules.units;
+            self.copy_reads += u64::from(last != Some(of_flash));
+            last = Some(of_flash);
+            if self.is_map(page) {
+                self.map = self.put(page, self.map);
+                continue;
+            }
+            changes += 1;
+            let stream = match self.rules.telling {
+                Telling::Handle(_, true) => self.notes[page as usize] as usize,
+                _ => 0,
+            };
+            self.moves[stream] = self.put(page, self.moves[stream]);
+            if let Telling::Handle(..) = self.rules.telling {
+                self.told[self.notes[page as usize] as usize].1 += 1;
+            }
+        }
+        self.begun = Some((victim, next));
+        if self.valid(victim) == 0 {
+            self.begun = None;
+            self.blocks[victim].pages.clear();
+            self.blocks[victim].free = true;
+            self.counts.erases += 1;
+            self.due = self.free() < self.rules.high;
+        }
+        self.note(changes);
+        true
+    }
+}

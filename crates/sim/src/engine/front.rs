@@ -1,0 +1,347 @@
+//! What lies between host and buffer besides the bus: queues, and servers that requests pass on their way.
+//!
+//! A server takes visits in the order in which they come, so many at a time. What has been served is handed on first, and then
+//! the next begins.
+
+use std::collections::VecDeque;
+
+use destage_base::Ticks;
+use destage_trace::Operation;
+
+use super::event::{Event, Packed};
+use super::link::Active;
+use crate::events::EventList;
+use crate::host::Scheduler;
+use crate::queues::{QueueBy, Queues};
+use crate::wire::{COMPLETION, Carried, DOORBELL, ENTRY, Wire};
+use destage_trace::request::SECTOR_BYTES;
+
+/// What requests take on a core.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Firmware {
+    /// Cores side by side; at least 1.
+    pub cores: u32,
+    /// Ticks of each request.
+    pub command: Ticks,
+    /// Ticks of each page that is read or written.
+    pub page: Ticks,
+}
+
+/// What lies between host and buffer besides the bus.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FrontConfig {
+    /// Weights of the queues; at least one.
+    pub weights: Vec<u32>,
+    /// Requests that a weight of 1 stands for.
+    pub burst: u32,
+    /// Which queue a request belongs to.
+    pub by: QueueBy,
+    /// Requests of a queue in the device at a time.
+    pub requests_of_queue: u32,
+    /// The link; else the bus.
+    pub link: Option<Wire>,
+    /// The cores.
+    pub firmware: Option<Firmware>,
+    /// Ticks of a page that goes into the DRAM or out of it.
+    pub dram_page: Option<Ticks>,
+}
+
+/// A server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    Core,
+    Dram,
+    ToDevice,
+    ToHost,
+}
+
+/// Why somebody is at a server.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Visit {
+    /// At a core.
+    Command,
+    /// Pages of a write go into the DRAM, pages of a read out of it.
+    In,
+    Out,
+    /// A page of a die goes into the DRAM or out of it; of no request.
+    Flash,
+    /// On the link to the device.
+    Doorbell,
+    Entry,
+    WriteData,
+    Seen,
+    /// On the link to the host.
+    AskEntry,
+    AskData,
+    ReadData,
+    Completion,
+}
+
+impl Place {
+    /// The one of this number.
+    #[inline]
+    pub fn of(number: u8) -> Self {
+        match number {
+            0 => Self::Core,
+            1 => Self::Dram,
+            2 => Self::ToDevice,
+            _ => Self::ToHost,
+        }
+    }
+}
+
+impl Visit {
+    /// The one of this number.
+    pub fn of(number: u8) -> Self {
+        const ALL: [Visit; 11] = [
+            Visit::Command,
+            Visit::In,
+            Visit::Out,
+            Visit::Flash,
+            Visit::Doorbell,
+            Visit::Entry,
+            Visit::WriteData,
+            Visit::Seen,
+            Visit::AskEntry,
+            Visit::AskData,
+            Visit::ReadData,
+        ];
+        ALL.get(usize::from(number))
+            .copied()
+            .unwrap_or(Self::Completion)
+    }
+
+    /// Whether it is a part of the way of its request.
+    pub fn is_of_request(self) -> bool {
+        !matches!(self, Self::Flash | Self::Seen)
+    }
+}
+
+/// What a server has done.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Usage {
+    /// Visits that have come.
+    pub visits: u64,
+    /// Bytes on a link, pages in the DRAM, requests on a core.
+    pub amount: u64,
+    /// Ticks in service, summed over places side by side.
+    pub busy: u128,
+    /// Ticks that visits waited.
+    pub waited: u128,
+}
+
+/// What the servers have done: cores, DRAM, link to the device, link to the host.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct FrontUsage(pub [Option<Usage>; 4]);
+
+impl FrontUsage {
+    /// What they have done since it was `earlier`.
+    #[must_use]
+    pub fn since(mut self, earlier: &Self) -> Self {
+        for (now, then) in self.0.iter_mut().zip(earlier.0) {
+            if let (Some(now), Some(then)) = (now, then) {
+                now.visits -= then.visits;
+                now.amount -= then.amount;
+                now.busy -= then.busy;
+                now.waited -= then.waited;
+            }
+        }
+        self
+    }
+}
+
+/// A visit that has come.
+#[derive(Clone, Copy)]
+struct Coming {
+    visit: Visit,
+    request: u32,
+    time: Ticks,
+}
+
+/// A server. See the [module](self).
+#[derive(Default)]
+struct Server {
+    side_by_side: u32,
+    busy: u32,
+    waiting: VecDeque<Coming>,
+    usage: Usage,
+    /// Up to when `usage` is true.
+    counted: Ticks,
+}
+
+impl Server {
+    fn count(&mut self, now: Ticks) {
+        let passed = u128::from(now - self.counted);
+        self.usage.busy += passed * u128::from(self.busy);
+        self.usage.waited += passed * self.waiting.len() as u128;
+        self.counted = now;
+    }
+}
+
+/// Queues and servers. See the [module](self).
+pub(super) struct Front {
+    pub queues: Queues,
+    by: QueueBy,
+    depth: u32,
+    in_device: u32,
+    pub link: Option<Wire>,
+    firmware: Option<Firmware>,
+    dram_page: Option<Ticks>,
+    servers: [Server; 4],
+}
+
+impl Front {
+    /// An idle front end; up to `depth` requests are in the device.
+    pub fn new(config: FrontConfig, depth: u32, scheduler: Scheduler) -> Self {
+        let (weights, burst) = (&config.weights, config.burst);
+        let mut servers: [Server; 4] = Default::default();
+        for server in &mut servers {
+            server.side_by_side = 1;
+        }
+        if let Some(firmware) = &config.firmware {
+            servers[Place::Core as usize].side_by_side = firmware.cores;
+        }
+        Self {
+            queues: Queues::new(weights, burst, config.requests_of_queue, scheduler),
+            by: config.by,
+            depth,
+            in_device: 0,
+            link: config.link,
+            firmware: config.firmware,
+            dram_page: config.dram_page,
+            servers,
+        }
+    }
+
+    /// The queue of a request.
+    pub fn queue_of(&self, active: &Active) -> usize {
+        let number = match self.by {
+            QueueBy::Volume => u64::from(active.request.volume),
+            QueueBy::RoundRobin => active.identity.index,
+        };
+        (number % self.queues.count()) as usize
+    }
+
+    /// Takes the request that is sent next, if there is room for one in the device.
+    pub fn next(&mut self) -> Option<u32> {
+        if self.in_device >= self.depth {
+            return None;
+        }
+        let id = self.queues.pop()?;
+        self.in_device += 1;
+        Some(id)
+    }
+
+    /// A request of `queue` is in the device no more.
+    pub fn completed(&mut self, queue: usize) {
+        self.queues.completed(queue);
+        self.in_device -= 1;
+    }
+
+    /// How long `active` is on a core, if there are cores.
+    pub fn on_core(&self, active: &Active) -> Option<Ticks> {
+        let firmware = self.firmware?;
+        let pages = match active.request.operation {
+            Operation::Read | Operation::Write => active.asked.span.pages,
+            Operation::Flush | Operation::Trim => 0,
+        };
+        let of_pages = firmware.page.saturating_mul(pages.into());
+        Some(firmware.command.saturating_add(of_pages))
+    }
+
+    /// How long `pages` pages go into the DRAM or out of it, if there is one.
+    pub fn in_dram(&self, pages: u32) -> Option<Ticks> {
+        let page = self.dram_page?;
+        Some(page.saturating_mul(pages.into()))
+    }
+
+    /// What the message `visit` about `active` carries.
+    pub fn carried(visit: Visit, active: Option<&Active>) -> Carried {
+        match visit {
+            Visit::AskEntry | Visit::AskData => Carried::Question,
+            Visit::Entry => ENTRY,
+            Visit::Completion => COMPLETION,
+            Visit::WriteData | Visit::ReadData => {
+                let sectors = active.map_or(0, |active| active.request.sectors);
+                Carried::Bytes(u64::from(sectors) * SECTOR_BYTES)
+            }
+            Visit::Doorbell
+            | Visit::Seen
+            | Visit::Command
+            | Visit::In
+            | Visit::Out
+            | Visit::Flash => DOORBELL,
+        }
+    }
+
+    /// `visit` for `request` comes to `place`, of `amount`, and takes `time`; whether it begins at once.
+    pub fn come(
+        &mut self,
+        place: Place,
+        (visit, request): (Visit, u32),
+        amount: u64,
+        time: Ticks,
+        events: &mut EventList<Packed>,
+    ) -> bool {
+        let server = &mut self.servers[place as usize];
+        server.count(events.now());
+        server.usage.visits += 1;
+        server.usage.amount += amount;
+        let begins = server.busy < server.side_by_side;
+        if begins {
+            server.busy += 1;
+            let event = Event::Front {
+                place,
+                visit,
+                request,
+            };
+            events.after(time, event);
+        } else {
+            server.waiting.push_back(Coming {
+                visit,
+                request,
+                time,
+            });
+        }
+        begins
+    }
+
+    /// A visit to `place` is over: the next begins. It is returned if it is a part of the way of a request.
+    pub fn go_on(&mut self, place: Place, events: &mut EventList<Packed>) -> Option<u32> {
+        let server = &mut self.servers[place as usize];
+        server.count(events.now());
+        let Some(Coming {
+            visit,
+            request,
+            time,
+        }) = server.waiting.pop_front()
+        else {
+            server.busy -= 1;
+            return None;
+        };
+        let event = Event::Front {
+            place,
+            visit,
+            request,
+        };
+        events.after(time, event);
+        visit.is_of_request().then_some(request)
+    }
+
+    /// What the servers have done up to `now`.
+    pub fn usage(&mut self, now: Ticks) -> FrontUsage {
+        let is_on = [
+            self.firmware.is_some(),
+            self.dram_page.is_some(),
+            self.link.is_some(),
+            self.link.is_some(),
+        ];
+        let mut usage = FrontUsage::default();
+        let of = usage.0.iter_mut().zip(&mut self.servers).zip(is_on);
+        for ((usage, server), is_on) in of {
+            server.count(now);
+            *usage = is_on.then_some(server.usage);
+        }
+        usage
+    }
+}

@@ -1,0 +1,213 @@
+//! The way of a request through the front end: from its arrival until the device takes it in, and from its answer to its completion.
+
+use destage_trace::Operation;
+
+use super::event::Message;
+use super::front::{Front, FrontUsage, Place, Visit};
+use super::link::Link;
+use super::{Engine, Mover, Outcome, Witness};
+
+/// The number of no request.
+const NOBODY: u32 = u32::MAX;
+
+impl<B, W: Witness> Link<'_, B, W> {
+    /// A message about request `id` goes over the link to the device or to the host.
+    fn tell(&mut self, place: Place, visit: Visit, id: u32) {
+        let Some(link) = self.front.as_ref().and_then(|front| front.link) else {
+            return;
+        };
+        let about = visit.is_of_request().then(|| &self.active[id]);
+        let carried = Front::carried(visit, about);
+        self.come(place, visit, id, (link.bytes(carried), link.time(carried)));
+    }
+
+    /// Request `id` comes to the server `place`: of so much, for so long.
+    fn come(&mut self, place: Place, visit: Visit, id: u32, (amount, time): (u64, u64)) {
+        let Some(front) = &mut self.front else {
+            return;
+        };
+        let begins = front.come(place, (visit, id), amount, time, &mut self.events);
+        if begins && visit.is_of_request() {
+            self.witness.transfers(id);
+        }
+    }
+
+    /// Request `id` has arrived at the host.
+    pub fn arrived(&mut self, id: u32, passes: u8) {
+        let has_link = self
+            .front
+            .as_ref()
+            .is_some_and(|front| front.link.is_some());
+        match has_link {
+            true => self.tell(Place::ToDevice, Visit::Doorbell, id),
+            false => self.queue(id, passes),
+        }
+    }
+
+    /// Request `id` waits in its queue, and the next is sent.
+    fn queue(&mut self, id: u32, passes: u8) {
+        if let Some(front) = &mut self.front {
+            let active = &self.active[id];
+            let queue = front.queue_of(active);
+            front.queues.push(queue, id, active.request.sector);
+        }
+        self.send_next(passes);
+    }
+
+    /// Sends one request if there is room for it.
+    fn send_next(&mut self, passes: u8) {
+        let Some(front) = &mut self.front else {
+            return;
+        };
+        let Some(id) = front.next() else {
+            return;
+        };
+        self.active[id].sent = self.events.now();
+        match front.link {
+            Some(_) => self.tell(Place::ToHost, Visit::AskEntry, id),
+            None => self.events.soon(Message::Send.about(id, passes)),
+        }
+    }
+
+    /// The host has the answer to request `id`; without a link that is when it leaves the device.
+    pub fn front_completed(&mut self, id: u32, passes: u8) {
+        if let Some(front) = &mut self.front
+            && front.link.is_none()
+        {
+            let queue = front.queue_of(&self.active[id]);
+            front.completed(queue);
+            self.send_next(passes);
+        }
+    }
+
+    /// The queue of request `id`, if there are several.
+    pub fn queue_of(&self, id: u32) -> Option<usize> {
+        let front = self.front.as_ref()?;
+        (front.queues.count() > 1).then(|| front.queue_of(&self.active[id]))
+    }
+
+    /// The device has answered request `id`.
+    #[inline(never)]
+    pub fn answer_front(&mut self, id: u32) {
+        let active = &self.active[id];
+        let pages = active.asked.span.pages;
+        let is_read = active.request.operation == Operation::Read;
+        let dram = self.front.as_ref().and_then(|front| front.in_dram(pages));
+        match dram.filter(|_| is_read) {
+            Some(time) => self.come(Place::Dram, Visit::Out, id, (pages.into(), time)),
+            None => self.leave(id),
+        }
+    }
+
+    /// Request `id` leaves the device.
+    fn leave(&mut self, id: u32) {
+        let active = self.active[id];
+        let Some(front) = self.front.as_mut().filter(|front| front.link.is_some()) else {
+            return self.hand_to_channel(id);
+        };
+        let queue = front.queue_of(&active);
+        front.completed(queue);
+        if active.request.operation == Operation::Read {
+            self.tell(Place::ToHost, Visit::ReadData, id);
+        }
+        self.send_next(0);
+        self.tell(Place::ToHost, Visit::Completion, id);
+    }
+
+    /// A page of a die passes the DRAM.
+    #[inline(never)]
+    pub fn pass_dram(&mut self) {
+        if let Some(time) = self.front.as_ref().and_then(|front| front.in_dram(1)) {
+            self.come(Place::Dram, Visit::Flash, NOBODY, (1, time));
+        }
+    }
+
+    /// What the front end has done, if there is one.
+    pub fn front_usage(&mut self) -> Option<FrontUsage> {
+        let now = self.events.now();
+        self.front.as_mut().map(|front| front.usage(now))
+    }
+}
+
+impl<B: Mover, W: Witness> Engine<'_, B, W> {
+    /// `visit` of `request` to `place` is over.
+    #[inline(never)]
+    pub(super) fn visited(&mut self, place: Place, visit: Visit, request: u32) -> Outcome {
+        if visit.is_of_request() {
+            self.link.witness.moved(request);
+        }
+        let handed_on = self.hand_on(visit, request);
+        if let Some(front) = &mut self.link.front
+            && let Some(next) = front.go_on(place, &mut self.link.events)
+        {
+            self.link.witness.transfers(next);
+        }
+        handed_on
+    }
+
+    fn hand_on(&mut self, visit: Visit, id: u32) -> Outcome {
+        let link = &mut self.link;
+        match visit {
+            Visit::Doorbell => link.queue(id, 0),
+            Visit::AskEntry => link.tell(Place::ToDevice, Visit::Entry, id),
+            Visit::Entry if link.active[id].request.operation == Operation::Write => {
+                link.tell(Place::ToHost, Visit::AskData, id);
+            }
+            Visit::AskData => link.tell(Place::ToDevice, Visit::WriteData, id),
+            Visit::Entry | Visit::WriteData => return self.enter_front(id),
+            Visit::Command => return self.enter_dram(id),
+            Visit::In => return self.start_behind(id),
+            Visit::Out => link.leave(id),
+            Visit::Completion => {
+                link.tell(Place::ToDevice, Visit::Seen, id);
+                return self.complete(id);
+            }
+            Visit::ReadData | Visit::Seen | Visit::Flash => {}
+        }
+        Ok(())
+    }
+
+    /// Request `id` and its data are at the device.
+    #[inline(never)]
+    pub(super) fn enter_front(&mut self, id: u32) -> Outcome {
+        let active = &self.link.active[id];
+        let time = self
+            .link
+            .front
+            .as_ref()
+            .and_then(|front| front.on_core(active));
+        match time {
+            Some(time) => {
+                self.link.come(Place::Core, Visit::Command, id, (1, time));
+                Ok(())
+            }
+            None => self.enter_dram(id),
+        }
+    }
+
+    /// A core is done with request `id`.
+    fn enter_dram(&mut self, id: u32) -> Outcome {
+        let active = &self.link.active[id];
+        let pages = active.asked.span.pages;
+        let is_write = active.request.operation == Operation::Write;
+        let dram = self
+            .link
+            .front
+            .as_ref()
+            .and_then(|front| front.in_dram(pages));
+        match dram.filter(|_| is_write) {
+            Some(time) => {
+                self.link
+                    .come(Place::Dram, Visit::In, id, (pages.into(), time));
+                Ok(())
+            }
+            None => self.start_behind(id),
+        }
+    }
+
+    /// The device takes request `id` in.
+    #[inline(never)]
+    fn start_behind(&mut self, id: u32) -> Outcome {
+        self.start(id)
+    }
+}

@@ -1,0 +1,138 @@
+//! Several queues of the host: which of their requests is sent next.
+
+use destage_base::choices;
+
+use crate::host::{Scheduler, Waiting};
+
+choices! {
+    /// Which queue a request belongs to.
+    pub enum QueueBy {
+        /// The number of its volume, modulo the number of queues.
+        Volume = "volume",
+        /// Its place in the input, modulo the number of queues.
+        RoundRobin = "round_robin",
+    }
+}
+
+struct Queue {
+    waiting: Waiting,
+    /// Requests of a turn.
+    turn: u32,
+    in_device: u32,
+}
+
+/// Requests that wait in queues. Weighted round robin says which is next.
+pub struct Queues {
+    queues: Vec<Queue>,
+    /// Requests of one queue in the device at a time.
+    depth: u32,
+    /// Whose turn it is, and how many of its requests may still go.
+    pointer: usize,
+    credit: u32,
+    waiting: u64,
+}
+
+impl Queues {
+    /// Empty queues with `weights`, of which one stands for `burst` requests; up to `depth` of a queue are in the device.
+    #[must_use]
+    pub fn new(weights: &[u32], burst: u32, depth: u32, scheduler: Scheduler) -> Self {
+        let queues = weights.iter().map(|weight| Queue {
+            waiting: Waiting::new(scheduler),
+            turn: weight.saturating_mul(burst),
+            in_device: 0,
+        });
+        let queues: Vec<Queue> = queues.collect();
+        Self {
+            depth,
+            pointer: 0,
+            credit: queues.first().map_or(0, |queue| queue.turn),
+            waiting: 0,
+            queues,
+        }
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.queues.len() as u64
+    }
+
+    /// Request `id`, which begins at `sector`, waits in `queue`.
+    pub fn push(&mut self, queue: usize, id: u32, sector: u64) {
+        self.queues[queue].waiting.push(id, sector);
+        self.waiting += 1;
+    }
+
+    /// Takes the request to send next.
+    pub fn pop(&mut self) -> Option<u32> {
+        if self.waiting == 0 {
+            return None;
+        }
+        let (mut pointer, mut credit) = (self.pointer, self.credit);
+        // The last step is the first queue again, with its credit whole.
+        for _ in 0..=self.queues.len() {
+            let queue = &mut self.queues[pointer];
+            if credit > 0
+                && queue.in_device < self.depth
+                && let Some(id) = queue.waiting.pop()
+            {
+                queue.in_device += 1;
+                self.waiting -= 1;
+                (self.pointer, self.credit) = (pointer, credit - 1);
+                return Some(id);
+            }
+            pointer = (pointer + 1) % self.queues.len();
+            credit = self.queues[pointer].turn;
+        }
+        None
+    }
+
+    /// A request of `queue` is in the device no more.
+    pub fn completed(&mut self, queue: usize) {
+        self.queues[queue].in_device -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(queues: &mut Queues) -> Vec<u32> {
+        std::iter::from_fn(|| queues.pop()).collect()
+    }
+
+    #[test]
+    fn each_queue_has_its_weight_in_bursts() {
+        let mut queues = Queues::new(&[1, 2], 2, 100, Scheduler::Fifo);
+        for id in 0..12 {
+            queues.push(usize::from(id >= 6), id, 0);
+        }
+        assert_eq!(order(&mut queues), [0, 1, 6, 7, 8, 9, 2, 3, 10, 11, 4, 5]);
+        // The pointer stands at queue 0, whose turn is over; nothing waits in the other.
+        queues.push(0, 20, 0);
+        assert_eq!(order(&mut queues), [20]);
+    }
+
+    #[test]
+    fn a_queue_at_its_depth_lets_others_go() {
+        let mut queues = Queues::new(&[4, 4], 1, 1, Scheduler::Fifo);
+        for id in 0..4 {
+            queues.push(usize::from(id == 3), id, 0);
+        }
+        assert_eq!(order(&mut queues), [0, 3]);
+        queues.completed(0);
+        assert_eq!(order(&mut queues), [1]);
+        queues.completed(1);
+        assert_eq!(order(&mut queues), []);
+    }
+
+    #[test]
+    fn a_queue_has_the_order_of_the_scheduler() {
+        let mut queues = Queues::new(&[9, 9], 1, 100, Scheduler::CLook);
+        for (id, sector) in [(0, 50), (1, 10), (2, 90)] {
+            queues.push(0, id, sector);
+        }
+        queues.push(1, 3, 5);
+        assert_eq!(order(&mut queues), [1, 0, 2, 3]);
+    }
+}

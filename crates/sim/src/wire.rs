@@ -1,0 +1,84 @@
+//! A link of packets between host and device: how long a message is on it.
+
+use destage_base::Ticks;
+use destage_base::time::TICKS_PER_NS;
+
+/// What a message carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Carried {
+    /// Nothing: it asks for an entry of a queue, or for data.
+    Question,
+    /// So many bytes.
+    Bytes(u64),
+}
+
+/// Bytes of a question on the link.
+const QUESTION: u64 = 32;
+/// The news that an entry waits, or that a completion was seen.
+pub const DOORBELL: Carried = Carried::Bytes(2);
+/// An entry of a queue.
+pub const ENTRY: Carried = Carried::Bytes(72);
+/// The news that a request is complete.
+pub const COMPLETION: Carried = Carried::Bytes(16);
+
+/// A link, the same in each direction.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Wire {
+    /// Lanes side by side; at least 1.
+    pub lanes: u64,
+    /// Bytes a nanosecond of each lane; infinite: messages take no time.
+    pub lane_gb_per_s: f64,
+    /// Most bytes that a packet carries; at least 1.
+    pub payload: u64,
+    /// Bytes that come with each packet.
+    pub overhead: u64,
+}
+
+impl Wire {
+    /// Four lanes, and packets of 128 bytes with 28 more: MQSim's link.
+    #[must_use]
+    pub fn mqsim(lane_gb_per_s: f64) -> Self {
+        Self {
+            lanes: 4,
+            lane_gb_per_s,
+            payload: 128,
+            overhead: 28,
+        }
+    }
+
+    /// Bytes of a message on the link, packets whole.
+    #[must_use]
+    pub fn bytes(&self, carried: Carried) -> u64 {
+        let payload = match carried {
+            Carried::Question => return QUESTION,
+            Carried::Bytes(bytes) => bytes,
+        };
+        let rest = payload % self.payload;
+        let part = if rest > 0 { rest + self.overhead } else { 0 };
+        payload / self.payload * (self.payload + self.overhead) + part
+    }
+
+    /// Ticks of a message: whole nanoseconds.
+    #[must_use]
+    pub fn time(&self, carried: Carried) -> Ticks {
+        let nanoseconds = self.bytes(carried).div_ceil(self.lanes) as f64 / self.lane_gb_per_s;
+        (nanoseconds as u64).saturating_mul(TICKS_PER_NS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_are_whole_and_times_whole_nanoseconds() {
+        let wire = Wire::mqsim(1.0);
+        assert_eq!(wire.bytes(Carried::Bytes(8192)), 64 * 156);
+        assert_eq!(wire.time(Carried::Bytes(8192)), 24_960);
+        assert_eq!(wire.bytes(Carried::Bytes(130)), 156 + 30);
+        let times = [DOORBELL, ENTRY, COMPLETION, Carried::Question].map(|said| wire.time(said));
+        assert_eq!(times, [80, 250, 110, 80]);
+        assert_eq!(Wire::mqsim(f64::INFINITY).time(ENTRY), 0);
+        assert_eq!(Wire::mqsim(3.0).time(ENTRY), 80);
+    }
+}
