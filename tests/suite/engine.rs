@@ -4,7 +4,7 @@
 use destage_base::parameter::Value;
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_US, to_ms};
 use destage_base::{Random, Ticks};
-use destage_buffer::{Destage, SCHEMES};
+use destage_buffer::{Destage, SCHEMES, SchemeRow};
 use destage_sim::metrics::find;
 use destage_sim::observer::{Observer, Silent};
 use destage_sim::prepass::Prepass;
@@ -113,8 +113,9 @@ impl Observer for Destages {
 
 #[test]
 fn timing_decides_nothing() {
-    // Schemes that ask how busy the device is are meant to depend on it.
-    for row in SCHEMES.iter().filter(|row| row.family != "device") {
+    // Schemes that ask how busy the device is, or forget what was written a second ago, are meant to depend on it.
+    let depends = |row: &SchemeRow| row.family == "device" || row.name == "mqsim";
+    for row in SCHEMES.iter().filter(|row| !depends(row)) {
         for seed in 0..4 {
             let requests = mixture(seed, 1500);
             let sequence = |pairs: &[&str]| {
@@ -144,6 +145,10 @@ fn timing_decides_nothing() {
                     "flash.program_us=9000",
                 ],
             ] {
+                if row.name == "nvmevirt" && other.contains(&"ftl.kind=none") {
+                    // Without flash a page that is written again keeps its address.
+                    continue;
+                }
                 // The host's scheduler may reorder requests of a burst; one at a time it cannot.
                 let fixed = ["host.queue_depth=1", "host.scheduler=fifo"];
                 let reference = sequence(&fixed);

@@ -26,17 +26,20 @@ pub enum DestageCause {
     Bypass,
     /// The host asked for durability of this one write.
     Fua,
+    /// The scheme has pages programmed as soon as they were written.
+    Eager,
 }
 
 impl DestageCause {
     /// All causes, in the order of results.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Evict,
         Self::Flush,
         Self::Drain,
         Self::Idle,
         Self::Bypass,
         Self::Fua,
+        Self::Eager,
     ];
 
     /// The word used in logs and results.
@@ -49,6 +52,7 @@ impl DestageCause {
             Self::Idle => "idle",
             Self::Bypass => "bypass",
             Self::Fua => "fua",
+            Self::Eager => "eager",
         }
     }
 }

@@ -31,6 +31,7 @@ pub mod clusters;
 pub mod config;
 pub mod counts;
 pub mod destage;
+mod eager;
 mod emission;
 pub mod groups;
 pub mod heap;

@@ -14,6 +14,7 @@ use crate::schemes::block::{block_lru, bp_ref, bplru, clc, fab, lar, lb_clock, p
 use crate::schemes::bound::{belady, infinite};
 use crate::schemes::device::{co_active, ecr, gcar};
 use crate::schemes::die::epo;
+use crate::schemes::emulator::{femu, mqsim, nvmevirt, simplessd};
 use crate::schemes::hybrid::{bpac, cbm};
 use crate::schemes::page::{cflru, fifo, lirs_wsr, lru, nocache, recently_evicted};
 use crate::schemes::run::{dulo, req_block};
@@ -125,6 +126,10 @@ pub const SCHEMES: &[SchemeRow] = &[
     cbm::ROW,
     vbbms::ROW,
     req_block::ROW,
+    femu::ROW,
+    mqsim::ROW,
+    simplessd::ROW,
+    nvmevirt::ROW,
 ];
 
 /// The scheme called `name`.

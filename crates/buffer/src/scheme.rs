@@ -117,6 +117,8 @@ pub struct Properties {
     pub knows_addresses: bool,
     /// Whether and when the scheme is offered idle time.
     pub idle_rule: Option<IdleRule>,
+    /// Whether the scheme is asked after each page write what to program at once ([`Scheme::eager`]).
+    pub is_eager: bool,
 }
 
 impl Default for Properties {
@@ -128,6 +130,7 @@ impl Default for Properties {
             is_unbounded: false,
             knows_addresses: false,
             idle_rule: None,
+            is_eager: false,
         }
     }
 }
@@ -218,6 +221,12 @@ pub trait Scheme: Send {
     fn is_full_for(&self, page: Lpn, free: usize) -> bool {
         let _ = page;
         free == 0
+    }
+
+    /// Names pages to program now although nobody needs room, or none. Asked after each page write, until it names
+    /// none, if [`Properties::is_eager`].
+    fn eager(&mut self, access: &Access, view: &dyn View, victim: &mut Victim) {
+        let _ = (access, view, victim);
     }
 
     /// Names pages worth writing back now, or none: the groups `groups` of [`IdleRule::groups`] are idle. These

@@ -231,7 +231,9 @@ fn long_random_streams_with_idle_time() {
                 let counts = bench.buffer.counts();
                 let idle = counts.records[DestageCause::Idle as usize];
                 let has_a_bound = row.name != "infinite" && bench.buffer.keeps_pages();
-                assert!(idle > 0 || !has_a_bound, "{}", row.name);
+                // Those of emulators begin to destage before that many pages are dirty.
+                let is_filled = has_a_bound && row.family != "emulator";
+                assert!(idle > 0 || !is_filled, "{}", row.name);
             }
         }
     }

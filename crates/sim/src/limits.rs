@@ -51,7 +51,7 @@ impl Demand {
 /// What a run has measured so far.
 pub(crate) struct SoFar<'r> {
     pub(crate) counts: Counts,
-    pub(crate) tally: &'r Tally,
+    pub(crate) tally: Tally,
     pub(crate) gc_runs: u64,
     pub(crate) response: &'r Latencies,
 }

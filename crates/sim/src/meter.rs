@@ -156,8 +156,15 @@ impl FlashMeter {
     }
 
     /// Operations by kind and cause, and garbage collections, so far.
-    pub fn counted(&self) -> (&Tally, u64) {
-        (&self.tally, self.gc_runs)
+    pub fn counted(&self) -> (Tally, u64) {
+        let [reads, programs, erases] = self.counts;
+        let tally = Tally {
+            reads,
+            programs,
+            erases,
+            ..self.tally
+        };
+        (tally, self.gc_runs)
     }
 
     /// A command begins at `die` and ends after `time`.
@@ -233,21 +240,16 @@ impl FlashMeter {
         };
         let dies = self.dies.iter();
         let under_way = |busy: &Busy| if busy.open > 0 { now - busy.since } else { 0 };
-        let [reads, programs, erases] = self.counts;
+        let (tally, gc_runs) = self.counted();
         Totals {
-            tally: Tally {
-                reads,
-                programs,
-                erases,
-                ..self.tally
-            },
+            tally,
             busy: dies
                 .map(|busy| busy.sum + under_way(busy) - busy.until.saturating_sub(now))
                 .collect(),
             any_busy: self.any_busy + running,
             serial_time: self.serial_time,
             gc_time: self.gc_time,
-            gc_runs: self.gc_runs,
+            gc_runs,
         }
     }
 }

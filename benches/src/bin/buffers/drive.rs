@@ -66,6 +66,11 @@ impl Programs {
             }
             step = buffer.place(now, &NoDevice);
         }
+        while buffer.is_eager() && buffer.eager_next(now, &NoDevice) {
+            if buffer.config().release != Release::Issue {
+                self.0.extend(buffer.record().pages.iter().copied());
+            }
+        }
     }
 }
 

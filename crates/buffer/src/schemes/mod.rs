@@ -6,6 +6,7 @@
 //! | [`bound`] | nothing a real buffer could: what no scheme can beat |
 //! | [`device`] | single pages, with an eye on what the dies are doing |
 //! | [`die`] | the pages of each die apart |
+//! | [`emulator`] | what the write buffers of today's emulators and simulators order |
 //! | [`hybrid`] | single pages and clusters side by side |
 //! | [`page`] | single pages, or the pages of one request |
 //! | [`run`] | runs of pages that came together |
@@ -16,6 +17,7 @@ pub mod block;
 pub mod bound;
 pub mod device;
 pub mod die;
+pub mod emulator;
 pub mod hybrid;
 pub mod page;
 pub mod run;

@@ -301,6 +301,10 @@ impl Bench {
         self.store(slot, self.clock);
         self.newest.insert(page, self.clock);
         self.dirty.insert(page);
+        while self.buffer.is_eager() && self.buffer.eager_next(self.clock, &self.device) {
+            self.issue(DestageCause::Eager);
+            self.check_occupancy();
+        }
     }
 
     /// Follows a step to its end.

@@ -25,6 +25,8 @@ pub fn values(row: &SchemeRow, set: &[(&'static str, Value)]) -> Values {
 
 /// What a model does; page numbers only, vectors only.
 pub trait Model {
+    /// A request with writes begins.
+    fn begin(&mut self) {}
     /// Everything destaged for the write of one page, as records.
     fn write(&mut self, page: u64) -> Vec<Vec<u64>>;
     fn read(&mut self, page: u64) -> Vec<Vec<u64>>;
@@ -60,21 +62,33 @@ pub fn compare(
     size: (usize, u64),
     model: &mut dyn Model,
 ) {
+    compare_on(&operations(size), scheme, set, size, model);
+}
+
+/// The same on `operations`.
+pub fn compare_on(
+    operations: &[Operation],
+    scheme: &str,
+    set: &[(&'static str, Value)],
+    size: (usize, u64),
+    model: &mut dyn Model,
+) {
     let row = find(scheme).unwrap();
     let (capacity, _) = size;
-    let operations = operations(size);
     let values = values(row, set);
     let completion = Completion::AtOnce;
-    let mut bench = Bench::for_operations(row, capacity as u32, &values, completion, &operations);
+    let mut bench = Bench::for_operations(row, capacity as u32, &values, completion, operations);
     for (number, operation) in operations.iter().chain(&[Operation::Drain]).enumerate() {
         let mut expected = Vec::new();
         match operation {
             Operation::Write(run) => {
+                model.begin();
                 expected.extend(run.iter().flat_map(|page| model.write(*page)));
             }
             Operation::Read(run) => expected.extend(run.iter().flat_map(|page| model.read(*page))),
             Operation::Trim(page) => model.trim(*page),
             Operation::Fua(page) => {
+                model.begin();
                 expected.extend(model.write(*page));
                 expected.extend(model.fua(*page).then(|| vec![*page]));
             }

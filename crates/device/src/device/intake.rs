@@ -82,6 +82,7 @@ impl Device {
         driver: &mut D,
     ) -> Outcome {
         let span = &request.span;
+        let is_eager = self.buffer.is_eager();
         for offset in 0..span.pages {
             let page = span.page(offset, self.pages);
             let step = self.buffer.write(page, now, &self.dies);
@@ -94,6 +95,9 @@ impl Device {
             self.note_at_risk();
             driver.taken_in(page, offset);
             driver.look(&self.buffer);
+            while is_eager && self.buffer.eager_next(now, &self.dies) {
+                self.emit(None, None, now, driver)?;
+            }
         }
         if request.fua || !self.config.volatile_cache {
             self.force(token, span, now, driver)?;

@@ -138,6 +138,8 @@ impl Dies {
             return Ok(());
         };
         self.ftl.read(read.page(), &mut self.operations)?;
+        // A read that writes a page of the map may have space reclaimed for it, and that fills units.
+        self.begin_units(die, None);
         self.dies[die as usize].ahead.gone += 1;
         let number = self.between.insert((die, read));
         driver.read_between(die, number, read, &self.operations);

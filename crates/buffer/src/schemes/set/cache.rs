@@ -202,6 +202,7 @@ enum State {
 /// The cache, whose variants are the schemes of this family.
 pub struct SetCache {
     pub(super) places: Places,
+    /// Of each set, the line accessed last comes first.
     pub(super) lines: Lines,
     /// By slot.
     pages: Vec<Lpn>,

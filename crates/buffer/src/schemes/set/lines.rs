@@ -12,13 +12,13 @@ use core::ops::Range;
 pub const VACANT: u32 = u32::MAX;
 
 /// The most lines of a set. [`Places`](super::places::Places) lets no set cross a multiple of it.
-pub const WAYS_MAX: usize = 4;
+pub const WAYS_MAX: usize = 8;
 
 const CHUNK_BITS: u32 = 14;
 /// Lines of a chunk, a multiple of [`WAYS_MAX`].
 const CHUNK: usize = 1 << CHUNK_BITS;
 
-/// Within a set, the line accessed last comes first and vacant lines come last.
+/// Within a set, vacant lines come last. The order of the others is their owner's.
 pub struct Lines {
     /// A chunk without lines has not been made yet; its lines are vacant.
     chunks: Vec<Box<[u32]>>,

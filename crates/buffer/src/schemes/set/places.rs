@@ -167,13 +167,15 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
 
     #[test]
     fn local_numbers_use_every_set_and_raw_ones_few() {
         for (is_raw, used) in [(false, 16), (true, 4)] {
             let places = Places::new(16, 1, 4, 1, is_raw);
-            let mut seen = [false; 16];
+            let mut seen = vec![false; places.lines()];
             (0..1000).for_each(|page| seen[places.set_of(Lpn(page)).start] = true);
             assert_eq!(seen.iter().filter(|seen| **seen).count(), used);
         }

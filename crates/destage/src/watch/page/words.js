@@ -28,6 +28,7 @@ const CAUSES = {
   drain: "The run ends",
   idle: "The device is idle",
   fua: "The host forces this write",
+  eager: "The scheme does not wait",
 };
 
 function destageWords({ cause, stays, pages, pads, grouping }) {

@@ -1,0 +1,115 @@
+//! `femu`: destages pages in batches, the least recently written first, once a watermark is reached.
+//!
+//! ```text
+//!   latest                            oldest
+//!   [ D  A | C  B ]      4 slots, 75 %: 3 pages are the watermark, and what is above it is the batch
+//!   A B C      three wait
+//!   A          a hit, moves to the front
+//!   D          finds three: a batch of one leaves, B; then D enters
+//! ```
+//!
+//! The buffer never fills: the slots above the watermark are those of the pages on their way. With a watermark
+//! of 100 % a batch is one page, and this is [`lru`](crate::schemes::page::lru).
+//!
+//! Cost: O(1) per page; one list node per slot.
+
+use alloc::boxed::Box;
+use alloc::format;
+
+use destage_base::parameter::Kind;
+use destage_base::parameters;
+
+use crate::order::SlotList;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
+use crate::shown::Shown;
+use crate::view::View;
+use destage_base::Lpn;
+
+parameters! {
+    /// What can be set of `femu`.
+    struct Parameters {
+        /// Pages that wait when the next one has a batch destaged first, as a share of the buffer; the rest of it is the batch.
+        femu_watermark_percent: u32 = "90" in Kind::Integer { min: 1, max: 100 }, "%", "FEMU, property `buffer_thres_pcent`.";
+    }
+}
+
+/// The row of `femu`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "femu",
+    family: "emulator",
+    about: "Destages the least recently written pages in batches once a watermark is reached.",
+    source: "MoatLab/FEMU, hw/femu/bbssd/ftl-datapath.c at 0ee6d211.",
+    reconstructed: false,
+    parameters: Parameters::ROWS,
+    needs_future: false,
+    build: &|config| {
+        let parameters = Parameters::from_values(config.values);
+        let capacity = u64::from(config.capacity_pages);
+        let share = capacity * u64::from(parameters.femu_watermark_percent) / 100;
+        let watermark = share.max(1) as usize;
+        Box::new(Femu {
+            order: SlotList::new(config.capacity_pages),
+            watermark,
+            batch: (capacity as usize).saturating_sub(watermark).max(1),
+        })
+    },
+};
+
+struct Femu {
+    /// Front: the latest write. Back: the next to leave.
+    order: SlotList,
+    /// So many pages are not joined by another.
+    watermark: usize,
+    /// Pages that leave together.
+    batch: usize,
+}
+
+impl Scheme for Femu {
+    fn insert(&mut self, entry: Entry, _: &Access) {
+        self.order.push_front(entry);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.kind == AccessKind::Write {
+            self.order.move_to_front(entry.slot);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.order.remove(entry.slot);
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        match need {
+            Need::FlushPage(entry) => victim.entries.push(self.order.remove(entry.slot)),
+            Need::Evict(_) | Need::Flush => {
+                let batch = core::iter::from_fn(|| self.order.pop_back());
+                victim.entries.extend(batch.take(self.batch));
+            }
+        }
+    }
+
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        self.order.iter_back().all(visit);
+    }
+
+    fn is_full_for(&self, _: Lpn, free: usize) -> bool {
+        free == 0 || self.order.len() >= self.watermark
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Order of last write", "latest write", "leaves next");
+        list.note(format!(
+            "{} of {} pages up to the watermark; {} leave together",
+            self.order.len(),
+            self.watermark,
+            self.batch
+        ));
+        list.row(self.order.iter());
+    }
+
+    fn len(&self) -> usize {
+        self.order.len()
+    }
+}

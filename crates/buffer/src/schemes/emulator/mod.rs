@@ -1,0 +1,10 @@
+//! The write buffers of emulators and simulators in use today, so that their results can be set beside others.
+//!
+//! Each follows the rules of the source it names for what waits, what leaves and when. Times are those of the
+//! device here, and so are reads, flushes and forced writes where a source leaves out what a device owes its host;
+//! the page of each scheme says where.
+
+pub mod femu;
+pub mod mqsim;
+pub mod nvmevirt;
+pub mod simplessd;

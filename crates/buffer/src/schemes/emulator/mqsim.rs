@@ -1,0 +1,169 @@
+//! `mqsim`: has the first write of a page programmed at once, and keeps only what is written again.
+//!
+//! ```text
+//!   writes     5   9   5   5   9   7
+//!   programs   5   9               7         the first write of each page in this second
+//!   buffer             5   5   5 9 5 9       written again: stays until it is the least recent of a full buffer
+//! ```
+//!
+//! A filter holds every page that was written since it was last emptied, once a second. A write of a page that is
+//! not in it is taken for cold: it is answered from RAM, and its program is issued in the same moment. A page that
+//! is in it waits, in the order of its last use, reads included.
+//!
+//! The filter is looked at with each write request that has been taken in: it is emptied if its time has come, the
+//! pages of that very request included.
+//!
+//! Cost: O(1) amortized per page; one list node per slot, 25 bytes for each page of the filter.
+
+use alloc::boxed::Box;
+use alloc::format;
+
+use destage_base::parameter::Kind;
+use destage_base::time::TICKS_PER_US;
+use destage_base::{Ticks, parameters};
+
+use crate::order::SlotList;
+use crate::page_map::PageMap;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
+use crate::shown::Shown;
+use crate::view::View;
+
+parameters! {
+    /// What can be set of `mqsim`.
+    struct Parameters {
+        /// How long the filter of written pages goes on before it is emptied; 0: it is emptied after each request, so every write is programmed at once.
+        mqsim_filter_us: u64 = "1000000" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "MQSim, `bloom_filter_reset_step`.";
+    }
+}
+
+/// The row of `mqsim`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "mqsim",
+    family: "emulator",
+    about: "Has the first write of a page programmed at once, and keeps what is written again within a second, least recent first to leave.",
+    source: "CMU-SAFARI/MQSim, src/ssd/Data_Cache_Manager_Flash_Advanced.cpp at 7ec40e3b.",
+    reconstructed: false,
+    parameters: Parameters::ROWS,
+    needs_future: false,
+    build: &|config| {
+        let parameters = Parameters::from_values(config.values);
+        Box::new(MqSim {
+            order: SlotList::new(config.capacity_pages),
+            filter: empty(),
+            period: parameters.mqsim_filter_us * TICKS_PER_US,
+            goes_on_until: 0,
+            request: 0,
+            taken_in_at: 0,
+            cold: None,
+            first_writes: 0,
+        })
+    },
+};
+
+fn empty() -> PageMap<()> {
+    PageMap::with_capacity(0)
+}
+
+struct MqSim {
+    /// Front: the latest use. Back: the next victim.
+    order: SlotList,
+    /// Pages written since it was emptied.
+    filter: PageMap<()>,
+    period: Ticks,
+    /// A request that comes later than this empties the filter.
+    goes_on_until: Ticks,
+    /// The latest write request, and when it came.
+    request: u64,
+    taken_in_at: Ticks,
+    /// The page just written, if that was its first write.
+    cold: Option<Entry>,
+    first_writes: u64,
+}
+
+impl Scheme for MqSim {
+    fn properties(&self) -> Properties {
+        Properties {
+            is_eager: true,
+            ..Properties::default()
+        }
+    }
+
+    fn insert(&mut self, entry: Entry, access: &Access) {
+        self.order.push_front(entry);
+        self.note_write(entry, access);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        self.order.move_to_front(entry.slot);
+        if access.kind == AccessKind::Write {
+            self.note_write(entry, access);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.order.remove(entry.slot);
+        self.cold = self.cold.filter(|cold| *cold != entry);
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        let chosen = match need {
+            Need::Evict(_) | Need::Flush => self.order.back(),
+            Need::FlushPage(entry) => Some(entry),
+        };
+        if let Some(entry) = chosen {
+            self.remove(entry);
+            victim.entries.push(entry);
+        }
+    }
+
+    fn eager(&mut self, _: &Access, _: &dyn View, victim: &mut Victim) {
+        if let Some(entry) = self.cold.take() {
+            self.order.remove(entry.slot);
+            self.first_writes += 1;
+            victim.entries.push(entry);
+        }
+    }
+
+    fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
+        self.order.iter_back().all(visit);
+    }
+
+    fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
+        emit("first_writes", self.first_writes as f64);
+    }
+
+    fn reset_figures(&mut self) {
+        self.first_writes = 0;
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Written again", "latest use", "leaves next");
+        list.note(format!("{} pages in the filter", self.filter.len()));
+        list.row(self.order.iter());
+    }
+
+    fn len(&self) -> usize {
+        self.order.len()
+    }
+}
+
+impl MqSim {
+    fn note_write(&mut self, entry: Entry, access: &Access) {
+        if access.request != self.request {
+            if self.taken_in_at > self.goes_on_until {
+                self.filter = empty();
+                self.goes_on_until = self.taken_in_at.saturating_add(self.period);
+            }
+            self.request = access.request;
+            self.taken_in_at = access.now;
+        }
+        let (position, held) = self.filter.locate(entry.page);
+        self.cold = None;
+        if held.is_none() {
+            let number = self.filter.len() as u32;
+            self.filter.set_at(position, entry.page, number, ());
+            self.cold = Some(entry);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! `nvmevirt`: fills one word line after the other in order of arrival, and programs each when its last page comes.
+//!
+//! ```text
+//!   partition 0   [ 8  0  4  . ]      open: waits for one more page
+//!   partition 1   [ 5  1  9 13 ]      its last page has come: programmed as one, its room is free when that ends
+//! ```
+//!
+//! Nothing is chosen and nothing absorbed: a page that is written twice is two pages of the word line. The room of
+//! the buffer bounds how many word lines are on their way, and so a write waits for the flash once the buffer is
+//! full of them.
+//!
+//! Where a write leaves a page its address (no translation layer, or none beneath), a rewrite of a page in an open
+//! word line is taken in place.
+//!
+//! Cost: O(1) per page, O(partitions) for a word line that leaves unfilled; one list node per slot.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::parameter::Kind;
+use destage_base::{Lpn, parameters};
+
+use crate::order::SlotLists;
+use crate::registry::SchemeRow;
+use crate::scheme::{Access, Entry, Need, Properties, Scheme, Victim};
+use crate::shown::{Frame, Shown};
+use crate::view::View;
+
+parameters! {
+    /// What can be set of `nvmevirt`.
+    struct Parameters {
+        /// Pages of a word line, which are programmed as one.
+        nvmevirt_word_line_pages: u32 = "8" in Kind::Integer { min: 1, max: 65536 }, "pages", "NVMeVirt, SAMSUNG_970PRO: ONESHOT_PAGE_SIZE of 32 KiB, mapped by 4 KiB.";
+        /// Parts of the device, each with an open word line; a page belongs to the one of its number modulo this.
+        nvmevirt_partitions: u32 = "4" in Kind::Integer { min: 1, max: 4096 }, "", "NVMeVirt, SAMSUNG_970PRO: SSD_PARTITIONS.";
+    }
+}
+
+/// The row of `nvmevirt`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "nvmevirt",
+    family: "emulator",
+    about: "Fills word lines in order of arrival and programs each when its last page comes; absorbs nothing.",
+    source: "snu-csl/nvmevirt, conv_ftl.c and ssd.c at 61c90f77.",
+    reconstructed: false,
+    parameters: Parameters::ROWS,
+    needs_future: false,
+    build: &|config| {
+        let parameters = Parameters::from_values(config.values);
+        let partitions = parameters.nvmevirt_partitions;
+        Box::new(NvmeVirt {
+            pages: SlotLists::new(partitions, config.capacity_pages),
+            open: vec![WordLine::default(); partitions as usize],
+            word_line_pages: parameters.nvmevirt_word_line_pages,
+            arrivals: 0,
+            filled: None,
+        })
+    },
+};
+
+/// The open word line of a partition.
+#[derive(Clone, Copy, Default)]
+struct WordLine {
+    /// The number of its first arrival.
+    since: u64,
+    /// Places that are taken; a page that left early keeps its place.
+    taken: u32,
+}
+
+struct NvmeVirt {
+    /// A list per partition, the latest arrival in front.
+    pages: SlotLists,
+    /// By partition.
+    open: Vec<WordLine>,
+    word_line_pages: u32,
+    arrivals: u64,
+    /// The partition whose word line has just been filled.
+    filled: Option<u32>,
+}
+
+impl Scheme for NvmeVirt {
+    fn properties(&self) -> Properties {
+        Properties {
+            knows_addresses: true,
+            is_eager: true,
+            ..Properties::default()
+        }
+    }
+
+    fn insert(&mut self, entry: Entry, _: &Access) {
+        let partition = self.partition_of(entry.page);
+        self.pages.push_front(partition, entry);
+        let line = &mut self.open[partition as usize];
+        if line.taken == 0 {
+            line.since = self.arrivals;
+        }
+        self.arrivals += 1;
+        line.taken += 1;
+        if line.taken >= self.word_line_pages {
+            self.filled = Some(partition);
+        }
+    }
+
+    fn touch(&mut self, _: Entry, _: &Access) {}
+
+    fn remove(&mut self, entry: Entry) {
+        self.pages.remove(entry.slot);
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        if let Need::FlushPage(entry) = need {
+            self.remove(entry);
+            victim.entries.push(entry);
+        } else if let Some(partition) = self.oldest() {
+            self.close(partition, victim);
+        }
+    }
+
+    fn eager(&mut self, _: &Access, _: &dyn View, victim: &mut Victim) {
+        if let Some(partition) = self.filled.take() {
+            self.close(partition, victim);
+        }
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Open word lines", "latest arrival", "");
+        for (partition, line) in (0..).zip(&self.open) {
+            if self.pages.is_list_empty(partition) {
+                continue;
+            }
+            let label = format!(
+                "partition {partition}: {} of {}",
+                line.taken, self.word_line_pages
+            );
+            let group = list.group(label, Frame::Row);
+            for entry in self.pages.iter(partition) {
+                group.page(entry, "");
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.pages.len()
+    }
+}
+
+impl NvmeVirt {
+    fn partition_of(&self, page: Lpn) -> u32 {
+        (page.0 % self.open.len() as u64) as u32
+    }
+
+    /// The partition whose word line was begun first, of those that have a page here.
+    fn oldest(&self) -> Option<u32> {
+        let partitions = (0..).zip(&self.open);
+        let with_pages = partitions.filter(|(partition, _)| !self.pages.is_list_empty(*partition));
+        let oldest = with_pages.min_by_key(|(_, line)| line.since);
+        oldest.map(|(partition, _)| partition)
+    }
+
+    /// The word line of `partition` leaves, filled or not, in order of arrival.
+    fn close(&mut self, partition: u32, victim: &mut Victim) {
+        let pages = core::iter::from_fn(|| self.pages.pop_back(partition));
+        victim.entries.extend(pages);
+        self.open[partition as usize].taken = 0;
+    }
+}

@@ -1,0 +1,272 @@
+//! `simplessd`: a set-associative cache that, once a set is full, destages the least recent line of every die.
+//!
+//! ```text
+//!              set 0     set 1     set 2     set 3        pages of die 0: 0 4 8 12, of die 1: 1 5 9 13, ...
+//!            [ 4  8 ]  [ 1  5 ]  [ 2  - ]  [ 3  7 ]      4 sets of 2 lines over 4 dies
+//!   a write of 12: set 0 is full. The least recent lines of the dies leave side by side: 4, 1, 2 and 3
+//! ```
+//!
+//! Lines leave over the whole cache, not in the set that is full: one for each page that the device programs at the
+//! same time, so that all of it works. Only if none of them is of the set that is full does the least recent line of that set go
+//! in place of the other of its die.
+//!
+//! With `simplessd_evict = superpage` one superpage is written at a time: of the lines that have the same place in
+//! their superpage only the least recent one leaves.
+//!
+//! Cost: O(ways) per page, O(places) for a group of victims; one list node and 16 bytes per slot, 4 bytes per line.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use destage_base::parameter::Kind;
+use destage_base::{Lpn, choices, parameters, table};
+
+use crate::destage::Slot;
+use crate::order::SlotLists;
+use crate::registry::{SchemeConfig, SchemeRow};
+use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
+use crate::schemes::set::lines::{Lines, VACANT};
+use crate::schemes::set::places::Places;
+use crate::shown::{Frame, Shown};
+use crate::view::View;
+
+choices! {
+    /// Lines of a set.
+    enum Ways {
+        One = "1",
+        Two = "2",
+        Four = "4",
+        Eight = "8",
+    }
+}
+
+choices! {
+    /// What leaves together.
+    enum Evict {
+        All = "all",
+        Superpage = "superpage",
+    }
+}
+
+choices! {
+    /// What becomes of a page that was written in full.
+    enum FullLines {
+        Back = "back",
+        Through = "through",
+    }
+}
+
+parameters! {
+    /// What can be set of `simplessd`.
+    struct Parameters {
+        /// Lines of a set: a page may be in any line of the set of its number modulo the number of sets.
+        simplessd_ways: Ways = "8", "lines", "SimpleSSD, config/sample.cfg, `CacheWaySize`.";
+        /// What leaves when a set is full: the least recent line of `all` places of all dies, or of each place of a `superpage`.
+        simplessd_evict: Evict = "all", "", "SimpleSSD, `EvictMode`.";
+        /// Consecutive pages that are one superpage, a place in each of the planes of a die.
+        simplessd_superpage_pages: u32 = "1" in Kind::Integer { min: 1, max: 64 }, "pages", "SimpleSSD, `pageInSuperPage`.";
+        /// Whether a page waits, or is programmed at once and kept as a clean one.
+        simplessd_full_lines: FullLines = "back", "", "SimpleSSD programs lines that were written in full at once (`through`), and lets others wait.";
+    }
+}
+
+/// The row of `simplessd`.
+pub const ROW: SchemeRow = SchemeRow {
+    name: "simplessd",
+    family: "emulator",
+    about: "Cache in sets that destages the least recent line of every die side by side once a set is full.",
+    source: "SimpleSSD/SimpleSSD, icl/generic_cache.cc at 2be37161.",
+    reconstructed: false,
+    parameters: Parameters::ROWS,
+    needs_future: false,
+    build: &|config| {
+        let parameters = Parameters::from_values(config.values);
+        Box::new(SimpleSsd::new(config, &parameters))
+    },
+};
+
+struct SimpleSsd {
+    places: Places,
+    /// In each set in no order.
+    lines: Lines,
+    /// For each place of each die, in the order of superpages, the latest write in front.
+    recency: SlotLists,
+    /// By slot: the number of its page's latest write.
+    latest: Vec<u64>,
+    /// By slot.
+    pages: Vec<Lpn>,
+    writes: u64,
+    /// Places of a superpage.
+    rows: u32,
+    /// Superpages that are written at the same time.
+    columns: u32,
+    evict: Evict,
+    is_through: bool,
+    /// The page just written, if it is to be programmed at once.
+    written: Option<Entry>,
+    /// By place, who leaves; kept for its memory only.
+    leaving: Vec<Option<Entry>>,
+}
+
+impl Scheme for SimpleSsd {
+    fn properties(&self) -> Properties {
+        Properties {
+            is_eager: self.is_through,
+            ..Properties::default()
+        }
+    }
+
+    fn insert(&mut self, entry: Entry, _: &Access) {
+        let set = self.lines.of_mut(self.places.set_of(entry.page));
+        let vacant = set.iter_mut().find(|slot| **slot == VACANT);
+        debug_assert!(vacant.is_some(), "no line is vacant for {entry:?}");
+        if let Some(line) = vacant {
+            *line = entry.slot.0;
+        }
+        *table::at(&mut self.pages, entry.slot.0 as usize, entry.page) = entry.page;
+        let place = self.place_of(entry.page);
+        self.recency.push_front(place, entry);
+        self.note_write(entry);
+    }
+
+    fn touch(&mut self, entry: Entry, access: &Access) {
+        if access.kind == AccessKind::Write {
+            let place = self.place_of(entry.page);
+            self.recency.move_to_front(place, entry.slot);
+            self.note_write(entry);
+        }
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        let set = self.lines.of_mut(self.places.set_of(entry.page));
+        let last = set.iter().rposition(|slot| *slot != VACANT);
+        let place = set.iter().position(|slot| *slot == entry.slot.0);
+        if let (Some(place), Some(last)) = (place, last) {
+            set.swap(place, last);
+            set[last] = VACANT;
+        }
+        self.recency.remove(entry.slot);
+        self.written = self.written.filter(|written| *written != entry);
+    }
+
+    fn evict(&mut self, need: Need, _: &Access, _: &dyn View, victim: &mut Victim) {
+        let full = match need {
+            Need::FlushPage(entry) => {
+                self.remove(entry);
+                victim.entries.push(entry);
+                return;
+            }
+            Need::Evict(page) => Some(page),
+            Need::Flush => None,
+        };
+        self.choose(full);
+        for place in 0..self.leaving.len() {
+            if let Some(entry) = self.leaving[place].take() {
+                self.remove(entry);
+                victim.entries.push(entry);
+            }
+        }
+    }
+
+    fn is_full_for(&self, page: Lpn, free: usize) -> bool {
+        free == 0 || self.lines.at(self.places.set_of(page).end - 1) != VACANT
+    }
+
+    fn eager(&mut self, _: &Access, _: &dyn View, victim: &mut Victim) {
+        victim.entries.extend(self.written.take());
+        victim.retain = !victim.entries.is_empty();
+    }
+
+    fn show(&self, shown: &mut Shown) {
+        let list = shown.list("Sets", "", "");
+        for (number, set) in self.places.sets(0).enumerate() {
+            let places = set.len() as u32;
+            let group = list.group(format!("set {number}"), Frame::Places(places));
+            for slot in self.lines.of(set).iter().filter(|slot| **slot != VACANT) {
+                group.page(self.entry(*slot), "");
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.recency.len()
+    }
+}
+
+impl SimpleSsd {
+    fn new(config: &SchemeConfig, parameters: &Parameters) -> Self {
+        let ways = match parameters.simplessd_ways {
+            Ways::One => 1,
+            Ways::Two => 2,
+            Ways::Four => 4,
+            Ways::Eight => 8,
+        };
+        let places = Places::new(config.capacity_pages, ways, 1, 1, false);
+        let rows = parameters.simplessd_superpage_pages;
+        let columns = config.dies.max(1);
+        Self {
+            lines: Lines::new(places.lines()),
+            places,
+            recency: SlotLists::new(rows * columns, config.capacity_pages),
+            latest: Vec::new(),
+            pages: Vec::new(),
+            writes: 0,
+            rows,
+            columns,
+            evict: parameters.simplessd_evict,
+            is_through: parameters.simplessd_full_lines == FullLines::Through,
+            written: None,
+            leaving: vec![None; (rows * columns) as usize],
+        }
+    }
+
+    fn note_write(&mut self, entry: Entry) {
+        self.writes += 1;
+        *table::at(&mut self.latest, entry.slot.0 as usize, 0) = self.writes;
+        self.written = self.is_through.then_some(entry);
+    }
+
+    fn entry(&self, slot: u32) -> Entry {
+        Entry {
+            page: self.pages[slot as usize],
+            slot: Slot(slot),
+        }
+    }
+
+    /// The place of `page` among those that are programmed at the same time: the superpages side by side, row by row.
+    fn place_of(&self, page: Lpn) -> u32 {
+        let place = (page.0 % u64::from(self.rows * self.columns)) as u32;
+        let (row, column) = (place % self.rows, place / self.rows);
+        row * self.columns + column
+    }
+
+    /// Notes who leaves, one of the set of `full` among them.
+    fn choose(&mut self, full: Option<Lpn>) {
+        for place in 0..self.leaving.len() {
+            self.leaving[place] = self.recency.back(place as u32);
+        }
+        if self.evict == Evict::Superpage {
+            for row in self.leaving.chunks_mut(self.columns as usize) {
+                let pages = row.iter().flatten();
+                let oldest = pages.min_by_key(|entry| self.latest[entry.slot.0 as usize]);
+                let oldest = oldest.copied();
+                row.fill(None);
+                row[row.len() - 1] = oldest;
+            }
+        }
+        let Some(full) = full else { return };
+        let set = self.places.set_of(full);
+        let mut leaving = self.leaving.iter().flatten();
+        if leaving.any(|entry| self.places.set_of(entry.page) == set) {
+            return;
+        }
+        let taken = self.lines.of(set).iter().filter(|slot| **slot != VACANT);
+        let oldest = taken.min_by_key(|slot| self.latest[**slot as usize]);
+        if let Some(entry) = oldest.map(|slot| self.entry(*slot)) {
+            let place = self.place_of(entry.page);
+            self.leaving[place as usize] = Some(entry);
+        }
+    }
+}
