@@ -170,7 +170,7 @@ fn an_erase_in_flight_leaves_a_block_that_has_to_be_erased_again() {
 }
 
 #[test]
-fn every_layer_over_flash_can_be_mounted_but_one_with_a_cache() {
+fn a_layer_says_whether_it_can_be_mounted() {
     for row in FTLS {
         let values = destage_base::parameter::Values::defaults(row.parameters);
         let mut layer = (row.build)(&FtlConfig {
@@ -190,7 +190,7 @@ fn every_layer_over_flash_can_be_mounted_but_one_with_a_cache() {
         .unwrap_or_else(|error| panic!("{}: {error:?}", row.name));
         let mut medium = Medium::new(&GEOMETRY, true);
         let mounted = mount(&mut *layer, &mut medium, &TIMING, &mut |_, _| {});
-        match row.has_flash && !row.has_cell_modes {
+        match row.has_flash && row.can_be_mounted {
             true => assert!(mounted.is_ok(), "{}: {mounted:?}", row.name),
             false => assert_eq!(mounted.err(), Some(MountError::Unsupported), "{}", row.name),
         }

@@ -319,7 +319,7 @@ fn ways(turn: u64) -> Vec<(u64, Cuts, bool)> {
 fn no_layer_loses_anything_or_runs_out_however_often_it_is_cut() {
     let rows: Vec<_> = FTLS
         .iter()
-        .filter(|row| row.has_flash && !row.has_cell_modes)
+        .filter(|row| row.has_flash && row.can_be_mounted)
         .collect();
     std::thread::scope(|scope| {
         let halves = rows.chunks(rows.len().div_ceil(2));

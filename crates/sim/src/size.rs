@@ -4,6 +4,7 @@
 //! made: the search begins at the blocks that hold the pages with nothing set aside.
 
 use destage_base::parameter::{CountOrAuto, Value};
+use destage_flash::Geometry;
 use destage_flash::ftl::BuildError;
 
 use crate::error::SimError;
@@ -182,7 +183,14 @@ impl Config {
 
     /// The largest power of two of blocks in a plane whose pages can be numbered.
     fn most_blocks(&self) -> Result<u32, SimError> {
-        let of = |blocks| self.with_blocks(blocks).geometry().check();
+        let geometry = self.geometry();
+        let of = |blocks_per_plane| {
+            let tried = Geometry {
+                blocks_per_plane,
+                ..geometry
+            };
+            tried.check()
+        };
         of(1).map_err(SimError::Geometry)?;
         let powers = (0..u32::BITS).map(|power| 1 << power);
         let most = powers.take_while(|blocks| of(*blocks).is_ok()).last();

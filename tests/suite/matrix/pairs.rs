@@ -11,7 +11,7 @@ use crate::requests::SECTORS;
 pub fn layers() -> Vec<(&'static str, &'static str)> {
     let rows = FTLS
         .iter()
-        .filter(|row| row.has_flash && !row.has_cell_modes);
+        .filter(|row| row.has_flash && row.can_be_mounted);
     let mut layers: Vec<_> = rows.map(|row| (row.name, "")).collect();
     layers.extend([("page", "batches"), ("page", "placed")]);
     layers
