@@ -111,6 +111,29 @@ pub fn single_pages(of: &[(Ticks, u64, Operation)]) -> Vec<Request> {
     page_requests(&pages.collect::<Vec<_>>())
 }
 
+/// One die whose operations take round times: 40 us to read, 200 us to program, 2 ms to erase, 10 us for 4 KiB on the channel.
+/// A test says how many blocks and pages there are.
+pub const ONE_DIE: [&str; 18] = [
+    "flash.dies=1",
+    "flash.planes_per_die=1",
+    "flash.read_us=40",
+    "flash.program_us=200",
+    "flash.erase_us=2000",
+    "flash.transfer_ns_per_byte=2.44140625",
+    "flash.spare_bytes_per_sector=0",
+    "flash.summary_page=false",
+    "flash.parallel_units=1",
+    "flash.wearout=ignore",
+    "host.bus_ns_per_sector=0",
+    "host.queue_depth=1024",
+    "host.scheduler=fifo",
+    "host.attribution=request",
+    "ftl.reserve_percent=40",
+    "sim.write_order=strict",
+    "sim.window=complete",
+    "sim.clock=exact",
+];
+
 /// Runs `requests` on the reference device with the pairs of `device` and then `pairs` changed: the response to each in
 /// nanoseconds, and the result.
 ///

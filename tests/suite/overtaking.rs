@@ -11,40 +11,22 @@ use destage_device::{
 use destage_flash::ftl::FtlConfig;
 use destage_flash::{Geometry, Operations, Timing};
 use destage_sim::metrics::Metrics;
-use destage_tests::{run_timed, single_pages};
+use destage_tests::{ONE_DIE, run_timed, single_pages};
 use destage_trace::{Operation, Request};
 
 const US: Ticks = TICKS_PER_US;
 const ONE_BY_ONE: &str = "flash.channels=1";
 
-/// One die without a buffer: 40 us read, 200 us program, 2 ms erase, 10 us a page on the channel.
+/// What it has besides [`ONE_DIE`].
 const DEVICE: &[&str] = &[
-    "flash.dies=1",
-    "flash.planes_per_die=1",
     "flash.blocks_per_plane=16",
     "flash.pages_per_block=8",
-    "flash.read_us=40",
-    "flash.program_us=200",
-    "flash.erase_us=2000",
-    "flash.transfer_ns_per_byte=2.44140625",
-    "flash.spare_bytes_per_sector=0",
-    "flash.summary_page=false",
-    "flash.parallel_units=1",
-    "flash.wearout=ignore",
     "flash.suspend_us=5",
-    "host.bus_ns_per_sector=0",
-    "host.queue_depth=1024",
-    "host.scheduler=fifo",
-    "ftl.reserve_percent=40",
-    "host.attribution=request",
-    "sim.write_order=strict",
-    "sim.window=complete",
-    "sim.clock=exact",
 ];
 
 /// Responses in nanoseconds, and the metrics.
 fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
-    let (responses, result) = run_timed(DEVICE, pairs, requests);
+    let (responses, result) = run_timed(&[&ONE_DIE, DEVICE].concat(), pairs, requests);
     (responses, result.metrics)
 }
 

@@ -5,39 +5,21 @@ use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
 use destage_sim::metrics::Metrics;
 use destage_sim::settings::Settings;
-use destage_tests::{page_requests, run_timed, single_pages};
+use destage_tests::{ONE_DIE, page_requests, run_timed, single_pages};
 use destage_trace::{Operation, Request};
 
 const US: Ticks = TICKS_PER_US;
 
-/// One die: 40 us read, 200 us program, 10 us for 4 KiB on the channel.
+/// What it has besides [`ONE_DIE`].
 const DEVICE: &[&str] = &[
-    "flash.dies=1",
-    "flash.planes_per_die=1",
     "flash.blocks_per_plane=32",
     "flash.pages_per_block=12",
-    "flash.read_us=40",
-    "flash.program_us=200",
-    "flash.erase_us=2000",
-    "flash.transfer_ns_per_byte=2.44140625",
-    "flash.spare_bytes_per_sector=0",
-    "flash.summary_page=false",
-    "flash.parallel_units=1",
-    "flash.wearout=ignore",
-    "host.bus_ns_per_sector=0",
-    "host.queue_depth=1024",
-    "host.scheduler=fifo",
-    "host.attribution=request",
-    "ftl.reserve_percent=40",
     "ftl.victim_ties=oldest",
-    "sim.write_order=strict",
-    "sim.window=complete",
-    "sim.clock=exact",
 ];
 
 /// Responses in nanoseconds, and the metrics.
 fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
-    let device = DEVICE.iter().copied().filter(|pair| {
+    let device = [&ONE_DIE, DEVICE].concat().into_iter().filter(|pair| {
         let layer = pairs.iter().any(|pair| pair.starts_with("ftl.kind="));
         !(layer && pair.starts_with("ftl.victim_ties"))
     });

@@ -3,39 +3,21 @@
 use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
 use destage_sim::metrics::Metrics;
-use destage_tests::{run_timed, single_pages};
+use destage_tests::{ONE_DIE, run_timed, single_pages};
 use destage_trace::{Operation, Request};
 
 const US: Ticks = TICKS_PER_US;
 
-/// One die: 40 us read, 200 us for a unit of 3 pages, 10 us a page on the channel.
+/// What it has besides [`ONE_DIE`]: units of 3 pages.
 const DEVICE: &[&str] = &[
-    "flash.dies=1",
-    "flash.planes_per_die=1",
     "flash.blocks_per_plane=32",
     "flash.pages_per_block=12",
-    "flash.read_us=40",
-    "flash.program_us=200",
-    "flash.erase_us=2000",
-    "flash.transfer_ns_per_byte=2.44140625",
-    "flash.spare_bytes_per_sector=0",
-    "flash.summary_page=false",
-    "flash.parallel_units=1",
-    "flash.wearout=ignore",
     "flash.program_unit=3",
-    "host.bus_ns_per_sector=0",
-    "host.queue_depth=1024",
-    "host.scheduler=fifo",
-    "host.attribution=request",
-    "ftl.reserve_percent=40",
-    "sim.write_order=strict",
-    "sim.window=complete",
-    "sim.clock=exact",
 ];
 
 /// Responses in nanoseconds, and the metrics.
 fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
-    let (responses, result) = run_timed(DEVICE, pairs, requests);
+    let (responses, result) = run_timed(&[&ONE_DIE, DEVICE].concat(), pairs, requests);
     (responses, result.metrics)
 }
 

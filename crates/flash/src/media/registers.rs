@@ -2,7 +2,7 @@
 
 use destage_base::Ticks;
 
-use super::{Command, Media, Target};
+use super::{Command, Media};
 use crate::operation::Kind;
 
 /// What cache registers are used for, and how long a page takes between page register and cache register.
@@ -31,62 +31,35 @@ impl Media {
         let ([target], Some(data)) = (command.targets, command.data) else {
             return None;
         };
-        match command.kind {
-            Kind::Read => Some(self.read_cached(now, command, (*target, data), registers.read?)),
-            Kind::Program => {
-                let busy = registers.program?;
-                Some(self.program_cached(now, command, (*target, data), busy))
-            }
-            Kind::Erase => None,
-        }
-    }
-
-    fn read_cached(
-        &mut self,
-        now: Ticks,
-        command: &Command<'_>,
-        (target, data): (Target, Ticks),
-        busy: Ticks,
-    ) -> Cached {
-        let (die, plane, bus) = (
-            command.die,
-            target.plane,
-            self.config.bus.unwrap_or_default(),
-        );
+        let busy = match command.kind {
+            Kind::Read => registers.read?,
+            Kind::Program => registers.program?,
+            Kind::Erase => return None,
+        };
+        let (die, plane) = (command.die, target.plane);
+        let bus = self.config.bus.unwrap_or_default();
+        let ready = self.hold(die, now, now, bus.command);
+        let free = self.cache_free[self.plane_index(die, plane)];
         let cells = &self.config.cells;
-        let time = cells.read(command.page_type, target.erases, command.age_s);
-        let ready = self.hold(die, now, now, bus.command);
-        let next = ready.max(self.busy_until(die, plane)) + time;
-        let moved = next.max(self.cache_free[self.plane_index(die, plane)]) + busy;
-        self.occupy(die, plane, moved);
-        self.note_end(die, plane, Kind::Read, next);
-        let left = self.book(die, now, moved, data);
-        self.note_left(die, plane, left);
-        let done = self.book(die, now, left, bus.status);
-        Cached { done, next }
-    }
-
-    fn program_cached(
-        &mut self,
-        now: Ticks,
-        command: &Command<'_>,
-        (target, data): (Target, Ticks),
-        busy: Ticks,
-    ) -> Cached {
-        let (die, plane, bus) = (
-            command.die,
-            target.plane,
-            self.config.bus.unwrap_or_default(),
-        );
-        let ready = self.hold(die, now, now, bus.command);
-        let ready = ready.max(self.cache_free[self.plane_index(die, plane)]);
-        let ready = self.hold(die, now, ready, data);
+        if command.kind == Kind::Read {
+            let time = cells.read(command.page_type, target.erases, command.age_s);
+            let next = ready.max(self.busy_until(die, plane)) + time;
+            let moved = next.max(free) + busy;
+            self.occupy(die, plane, moved);
+            self.note_end(die, plane, Kind::Read, next);
+            let left = self.book(die, now, moved, data);
+            self.note_left(die, plane, left);
+            let done = self.book(die, now, left, bus.status);
+            return Some(Cached { done, next });
+        }
+        let time = cells.program(command.page_type);
+        let ready = self.hold(die, now, ready.max(free), data);
         let next = ready.max(self.busy_until(die, plane)) + busy;
-        let done = next + self.config.cells.program(command.page_type);
+        let done = next + time;
         self.occupy(die, plane, done);
         self.note_end(die, plane, Kind::Program, done);
         self.note_left(die, plane, next);
-        Cached { done, next }
+        Some(Cached { done, next })
     }
 
     /// The cache register of this plane, if it has one, is in use until then.
