@@ -140,6 +140,10 @@ impl Outstanding {
     }
 
     fn credit_oldest(&mut self, sector: u64) -> Option<Identity> {
+        // Most complete in the order in which they arrived.
+        if self.requests.front()?.0 == sector {
+            return self.requests.pop_front().map(|(_, identity)| identity);
+        }
         let position = self
             .requests
             .iter()

@@ -175,12 +175,12 @@ impl Device {
     }
 
     /// One thing request `token` waited for is done.
-    #[inline]
+    #[inline(always)]
     pub(super) fn operation_done<D: Driver>(&mut self, token: u32, driver: &mut D) {
         let remaining = &mut self.remaining[token as usize];
         *remaining -= 1;
         if *remaining == 0 {
-            driver.answer(token);
+            answer(token, driver);
         }
     }
 
@@ -252,4 +252,10 @@ impl Device {
         let at_risk = self.leaving + u64::from(self.buffer.dirty());
         self.at_risk_max = self.at_risk_max.max(at_risk);
     }
+}
+
+/// Request `token` waits for nothing any more.
+#[inline(never)]
+fn answer<D: Driver>(token: u32, driver: &mut D) {
+    driver.answer(token);
 }

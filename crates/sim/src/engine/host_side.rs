@@ -45,9 +45,9 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         })
     }
 
-    /// The next request of the trace arrives and joins the host's queue.
+    /// The next request of the trace arrives and joins the host's queue. With `ON` its data may go on at once.
     #[inline(never)]
-    pub(super) fn arrive(&mut self, coming: &mut Coming<'_>) -> Outcome {
+    pub(super) fn arrive<const ON: bool>(&mut self, coming: &mut Coming<'_>) -> Outcome {
         let Some(request) = self.next.take() else {
             return Ok(());
         };
@@ -115,8 +115,27 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         if self.next.is_none() && self.config.window == Window::LastArrival {
             self.close();
         }
-        if goes_at_once && self.tell(Message::Send, PASSES_SEND_ON_ARRIVAL, id) {
+        if !goes_at_once || !self.tell(Message::Send, PASSES_SEND_ON_ARRIVAL, id) {
+            return Ok(());
+        }
+        let is_idle = !self.link.channel_busy && !self.link.is_channel_wanted();
+        let goes_on = ON && is_idle && !self.measured.saturated && !coming.as_slice().is_empty();
+        if !goes_on || request.operation != Operation::Write {
             return self.hear_of(id);
+        }
+        self.link.channel_busy = true;
+        debug_assert!(
+            self.link.events.is_instant_over(),
+            "the device has heard of it"
+        );
+        let time = self.begin_moving(id);
+        if self
+            .link
+            .events
+            .delivers_after(time, Event::WriteDataIn(id))
+        {
+            self.note_moment();
+            return self.data_in(id);
         }
         Ok(())
     }
