@@ -136,14 +136,14 @@ impl Outstanding {
             self.requests.pop_back();
             return Some(identity);
         }
-        self.credit_oldest(sector)
-    }
-
-    fn credit_oldest(&mut self, sector: u64) -> Option<Identity> {
         // Most complete in the order in which they arrived.
         if self.requests.front()?.0 == sector {
             return self.requests.pop_front().map(|(_, identity)| identity);
         }
+        self.credit_oldest(sector)
+    }
+
+    fn credit_oldest(&mut self, sector: u64) -> Option<Identity> {
         let position = self
             .requests
             .iter()

@@ -17,7 +17,7 @@ use crate::format::{Encoding, Format, TimeUnit};
 use crate::injection::Injection;
 use crate::options::{BadLines, Order, ReadOptions, Volumes};
 use crate::plausibility::{Doubt, Pace};
-use crate::report::{ReadReport, SoFar, block_error, line_text, offending, offending_bytes};
+use crate::report::{ReadReport, block_error, line_text, offending, offending_bytes};
 use crate::request::{Operation, Request};
 use crate::rows::{Rows, Step, shown};
 use crate::volumes::{Seen, first_pass};
@@ -274,19 +274,6 @@ impl Reader {
             self.blocks.digest()
         } else {
             None
-        }
-    }
-
-    /// What is known of the trace by now.
-    #[must_use]
-    pub fn so_far(&self) -> SoFar {
-        SoFar {
-            format: self.format,
-            report: self.report(),
-            digest: self.digest(),
-            first_skipped: self.faults.first.clone(),
-            doubts: self.doubts(),
-            has_volumes: self.has_volumes(),
         }
     }
 

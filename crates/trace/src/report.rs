@@ -6,6 +6,7 @@ use crate::cursor::{Problem, next_line};
 use crate::error::{Excerpt, TraceError};
 use crate::format::Format;
 use crate::plausibility::Doubt;
+use crate::reader::Reader;
 
 /// What a reader met on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -40,6 +41,21 @@ pub struct SoFar {
     pub doubts: Vec<Doubt>,
     /// As of [`crate::Reader::has_volumes`].
     pub has_volumes: bool,
+}
+
+impl Reader {
+    /// What is known of the trace by now.
+    #[must_use]
+    pub fn so_far(&self) -> SoFar {
+        SoFar {
+            format: self.format(),
+            report: self.report(),
+            digest: self.digest(),
+            first_skipped: self.first_skipped().map(str::to_owned),
+            doubts: self.doubts(),
+            has_volumes: self.has_volumes(),
+        }
+    }
 }
 
 /// The error of a stream that gives no further lines, of which `line` would have been the next.

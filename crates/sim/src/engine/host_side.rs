@@ -4,7 +4,7 @@ use destage_base::Ticks;
 use destage_trace::{Operation, Request};
 
 use super::event::{
-    Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION,
+    Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION, Packed,
 };
 use super::link::Active;
 use super::{Coming, Completion, Engine, Mover, Outcome, Replay, Window, Witness};
@@ -140,6 +140,21 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         Ok(())
     }
 
+    /// The data of request `id` begins to move over the host bus; at its end `event` is due.
+    #[inline(always)]
+    pub(super) fn move_data(&mut self, id: u32, event: Packed) {
+        let time = self.begin_moving(id);
+        self.link.events.after(time, event);
+    }
+
+    /// The same; how long they move.
+    #[inline(always)]
+    pub(super) fn begin_moving(&mut self, id: u32) -> Ticks {
+        self.link.witness.transfers(id);
+        let sectors = u64::from(self.link.active[id].request.sectors);
+        sectors.saturating_mul(self.config.bus_per_sector)
+    }
+
     /// Sends `message` about request `id` on its way, as the last thing that is done now. With nothing else due at this instant it
     /// is heard at once, unless the run may stop here; whether it is.
     #[inline]
@@ -203,7 +218,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
                 self.measured.queues[queue].push(response);
             }
         }
-        let response = Response {
+        let response = || Response {
             index: identity.index,
             arrival: identity.arrival,
             response: Some(response),
@@ -212,9 +227,9 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             operation: request.operation,
         };
         if self.link.wants_responses {
-            self.link.observer.response(&response);
+            self.link.observer.response(&response());
         }
-        self.link.mover.answered(&response);
+        self.link.mover.answered(&response());
         self.link.mover.completed(id, now);
         self.device.retire(&span, &mut self.link);
         if self.link.front.is_some() {

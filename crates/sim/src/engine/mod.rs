@@ -451,21 +451,6 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         is_heard
     }
 
-    /// The data of request `id` begins to move over the host bus; at its end `event` is due.
-    #[inline(always)]
-    fn move_data(&mut self, id: u32, event: Packed) {
-        let time = self.begin_moving(id);
-        self.link.events.after(time, event);
-    }
-
-    /// The same; how long they move.
-    #[inline(always)]
-    fn begin_moving(&mut self, id: u32) -> Ticks {
-        self.link.witness.transfers(id);
-        let sectors = u64::from(self.link.active[id].request.sectors);
-        sectors.saturating_mul(self.config.bus_per_sector)
-    }
-
     /// The device hears of request `id`.
     #[inline(always)]
     fn hear_of(&mut self, id: u32) -> Outcome {

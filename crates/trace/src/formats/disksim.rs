@@ -63,12 +63,16 @@ impl Layout for DiskSim {
     }
 }
 
+/// Bytes that a usual line has at most, with those that are read behind it.
+const WINDOW: usize = 64;
+
 /// The line at the cursor if it is written as nearly every one is: each field has its digits and no more, and one blank
 /// stands between two. Everything else, and what is wrong, is read field by field.
 #[inline(always)]
 fn usual(cursor: &mut Cursor<'_>, state: &State) -> Option<Request> {
-    let bytes = cursor.bytes;
-    let (whole, at) = digits_before(b'.', bytes, cursor.at)?;
+    // In a window of fixed size, where there is room is known almost everywhere.
+    let bytes = cursor.bytes.get(cursor.at..)?.first_chunk::<WINDOW>()?;
+    let (whole, at) = digits_before(b'.', bytes, 0)?;
     let point = at;
     let (part, at) = digits_before(b' ', bytes, at)?;
     let missing = (state.exponent as usize).checked_sub(at - 1 - point)?;
@@ -91,7 +95,7 @@ fn usual(cursor: &mut Cursor<'_>, state: &State) -> Option<Request> {
     };
     let operation = operation(flag);
     let request = state.request(arrival, device as u32, (sector, sectors as u32), operation)?;
-    cursor.at = at;
+    cursor.at += at;
     Some(request)
 }
 
