@@ -264,7 +264,8 @@ impl Dies {
     /// Whether `die` would begin right away what joins its queue now.
     #[inline(always)]
     pub fn is_at_hand(&self, die: u32) -> bool {
-        self.begins_at_once(die) && self.dies[die as usize].queue.is_empty()
+        let state = &self.dies[die as usize];
+        state.in_service == 0 && state.queue.is_empty() && self.begins_at_once(die)
     }
 
     /// `die`, which [is](Dies::is_at_hand), begins `operation`, as if it had come through its queue.

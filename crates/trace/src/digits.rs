@@ -162,7 +162,8 @@ mod tests {
                     is_usual.then_some(whole),
                     "{text:?}"
                 );
-                for other in [end ^ 1, end ^ 0x80, b'7'] {
+                let others = [end ^ 1, end ^ 0x80].into_iter();
+                for other in others.filter(|other| !other.is_ascii_digit()) {
                     assert_eq!(digits_before(other, &text, 0), None, "{text:?}");
                     assert_eq!(digit_before(other, &text, 0), None, "{text:?}");
                 }
