@@ -168,12 +168,6 @@ impl Config {
                 "flash.suspend=never",
             );
         }
-        if self.units().is_some() {
-            return refuse(
-                "the pages of a program unit are in the registers until it is programmed",
-                "flash.program_unit=1 and flash.program_passes=1",
-            );
-        }
         if self.explain {
             return refuse(
                 "a run is explained only where a die does one thing at a time",

@@ -8,7 +8,7 @@
 //! | channel ([`bus`]) | command and address, one page of data, status; each a phase of fixed length |
 //! | array of a die, or of each plane ([`Gate`]) | the cells' part of a read, program or erase |
 //! | register of a die | with FEMU's cache read: the page that was read, until its data have left |
-//! | cache register of a plane ([`Registers`]) | a page that was read, until its data have left; a page to be programmed, until the cells take it |
+//! | cache register of a plane ([`Registers`]) | a page that was read, until its data have left; pages to be programmed together, until the cells take them |
 //!
 //! The rules are those of FEMU's media layer, which is public and has published examples (docs/SPEC.md, "Shared channels").
 
@@ -221,11 +221,13 @@ impl Media {
         }
     }
 
-    /// Data of a page for which a later command programs the cells come to `die`, from `now` on; when they are there.
-    pub fn load(&mut self, now: Ticks, die: u32, data: Ticks) -> Ticks {
+    /// Data of a page for which a later command programs the cells come to `plane` of `die`, from `now` on; when they are
+    /// there.
+    pub fn load(&mut self, now: Ticks, die: u32, plane: u32, data: Ticks) -> Ticks {
         let command = self.config.bus.map_or(0, |bus| bus.command);
         let ready = self.hold(die, now, now, command);
-        self.hold(die, now, ready, data)
+        let free = self.cache_free[self.plane_index(die, plane)];
+        self.hold(die, now, ready.max(free), data)
     }
 
     /// Carries out `copy`, issued at `now`. It has no phase on the channel, and interrupts nothing.

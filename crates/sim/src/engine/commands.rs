@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use destage_base::Ticks;
 use destage_device::slab::Slab;
 use destage_device::{PageOperation, Units};
-use destage_flash::media::{Cached, Command, Media, MediaConfig, Target};
+use destage_flash::media::{self, Command, Media, MediaConfig, Target};
 use destage_flash::{Geometry, Kind, Operation, Operations, Timing, Transfer};
 
 use crate::explain::moves;
@@ -21,6 +21,8 @@ struct Step {
     /// It does not end before: the map is busy until then.
     not_before: Ticks,
     collects: bool,
+    /// Its number, if it leaves the die to the next before its end.
+    number: u32,
     /// What was issued last, and when it is done as far as is known.
     latest: Option<Phase>,
     done: Ticks,
@@ -73,6 +75,21 @@ pub(super) struct Issued {
     pub moves: bool,
 }
 
+/// A step that uses a cache register, and leaves its die to the next before its end.
+#[derive(Clone, Copy)]
+pub(super) struct Cached {
+    pub die: u32,
+    /// What it is for; without one it ends the unit of its die that was begun first.
+    pub page: Option<PageOperation>,
+}
+
+/// A command of such a step that was issued.
+pub(super) struct IssuedCached {
+    pub cached: media::Cached,
+    /// The step ends with it.
+    pub is_last: bool,
+}
+
 /// The media, and what is to come on each die.
 pub(super) struct Commands {
     media: Media,
@@ -92,9 +109,9 @@ pub(super) struct Commands {
     /// What is left of reads in the midst of steps, by their number, and their dies.
     reads: BTreeMap<u32, (u32, VecDeque<Phase>)>,
     /// Planes have cache registers, and a die may do several things at once.
-    pub has_registers: bool,
-    /// Page operations that use them, and their dies.
-    cached: Slab<(u32, PageOperation)>,
+    registers: Option<media::Registers>,
+    /// Steps that used them and have left their dies to the next.
+    cached: Slab<Cached>,
 }
 
 impl Commands {
@@ -105,7 +122,7 @@ impl Commands {
             dies_per_channel: flash.media.dies_per_channel,
             page_types: flash.page_types,
             units: flash.units,
-            has_registers: flash.media.registers.is_some(),
+            registers: flash.media.registers,
             cached: Slab::default(),
             media: Media::new(flash.media),
             timing,
@@ -234,6 +251,11 @@ impl Commands {
         step.collects = collects;
     }
 
+    /// Whether a die may do several things at once.
+    pub fn has_registers(&self) -> bool {
+        self.registers.is_some()
+    }
+
     /// Whether the step of `die` stands between two commands.
     pub fn is_between(&self, die: u32, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
@@ -266,33 +288,83 @@ impl Commands {
         })
     }
 
-    /// Issues the step of `die`, which has just begun for `page`, with a cache register if it is one command that uses one; the
-    /// number to ask for it by, and when it is over.
-    pub fn issue_cached(
-        &mut self,
-        die: u32,
-        page: PageOperation,
-        now: Ticks,
-    ) -> Option<(u32, Cached)> {
+    /// Whether the step of `die`, which has just begun for `page`, leaves it to the next before its end: it is one read or program,
+    /// or, of units, for a write or fillers, and programs and data of pages alone.
+    fn uses_registers(&self, die: u32, page: Option<PageOperation>, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
-        let phase = *step.commands.front()?;
-        if !self.has_registers || step.commands.len() > 1 || step.not_before > now || phase.moves {
-            return None;
-        }
-        let place = self.place(die);
-        let target = Target {
-            plane: phase.plane,
-            erases: 0,
+        let commands = &step.commands;
+        let Some(media::Registers { read, program }) = self.registers else {
+            return false;
         };
-        let cached = self
-            .media
-            .operate_cached(now, &phase.command(place, &[target]))?;
-        self.steps[die as usize].commands.clear();
-        Some((self.cached.insert((die, page)), cached))
+        let uses = |phase: &Phase, kind| phase.kind == kind && !phase.moves;
+        let programs = |phase: &Phase| uses(phase, Kind::Program) && program.is_some();
+        let reads = |phase: &Phase| uses(phase, Kind::Read) && read.is_some();
+        step.not_before <= now
+            && commands.back().is_some_and(|last| !last.loads)
+            && match (self.units, page.is_some_and(PageOperation::is_read)) {
+                (Some(_), true) => commands.len() == 1 && commands.iter().all(reads),
+                (Some(_), false) => {
+                    let is_write = |page: PageOperation| page.write_cause().is_some();
+                    page.is_none_or(is_write) && commands.iter().all(programs)
+                }
+                (None, _) => {
+                    let is_plain = |phase: &Phase| reads(phase) || programs(phase);
+                    commands.len() == 1 && commands.iter().all(is_plain)
+                }
+            }
     }
 
-    /// The page operation of this number has ended: takes it and its die.
-    pub fn take_cached(&mut self, number: u32) -> Option<(u32, PageOperation)> {
+    /// Issues the first command of the step of `die`, which has just begun for `page`, or without one for fillers, if it
+    /// leaves its die to the next before its end; its number, too.
+    pub fn begin_cached(
+        &mut self,
+        die: u32,
+        page: Option<PageOperation>,
+        now: Ticks,
+    ) -> Option<(u32, IssuedCached)> {
+        if !self.uses_registers(die, page, now) {
+            return None;
+        }
+        // What ends with a unit is known to its die.
+        let page = page.filter(|page| self.units.is_none() || page.is_read());
+        let issued = self.issue_cached(die, now)?;
+        let number = self.cached.insert(Cached { die, page });
+        self.steps[die as usize].number = number;
+        Some((number, issued))
+    }
+
+    /// Issues the next command of the step of `die`, which leaves it to the next before its end; none if it has no more, or its
+    /// command uses no register.
+    pub fn issue_cached(&mut self, die: u32, now: Ticks) -> Option<IssuedCached> {
+        let phase = *self.steps[die as usize].commands.front()?;
+        let (place, plane) = (self.place(die), phase.plane);
+        let target = Target { plane, erases: 0 };
+        let cached = match phase.loads {
+            true => {
+                let there = self.operate(die, phase, now);
+                media::Cached {
+                    done: there,
+                    next: there,
+                    waited: [(now, now); 2],
+                }
+            }
+            false => self
+                .media
+                .operate_cached(now, &phase.command(place, &[target]))?,
+        };
+        let commands = &mut self.steps[die as usize].commands;
+        commands.pop_front();
+        let is_last = commands.is_empty();
+        Some(IssuedCached { cached, is_last })
+    }
+
+    /// The number of the step of `die`, which leaves it to the next before its end.
+    pub fn number(&self, die: u32) -> u32 {
+        self.steps[die as usize].number
+    }
+
+    /// What is called by this number has ended: takes it.
+    pub fn take_cached(&mut self, number: u32) -> Option<Cached> {
         self.cached.remove(number)
     }
 
@@ -359,7 +431,8 @@ impl Commands {
         let place = self.place(die);
         if phase.loads {
             let data = phase.data;
-            return data.map_or(now, |data| self.media.load(now, place, data));
+            let load = |data| self.media.load(now, place, phase.plane, data);
+            return data.map_or(now, load);
         }
         let target = Target {
             plane: phase.plane,

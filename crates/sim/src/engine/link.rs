@@ -217,14 +217,11 @@ impl<B, W: Witness> Link<'_, B, W> {
             return;
         };
         commands.begin(die, operations, now, map, collects);
-        if let Some(page) = page
-            && let Some((number, cached)) = commands.issue_cached(die, page, now)
-        {
+        if !collects && let Some((number, issued)) = commands.begin_cached(die, page, now) {
             self.meter.occupy(die, now);
-            self.events.after(cached.next - now, Event::DieFree(die));
-            self.events
-                .after(cached.done - now, Event::CachedDone(number));
-            return;
+            let waited = issued.cached.waited;
+            self.witness.begins_beside(number, die, operations, waited);
+            return self.wait_for_cached(die, &issued);
         }
         self.begins(die, collects, operations, 0);
         if !self.issue(die) {

@@ -98,6 +98,23 @@ pub trait Witness: Send {
     fn goes_on(&mut self, die: u32, time: Ticks, moves: bool) {
         let _ = (die, time, moves);
     }
+    /// A step of `die` begins that leaves it to the next before its end; it is called `number`. It waits for its die `waited`: from
+    /// when to when, twice. [`Witness::goes_on`] follows for each of its commands.
+    #[inline]
+    fn begins_beside(
+        &mut self,
+        number: u32,
+        die: u32,
+        operations: &Operations,
+        waited: [(Ticks, Ticks); 2],
+    ) {
+        let _ = (number, die, operations, waited);
+    }
+    /// Such a step is about to end.
+    #[inline]
+    fn ending_beside(&mut self, number: u32) {
+        let _ = number;
+    }
     /// A read begins at `die` in the midst of its step.
     #[inline]
     fn reads_between(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
