@@ -317,6 +317,24 @@ impl Witness for Explaining {
         self.paths.dies[die as usize].go_on(self.now, time, gc);
     }
 
+    fn begins_beside(
+        &mut self,
+        number: u32,
+        die: u32,
+        operations: &Operations,
+        waited: [(Ticks, Ticks); 2],
+    ) {
+        self.paths.begins_beside(number, die, self.now, waited);
+        if let Some(interval) = self.interval() {
+            interval.tally.add(operations);
+            interval.gc_runs += operations.merges().len() as u64;
+        }
+    }
+
+    fn ending_beside(&mut self, number: u32) {
+        self.paths.ending_beside(number);
+    }
+
     fn reads_between(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
         self.paths.begins_between(operation, die, self.now);
         if let Some(interval) = self.interval() {

@@ -168,12 +168,6 @@ impl Config {
                 "flash.suspend=never",
             );
         }
-        if self.explain {
-            return refuse(
-                "a run is explained only where a die does one thing at a time",
-                "no --explain",
-            );
-        }
         Ok(())
     }
 

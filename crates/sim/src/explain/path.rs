@@ -72,19 +72,24 @@ impl Die {
     /// A command begins `now` that takes `time`, of which `gc` is garbage collection and comes first.
     pub fn begin(&mut self, now: Ticks, time: Ticks, gc: Ticks) {
         (self.began, self.gc_before, self.gc_of_command) = (now, self.gc(now), gc);
-        self.busy = self.busy(now).saturating_add(time);
-        self.busy_until = now.saturating_add(time);
+        self.work(now, time);
         self.gc = self.gc_before.saturating_add(gc);
         self.gc_until = now.saturating_add(gc);
     }
 
     /// The command goes on `now` for `time`, of which `gc` is garbage collection.
     pub fn go_on(&mut self, now: Ticks, time: Ticks, gc: Ticks) {
-        self.busy = self.busy(now).saturating_add(time);
-        self.busy_until = now.saturating_add(time);
+        self.work(now, time);
         self.gc = self.gc(now).saturating_add(gc);
         self.gc_until = now.saturating_add(gc);
         self.gc_of_command += gc;
+    }
+
+    /// It is busy from `now` for `time`, and for what began before.
+    fn work(&mut self, now: Ticks, time: Ticks) {
+        let until = now.saturating_add(time).max(self.busy_until);
+        self.busy = self.busy(now).saturating_add(until - now);
+        self.busy_until = until;
     }
 
     /// Time of garbage collection up to `now`, which is not before the latest command.
@@ -114,6 +119,26 @@ struct Step {
     /// Garbage collection of its die up to its begin, and up to its end.
     gc_began: Ticks,
     gc_ended: Ticks,
+    /// From when to when it had begun and waited for its die.
+    waited: [(Ticks, Ticks); 2],
+}
+
+impl Step {
+    /// How long it waited for its die between `from` and `until`.
+    fn waited(&self, from: Ticks, until: Ticks) -> Ticks {
+        let within = |(begin, end): (Ticks, Ticks)| end.min(until).saturating_sub(begin.max(from));
+        self.waited.map(within).iter().sum()
+    }
+}
+
+/// A step that leaves its die to the next before its end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Beside {
+    die: u32,
+    began: Ticks,
+    /// Garbage collection of its die up to then.
+    gc: Ticks,
+    waited: [(Ticks, Ticks); 2],
 }
 
 /// Steps of which each was queued when the next one ended; the latest first.
@@ -144,6 +169,9 @@ pub(super) struct Paths {
     trails: HashMap<PageOperation, Trail>,
     /// Reads in the midst of a step: when they began, and the garbage collection of their die up to then.
     between: HashMap<PageOperation, (Ticks, Ticks)>,
+    /// Steps that leave their dies to the next, by their number, and the one that ends now.
+    beside: Vec<Beside>,
+    ending_beside: Option<Beside>,
     /// What has just ended, latest first; empty unless an operation is the cause of what happens.
     steps: Steps,
     by_slot: bool,
@@ -162,6 +190,7 @@ impl Paths {
     pub fn forget_cause(&mut self) {
         self.steps.clear();
         self.by_slot = false;
+        self.ending_beside = None;
     }
 
     pub fn slot_given(&mut self) {
@@ -190,6 +219,31 @@ impl Paths {
         self.between.insert(operation, (now, gc));
     }
 
+    pub fn begins_beside(
+        &mut self,
+        number: u32,
+        die: u32,
+        now: Ticks,
+        waited: [(Ticks, Ticks); 2],
+    ) {
+        let number = number as usize;
+        if number >= self.beside.len() {
+            self.beside.resize_with(number + 1, Beside::default);
+        }
+        self.beside[number] = Beside {
+            die,
+            began: now,
+            gc: self.dies[die as usize].gc(now),
+            waited,
+        };
+    }
+
+    pub fn ending_beside(&mut self, number: u32) {
+        let step = self.beside[number as usize];
+        self.ending = step.die;
+        self.ending_beside = Some(step);
+    }
+
     pub fn ended(&mut self, operation: PageOperation, now: Ticks) {
         self.by_slot = false;
         self.steps.clear();
@@ -201,7 +255,12 @@ impl Paths {
             began: die.began,
             gc_began: die.gc_before,
             gc_ended: die.gc_before + die.gc_of_command.min(now - die.began),
+            waited: [(0, 0); 2],
         };
+        if let Some(beside) = self.ending_beside {
+            (step.began, step.waited) = (beside.began, beside.waited);
+            (step.gc_began, step.gc_ended) = (beside.gc, beside.gc);
+        }
         if !self.between.is_empty()
             && let Some((began, gc)) = self.between.remove(&operation)
         {
@@ -261,8 +320,10 @@ impl Paths {
                 let began = step.began.clamp(from, until);
                 let gc = step.gc_began.saturating_sub(gc_from);
                 take(DIE, DIE_GC, began - from, gc);
+                let waited = step.waited(began, until);
+                take(DIE, DIE_GC, waited, 0);
                 let gc = step.gc_ended - step.gc_began.max(gc_from).min(step.gc_ended);
-                take(FLASH, DIE_GC, until - began, gc);
+                take(FLASH, DIE_GC, until - began - waited, gc);
             }
             until = from;
             if until == accepted.at {
