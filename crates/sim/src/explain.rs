@@ -331,6 +331,10 @@ impl Witness for Explaining {
         }
     }
 
+    fn goes_on_beside(&mut self, die: u32, time: Ticks) {
+        self.paths.dies[die as usize].work(self.now, time);
+    }
+
     fn ending_beside(&mut self, number: u32) {
         self.paths.ending_beside(number);
     }

@@ -162,12 +162,6 @@ impl Config {
                 "flash.dispatch=off",
             );
         }
-        if flash.suspend != Suspend::Never {
-            return refuse(
-                "the page of a program that is interrupted is in the register that its reads need",
-                "flash.suspend=never",
-            );
-        }
         Ok(())
     }
 

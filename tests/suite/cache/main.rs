@@ -1,6 +1,7 @@
 //! Cache registers: closed forms to the nanosecond, random streams against a straight-line model, and what they do not go with.
 
 mod straight;
+mod suspended;
 mod units;
 
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US};
@@ -239,14 +240,6 @@ fn what_they_do_not_go_with_is_named() {
         (
             &["flash.cache_read=true", "flash.dispatch=arrival"][..],
             "flash.dispatch=off",
-        ),
-        (
-            &[
-                "flash.cache_program=true",
-                "flash.suspend=moves_end",
-                "flash.order=reads_first",
-            ],
-            "flash.suspend=never",
         ),
         (
             &["flash.cache_read=true", "flash.parallel_units=2"],

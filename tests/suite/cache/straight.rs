@@ -27,7 +27,7 @@ pub struct Flash {
 
 /// A channel, and what is booked on it.
 #[derive(Default)]
-struct Line {
+pub struct Line {
     held: u64,
     booked: Vec<(u64, u64)>,
 }
@@ -45,7 +45,7 @@ impl Line {
         start
     }
 
-    fn now(&mut self, earliest: u64, length: u64) -> u64 {
+    pub fn now(&mut self, earliest: u64, length: u64) -> u64 {
         if length == 0 {
             return earliest;
         }
@@ -53,7 +53,7 @@ impl Line {
         self.held
     }
 
-    fn later(&mut self, earliest: u64, length: u64) -> u64 {
+    pub fn later(&mut self, earliest: u64, length: u64) -> u64 {
         if length == 0 {
             return earliest;
         }

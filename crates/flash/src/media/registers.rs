@@ -68,12 +68,20 @@ impl Media {
         let done = next + time;
         self.occupy(die, plane, done);
         self.note_end(die, plane, Kind::Program, done);
+        self.note_begin(die, plane, next);
+        let array = self.watched_mut(die, plane);
+        (array.change_done, array.status) = (done, (done, done));
         self.note_left(die, plane, next);
         Some(Cached {
             done,
             next,
             waited: [(there, moves), (ready, comes)],
         })
+    }
+
+    /// The cells do not work on the last program or erase of this place before.
+    pub(super) fn note_begin(&mut self, die: u32, plane: u32, begins: Ticks) {
+        self.watched_mut(die, plane).change_begins = begins;
     }
 
     /// The cache register of this plane, if it has one, is in use until then.

@@ -23,6 +23,8 @@ struct Step {
     collects: bool,
     /// Its number, if it leaves the die to the next before its end.
     number: u32,
+    /// The number of the step that has the latest program of the die, if that leaves it so.
+    programs: Option<u32>,
     /// What was issued last, and when it is done as far as is known.
     latest: Option<Phase>,
     done: Ticks,
@@ -42,6 +44,11 @@ struct Phase {
 }
 
 impl Phase {
+    /// Whether it is a program or an erase of the cells.
+    fn changes(&self) -> bool {
+        self.kind != Kind::Read && !self.loads
+    }
+
     /// The command, at the die that the media call `die`.
     fn command<'t>(&self, die: u32, targets: &'t [Target]) -> Command<'t> {
         Command {
@@ -81,6 +88,8 @@ pub(super) struct Cached {
     pub die: u32,
     /// What it is for; without one it ends the unit of its die that was begun first.
     pub page: Option<PageOperation>,
+    /// When it ends, as far as is known.
+    done: Ticks,
 }
 
 /// A command of such a step that was issued.
@@ -279,9 +288,12 @@ impl Commands {
                 moves: false,
             });
         };
-        let done = self.operate(die, phase, now);
+        let done = self.operate(die, phase, now, self.registers.is_none());
         let step = &mut self.steps[die as usize];
         (step.latest, step.done) = (Some(phase), done);
+        if phase.changes() {
+            step.programs = None;
+        }
         Some(Issued {
             time: done - now,
             moves: phase.moves,
@@ -327,10 +339,14 @@ impl Commands {
         }
         // What ends with a unit is known to its die.
         let page = page.filter(|page| self.units.is_none() || page.is_read());
-        let issued = self.issue_cached(die, now)?;
-        let number = self.cached.insert(Cached { die, page });
+        let done = now;
+        let number = self.cached.insert(Cached { die, page, done });
         self.steps[die as usize].number = number;
-        Some((number, issued))
+        let issued = self.issue_cached(die, now);
+        if issued.is_none() {
+            self.cached.remove(number);
+        }
+        issued.map(|issued| (number, issued))
     }
 
     /// Issues the next command of the step of `die`, which leaves it to the next before its end; none if it has no more, or its
@@ -341,7 +357,7 @@ impl Commands {
         let target = Target { plane, erases: 0 };
         let cached = match phase.loads {
             true => {
-                let there = self.operate(die, phase, now);
+                let there = self.operate(die, phase, now, true);
                 media::Cached {
                     done: there,
                     next: there,
@@ -352,9 +368,13 @@ impl Commands {
                 .media
                 .operate_cached(now, &phase.command(place, &[target]))?,
         };
-        let commands = &mut self.steps[die as usize].commands;
-        commands.pop_front();
-        let is_last = commands.is_empty();
+        let step = &mut self.steps[die as usize];
+        step.commands.pop_front();
+        self.cached[step.number].done = cached.done;
+        if phase.changes() {
+            step.programs = Some(step.number);
+        }
+        let is_last = step.commands.is_empty();
         Some(IssuedCached { cached, is_last })
     }
 
@@ -363,18 +383,28 @@ impl Commands {
         self.steps[die as usize].number
     }
 
-    /// What is called by this number has ended: takes it.
-    pub fn take_cached(&mut self, number: u32) -> Option<Cached> {
-        self.cached.remove(number)
+    /// The step of this number has ended: takes it; or else reads have interrupted it, and it goes on at its die for so long.
+    pub fn take_cached(&mut self, number: u32, now: Ticks) -> Result<Cached, (u32, Ticks)> {
+        let cached = self.cached[number];
+        if cached.done > now {
+            return Err((cached.die, cached.done - now));
+        }
+        self.cached.free(number);
+        let programs = &mut self.steps[cached.die as usize].programs;
+        *programs = programs.filter(|latest| *latest != number);
+        Ok(cached)
     }
 
     /// Whether a read may interrupt what `die` does.
     pub fn takes_read(&self, die: u32, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
-        let changes = |phase: &Phase| phase.kind != Kind::Read && !phase.loads;
-        step.latest.filter(changes).is_some_and(|phase| {
-            step.done > now && self.media.takes_read(now, self.place(die), phase.plane)
-        })
+        let latest = step.latest.filter(Phase::changes);
+        let in_step = latest.is_some_and(|_| step.done > now);
+        let beside = step
+            .programs
+            .is_some_and(|number| self.cached[number].done > now);
+        // Commands are of dies: any plane will do.
+        (in_step || beside) && self.media.takes_read(now, self.place(die), 0)
     }
 
     /// Read `number` begins at `die`, in the midst of its step; how long its first command takes.
@@ -407,15 +437,18 @@ impl Commands {
             self.reads.remove(&number);
             return None;
         };
-        let time = self.operate(die, phase, now) - now;
+        let time = self.operate(die, phase, now, true) - now;
         let place = self.place(die);
         let step = &mut self.steps[die as usize];
-        if let Some(latest) = step
-            .latest
-            .filter(|latest| latest.kind != Kind::Read && !latest.loads)
+        if let Some(latest) = step.latest.filter(Phase::changes)
             && step.done > now
         {
             step.done = self.media.change_done(place, latest.plane);
+        }
+        if let Some(number) = step.programs
+            && self.cached[number].done > now
+        {
+            self.cached[number].done = self.media.change_done(place, phase.plane);
         }
         Some(time)
     }
@@ -426,8 +459,8 @@ impl Commands {
         channel * self.dies_per_channel + way
     }
 
-    /// Issues `phase`; when it is done.
-    fn operate(&mut self, die: u32, phase: Phase, now: Ticks) -> Ticks {
+    /// Issues `phase`, which interrupts if it is a read and may; when it is done.
+    fn operate(&mut self, die: u32, phase: Phase, now: Ticks, may_interrupt: bool) -> Ticks {
         let place = self.place(die);
         if phase.loads {
             let data = phase.data;
@@ -438,9 +471,13 @@ impl Commands {
             plane: phase.plane,
             erases: 0,
         };
-        self.media
-            .operate(now, &phase.command(place, &[target]))
-            .done
+        let targets = [target];
+        let command = phase.command(place, &targets);
+        let answer = match phase.kind == Kind::Read && !may_interrupt {
+            true => self.media.read_behind(now, &command, target),
+            false => self.media.operate(now, &command),
+        };
+        answer.done
     }
 
     /// How long the step of `die`, which ends `now`, collected garbage.

@@ -36,7 +36,7 @@ impl<B, W: Witness> Link<'_, B, W> {
     pub fn wait_for_cached(&mut self, die: u32, issued: &IssuedCached) {
         let now = self.events.now();
         let media::Cached { done, next, .. } = issued.cached;
-        self.witness.goes_on(die, done - now, false);
+        self.witness.goes_on_beside(die, done - now);
         self.events.after(next - now, Event::DieFree(die));
         if issued.is_last
             && let Some(commands) = &self.commands
@@ -55,10 +55,18 @@ impl<B, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// The step of this number, which used a cache register, has ended.
+    /// The step of this number, which used a cache register, has ended, unless reads have interrupted it.
     fn take_cached(&mut self, number: u32) -> Option<Cached> {
-        let taken = self.commands.as_mut()?.take_cached(number)?;
-        self.meter.release(taken.die, self.events.now());
+        let now = self.events.now();
+        let taken = match self.commands.as_mut()?.take_cached(number, now) {
+            Ok(taken) => taken,
+            Err((die, left)) => {
+                self.witness.goes_on_beside(die, left);
+                self.events.after(left, Event::CachedDone(number));
+                return None;
+            }
+        };
+        self.meter.release(taken.die, now);
         self.witness.ending_beside(number);
         Some(taken)
     }
@@ -83,7 +91,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     /// The step of this number, which used a cache register, has ended.
     #[inline(never)]
     pub(super) fn end_cached(&mut self, number: u32, now: Ticks) -> Outcome {
-        let Some(Cached { die, page }) = self.link.take_cached(number) else {
+        let Some(Cached { die, page, .. }) = self.link.take_cached(number) else {
             return Ok(());
         };
         let (device, link) = (&mut self.device, &mut self.link);

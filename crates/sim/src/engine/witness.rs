@@ -99,7 +99,7 @@ pub trait Witness: Send {
         let _ = (die, time, moves);
     }
     /// A step of `die` begins that leaves it to the next before its end; it is called `number`. It waits for its die `waited`: from
-    /// when to when, twice. [`Witness::goes_on`] follows for each of its commands.
+    /// when to when, twice.
     #[inline]
     fn begins_beside(
         &mut self,
@@ -109,6 +109,11 @@ pub trait Witness: Send {
         waited: [(Ticks, Ticks); 2],
     ) {
         let _ = (number, die, operations, waited);
+    }
+    /// A command of such a step of `die` goes on for `time`.
+    #[inline]
+    fn goes_on_beside(&mut self, die: u32, time: Ticks) {
+        let _ = (die, time);
     }
     /// Such a step is about to end.
     #[inline]

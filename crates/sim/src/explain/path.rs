@@ -86,7 +86,7 @@ impl Die {
     }
 
     /// It is busy from `now` for `time`, and for what began before.
-    fn work(&mut self, now: Ticks, time: Ticks) {
+    pub fn work(&mut self, now: Ticks, time: Ticks) {
         let until = now.saturating_add(time).max(self.busy_until);
         self.busy = self.busy(now).saturating_add(until - now);
         self.busy_until = until;

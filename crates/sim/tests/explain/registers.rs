@@ -104,6 +104,8 @@ fn parts_add_up_with_registers() {
         for kind in [
             &["buffer.kind=nocache"][..],
             &["buffer.kind=lru", "flash.order=reads_first"],
+            &["flash.order=reads_first", "flash.suspend=moves_end"],
+            &["flash.order=garbage_last", "flash.suspend=keeps_end"],
             &["buffer.kind=bplru", "ftl.kind=dftl"],
             &["buffer.kind=apu-lru", "device.vwc=off"],
         ] {
