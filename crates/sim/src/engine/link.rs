@@ -239,6 +239,10 @@ impl<B, W: Witness> Link<'_, B, W> {
         map: Ticks,
     ) -> Progress {
         let now = self.events.now();
+        self.begins(die, page.is_none(), operations, 0);
+        if page.is_none() {
+            self.witness.collects(die, true);
+        }
         let queued = self.queued.as_mut();
         let begun = queued.and_then(|queued| queued.begin(die, page, operations, now, map));
         begun.unwrap_or_else(|| {
@@ -268,7 +272,8 @@ impl<B, W: Witness> Link<'_, B, W> {
     /// A phase of `die`, by the media's number, has ended.
     pub fn end_phase(&mut self, phase: Phase, die: u32) {
         if let Some(queued) = &mut self.queued {
-            queued.end(phase, die, &mut self.events, &mut self.meter);
+            let (events, meter) = (&mut self.events, &mut self.meter);
+            queued.end(phase, die, events, meter, &mut self.witness);
         }
     }
 
@@ -281,7 +286,8 @@ impl<B, W: Witness> Link<'_, B, W> {
     #[inline]
     pub fn dispatch(&mut self) {
         if let Some(queued) = &mut self.queued {
-            queued.dispatch(&mut self.events, &mut self.meter);
+            let (events, meter) = (&mut self.events, &mut self.meter);
+            queued.dispatch(events, meter, &mut self.witness);
         }
     }
 

@@ -3,7 +3,8 @@
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_device::{Device, PageOperation};
-use destage_flash::{Operations, Timing};
+use destage_flash::media::dispatch::End;
+use destage_flash::{Kind, Operations, Timing};
 use destage_trace::Request;
 
 use crate::host::Identity;
@@ -119,6 +120,36 @@ pub trait Witness: Send {
     #[inline]
     fn ending_beside(&mut self, number: u32) {
         let _ = number;
+    }
+    /// A garbage collection of `die` begins or ends, where its commands wait in queues.
+    #[inline]
+    fn collects(&mut self, die: u32, begins: bool) {
+        let _ = (die, begins);
+    }
+    /// A command that waited at `die` begins there; `moves` if it moves or erases what was there, and serves no request.
+    #[inline]
+    fn command_begins(&mut self, die: u32, kind: Kind, moves: bool) {
+        let _ = (die, kind, moves);
+    }
+    /// That command is all of `operation`.
+    #[inline]
+    fn serves(&mut self, die: u32, operation: PageOperation) {
+        let _ = (die, operation);
+    }
+    /// The phase of its command that ends so begins at `die`, and takes `time`.
+    #[inline]
+    fn phase_begins(&mut self, die: u32, end: End, time: Ticks) {
+        let _ = (die, end, time);
+    }
+    /// What is done for `operation` in such a command is done.
+    #[inline]
+    fn served(&mut self, operation: PageOperation) {
+        let _ = operation;
+    }
+    /// Such a command of `die` has ended.
+    #[inline]
+    fn is_idle(&mut self, die: u32) {
+        let _ = die;
     }
     /// A read begins at `die` in the midst of its step.
     #[inline]

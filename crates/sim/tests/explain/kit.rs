@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use destage_base::Random;
+use destage_base::time::to_ms;
 use destage_sim::explain::{Explained, PART_NAMES, Slow, Timed};
 use destage_sim::observer::{Observer, Response, Silent};
 use destage_sim::prepass::Prepass;
@@ -159,4 +160,43 @@ pub fn all(requests: &[Request], pairs: &[&str]) -> Vec<Slow> {
 pub fn parts(slow: &Slow) -> Vec<(&'static str, u64)> {
     let parts = PART_NAMES.into_iter().zip(slow.split.0);
     parts.filter(|(_, time)| *time > 0).collect()
+}
+
+/// The course of a run knows of dies that do several things at once.
+fn hold_to_metrics(result: &RunResult, dies: u32, what: &str) {
+    let metric = |name: &str| {
+        let number = result.metrics.get(name);
+        number.map_or(0.0, |number| number.as_f64())
+    };
+    let explained = result.explained.as_ref().expect("explained");
+    let series = &timed(explained).series;
+    let span = (series.intervals.len() as u64 - 1) * series.length + series.last_length;
+    let busy = series.intervals.iter().flat_map(|of| &of.busy);
+    let busy: u128 = busy.map(|busy| u128::from(*busy)).sum();
+    let share = busy as f64 / f64::from(dies) / span as f64;
+    let kept = metric("flash.utilization_mean");
+    assert!((share - kept).abs() < 1e-9, "{what}: {share} {kept}");
+    let programs = series.intervals.iter();
+    let programs: u64 = programs.flat_map(|of| of.tally.programs).sum();
+    assert_eq!(programs as f64, metric("flash.programs"), "{what}");
+    let gc = series.intervals.iter().map(|of| of.gc_time).sum();
+    let gc_ms = metric("ftl.gc_time_ms");
+    assert!((to_ms(gc) - gc_ms).abs() < 1e-6 * gc_ms.max(1.0), "{what}");
+}
+
+/// A run that is explained on `dies` dies: its results are those of one that is not, each response is made of its parts, and its
+/// course is that of its metrics.
+pub fn hold_to_run(pairs: &[&str], requests: &[Request], dies: u32) {
+    let what = pairs.join(" ");
+    let config = config(pairs, true).unwrap_or_else(|error| panic!("{error}"));
+    let mut responses = Responses::default();
+    let result = simulate(&config, requests, &mut responses);
+    hold_to_plain(pairs, requests, &result, &what);
+    hold_to_metrics(&result, dies, &what);
+    let explained = result.explained.expect("explained");
+    hold_to_responses(&explained, &responses, requests.len(), &what);
+    let of = timed(&explained).responses.iter();
+    let total: u128 = of.map(|of| of.spreading.all().total()).sum();
+    let seen: u128 = responses.0.values().map(|time| u128::from(*time)).sum();
+    assert_eq!(total, seen, "{what}");
 }

@@ -1,6 +1,7 @@
 //! The parts of every response add up to it, in whole ticks; and in cases that one can work out, each part is what it has to be.
 
 mod kit;
+mod queues;
 mod registers;
 
 use destage_flash::ftl::FTLS;

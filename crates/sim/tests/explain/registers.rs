@@ -1,7 +1,5 @@
 //! Runs with cache registers: a die does several things at once, and the parts of each response still add up.
 
-use destage_base::time::to_ms;
-use destage_sim::run::RunResult;
 use destage_trace::{Operation, Request};
 
 use super::kit::*;
@@ -59,28 +57,6 @@ fn a_program_waits_for_the_cells_that_program_the_page_before() {
     assert_eq!(seen[1], behind);
 }
 
-/// The course of a run knows of dies that do several things at once.
-fn hold_to_metrics(result: &RunResult, dies: u32, what: &str) {
-    let metric = |name: &str| {
-        let number = result.metrics.get(name);
-        number.map_or(0.0, |number| number.as_f64())
-    };
-    let explained = result.explained.as_ref().expect("explained");
-    let series = &timed(explained).series;
-    let span = (series.intervals.len() as u64 - 1) * series.length + series.last_length;
-    let busy = series.intervals.iter().flat_map(|of| &of.busy);
-    let busy: u128 = busy.map(|busy| u128::from(*busy)).sum();
-    let share = busy as f64 / f64::from(dies) / span as f64;
-    let kept = metric("flash.utilization_mean");
-    assert!((share - kept).abs() < 1e-9, "{what}: {share} {kept}");
-    let programs = series.intervals.iter();
-    let programs: u64 = programs.flat_map(|of| of.tally.programs).sum();
-    assert_eq!(programs as f64, metric("flash.programs"), "{what}");
-    let gc = series.intervals.iter().map(|of| of.gc_time).sum();
-    let gc_ms = metric("ftl.gc_time_ms");
-    assert!((to_ms(gc) - gc_ms).abs() < 1e-6 * gc_ms.max(1.0), "{what}");
-}
-
 #[test]
 fn parts_add_up_with_registers() {
     let requests = stream(11, 1500, 600);
@@ -110,18 +86,7 @@ fn parts_add_up_with_registers() {
             &["buffer.kind=apu-lru", "device.vwc=off"],
         ] {
             let pairs = [&common[..], media, kind].concat();
-            let what = pairs.join(" ");
-            let config = config(&pairs, true).expect("a configuration");
-            let mut responses = Responses::default();
-            let result = simulate(&config, &requests, &mut responses);
-            hold_to_plain(&pairs, &requests, &result, &what);
-            hold_to_metrics(&result, 2, &what);
-            let explained = result.explained.expect("explained");
-            hold_to_responses(&explained, &responses, requests.len(), &what);
-            let of = timed(&explained).responses.iter();
-            let total: u128 = of.map(|of| of.spreading.all().total()).sum();
-            let seen: u128 = responses.0.values().map(|time| u128::from(*time)).sum();
-            assert_eq!(total, seen, "{what}");
+            hold_to_run(&pairs, &requests, 2);
         }
     }
 }
