@@ -10,7 +10,7 @@ use destage_base::Ticks;
 use destage_device::slab::Slab;
 use destage_device::{PageOperation, Progress};
 use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation};
-use destage_flash::{Geometry, Operations, Timing, Transfer};
+use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
 
 use super::commands::page_type;
 use super::event::{Event, Packed, Phase};
@@ -93,6 +93,21 @@ struct Teller<'t, W> {
     ended: &'t mut VecDeque<Ended>,
 }
 
+impl<W: Witness> Teller<'_, W> {
+    /// `command` of `die`, of this kind, begins.
+    fn tell_issued(&mut self, die: u32, kind: Kind, command: &[Operation]) {
+        let whom = command.iter().map(|of| self.commands[of.token].1);
+        let moves = |whom| matches!(whom, For::Step { moves: true });
+        self.witness
+            .command_begins(die, kind, whom.clone().any(moves));
+        for whom in whom {
+            if let For::Page(page) = whom {
+                self.witness.serves(die, page);
+            }
+        }
+    }
+}
+
 impl<W: Witness> Clock for Teller<'_, W> {
     fn begins(&mut self, end: End, length: Ticks) {
         let (phase, die) = match end {
@@ -109,13 +124,8 @@ impl<W: Witness> Clock for Teller<'_, W> {
         if let Some(first) = command.first() {
             let die = self.shape.to_device(first.die);
             self.meter.occupy(die, self.events.now());
-            let whom = |of: &Operation| self.commands[of.token].1;
-            let moves = matches!(whom(first), For::Step { moves: true });
-            self.witness.command_begins(die, first.kind, moves);
-            for operation in command {
-                if let For::Page(page) = whom(operation) {
-                    self.witness.serves(die, page);
-                }
+            if W::LISTENS {
+                self.tell_issued(die, first.kind, command);
             }
         }
     }

@@ -42,6 +42,9 @@ pub struct Completion<'a> {
 /// A run that nobody asks to explain has `()`, which does nothing and costs nothing. Time is what
 /// [`Witness::moment`] said last.
 pub trait Witness: Send {
+    /// It does something with what it hears.
+    const LISTENS: bool = true;
+
     /// It is `now`, and something is about to happen. `device` is as the last event left it.
     #[inline]
     fn moment(&mut self, now: Ticks, device: &Device) {
@@ -181,4 +184,6 @@ pub trait Witness: Send {
     }
 }
 
-impl Witness for () {}
+impl Witness for () {
+    const LISTENS: bool = false;
+}
