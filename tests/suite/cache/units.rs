@@ -101,10 +101,15 @@ fn collections_and_maps_go_on_beside_units() {
         &["flash.order=reads_first", "flash.suspend=moves_end"],
         &["flash.order=garbage_last", "flash.suspend=keeps_end"],
     ];
-    for layer in ["page", "dftl", "pslc"] {
+    let layers = [
+        &["ftl.kind=page"][..],
+        &["ftl.kind=dftl"],
+        &["ftl.kind=pslc"],
+        &["ftl.kind=page", "ftl.map_unit_bytes=1024"],
+    ];
+    for layer in layers {
         for passes in ["flash.program_passes=1", "flash.program_passes=2"] {
             for order in orders {
-                let kind = format!("ftl.kind={layer}");
                 let device = [
                     "flash.dies=2",
                     "flash.blocks_per_plane=32",
@@ -117,9 +122,8 @@ fn collections_and_maps_go_on_beside_units() {
                     "sim.drain=true",
                     TRANSFER_10_US,
                     passes,
-                    &kind,
                 ];
-                let device = [&device[..], order].concat();
+                let device = [&device[..], layer, order].concat();
                 let count = |metrics: &Metrics, name: &str| {
                     metrics.get(name).map_or(0.0, |number| number.as_f64())
                 };
@@ -127,14 +131,17 @@ fn collections_and_maps_go_on_beside_units() {
                 let registers = [CACHED, "flash.cache_read=true"];
                 let (seen, with) = run(&[&device[..], &registers].concat(), &requests);
                 assert_eq!(seen.len(), requests.len());
-                assert!(count(&alone, "flash.erases") > 10.0, "{layer}");
+                assert!(count(&alone, "flash.erases") > 10.0, "{layer:?}");
                 let programs = ["host", "pad"].map(|cause| {
                     let name = format!("flash.programs.{cause}");
                     [&with, &alone].map(|metrics| count(metrics, &name))
                 });
                 for [with, alone] in programs {
                     let differs = (with - alone).abs();
-                    assert!(differs < 0.1 * alone.max(1000.0), "{layer} {with} {alone}");
+                    assert!(
+                        differs < 0.1 * alone.max(1000.0),
+                        "{layer:?} {with} {alone}"
+                    );
                 }
                 assert!(count(&with, "flash.utilization_max") <= 1.0);
             }

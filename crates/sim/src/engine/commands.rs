@@ -308,7 +308,7 @@ impl Commands {
         let Some(media::Registers { read, program }) = self.registers else {
             return false;
         };
-        let uses = |phase: &Phase, kind| phase.kind == kind && !phase.moves;
+        let uses = |phase: &Phase, kind| phase.kind == kind && !phase.moves && phase.data.is_some();
         let programs = |phase: &Phase| uses(phase, Kind::Program) && program.is_some();
         let reads = |phase: &Phase| uses(phase, Kind::Read) && read.is_some();
         step.not_before <= now
