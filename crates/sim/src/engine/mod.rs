@@ -38,7 +38,7 @@ use self::front::Front;
 pub use self::front::{Firmware, FrontConfig, FrontUsage, Usage};
 use self::link::Link;
 pub use self::mover::Mover;
-use self::queued::{Ended, Queued};
+use self::queued::Queued;
 pub use self::witness::{Command, Completion, Witness};
 use crate::error::SimError;
 use crate::events::EventList;
@@ -366,33 +366,6 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 request,
             } => self.visited(place, visit, request),
         }
-    }
-
-    /// The step of `die`, whose commands waited in queues, has ended.
-    #[inline(never)]
-    fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
-        self.link.witness.ending(die);
-        self.link.witness.collects(die, false);
-        let done = self.device.complete(die, now, &mut self.link);
-        self.link.dispatch();
-        done.map_err(|full| self.device_full(full))
-    }
-
-    /// The device hears which of its commands that waited in queues have ended.
-    #[inline(never)]
-    fn tell_ended(&mut self, now: Ticks) -> Outcome {
-        while let Some(ended) = self.link.take_ended() {
-            match ended {
-                Ended::Command(die) => self.link.go_on_queued(die),
-                Ended::Page(die, page) => {
-                    let device = &mut self.device;
-                    let done = device.complete_queued(die, page, now, &mut self.link);
-                    done.map_err(|full| self.device_full(full))?;
-                }
-            }
-        }
-        self.link.dispatch();
-        Ok(())
     }
 
     /// The command in service at `die` has ended: whether its step goes on. Reads may go first.

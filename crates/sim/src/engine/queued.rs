@@ -14,7 +14,7 @@ use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
 
 use super::commands::page_type;
 use super::event::{Event, Packed, Phase};
-use super::witness::Witness;
+use super::{Engine, Mover, Outcome, Witness};
 use crate::events::EventList;
 use crate::explain::moves;
 use crate::meter::FlashMeter;
@@ -290,5 +290,34 @@ impl Queued {
             ended: &mut self.ended,
         };
         (&mut self.media, teller)
+    }
+}
+
+impl<B: Mover, W: Witness> Engine<'_, B, W> {
+    /// The step of `die`, whose commands waited in queues, has ended.
+    #[inline(never)]
+    pub(super) fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
+        self.link.witness.ending(die);
+        self.link.witness.collects(die, false);
+        let done = self.device.complete(die, now, &mut self.link);
+        self.link.dispatch();
+        done.map_err(|full| self.device_full(full))
+    }
+
+    /// The device hears which of its commands that waited in queues have ended.
+    #[inline(never)]
+    pub(super) fn tell_ended(&mut self, now: Ticks) -> Outcome {
+        while let Some(ended) = self.link.take_ended() {
+            match ended {
+                Ended::Command(die) => self.link.go_on_queued(die),
+                Ended::Page(die, page) => {
+                    let device = &mut self.device;
+                    let done = device.complete_queued(die, page, now, &mut self.link);
+                    done.map_err(|full| self.device_full(full))?;
+                }
+            }
+        }
+        self.link.dispatch();
+        Ok(())
     }
 }
