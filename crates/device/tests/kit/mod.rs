@@ -26,7 +26,7 @@ pub const TIMING: Timing = Timing {
     read: 25,
     program: 200,
     erase: 1500,
-    one_bit: [0; 2],
+    one_bit: [10, 80],
     page_transfer: 100,
     sector_transfer: 13,
 };
