@@ -128,7 +128,8 @@ impl<'a> Victim<'a> {
             return true;
         }
         let die = self.ftl.place(Lpn(page), &|_| 0);
-        loop {
+        for rounds in 0.. {
+            assert!(rounds < 1_000, "garbage collection without end");
             let collected = self
                 .ftl
                 .collect_garbage(die, self.versions, &mut self.operations);
