@@ -306,6 +306,7 @@ fn no_more_reads_go_ahead_than_may() {
             copy_back: false,
             parallel_units: 1,
             units_per_page: 1,
+            program_unit: 1,
             bits_per_cell: 1,
             endurance: 1000,
             retire: false,

@@ -151,6 +151,7 @@ impl Setup {
     pub fn build(&self) -> Built {
         (self.row().build)(&FtlConfig {
             units_per_page: self.units_per_page,
+            program_unit: 1,
             bits_per_cell: 2,
             geometry: self.geometry,
             erase_dates: TIMING,

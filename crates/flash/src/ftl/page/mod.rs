@@ -258,10 +258,8 @@ impl Ftl for PageFtl {
             parallel_units: self.units,
             places_writes: self.placement.is_some(),
             goes_round: self.placement.is_none() && self.config.stride == 1,
-            open_blocks: match self.placement {
-                None if self.units == 1 => {
-                    self.dies[0].pools.len() as u32 * (1 + self.config.telling.told())
-                }
+            open_blocks: match self.units {
+                1 => self.dies[0].pools.len() as u32 * (1 + self.config.telling.told()),
                 _ => 0,
             },
             gc_steps: match self.config.step_pages {
@@ -296,6 +294,12 @@ impl Ftl for PageFtl {
         match &mut self.placement {
             None => self.die_of(page),
             Some(placement) => placement.place(page.0 as u32, load),
+        }
+    }
+
+    fn place_behind(&mut self, page: Lpn, die: u32) {
+        if let Some(placement) = &mut self.placement {
+            placement.place_behind(page.0 as u32, die);
         }
     }
 

@@ -112,6 +112,7 @@ impl Zns {
                 zone_bits: of_zones.page_bits(),
                 page_bits: geometry.page_bits(),
                 zone_pages,
+                unit: config.program_unit,
             },
             open_zones: own.open_zones,
             finish_under: (f64::from(zone_pages) * own.finish_percent / 100.0) as u32,
@@ -192,6 +193,12 @@ impl Ftl for Zns {
         die
     }
 
+    fn place_behind(&mut self, page: Lpn, die: u32) {
+        self.data.place_behind(page, die);
+        self.coming[die as usize] += 1;
+        self.most_open = self.most_open.max(self.open());
+    }
+
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         self.peek(page, operations);
         Ok(())
@@ -234,6 +241,14 @@ impl Ftl for Zns {
         self.resets += u64::from(compacted);
         self.zones.tell(first, operations);
         Ok(compacted)
+    }
+
+    /// The unit that is open in the zone of the page, all of it in one block.
+    fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
+        let first = operations.all().len();
+        let at = self.zones.zone_of(at);
+        self.data.fill_unit(die, at, unit_pages, operations);
+        self.zones.tell(first, operations);
     }
 
     fn mount(&mut self, scan: &Scan, places: &mut Vec<Place>) -> Result<(), MountError> {

@@ -14,6 +14,8 @@ pub(super) struct Zones {
     pub zone_bits: u32,
     pub page_bits: u32,
     pub zone_pages: u32,
+    /// Pages of a zone that lie one behind the other in one block, before the next block has its turn.
+    pub unit: u32,
 }
 
 impl Zones {
@@ -26,8 +28,17 @@ impl Zones {
     /// The page of flash at `at`, which counts in zones.
     pub fn place(&self, Ppn(at): Ppn) -> Ppn {
         let (zone, page) = (at >> self.zone_bits, at & ((1 << self.zone_bits) - 1));
-        let (block, within) = (self.block(zone, page % self.blocks), page / self.blocks);
+        let (unit, of_unit) = (page / self.unit, page % self.unit);
+        let block = self.block(zone, unit % self.blocks);
+        let within = unit / self.blocks * self.unit + of_unit;
         Ppn(block << self.page_bits | within)
+    }
+
+    /// The first page, counted in zones, of the zone with the page of flash at `at`.
+    pub fn zone_of(&self, Ppn(at): Ppn) -> Ppn {
+        let block = at >> self.page_bits;
+        let (plane, row) = (block / self.blocks_per_plane, block % self.blocks_per_plane);
+        Ppn((row * self.planes + plane) / self.blocks << self.zone_bits)
     }
 
     /// Says of blocks what the operations from `first` on say of zones.
