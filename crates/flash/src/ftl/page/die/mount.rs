@@ -99,8 +99,8 @@ impl Die {
             let found = &blocks[*block as usize];
             let is_worn = found.erases >= self.retire_at;
             let valid = self.blocks.get(*block as usize).valid;
-            // A block of the cache is none of the pool's.
-            let is_its = found.role() != Some(Role::Cache);
+            // An erased block, and one of a cache, is nothing to give up.
+            let is_its = !found.pages.is_empty() && found.role() != Some(Role::Cache);
             is_its && !is_worn && of_block.count() == usize::from(valid)
         };
         let state = &self.pools[pool];
