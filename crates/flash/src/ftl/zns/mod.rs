@@ -264,6 +264,7 @@ impl Ftl for Zns {
         {
             self.data.die_mut(die).close_open();
         }
+        self.most_open = self.open();
         Ok(())
     }
 
