@@ -371,6 +371,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// The step of `die`, whose commands waited in queues, has ended.
     #[inline(never)]
     fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
+        self.link.witness.ending(die);
+        self.link.witness.collects(die, false);
         let done = self.device.complete(die, now, &mut self.link);
         self.link.dispatch();
         done.map_err(|full| self.device_full(full))
