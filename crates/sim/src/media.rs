@@ -178,7 +178,11 @@ impl Config {
             true => flash.planes_per_die,
             false => 1,
         };
-        let of_block = |units: Units| units.pages.saturating_mul(units.passes);
+        // A unit that is being filled, and of each block that is filled in turn one between its passes.
+        let of_block = |units: Units| {
+            let between = (units.passes - 1).saturating_mul(self.blocks_in_turn());
+            units.pages.saturating_mul(1 + between)
+        };
         let pages = self.units().map_or(0, of_block);
         let of_die = pages
             .saturating_mul(open)
@@ -196,7 +200,7 @@ impl Config {
         }
         if self.units().is_some() && properties.open_blocks == 0 {
             return Err(SimError::Config(format!(
-                "flash.program_unit, flash.program_passes, ftl.map_unit_bytes: ftl.kind = {} does not fill blocks page after page for whoever writes; expected ftl.kind=page with ftl.placement=stripe, or their defaults",
+                "flash.program_unit, flash.program_passes, ftl.map_unit_bytes: ftl.kind = {} does not fill blocks page after page for whoever writes; expected ftl.kind=page, or their defaults",
                 self.ftl_row.name
             )));
         }

@@ -8,7 +8,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use destage_base::Ticks;
+use destage_base::{Lpn, Ticks};
 use destage_flash::ftl::NoSpace;
 use destage_flash::nand::Ppn;
 use destage_flash::{Cause, Kind, Operations};
@@ -144,6 +144,28 @@ impl Dies {
         } = self;
         if let Some(units) = units {
             dies[die as usize].open.begin(units, operations, own);
+            if self.places_writes
+                && let Some(own) = own
+            {
+                let (_, programs) = self.unfinished.entry(own.page()).or_insert((die, 0));
+                *programs += 1;
+            }
+        }
+    }
+
+    /// The die with a program of `page` that has begun and waits for its unit, where a layer chooses the die of each write: the
+    /// next one goes there, too, so that they keep their order.
+    pub(super) fn waits_in_unit(&self, page: Lpn) -> Option<u32> {
+        self.unfinished.get(&page).map(|(die, _)| *die)
+    }
+
+    /// `operation`, if it is a program that was begun in a unit, has ended.
+    fn forget_unfinished(&mut self, operation: PageOperation) {
+        if let Some((_, programs)) = self.unfinished.get_mut(&operation.page()) {
+            *programs -= 1;
+            if *programs == 0 {
+                self.unfinished.remove(&operation.page());
+            }
         }
     }
 
@@ -154,7 +176,12 @@ impl Dies {
         {
             ended.push(operation);
         }
-        ended.append(&mut self.dies[die as usize].open.ending);
+        let mut ending = core::mem::take(&mut self.dies[die as usize].open.ending);
+        for operation in ending.drain(..) {
+            self.forget_unfinished(operation);
+            ended.push(operation);
+        }
+        self.dies[die as usize].open.ending = ending;
     }
 
     /// The first of the steps of `die` that have left it to the next, and program, has ended: what ended with it.
