@@ -200,8 +200,15 @@ impl Dies {
     /// to [start](Dies::start).
     #[inline(always)]
     pub fn push<D: Driver>(&mut self, operation: PageOperation, driver: &mut D) -> Option<u32> {
+        let die = self.die_for(operation);
+        self.push_at(die, operation, driver)
+    }
+
+    /// The die at whose queue `operation` belongs.
+    #[inline(always)]
+    pub fn die_for(&mut self, operation: PageOperation) -> u32 {
         let page = operation.page();
-        let die = if let Some(dies) = &self.round {
+        if let Some(dies) = &self.round {
             let die = dies.split(page.0 as u32).1;
             debug_assert_eq!(die, self.ftl.die_of(page), "page {page} goes round");
             die
@@ -209,7 +216,17 @@ impl Dies {
             self.place(page)
         } else {
             self.ftl.die_of(page)
-        };
+        }
+    }
+
+    /// [`Dies::push`] at [its die](Dies::die_for).
+    #[inline(always)]
+    pub fn push_at<D: Driver>(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        driver: &mut D,
+    ) -> Option<u32> {
         driver.queued(operation, die);
         if self.service != ServiceOrder::Arrival && self.goes_ahead(operation, die) {
             return self.push_ahead(operation, die, driver);
@@ -257,6 +274,24 @@ impl Dies {
     pub fn begins_at_once(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
         self.is_plain && state.is_tidy && state.in_service == 0
+    }
+
+    /// Whether `die` would begin right away what joins its queue now.
+    #[inline(always)]
+    pub fn is_at_hand(&self, die: u32) -> bool {
+        self.begins_at_once(die) && self.dies[die as usize].queue.is_empty()
+    }
+
+    /// `die`, which [is](Dies::is_at_hand), begins `operation`, as if it had come through its queue.
+    #[inline(always)]
+    pub fn begin_at_hand<D: Driver>(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        driver: &mut D,
+    ) -> Result<Progress, NoSpace> {
+        driver.queued(operation, die);
+        self.begin::<D, true>(die, operation, driver)
     }
 
     /// `die`, which [does so](Dies::begins_at_once), begins the first of its queue, if there is one.

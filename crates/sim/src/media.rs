@@ -146,41 +146,16 @@ impl Config {
     /// What does not go with cache registers.
     fn check_registers(&self) -> Result<(), SimError> {
         let flash = &self.typed.flash;
-        let key = match (self.registers(), flash.cache_read) {
-            (None, _) => return Ok(()),
-            (_, true) => "flash.cache_read",
-            (_, false) => "flash.cache_program",
+        if self.registers().is_none() || flash.dispatch == Dispatch::Off {
+            return Ok(());
+        }
+        let key = match flash.cache_read {
+            true => "flash.cache_read",
+            false => "flash.cache_program",
         };
-        let refuse = |why: &str, expected: &str| {
-            Err(SimError::Config(format!(
-                "{key} = true: {why}; expected false, or {expected}"
-            )))
-        };
-        if flash.dispatch != Dispatch::Off {
-            return refuse(
-                "where commands wait in queues a die works for one at a time",
-                "flash.dispatch=off",
-            );
-        }
-        if flash.suspend != Suspend::Never {
-            return refuse(
-                "the page of a program that is interrupted is in the register that its reads need",
-                "flash.suspend=never",
-            );
-        }
-        if self.units().is_some() {
-            return refuse(
-                "the pages of a program unit are in the registers until it is programmed",
-                "flash.program_unit=1 and flash.program_passes=1",
-            );
-        }
-        if self.explain {
-            return refuse(
-                "a run is explained only where a die does one thing at a time",
-                "no --explain",
-            );
-        }
-        Ok(())
+        Err(SimError::Config(format!(
+            "{key} = true: where commands wait in queues, a die has one of them from its data to its end; expected false, or flash.dispatch=off"
+        )))
     }
 
     /// Pages that are programmed together, if any are.

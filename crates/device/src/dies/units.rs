@@ -5,6 +5,7 @@
 //! the program waits, a slot of the buffer too. Where somebody waits for it to be durable (a flush, force unit access, a
 //! write past the buffer), a die with nothing else to do completes the unit with fillers.
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
@@ -12,7 +13,7 @@ use destage_flash::ftl::NoSpace;
 use destage_flash::nand::Ppn;
 use destage_flash::{Cause, Kind, Operations};
 
-use super::Dies;
+use super::{Die, Dies};
 use crate::driver::{Driver, Progress};
 use crate::operation::{PageOperation, Work};
 
@@ -52,11 +53,19 @@ pub(super) struct Open {
     wanted: u64,
     /// What ends with the step in service.
     ending: Vec<PageOperation>,
+    /// The same of those that have left their die to the next, in their order.
+    handed_over: VecDeque<Vec<PageOperation>>,
     has_alarm: bool,
     is_due: bool,
 }
 
 impl Open {
+    /// The step in service, which programs, goes on while its die begins the next.
+    pub fn hand_over(&mut self) {
+        let ending = core::mem::take(&mut self.ending);
+        self.handed_over.push_back(ending);
+    }
+
     fn is_wanted(&self) -> bool {
         let first = self.waiting.first();
         first.is_some_and(|waiting| waiting.number < self.wanted)
@@ -107,6 +116,14 @@ impl Open {
                 stays
             });
         }
+    }
+}
+
+impl Die {
+    /// Whether somebody waits for pages of a unit that the next pages are not to be waited for: not while a step is under way that
+    /// has left the die to the next.
+    fn wants_fillers(&self) -> bool {
+        self.queued == 0 && self.open.is_wanted()
     }
 }
 
@@ -167,6 +184,13 @@ impl Dies {
         self.dies[die as usize].open.ending = ending;
     }
 
+    /// The first of the steps of `die` that have left it to the next, and program, has ended: what ended with it.
+    pub fn finish_unit(&mut self, die: u32) -> Vec<PageOperation> {
+        self.finish_queued(die);
+        let open = &mut self.dies[die as usize].open;
+        open.handed_over.pop_front().unwrap_or_default()
+    }
+
     /// All programs that were queued or begun at `die` are wanted on flash.
     pub fn want(&mut self, die: u32) {
         let state = &mut self.dies[die as usize];
@@ -178,7 +202,7 @@ impl Dies {
     /// Whether `die` is idle and may have to complete a unit.
     pub fn may_fill(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
-        state.in_service == 0 && !state.collecting && state.open.is_wanted()
+        state.in_service == 0 && !state.collecting && state.wants_fillers()
     }
 
     /// The time of a unit of `die` is up.
@@ -195,7 +219,7 @@ impl Dies {
         die: u32,
         driver: &mut D,
     ) -> Result<Progress, NoSpace> {
-        if self.units.is_some() && self.dies[die as usize].open.is_wanted() {
+        if self.units.is_some() && self.dies[die as usize].wants_fillers() {
             return Ok(self.fill(die, driver));
         }
         if self.ftl.work_idle(die, &mut self.operations)? {
