@@ -38,7 +38,8 @@ impl Zones {
     pub fn zone_of(&self, Ppn(at): Ppn) -> Ppn {
         let block = at >> self.page_bits;
         let (plane, row) = (block / self.blocks_per_plane, block % self.blocks_per_plane);
-        Ppn((row * self.planes + plane) / self.blocks << self.zone_bits)
+        let zone = (row * self.planes + plane) / self.blocks;
+        Ppn(zone << self.zone_bits)
     }
 
     /// Says of blocks what the operations from `first` on say of zones.
