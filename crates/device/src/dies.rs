@@ -24,7 +24,7 @@ use self::units::Open;
 pub(crate) use self::units::UNIT_ALARM;
 pub use self::units::Units;
 use crate::batching::BatchLists;
-use crate::device::{DeviceConfig, Ordering};
+use crate::device::{DeviceConfig, Ordering, Wording};
 use crate::driver::{BatchStep, Driver, Progress};
 use crate::operation::PageOperation;
 use crate::slab::Slab;
@@ -128,10 +128,10 @@ impl Dies {
         Self {
             ftl,
             dies: (0..config.dies).map(|_| Die::default()).collect(),
-            operations: if config.detailed {
-                Operations::detailed()
-            } else {
-                Operations::default()
+            operations: match config.wording {
+                Wording::Runs => Operations::default(),
+                Wording::Pages => Operations::spelled_out(),
+                Wording::Contents => Operations::detailed(),
             },
             batch: Batch::default(),
             batch_lists: BatchLists::default(),
@@ -141,7 +141,6 @@ impl Dies {
             gives_way: properties.gc_steps > 1,
             uses_idle_time,
             is_plain: parallel_units == 1
-                && !config.detailed
                 && !properties.places_writes
                 && !uses_idle_time
                 && config.service == ServiceOrder::Arrival,
@@ -248,7 +247,10 @@ impl Dies {
     #[inline(always)]
     pub fn begin_next<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<Progress, NoSpace> {
         match self.dies[die as usize].queue.pop_front() {
-            Some(operation) => self.begin::<D, true>(die, operation, driver),
+            Some(operation) => {
+                self.operations.set_die(die);
+                self.begin::<D, true>(die, operation, driver)
+            }
             None => Ok(Progress::Running),
         }
     }
@@ -304,9 +306,7 @@ impl Dies {
             return self.start_ordered(die, now, driver);
         }
         let has_work = !state.queue.is_empty() || self.background;
-        if self.operations.is_detailed() {
-            self.operations.set_die(die);
-        }
+        self.operations.set_die(die);
         if has_work && !self.gives_way_now(die) {
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {
