@@ -226,6 +226,9 @@ fn gather(
         return;
     };
     take(&first);
+    if planes == 1 || line.is_empty() {
+        return;
+    }
     let (mut taken, mut count) = (1u64 << plane(&first), 1);
     line.take_alike(first.operation.page, |waiting| {
         if count == planes {
