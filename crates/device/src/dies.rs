@@ -141,6 +141,7 @@ impl Dies {
             gives_way: properties.gc_steps > 1,
             uses_idle_time,
             is_plain: parallel_units == 1
+                && config.wording != Wording::Contents
                 && !properties.places_writes
                 && !uses_idle_time
                 && config.service == ServiceOrder::Arrival,
@@ -247,10 +248,7 @@ impl Dies {
     #[inline(always)]
     pub fn begin_next<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<Progress, NoSpace> {
         match self.dies[die as usize].queue.pop_front() {
-            Some(operation) => {
-                self.operations.set_die(die);
-                self.begin::<D, true>(die, operation, driver)
-            }
+            Some(operation) => self.begin::<D, true>(die, operation, driver),
             None => Ok(Progress::Running),
         }
     }
