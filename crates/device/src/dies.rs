@@ -24,7 +24,7 @@ use self::units::Open;
 pub(crate) use self::units::UNIT_ALARM;
 pub use self::units::Units;
 use crate::batching::BatchLists;
-use crate::device::{DeviceConfig, Ordering};
+use crate::device::{DeviceConfig, Ordering, Wording};
 use crate::driver::{BatchStep, Driver, Progress};
 use crate::operation::PageOperation;
 use crate::slab::Slab;
@@ -130,10 +130,10 @@ impl Dies {
         Self {
             ftl,
             dies: (0..config.dies).map(|_| Die::default()).collect(),
-            operations: if config.detailed {
-                Operations::detailed()
-            } else {
-                Operations::default()
+            operations: match config.wording {
+                Wording::Runs => Operations::default(),
+                Wording::Pages => Operations::spelled_out(),
+                Wording::Contents => Operations::detailed(),
             },
             batch: Batch::default(),
             batch_lists: BatchLists::default(),
@@ -143,7 +143,7 @@ impl Dies {
             gives_way: properties.gc_steps > 1,
             uses_idle_time,
             is_plain: parallel_units == 1
-                && !config.detailed
+                && config.wording != Wording::Contents
                 && !properties.places_writes
                 && !uses_idle_time
                 && config.service == ServiceOrder::Arrival,
@@ -354,9 +354,7 @@ impl Dies {
             return self.start_ordered(die, now, driver);
         }
         let has_work = !state.queue.is_empty() || self.background;
-        if self.operations.is_detailed() {
-            self.operations.set_die(die);
-        }
+        self.operations.set_die(die);
         if has_work && !self.gives_way_now(die) {
             let time = driver.flash_time(now);
             if self.ftl.collect_garbage(die, time, &mut self.operations)? {

@@ -8,7 +8,7 @@ use crate::operation::{PageOperation, Work};
 
 impl Device {
     /// The step in service at `die` has ended, where pages are programmed in units.
-    #[cold]
+    #[inline(never)]
     pub(super) fn complete_in_units<D: Driver>(
         &mut self,
         die: u32,
@@ -36,9 +36,9 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// `operation` has joined the queue of `die`: is it waited for until it is durable?
-    #[cold]
-    pub(super) fn want_if_awaited(&mut self, operation: PageOperation, die: u32) {
+    /// `operation` has joined the queue of its die: is it waited for until it is durable?
+    #[inline(never)]
+    pub(super) fn want_if_awaited(&mut self, operation: PageOperation) {
         let is_awaited = match operation.work() {
             Work::Destage(record, _) | Work::PadWrite(record) => {
                 !self.records[record].waiters.is_empty()
@@ -46,7 +46,7 @@ impl Device {
             _ => false,
         };
         if is_awaited || self.is_drained {
-            self.dies.want(die);
+            self.dies.want(self.dies.ftl().die_of(operation.page()));
         }
     }
 

@@ -11,7 +11,7 @@ use destage_buffer::{Buffer, BufferConfig, COMMON, Common, SchemeConfig, find};
 use destage_device::payload::{Contents, Payload};
 use destage_device::{
     BatchStep, Device, DeviceConfig, Driver, PageOperation, Progress, Request, RequestKind, Span,
-    Work,
+    Wording, Work,
 };
 use destage_flash::ftl::{self, FtlConfig};
 use destage_flash::medium::Medium;
@@ -117,7 +117,7 @@ impl<'a> Stack<'a> {
             sectors: 1,
             config: DeviceConfig {
                 reads_partial: true,
-                detailed: true,
+                wording: Wording::Contents,
                 ..DeviceConfig::new(dies, blocks)
             },
         }

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use destage_base::Ticks;
 use destage_device::slab::Slab;
 use destage_device::{PageOperation, Units};
+use destage_flash::divide::Divider;
 use destage_flash::media::{self, Command, Media, MediaConfig, Target};
 use destage_flash::{Geometry, Kind, Operation, Operations, Timing, Transfer};
 
@@ -108,7 +109,7 @@ pub(super) struct Commands {
     page_types: u32,
     units: Option<Units>,
     page_bits: u32,
-    blocks_per_plane: u32,
+    blocks_per_plane: Divider,
     planes: u32,
     units_per_page: u32,
     /// By die and plane, the page of flash in the register: of none that is known it is behind the last. Only where several pages
@@ -136,7 +137,7 @@ impl Commands {
             media: Media::new(flash.media),
             timing,
             page_bits: geometry.page_bits(),
-            blocks_per_plane: geometry.blocks_per_plane,
+            blocks_per_plane: Divider::new(geometry.blocks_per_plane),
             planes: geometry.planes,
             units_per_page: flash.units_per_page,
             held: match flash.units_per_page {
@@ -166,7 +167,7 @@ impl Commands {
                     Transfer::Sector => Some(self.timing.sector_transfer),
                     Transfer::TwoPages => Some(2 * self.timing.page_transfer),
                 },
-                plane: (operation.at.0 >> self.page_bits) / self.blocks_per_plane,
+                plane: self.plane_of(operation.at.0 >> self.page_bits),
                 page_type: match operation.one_bit {
                     true => self.page_types + 1,
                     false => self.page_type(page),
@@ -183,6 +184,11 @@ impl Commands {
         }
     }
 
+    #[inline]
+    fn plane_of(&self, block: u32) -> u32 {
+        self.blocks_per_plane.split(block).0
+    }
+
     /// The type of the page of flash with page `page` of a block.
     fn page_type(&self, page: u32) -> u32 {
         match self.units_per_page {
@@ -196,7 +202,7 @@ impl Commands {
     fn is_held(&mut self, die: u32, operation: &Operation) -> bool {
         let block = operation.at.0 >> self.page_bits;
         let page = operation.at.0 & ((1 << self.page_bits) - 1);
-        let plane = block / self.blocks_per_plane;
+        let plane = self.plane_of(block);
         let held = &mut self.held[(die * self.planes + plane) as usize];
         // Of the block with the number of its first page.
         let wanted = (block << self.page_bits) + page / self.units_per_page;

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use destage_base::Ticks;
 use destage_device::slab::Slab;
 use destage_device::{PageOperation, Progress};
+use destage_flash::divide::Divider;
 use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation};
 use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
 
@@ -49,21 +50,31 @@ struct Step {
     collects: bool,
 }
 
-/// Which die of the device is which of the media.
-#[derive(Clone, Copy)]
+/// Which die of the device is which of the media: neighbours in the stripe of dies are on different channels.
 struct Shape {
-    channels: u32,
-    dies_per_channel: u32,
+    to_media: Vec<u32>,
+    to_device: Vec<u32>,
 }
 
 impl Shape {
-    /// The media's number of `die`: neighbours in the stripe of dies are on different channels.
-    fn to_media(self, die: u32) -> u32 {
-        die % self.channels * self.dies_per_channel + die / self.channels
+    fn new(channels: u32, dies_per_channel: u32) -> Self {
+        let dies = 0..channels * dies_per_channel;
+        let place = |die| die % channels * dies_per_channel + die / channels;
+        let die = |place| place % dies_per_channel * channels + place / dies_per_channel;
+        Self {
+            to_media: dies.clone().map(place).collect(),
+            to_device: dies.map(die).collect(),
+        }
     }
 
-    fn to_device(self, die: u32) -> u32 {
-        die % self.dies_per_channel * self.channels + die / self.dies_per_channel
+    #[inline]
+    fn to_media(&self, die: u32) -> u32 {
+        self.to_media[die as usize]
+    }
+
+    #[inline]
+    fn to_device(&self, place: u32) -> u32 {
+        self.to_device[place as usize]
     }
 }
 
@@ -74,18 +85,16 @@ pub(super) struct Queued {
     timing: Timing,
     page_types: u32,
     page_bits: u32,
-    blocks_per_plane: u32,
+    blocks_per_plane: Divider,
     commands: Slab<(u32, For)>,
     steps: Vec<Step>,
     /// What has ended, and nobody was told yet.
     ended: VecDeque<Ended>,
-    /// Something waits that the channels have not been asked for.
-    is_new: bool,
 }
 
 /// Whom the media tell.
 struct Teller<'t, W> {
-    shape: Shape,
+    shape: &'t Shape,
     witness: &'t mut W,
     events: &'t mut EventList<Packed>,
     meter: &'t mut FlashMeter,
@@ -116,8 +125,10 @@ impl<W: Witness> Clock for Teller<'_, W> {
             End::Data(die) => (Phase::Data, die),
         };
         self.events.after(length, Event::Phase { phase, die });
-        let die = self.shape.to_device(die);
-        self.witness.phase_begins(die, end, length);
+        if W::LISTENS {
+            let die = self.shape.to_device(die);
+            self.witness.phase_begins(die, end, length);
+        }
     }
 
     fn issued(&mut self, command: &[Operation]) {
@@ -152,19 +163,15 @@ impl Queued {
     /// Idle media under a device of `geometry`.
     pub fn new(media: DispatchConfig, geometry: &Geometry, timing: Timing) -> Self {
         Self {
-            shape: Shape {
-                channels: media.channels,
-                dies_per_channel: media.dies_per_channel,
-            },
+            shape: Shape::new(media.channels, media.dies_per_channel),
             page_types: media.cells.read.len().max(media.cells.program.len()) as u32,
             media: Dispatcher::new(media),
             timing,
             page_bits: geometry.page_bits(),
-            blocks_per_plane: geometry.blocks_per_plane,
+            blocks_per_plane: Divider::new(geometry.blocks_per_plane),
             commands: Slab::default(),
             steps: vec![Step::default(); geometry.dies as usize],
             ended: VecDeque::new(),
-            is_new: false,
         }
     }
 
@@ -178,42 +185,44 @@ impl Queued {
         now: Ticks,
         map_time: Ticks,
     ) -> Option<Progress> {
-        let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
-        commands.extend(operations.all().iter().map(|operation| {
-            let data = match operation.transfer {
-                Transfer::None => 0,
-                Transfer::Page => self.timing.page_transfer,
-                Transfer::Sector => self.timing.sector_transfer,
-                Transfer::TwoPages => 2 * self.timing.page_transfer,
-            };
-            let block = operation.at.0 >> self.page_bits;
-            let page = operation.at.0 & ((1 << self.page_bits) - 1);
-            let command = Operation {
-                kind: operation.kind,
-                die: self.shape.to_media(die),
-                plane: block / self.blocks_per_plane,
-                block: block % self.blocks_per_plane,
-                page,
-                page_type: page_type(page, self.page_types),
-                data,
-                token: 0,
-            };
-            (command, moves(operation))
-        }));
-        if let (Some(page), Some((command, _)), 1, 0) =
-            (page, commands.front().copied(), commands.len(), map_time)
-        {
-            commands.clear();
-            self.steps[die as usize].commands = commands;
-            self.push(die, command, For::Page(page));
+        if let (Some(page), [operation], 0) = (page, operations.all(), map_time) {
+            self.push(die, self.command(die, operation), For::Page(page));
             return Some(Progress::Queued);
         }
+        let mut commands = std::mem::take(&mut self.steps[die as usize].commands);
+        let all = operations.all().iter();
+        commands.extend(all.map(|one| (self.command(die, one), moves(one))));
         let step = &mut self.steps[die as usize];
         step.commands = commands;
         step.began = now;
         step.not_before = now.saturating_add(map_time);
         step.collects = page.is_none();
         self.go_on(die).then_some(Progress::Running)
+    }
+
+    /// The command that `operation` of `die` is.
+    #[inline]
+    fn command(&self, die: u32, operation: &destage_flash::Operation) -> Operation {
+        let data = match operation.transfer {
+            Transfer::None => 0,
+            Transfer::Page => self.timing.page_transfer,
+            Transfer::Sector => self.timing.sector_transfer,
+            Transfer::TwoPages => 2 * self.timing.page_transfer,
+        };
+        let (plane, block) = self
+            .blocks_per_plane
+            .split(operation.at.0 >> self.page_bits);
+        let page = operation.at.0 & ((1 << self.page_bits) - 1);
+        Operation {
+            kind: operation.kind,
+            die: self.shape.to_media(die),
+            plane,
+            block,
+            page,
+            page_type: page_type(page, self.page_types),
+            data,
+            token: 0,
+        }
     }
 
     /// The next command of the step of `die` joins the queue; whether there is one.
@@ -225,10 +234,10 @@ impl Queued {
         next.is_some()
     }
 
+    #[inline]
     fn push(&mut self, die: u32, command: Operation, whom: For) {
         let token = self.commands.insert((die, whom));
         self.media.push(Operation { token, ..command });
-        self.is_new = true;
     }
 
     /// How long the step of `die`, which has no more commands, waits for the map, and how long it has collected garbage.
@@ -251,10 +260,8 @@ impl Queued {
         meter: &mut FlashMeter,
         witness: &mut W,
     ) {
-        if std::mem::take(&mut self.is_new) {
-            let (media, mut teller) = self.parts(events, meter, witness);
-            media.dispatch(&mut teller);
-        }
+        let (media, mut teller) = self.parts(events, meter, witness);
+        media.dispatch(&mut teller);
     }
 
     /// A phase of `die`, by the media's number, has ended.
@@ -282,7 +289,7 @@ impl Queued {
         witness: &'t mut W,
     ) -> (&'t mut Dispatcher, Teller<'t, W>) {
         let teller = Teller {
-            shape: self.shape,
+            shape: &self.shape,
             witness,
             events,
             meter,
