@@ -8,7 +8,7 @@ use destage_sim::settings::Config;
 use destage_trace::{Operation, Request};
 
 use crate::compare::Effort;
-use crate::curve::default_sizes;
+use crate::curve::{MOST_PAGES, default_sizes};
 use crate::error::Error;
 use crate::facts::Facts;
 use crate::grid::Combination;
@@ -16,8 +16,10 @@ use crate::input::Input;
 use crate::progress::Counter;
 use crate::survey::Survey;
 
-/// Requests may take one part of so many of the memory for models.
+/// Requests may take one part of so many of the memory for models, and pages that are written as much.
 const PART_OF_MEMORY: u64 = 4;
+/// What a page takes in a set, at most: while it grows there are two of them.
+const BYTES_OF_PAGE: u64 = 32;
 
 /// An excerpt is one of so many parts of the input.
 const PART: u64 = 16;
@@ -35,8 +37,8 @@ pub(super) struct Whole {
     pub(super) facts: Facts,
     /// The sizes of a curve.
     pub(super) sizes: Vec<u64>,
-    /// The pages that are written. Looked up, never walked.
-    written: HashSet<u64>,
+    /// The pages that are written, unless there are too many. Looked up, never walked.
+    written: Option<HashSet<u64>>,
     addressing: Addressing,
 }
 
@@ -54,7 +56,8 @@ impl Whole {
         let most = effort.memory / PART_OF_MEMORY / size_of::<Request>() as u64;
         let (mut kept, mut batch) = (Some(Vec::new()), Vec::new());
         let (mut demand, mut requests) = (Demand::default(), 0);
-        let mut written = HashSet::new();
+        let most_pages = (effort.memory / PART_OF_MEMORY / BYTES_OF_PAGE).max(MOST_PAGES);
+        let (mut written, mut footprint) = (Some(HashSet::new()), 0);
         while source.fill(&mut batch)? {
             requests += batch.len() as u64;
             if !counter.advance(batch.len() as u64) {
@@ -62,9 +65,17 @@ impl Whole {
             }
             for request in &batch {
                 demand.add(&addressing, request);
-                if request.operation == Operation::Write {
-                    let span = addressing.span(request);
-                    written.extend((0..u64::from(span.pages)).map(|offset| span.first + offset));
+                let Some(pages) = written
+                    .as_mut()
+                    .filter(|_| request.operation == Operation::Write)
+                else {
+                    continue;
+                };
+                let span = addressing.span(request);
+                pages.extend((0..u64::from(span.pages)).map(|offset| span.first + offset));
+                footprint = pages.len() as u64;
+                if footprint > most_pages {
+                    written = None;
                 }
             }
             match &mut kept {
@@ -85,7 +96,7 @@ impl Whole {
             requests,
             demand,
             facts,
-            sizes: default_sizes(written.len() as u64, page_bytes),
+            sizes: default_sizes(footprint, page_bytes),
             written,
             addressing,
         })
@@ -114,12 +125,15 @@ impl Whole {
         Ok(())
     }
 
-    /// The input without reads of pages that are never written.
+    /// The input without reads of pages that are never written; all of it where these are not known.
     pub(super) fn of_written_pages(&self) -> Input {
+        let Some(written) = &self.written else {
+            return self.input.clone();
+        };
         self.input.without(|request| {
             let span = self.addressing.span(request);
             let mut pages = (0..u64::from(span.pages)).map(|offset| span.first + offset);
-            request.operation == Operation::Read && !pages.any(|page| self.written.contains(&page))
+            request.operation == Operation::Read && !pages.any(|page| written.contains(&page))
         })
     }
 
