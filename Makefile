@@ -53,8 +53,8 @@ cuts: setup ## power that fails at every moment of short streams through every p
 kills: setup ## a thousand times `kill -9` of a server with an image, and as often with a file behind the buffer
 	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test kills -- --nocapture
 
-curves: setup ## sampled curves of every recorded trace: how many direct runs lie inside the intervals
-	DESTAGE_CURVES=1 $(CARGO) test --release --locked -p destage-tests --test sampled -- --include-ignored --nocapture
+curves: setup ## sampled curves of every recorded trace: how many direct runs lie inside the intervals; SEED=N takes other samples
+	DESTAGE_CURVES=$(or $(SEED),1) $(CARGO) test --release --locked -p destage-tests --test sampled -- --include-ignored --nocapture
 
 sizes: setup ## `destage size` on ten recorded traces and three goals beside the grid: what it finds, and what it takes
 	DESTAGE_SIZES=10 $(CARGO) test --release --locked -p destage-tests --test smallest -- --include-ignored --nocapture

@@ -204,6 +204,11 @@ fn what_is_wrong_in_a_study_is_said() {
         ),
         ("m(\"buffer", "mm(\"buffer", &["small.toml", "mm("]),
         (
+            "series = \"buffer\"\n",
+            "",
+            &["small.toml", "\"hits\"", "several runs", "lru", "fifo"],
+        ),
+        (
             "sim.drain",
             "sim.drian",
             &["small.toml", "sim.drian", "sim.drain"],
@@ -232,7 +237,13 @@ fn what_is_wrong_in_a_study_is_said() {
             text = text.replace("sizes = [", "variants = [\"drained\"]\nsizes = [");
         }
         place.write("small.toml", text);
-        refused(&place.run(&["study", "small.toml"]), parts);
+        refused(
+            &place.run(&["study", "small.toml", "--results", "kept"]),
+            parts,
+        );
+        // Before any run was made.
+        let kept = std::fs::read_dir(place.path("kept/runs"));
+        assert!(kept.map_or(0, Iterator::count) == 0, "{to}");
     }
     refused(
         &place.run(&["study", "none.toml"]),

@@ -1,5 +1,6 @@
 //! What lies between host and buffer besides the bus: what a configuration says of it.
 
+use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_NS, from_units};
 
 use crate::config::Config;
@@ -10,6 +11,9 @@ use crate::wire::Wire;
 
 /// The largest weight of a queue; NVMe has 256.
 const WEIGHT_MAX: u32 = 256;
+
+/// What makes requests take time on a core.
+const FIRMWARE: &str = "device.firmware_ns, device.firmware_read_ns or device.firmware_page_ns";
 
 /// Weights of `queues` queues, one number for all or one for each with `/` between them.
 fn weights(text: &str, queues: u32) -> Option<Vec<u32>> {
@@ -25,25 +29,50 @@ fn weights(text: &str, queues: u32) -> Option<Vec<u32>> {
     }
 }
 
+/// Ticks of so many nanoseconds.
+fn phase(nanoseconds: f64) -> Ticks {
+    from_units(nanoseconds, TICKS_PER_NS)
+}
+
 impl Config {
-    /// The front end, if any of it is on.
-    pub(crate) fn front(&self) -> Option<FrontConfig> {
-        let (host, device) = (&self.typed.host, &self.typed.device);
-        let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
-        let link = (host.link_lane_gb_per_s > 0.0).then(|| Wire {
+    /// The link, if there is one.
+    fn link(&self) -> Option<Wire> {
+        let host = &self.typed.host;
+        (host.link_lane_gb_per_s > 0.0).then(|| Wire {
             lanes: host.link_lanes.into(),
             lane_gb_per_s: host.link_lane_gb_per_s,
             payload: host.link_payload_bytes.into(),
             overhead: host.link_overhead_bytes.into(),
-        });
+        })
+    }
+
+    /// The cores, if requests take time on them.
+    fn firmware(&self) -> Option<Firmware> {
+        let device = &self.typed.device;
+        let command = phase(device.firmware_ns);
         let firmware = Firmware {
             cores: device.firmware_cores,
-            command: phase(device.firmware_ns),
+            command,
+            read: match device.firmware_read_ns {
+                0.0 => command,
+                nanoseconds => phase(nanoseconds),
+            },
             page: phase(device.firmware_page_ns),
         };
-        let firmware = (firmware.command > 0 || firmware.page > 0).then_some(firmware);
-        let bytes = self.typed.flash.page_bytes as f64;
-        let dram_page = phase(device.dram_access_ns + bytes * device.dram_ns_per_byte);
+        let takes = firmware.command.max(firmware.read).max(firmware.page);
+        (takes > 0).then_some(firmware)
+    }
+
+    /// How long a page is in the DRAM, if that takes time.
+    fn dram_page(&self) -> Option<Ticks> {
+        let (device, bytes) = (&self.typed.device, self.typed.flash.page_bytes as f64);
+        let page = phase(device.dram_access_ns + bytes * device.dram_ns_per_byte);
+        (page > 0).then_some(page)
+    }
+
+    /// The front end, if any of it is on.
+    pub(crate) fn front(&self) -> Option<FrontConfig> {
+        let host = &self.typed.host;
         let front = FrontConfig {
             weights: weights(&host.queue_weights, host.queues).unwrap_or_default(),
             burst: host.queue_burst,
@@ -52,9 +81,9 @@ impl Config {
                 0 => host.queue_depth,
                 requests => requests,
             },
-            link,
-            firmware,
-            dram_page: (dram_page > 0).then_some(dram_page),
+            link: self.link(),
+            firmware: self.firmware(),
+            dram_page: self.dram_page(),
         };
         let is_on = host.queues > 1
             || front.link.is_some()
@@ -84,10 +113,10 @@ impl Config {
                 host.queue_weights, host.queues
             ));
         }
-        let has_firmware = device.firmware_ns > 0.0 || device.firmware_page_ns > 0.0;
+        let has_firmware = self.firmware().is_some();
         if device.firmware_cores > 1 && !has_firmware {
             return refuse(format!(
-                "device.firmware_cores = {}: no request takes time on a core; expected 1, or device.firmware_ns or device.firmware_page_ns above 0",
+                "device.firmware_cores = {}: no request takes time on a core; expected 1, or {FIRMWARE} above 0",
                 device.firmware_cores
             ));
         }
@@ -95,19 +124,19 @@ impl Config {
             (
                 "host.link_uj_per_byte",
                 host.link_uj_per_byte,
-                host.link_lane_gb_per_s > 0.0,
+                self.link().is_some(),
                 "host.link_lane_gb_per_s",
             ),
             (
                 "device.firmware_uj",
                 device.firmware_uj,
                 has_firmware,
-                "device.firmware_ns or device.firmware_page_ns",
+                FIRMWARE,
             ),
             (
                 "device.dram_uj_per_byte",
                 device.dram_uj_per_byte,
-                device.dram_access_ns > 0.0 || device.dram_ns_per_byte > 0.0,
+                self.dram_page().is_some(),
                 "device.dram_access_ns or device.dram_ns_per_byte",
             ),
         ] {
@@ -123,7 +152,8 @@ impl Config {
     /// Whether requests are taken in in another order than they are sent, though the scheduler keeps it.
     pub(crate) fn front_reorders(&self) -> bool {
         let (host, device) = (&self.typed.host, &self.typed.device);
-        host.queues > 1 || (device.firmware_cores > 1 && device.firmware_page_ns > 0.0)
+        let is_alike = |firmware: Firmware| firmware.page == 0 && firmware.read == firmware.command;
+        host.queues > 1 || (device.firmware_cores > 1 && !self.firmware().is_none_or(is_alike))
     }
 }
 
@@ -150,7 +180,7 @@ mod tests {
             ),
             (
                 &["device.firmware_cores=2"],
-                "device.firmware_ns or device.firmware_page_ns above 0",
+                "device.firmware_read_ns or device.firmware_page_ns above 0",
             ),
             (
                 &["host.link_uj_per_byte=1"],

@@ -298,6 +298,8 @@ parameters! {
         power_may_fail: bool = "false", "", OURS;
         /// A core of the firmware, per request, before the buffer has it.
         firmware_ns: f64 = "0" in NANOSECONDS, "ns", "FEMU's fw_cpu_ns, off by default; NVMeVirt, as a delay: 4000 for a write to a 970 PRO";
+        /// The same per read; 0: as firmware_ns.
+        firmware_read_ns: f64 = "0" in NANOSECONDS, "ns", "NVMeVirt, as a delay: 21500 for 4 KiB of a 970 PRO";
         /// The same per page that is read or written.
         firmware_page_ns: f64 = "0" in NANOSECONDS, "ns", "NVMeVirt, as a delay: 460 for each 4 KiB written to a 970 PRO";
         /// Cores of the firmware: so many requests at a time.

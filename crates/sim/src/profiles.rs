@@ -29,6 +29,7 @@ pub const PROFILES: &[Profile] = &[
     profile!("qlc"),
     profile!("femu-tlc"),
     profile!("mqsim-match"),
+    profile!("nvmevirt-970pro"),
     profile!("client-tlc"),
     profile!("enterprise-tlc"),
     profile!("qlc-pslc"),

@@ -67,6 +67,24 @@ fn a_request_is_on_a_core_before_the_buffer_has_it() {
         (0, 0, 2, Operation::Trim),
     ];
     assert_eq!(responses(&pages, &mixed), [1400, 2500 + 50_000, 3500]);
+    let reads = [pages[0], pages[1], "device.firmware_read_ns=3000"];
+    assert_eq!(responses(&reads, &mixed), [1400, 4500 + 50_000, 5500]);
+}
+
+#[test]
+fn firmware_that_is_a_delay_has_a_core_for_each_request() {
+    let pairs = [
+        "device.firmware_cores=64",
+        "device.firmware_ns=4000",
+        "device.firmware_page_ns=460",
+        "device.firmware_read_ns=21040",
+    ];
+    let at_once = [
+        (0, 0, 1, Operation::Write),
+        (0, 9, 1, Operation::Read),
+        (0, 4, 2, Operation::Write),
+    ];
+    assert_eq!(responses(&pairs, &at_once), [4460, 21_500 + 50_000, 4920]);
 }
 
 #[test]
@@ -301,6 +319,7 @@ fn random_streams_end_when_a_straight_line_model_says() {
             },
             cores: one_of(&[1, 2, 3]) as usize,
             command: one_of(&[10, 7000, 12_345]),
+            read: one_of(&[10, 9000]),
             page: one_of(&[0, 990]),
             dram: 10 * one_of(&[1, 1050, 1306]),
             weights,
@@ -331,6 +350,7 @@ fn random_streams_end_when_a_straight_line_model_says() {
             format!("host.link_overhead_bytes={overhead}"),
             format!("device.firmware_cores={}", drive.cores),
             format!("device.firmware_ns={}", drive.command as f64 / 10.0),
+            format!("device.firmware_read_ns={}", drive.read as f64 / 10.0),
             format!("device.firmware_page_ns={}", drive.page as f64 / 10.0),
             format!("device.dram_access_ns={}", drive.dram as f64 / 10.0),
         ];

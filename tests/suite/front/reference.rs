@@ -18,6 +18,7 @@ pub struct Drive {
     pub link: Option<(u64, f64, u64, u64)>,
     pub cores: usize,
     pub command: u64,
+    pub read: u64,
     pub page: u64,
     pub dram: u64,
     pub dies: u64,
@@ -195,7 +196,11 @@ impl World<'_> {
             What::EntryThere => self.say(UP, What::DataAsked, id, 0),
             What::DataAsked => self.say(DOWN, What::AtDevice, id, data),
             What::AtDevice => {
-                let takes = self.drive.command + pages * self.drive.page;
+                let command = match self.is_read(id) {
+                    true => self.drive.read,
+                    false => self.drive.command,
+                };
+                let takes = command + pages * self.drive.page;
                 self.serve(CORE, What::CoreDone, id, takes);
             }
             What::CoreDone if self.is_read(id) => {

@@ -7,10 +7,10 @@ use destage_base::parameter::read_bytes;
 use serde_json::{Value, json};
 
 use super::Study;
-use super::cells::{BASE, plain};
+use super::cells::{BASE, Cells, plain};
 use super::file::{FigureEntry, FigureKind};
 use super::formula::{Context, NoValue, evaluate};
-use super::rows::{Rows, spoken};
+use super::rows::{Row, Rows, spoken};
 use super::shown::short;
 use crate::error::Error;
 
@@ -183,6 +183,32 @@ impl Study {
     pub fn figures(&self, rows: &Arc<Rows>) -> Result<Vec<Figure>, Error> {
         let all = self.file.figure.iter();
         all.map(|entry| self.figure(entry, rows)).collect()
+    }
+
+    /// Whether its figures can be drawn from the runs `cells`, as far as that is known before they are made: formulas that
+    /// cannot be read, names that no run has, and labels that several runs have.
+    pub(super) fn check_figures(&self, cells: &Cells) -> Result<(), Error> {
+        // Which parameters there are depends on these.
+        let mut unmade: BTreeMap<[Option<&String>; 3], Arc<Value>> = BTreeMap::new();
+        let rows = cells.cells.iter().map(|cell| {
+            let of = ["input", "buffer", "ftl"].map(|axis| cell.labels.get(axis));
+            let result = unmade.entry(of).or_insert_with(|| {
+                let mut parameters = cell.combination.parameters();
+                parameters.extend(cell.input.input.parameters());
+                let parameters = crate::json::parameters(&parameters);
+                Arc::new(json!({ "error": "is not made yet", "parameters": parameters }))
+            });
+            Row {
+                labels: cell.labels.clone(),
+                input: cell.input.facts.clone(),
+                result: Arc::clone(result),
+            }
+        });
+        let rows = Rows {
+            all: rows.collect(),
+            missing: cells.missing.clone(),
+        };
+        self.figures(&Arc::new(rows)).map(|_| ())
     }
 
     fn figure(&self, entry: &FigureEntry, rows: &Arc<Rows>) -> Result<Figure, Error> {

@@ -2,7 +2,7 @@
 //!
 //! Expressions of the template language Jinja, with these functions:
 //!
-//! * `m("response.mean_ms", buffer="lru", size="4MiB")` is a metric of the one run with these labels: a metric, a series, a
+//! * `m("response.mean_ms", buffer="lru", size="4MiB")` is a metric of the one run with these labels: a metric, a
 //!   parameter, or `destages`, the destage records. Parameters that are varied are labels, too:
 //!   `m("waf.bytes", {"flash.page_bytes": 4096})`. A list in place of a value gives a list of results.
 //! * `gain(new, base)` is by how many per cent `new` is more than `base`; negative if it is less.
@@ -22,7 +22,7 @@ use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
 use super::cells::InputFacts;
-use super::rows::{Row, Rows};
+use super::rows::{DESTAGES, Row, Rows};
 
 /// Labels that are given beside those in a formula, which win.
 pub type Context = BTreeMap<String, String>;
@@ -148,6 +148,10 @@ fn values(
     let row = find(rows, &labels, seen)?;
     seen.inputs.insert(row.input.clone());
     if let Some(error) = row.error() {
+        // It says at least what its parameters are.
+        if row.value(name).is_none() && name != DESTAGES {
+            named(name)?;
+        }
         seen.hindrance
             .get_or_insert(NoValue::Failed(error.to_owned()));
         return Err(wrong(error));
@@ -157,10 +161,20 @@ fn values(
     }
     let text = format!("the run with {} has no {name:?}", listing(&row.labels));
     // A metric without a meaning in this run, or no metric at all.
-    if require(name).is_ok() || StatisticRow::all().any(|row| row.metric() == name) {
+    if named(name).is_ok() {
         seen.hindrance.get_or_insert(NoValue::Failed(text.clone()));
     }
     Err(wrong(text))
+}
+
+/// That some run, or some trace, has the metric `name`.
+fn named(name: &str) -> Result<(), minijinja::Error> {
+    if StatisticRow::all().any(|row| row.metric() == name) {
+        return Ok(());
+    }
+    require(name)
+        .map(|_| ())
+        .map_err(|error| wrong(error.to_string()))
 }
 
 /// The run with `labels`. Of runs that differ in nothing but what nobody named, only one is expected.

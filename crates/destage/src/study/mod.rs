@@ -199,6 +199,7 @@ impl Study {
     ) -> Result<StudyReport, Error> {
         let started = Instant::now();
         let cells = self.cells(scale, traces, &Extra::default())?;
+        self.check_figures(&cells)?;
         let rows = complete(&[cells], store, effort)?.pop().unwrap_or_default();
         Ok(StudyReport {
             manifest: Manifest::of_study(started),

@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use super::cells::InputFacts;
 
+/// What asks for the destage records.
+pub(super) const DESTAGES: &str = "destages";
+
 /// The result of one cell.
 #[derive(Clone, Debug)]
 pub struct Row {
@@ -16,7 +19,7 @@ pub struct Row {
     pub labels: BTreeMap<String, String>,
     /// What it read.
     pub input: InputFacts,
-    /// `parameters`, `metrics`, `series`, `destages`, `error`: those that it has.
+    /// `parameters`, `metrics`, `destages`, `error`: those that it has.
     pub result: Arc<Value>,
 }
 
@@ -35,16 +38,14 @@ impl Row {
             .is_some_and(|label| same(axis, label, value))
     }
 
-    /// A metric, a series, the destage records (`destages`), or a parameter, by name.
+    /// A metric, the destage records (`destages`), or a parameter, by name.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&Value> {
         let result = &self.result;
         let within = |part: &str| result.get(part)?.get(name);
         match name {
-            "destages" => result.get(name),
-            _ => within("metrics")
-                .or_else(|| within("series"))
-                .or_else(|| within("parameters")),
+            DESTAGES => result.get(name),
+            _ => within("metrics").or_else(|| within("parameters")),
         }
     }
 }

@@ -96,6 +96,7 @@ impl Study {
     /// What is wrong with the study or an input.
     pub fn prepare(&self, scale: Scale, traces: &Traces) -> Result<Prepared, Error> {
         let cells = self.cells(scale, traces, &Extra::default())?;
+        self.check_figures(&cells)?;
         let keys: Vec<_> = cells.cells.iter().map(Key::of).collect();
         let runs = cells.cells.iter().zip(&keys).map(|(cell, key)| Planned {
             key: key.name().to_owned(),

@@ -21,8 +21,10 @@ use destage_trace::request::SECTOR_BYTES;
 pub struct Firmware {
     /// Cores side by side; at least 1.
     pub cores: u32,
-    /// Ticks of each request.
+    /// Ticks of each request but a read.
     pub command: Ticks,
+    /// Ticks of each read.
+    pub read: Ticks,
     /// Ticks of each page that is read or written.
     pub page: Ticks,
 }
@@ -241,12 +243,13 @@ impl Front {
     /// How long `active` is on a core, if there are cores.
     pub fn on_core(&self, active: &Active) -> Option<Ticks> {
         let firmware = self.firmware?;
-        let pages = match active.request.operation {
-            Operation::Read | Operation::Write => active.asked.span.pages,
-            Operation::Flush | Operation::Trim => 0,
+        let (command, pages) = match active.request.operation {
+            Operation::Read => (firmware.read, active.asked.span.pages),
+            Operation::Write => (firmware.command, active.asked.span.pages),
+            Operation::Flush | Operation::Trim => (firmware.command, 0),
         };
         let of_pages = firmware.page.saturating_mul(pages.into());
-        Some(firmware.command.saturating_add(of_pages))
+        Some(command.saturating_add(of_pages))
     }
 
     /// How long `pages` pages go into the DRAM or out of it, if there is one.

@@ -75,7 +75,7 @@ metrics! {
     HOST_LINK_OUT_UTILIZATION = "host.link_out_utilization", "";
     /// Mean wait of a message for the link to the host.
     HOST_LINK_OUT_WAIT_MS = "host.link_out_wait_ms", "ms";
-    /// Busy share of the firmware's cores; with device.firmware_ns or device.firmware_page_ns only.
+    /// Busy share of the firmware's cores; with device.firmware_ns, device.firmware_read_ns or device.firmware_page_ns only.
     DEVICE_FIRMWARE_UTILIZATION = "device.firmware_utilization", "";
     /// Mean wait of a request for a core.
     DEVICE_FIRMWARE_WAIT_MS = "device.firmware_wait_ms", "ms";

@@ -17,7 +17,7 @@ fn rows() -> Arc<Rows> {
         },
         result: Arc::new(result),
     };
-    let of = |erases: u64| json!({ "metrics": { "flash.erases": erases }, "series": { "alpha": [1, 2] }, "parameters": { "sim.seed": 4 }, "destages": ["evict 1"] });
+    let of = |erases: u64| json!({ "metrics": { "flash.erases": erases }, "parameters": { "sim.seed": 4 }, "destages": ["evict 1"] });
     Arc::new(Rows {
         all: vec![
             row("lru", "1048576", of(40)),
@@ -87,7 +87,6 @@ fn a_run_is_found_by_its_labels() {
             "m('flash.erases', buffer=['lru'], size=['1MiB', '2MiB'])",
             json!([[40, 30]]),
         ),
-        ("m('alpha', buffer='lru', size='1MiB')", json!([1, 2])),
         ("m('sim.seed', buffer='lru', size='1MiB')", json!(4)),
         (
             "m('destages', buffer='lru', size='1MiB')",
