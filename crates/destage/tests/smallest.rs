@@ -81,6 +81,35 @@ fn the_two_best_are_those_of_the_grid() {
 }
 
 #[test]
+fn of_times_the_next_is_the_grids_or_said_to_be_the_nearest() {
+    let mut said = [0, 0];
+    for limit in [0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.05] {
+        let answers = answers(&[&format!("response.write.mean_ms<{limit}")]);
+        let found = answers.answers.iter().take(2);
+        let found: Vec<_> = found
+            .map(|answer| (answer.record.buffer.clone(), answer.bytes))
+            .collect();
+        let of_grid = of_grid(&answers);
+        assert_eq!(found.first(), of_grid.first(), "{limit}");
+        let words = answers.conclusions().join("\n");
+        said[usize::from(answers.nearest.is_some())] += 1;
+        match &answers.nearest {
+            None => assert_eq!(found.get(1), of_grid.get(1), "{limit}"),
+            Some(nearest) => {
+                assert!(!words.contains("Next comes"), "{words}");
+                let sentence = format!("Of the others {nearest} came nearest to it there");
+                assert!(words.contains(&sentence), "{words}");
+                if let Some((next, bytes)) = found.get(1) {
+                    assert_eq!(next, nearest);
+                    assert!(of_grid.contains(&(next.clone(), *bytes)), "{limit}");
+                }
+            }
+        }
+    }
+    assert!(said.iter().all(|times| *times > 0), "{said:?}");
+}
+
+#[test]
 fn a_goal_that_nothing_reaches_has_no_answer() {
     let answers = answers(&["waf.host<0"]);
     assert!(answers.answers.is_empty() && answers.hold_up.is_none());

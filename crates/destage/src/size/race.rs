@@ -3,7 +3,7 @@
 //! Nothing that costs little tells how long a request takes: an excerpt has less to do, and a large buffer may answer later than a
 //! smaller one. But a run that is far from its goals is known to be after a small part of the input, and is ended there
 //! ([`destage_sim::limits`]). So the scheme that looks best is run at one size after the other, from the smallest on, until it reaches
-//! the goals; where it comes near, sizes are left out, and its values say where to look. All that may reach the goals at that size are
+//! the goals; where it comes near, sizes are left out, and its values say where to look. All that may reach the goals at its size are
 //! run there; who does may reach them at the next smaller one too, and so on. If nobody but the best one reaches them at its size, the
 //! one that came nearest is run at larger sizes, and no other.
 
@@ -42,43 +42,50 @@ impl Search<'_> {
             let others: Vec<usize> = all.filter(|scheme| *scheme != best).collect();
             self.attempt(&self.open_at(&others, place), place)?;
             // They are as good as the best so far, or better.
-            let rivals = others.into_iter();
-            let rivals: Vec<usize> = rivals
+            let mut rivals: Vec<At> = others
+                .into_iter()
                 .filter(|scheme| self.known[*scheme].high <= place)
+                .map(|scheme| (scheme, place))
                 .collect();
-            if rivals.is_empty() {
+            self.sort(&mut rivals);
+            let rivals: Vec<usize> = rivals.into_iter().map(|(scheme, _)| scheme).collect();
+            let Some((first, rest)) = rivals.split_first() else {
                 break place;
-            }
+            };
             let Some(smaller) = place.checked_sub(1) else {
                 return Ok(());
             };
-            self.attempt(&self.open_at(&rivals, smaller), smaller)?;
-            let reach = rivals.into_iter();
-            let mut reach: Vec<At> = reach
-                .filter(|scheme| self.known[*scheme].high <= smaller)
-                .map(|scheme| (scheme, smaller))
-                .collect();
-            self.sort(&mut reach);
-            match reach.first() {
-                Some((scheme, _)) => best = *scheme,
+            // The one that looks best leaves the others a run each, at the place where it begins to reach them.
+            let mut better = None;
+            for tried in [std::slice::from_ref(first), rest] {
+                self.attempt(&self.open_at(tried, smaller), smaller)?;
+                let reaches = |scheme: &&usize| self.known[**scheme].high <= smaller;
+                better = tried.iter().find(reaches).copied();
+                if better.is_some() {
+                    break;
+                }
+            }
+            match better {
+                Some(scheme) => best = scheme,
                 None => return Ok(()),
             }
         };
         self.come_next(best, place)
     }
 
-    /// The scheme that looks best of those that reach the goals, at some place; none if nobody does.
+    /// Of those that reach the goals the scheme that looks best with the smallest buffer, at some place; none if nobody does.
     fn first_to_reach(&mut self) -> Result<Option<usize>, Error> {
-        for scheme in self.in_order_of_looks()? {
+        let mut order: Vec<At> = (0..self.candidates.len())
+            .map(|scheme| (scheme, 0))
+            .collect();
+        self.look(&order)?;
+        self.sort(&mut order);
+        for (scheme, _) in order {
             let sizes = self.candidates[scheme].len();
             let mut near = 0_u32;
             while self.known[scheme].low < sizes {
-                let low = self.known[scheme].low;
-                let step = match near {
-                    0 => 0,
-                    near => (1_usize << near.min(16)) - 1,
-                };
-                let place = (low + step).min(sizes - 1);
+                let step = (1_usize << near.min(16)) - 1;
+                let place = (self.known[scheme].low + step).min(sizes - 1);
                 if self.attempt(&[scheme], place)? == [true] {
                     return Ok(Some(scheme));
                 }
@@ -89,34 +96,6 @@ impl Search<'_> {
             }
         }
         Ok(None)
-    }
-
-    /// All schemes, what looks best on an excerpt first: with the smallest buffer and with one of the middle.
-    fn in_order_of_looks(&mut self) -> Result<Vec<usize>, Error> {
-        let all = 0..self.candidates.len();
-        let ends = |scheme: usize| [0, self.candidates[scheme].len() / 2];
-        let places = all
-            .clone()
-            .flat_map(|scheme| ends(scheme).map(|at| (scheme, at)));
-        let places: Vec<At> = places.collect();
-        self.look_at_times(&places)?;
-        let goal = self.goals.iter().position(Goal::is_of_times).unwrap_or(0);
-        // Of each place, by which factor each scheme is off the best one there.
-        let mut off = vec![0.0; self.candidates.len()];
-        for place in 0..2 {
-            let rank = |scheme| {
-                let value = self.value(goal, scheme, ends(scheme)[place]);
-                value.map_or(f64::INFINITY, |value| self.goals[goal].rank_of(value))
-            };
-            let ranks: Vec<f64> = all.clone().map(rank).collect();
-            let best = ranks.iter().copied().fold(f64::INFINITY, f64::min);
-            for (off, rank) in off.iter_mut().zip(ranks) {
-                *off += (rank - best) / best.abs().max(f64::MIN_POSITIVE);
-            }
-        }
-        let mut order: Vec<usize> = all.collect();
-        order.sort_by(|one, other| off[*one].total_cmp(&off[*other]));
-        Ok(order)
     }
 
     /// The smallest place where `scheme` reaches the goals, as it is known to do at some.
@@ -167,11 +146,18 @@ impl Search<'_> {
                 0 => f64::INFINITY,
                 low => self.excess(scheme, low - 1).unwrap_or(f64::INFINITY),
             };
-            (self.known[scheme].high, excess)
+            (self.known[scheme], excess)
         };
         let nearest = others.min_by(|one, other| {
-            let ((high, excess), (other_high, other_excess)) = (nearness(*one), nearness(*other));
-            high.cmp(&other_high).then(excess.total_cmp(&other_excess))
+            let ((known, excess), (than, other_excess)) = (nearness(*one), nearness(*other));
+            let by_place = known.high.cmp(&than.high).then(than.low.cmp(&known.low));
+            let is_reached = known.high < self.candidates[*one].len();
+            let by_place = if is_reached {
+                by_place
+            } else {
+                known.high.cmp(&than.high)
+            };
+            by_place.then(excess.total_cmp(&other_excess))
         });
         let Some(scheme) = nearest else {
             return Ok(());

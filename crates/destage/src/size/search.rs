@@ -170,18 +170,9 @@ impl Search<'_> {
     }
 
     /// Makes forecasts for `wanted`.
-    fn look(&mut self, wanted: &[At]) -> Result<(), Error> {
+    pub(super) fn look(&mut self, wanted: &[At]) -> Result<(), Error> {
         let mut all = self.forecasts.iter_mut();
         all.try_for_each(|forecast| forecast.look(wanted, self.effort))
-    }
-
-    /// The same for goals about times.
-    pub(super) fn look_at_times(&mut self, wanted: &[At]) -> Result<(), Error> {
-        let mut times = self
-            .forecasts
-            .iter_mut()
-            .filter(|each| !each.is_of_counts());
-        times.try_for_each(|forecast| forecast.look(wanted, self.effort))
     }
 
     /// The same for goals about counts.

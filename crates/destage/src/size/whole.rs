@@ -146,3 +146,53 @@ impl Whole {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use destage_sim::settings::Settings;
+
+    use super::*;
+    use crate::progress::Silent;
+
+    /// What is known of writes of so many pages, and a read elsewhere, with little memory.
+    fn whole(pages: u64) -> Whole {
+        let request = |line: u64, operation, first: u64, pages: u64| Request {
+            arrival: line,
+            sector: 8 * first,
+            sectors: 8 * pages as u32,
+            volume: 0,
+            line: line as u32,
+            operation,
+            fua: false,
+            stream: 0,
+        };
+        let writes = (0..pages).step_by(1000);
+        let write = |first| request(first, Operation::Write, first, 1000.min(pages - first));
+        let mut requests: Vec<Request> = writes.map(write).collect();
+        requests.push(request(pages, Operation::Read, 2 * pages, 1));
+        let input = Input::requests("requests", requests);
+        let effort = Effort {
+            threads: 1,
+            memory: 1 << 20,
+            progress: &Silent,
+        };
+        let config = Settings::new().resolve().unwrap();
+        Whole::read(&input, &config, &effort).unwrap()
+    }
+
+    #[test]
+    fn written_pages_are_kept_while_they_are_few() {
+        let requests = |input: Input| input.expected_requests();
+        for (pages, kept) in [(MOST_PAGES - 500, true), (MOST_PAGES + 500, false)] {
+            let whole = whole(pages);
+            assert_eq!(whole.written.is_some(), kept);
+            let sizes = default_sizes(pages, whole.demand.bytes_written / whole.demand.page_writes);
+            assert_eq!(whole.sizes, sizes);
+            let read = u64::from(!kept);
+            assert_eq!(
+                requests(whole.of_written_pages()),
+                Some(whole.requests - 1 + read)
+            );
+        }
+    }
+}
