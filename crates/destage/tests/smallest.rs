@@ -81,32 +81,26 @@ fn the_two_best_are_those_of_the_grid() {
 }
 
 #[test]
-fn of_times_the_next_is_the_grids_or_said_to_be_the_nearest() {
-    let mut said = [0, 0];
-    for limit in [0.5, 0.4, 0.3, 0.2, 0.15, 0.1, 0.05] {
-        let answers = answers(&[&format!("response.write.mean_ms<{limit}")]);
+fn of_times_the_next_is_that_of_the_grid() {
+    for limit in [0.5, 0.2, 0.05] {
+        let mut answers = answers(&[&format!("response.write.mean_ms<{limit}")]);
         let found = answers.answers.iter().take(2);
         let found: Vec<_> = found
             .map(|answer| (answer.record.buffer.clone(), answer.bytes))
             .collect();
         let of_grid = of_grid(&answers);
         assert_eq!(found.first(), of_grid.first(), "{limit}");
+        // Whether another does with less is known here.
+        assert_eq!(answers.nearest, None, "{limit}");
+        assert_eq!(found.get(1), of_grid.get(1), "{limit}");
+        // Where it is not, nothing is said to come next.
+        answers.nearest = Some("fab".to_owned());
         let words = answers.conclusions().join("\n");
-        said[usize::from(answers.nearest.is_some())] += 1;
-        match &answers.nearest {
-            None => assert_eq!(found.get(1), of_grid.get(1), "{limit}"),
-            Some(nearest) => {
-                assert!(!words.contains("Next comes"), "{words}");
-                let sentence = format!("Of the others {nearest} came nearest to it there");
-                assert!(words.contains(&sentence), "{words}");
-                if let Some((next, bytes)) = found.get(1) {
-                    assert_eq!(next, nearest);
-                    assert!(of_grid.contains(&(next.clone(), *bytes)), "{limit}");
-                }
-            }
-        }
+        assert!(!words.contains("Next comes"), "{words}");
+        assert!(words.contains("Of the others fab came nearest"), "{words}");
+        let json: Value = serde_json::from_str(&answers.to_json()).unwrap();
+        assert_eq!(json["nearest"], "fab");
     }
-    assert!(said.iter().all(|times| *times > 0), "{said:?}");
 }
 
 #[test]
