@@ -350,7 +350,10 @@ fn read(
     let options = input.options(&of.config)?;
     let counter = Counter::new(effort.progress, input.expected_requests());
     destage_memory::doing(format!("reading {}", input.name()));
-    let mut source = input.open(&of.config)?;
+    let mut source = match effort.all_threads() {
+        1 => input.open(&of.config)?,
+        _ => input.open_ahead(&of.config)?,
+    };
     let addressing = of.config.addressing(0);
     let (mut batch, mut written) = (Vec::new(), HashSet::new());
     // A pass knows how far it goes.

@@ -3,7 +3,7 @@
 use destage_sim::merging::Merged;
 use destage_sim::source::Source;
 use destage_trace::plausibility::Doubt;
-use destage_trace::{ReadOptions, Reader, Volumes};
+use destage_trace::{ReadOptions, Reader, SoFar, Volumes};
 
 use crate::survey::Sizing;
 
@@ -39,20 +39,23 @@ impl Facts {
     /// Of a trace that was read with `options`.
     #[must_use]
     pub fn of_reader(name: &str, reader: &Reader, options: &ReadOptions) -> Self {
-        let report = reader.report();
+        Self::of_trace(name, reader.so_far(), options)
+    }
+
+    fn of_trace(name: &str, read: SoFar, options: &ReadOptions) -> Self {
         Self {
             name: name.to_owned(),
-            digest: reader.digest(),
-            format: Some(reader.format().name),
-            skipped_lines: report.skipped,
-            dropped_requests: report.zero_length,
-            clamped_requests: report.clamped,
+            digest: read.digest,
+            format: Some(read.format.name),
+            skipped_lines: read.report.skipped,
+            dropped_requests: read.report.zero_length,
+            clamped_requests: read.report.clamped,
             sizing: None,
-            first_skipped: reader.first_skipped().map(str::to_owned),
-            doubts: reader.doubts(),
+            first_skipped: read.first_skipped,
+            doubts: read.doubts,
             addresses: Vec::new(),
-            volumes_overlap: reader.has_volumes() && options.volumes == Volumes::Ignore,
-            is_empty: report.requests == 0,
+            volumes_overlap: read.has_volumes && options.volumes == Volumes::Ignore,
+            is_empty: read.report.requests == 0,
         }
     }
 
@@ -78,8 +81,8 @@ impl Facts {
     /// Of what was taken from `source`, which was opened with `options`.
     #[must_use]
     pub fn of_source(source: &Source<'_>, options: &ReadOptions) -> Self {
-        match source.reader() {
-            Some(reader) => Self::of_reader(source.origin(), reader, options),
+        match source.so_far() {
+            Some(read) => Self::of_trace(source.origin(), read, options),
             None => Self::of_requests(source.origin()),
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use destage_base::parameter::{Value, Values};
 use destage_sim::settings::{Config, split_kind};
@@ -309,6 +310,20 @@ impl Input {
     /// What is wrong with the trace or the workload's parameters.
     pub fn open(&self, config: &Config) -> Result<Source<'static>, Error> {
         self.source(config, &self.options(config)?)
+    }
+
+    /// The same on a thread of its own, where that pays: there is a core for it, and it may be long.
+    pub(crate) fn open_ahead(&self, config: &Config) -> Result<Source<'static>, Error> {
+        /// Fewer requests take less time than it takes to get a thread going.
+        const LONG: u64 = 1 << 15;
+        let source = self.open(config)?;
+        let is_made = matches!(self.kind, Kind::Trace(_) | Kind::Workload(_));
+        let is_long = self.requests_at_most().is_some_and(|most| most >= LONG);
+        let has_core = available_parallelism().is_ok_and(|cores| cores.get() > 1);
+        Ok(match is_made && is_long && has_core {
+            true => source.ahead(),
+            false => source,
+        })
     }
 
     fn source(&self, config: &Config, options: &ReadOptions) -> Result<Source<'static>, Error> {

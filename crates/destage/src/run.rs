@@ -59,7 +59,7 @@ pub(crate) fn single<T>(
         return Err(Error::Internal("a run has no plan".to_owned()));
     };
     let prepass = prepass?;
-    let source = input.open(&config)?;
+    let source = input.open_ahead(&config)?;
     destage_memory::doing(combination.doing(&input.name()));
     let mut watch = Watch::new(&counter, observer);
     let (result, source) = simulate(&config, source, &prepass, &mut watch)?;

@@ -8,7 +8,7 @@ mod service;
 mod units;
 
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks};
@@ -101,6 +101,8 @@ pub(crate) struct Dies {
     between: Slab<(u32, PageOperation)>,
     /// How pages are programmed together, if they are.
     units: Option<Units>,
+    /// Pages with programs that wait for their units, where a layer chooses the die of each write: the die, and how many.
+    unfinished: BTreeMap<Lpn, (u32, u32)>,
 }
 
 /// Garbage collections in a row after which a die of `blocks` blocks will never serve anything again.
@@ -155,6 +157,7 @@ impl Dies {
             reads_ahead: config.reads_ahead,
             between: Slab::default(),
             units: config.units,
+            unfinished: BTreeMap::new(),
         }
     }
 
@@ -184,8 +187,11 @@ impl Dies {
         self.places_writes
     }
 
-    /// Whether a program of `page` is in service.
+    /// Whether a program of `page` is in service, and the next could go elsewhere.
     pub fn is_programming(&self, page: Lpn) -> bool {
+        if self.units.is_some() {
+            return false;
+        }
         let serving = self.dies[self.ftl.die_of(page) as usize].serving;
         serving.is_some_and(|serving| serving.page() == page && serving.write_cause().is_some())
     }
@@ -194,17 +200,33 @@ impl Dies {
     /// to [start](Dies::start).
     #[inline(always)]
     pub fn push<D: Driver>(&mut self, operation: PageOperation, driver: &mut D) -> Option<u32> {
+        let die = self.die_for(operation);
+        self.push_at(die, operation, driver)
+    }
+
+    /// The die at whose queue `operation` belongs.
+    #[inline(always)]
+    pub fn die_for(&mut self, operation: PageOperation) -> u32 {
         let page = operation.page();
-        let die = if let Some(dies) = &self.round {
+        if let Some(dies) = &self.round {
             let die = dies.split(page.0 as u32).1;
             debug_assert_eq!(die, self.ftl.die_of(page), "page {page} goes round");
             die
         } else if self.places_writes && operation.write_cause().is_some() {
-            let dies = &self.dies;
-            self.ftl.place(page, &|die| load(&dies[die as usize]))
+            self.place(page)
         } else {
             self.ftl.die_of(page)
-        };
+        }
+    }
+
+    /// [`Dies::push`] at [its die](Dies::die_for).
+    #[inline(always)]
+    pub fn push_at<D: Driver>(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        driver: &mut D,
+    ) -> Option<u32> {
         driver.queued(operation, die);
         if self.service != ServiceOrder::Arrival && self.goes_ahead(operation, die) {
             return self.push_ahead(operation, die, driver);
@@ -212,6 +234,16 @@ impl Dies {
         let state = &mut self.dies[die as usize];
         state.queue.push_back(operation);
         (state.in_service == 0 && !state.collecting).then_some(die)
+    }
+
+    /// The die of a write of `page`, which the layer chooses.
+    fn place(&mut self, page: Lpn) -> u32 {
+        if let Some(die) = self.waits_in_unit(page) {
+            self.ftl.place_behind(page, die);
+            return die;
+        }
+        let dies = &self.dies;
+        self.ftl.place(page, &|die| load(&dies[die as usize]))
     }
 
     /// The same, and the die may go on when there is time for it.
@@ -242,6 +274,24 @@ impl Dies {
     pub fn begins_at_once(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
         self.is_plain && state.is_tidy && state.in_service == 0
+    }
+
+    /// Whether `die` would begin right away what joins its queue now.
+    #[inline(always)]
+    pub fn is_at_hand(&self, die: u32) -> bool {
+        self.begins_at_once(die) && self.dies[die as usize].queue.is_empty()
+    }
+
+    /// `die`, which [is](Dies::is_at_hand), begins `operation`, as if it had come through its queue.
+    #[inline(always)]
+    pub fn begin_at_hand<D: Driver>(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        driver: &mut D,
+    ) -> Result<Progress, NoSpace> {
+        driver.queued(operation, die);
+        self.begin::<D, true>(die, operation, driver)
     }
 
     /// `die`, which [does so](Dies::begins_at_once), begins the first of its queue, if there is one.

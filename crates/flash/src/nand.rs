@@ -269,6 +269,18 @@ impl Nand {
         (0..self.blocks.len()).map(|block| self.blocks.get(block).erases)
     }
 
+    /// Blocks that were erased at least `erases` times.
+    #[must_use]
+    pub fn erased_as_often(&self, erases: u32) -> u32 {
+        if erases == 0 {
+            return self.blocks.len() as u32;
+        }
+        let mut count = 0;
+        let of_touched = self.blocks.touched();
+        of_touched.for_each(|(_, state)| count += u32::from(state.erases >= erases));
+        count
+    }
+
     /// State of `block`.
     #[must_use]
     #[inline]

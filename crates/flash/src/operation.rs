@@ -270,7 +270,7 @@ impl Operations {
     pub fn push_filler(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
         let operation = Operation::one(Kind::Program, Cause::Pad, Transfer::Page, at);
         self.push(operation, |_| Detail {
-            content: Content::None,
+            content: Content::Filler,
             purpose: Some(purpose()),
         });
     }

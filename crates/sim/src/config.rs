@@ -345,6 +345,7 @@ impl Config {
         }
         let built = (self.ftl_row.build)(&FtlConfig {
             units_per_page: self.units_per_page,
+            program_unit: flash.program_unit,
             bits_per_cell: flash.bits_per_cell,
             geometry,
             erase_dates: self.timing(),

@@ -204,13 +204,54 @@ impl<E: Copy + Default> EventList<E> {
     where
         E: From<X>,
     {
+        let key = self.key_after(delay);
+        self.schedule(key, E::from(event));
+    }
+
+    /// Schedules `event` when `delay` has passed, unless it would be the next to be delivered, before anything else is due: then
+    /// the clock moves there, and it is delivered by this. Whether it is.
+    #[inline(always)]
+    pub fn delivers_after<X>(&mut self, delay: Ticks, event: X) -> bool
+    where
+        E: From<X>,
+    {
+        let key = self.key_after(delay);
+        let is_next = self.instant.is_empty() && key > self.now_key && key < self.next_key();
+        match is_next {
+            true => self.move_clock(key),
+            false => self.schedule(key, E::from(event)),
+        }
+        is_next
+    }
+
+    /// What is due now, if that is one event. It is the next.
+    #[inline(always)]
+    pub fn alone(&self) -> Option<E> {
+        let is_alone = self.instant.len() == 1 && self.next_key() > self.now_key;
+        self.instant.front().copied().filter(|_| is_alone)
+    }
+
+    /// Takes what is [`alone`](Self::alone).
+    #[inline(always)]
+    pub fn take_alone(&mut self) {
+        self.instant.clear();
+    }
+
+    #[inline(always)]
+    fn key_after(&mut self, delay: Ticks) -> u64 {
         let place = delay.wrapping_mul(MIXER) >> (u64::BITS - SPAN_BITS);
         let mut known = self.spans[place as usize];
         if delay != known.0 {
             known = (delay, self.clock.span(delay));
             self.spans[place as usize] = known;
         }
-        self.schedule(self.clock.advanced(self.now_key, known.1), E::from(event));
+        self.clock.advanced(self.now_key, known.1)
+    }
+
+    #[inline(always)]
+    fn move_clock(&mut self, key: u64) {
+        self.now_key = key;
+        self.now = self.clock.ticks(key);
     }
 
     #[inline(always)]
@@ -315,8 +356,7 @@ impl<E: Copy + Default> EventList<E> {
             event
         };
         if key > self.now_key {
-            self.now_key = key;
-            self.now = self.clock.ticks(key);
+            self.move_clock(key);
         }
         Some(event)
     }
@@ -393,6 +433,42 @@ mod tests {
         });
         ends.sort_unstable();
         assert!((1..1000).contains(&(ends[1] - ends[0])), "{ends:?}");
+    }
+
+    #[test]
+    fn only_what_comes_before_everything_else_is_delivered_without_the_list() {
+        let mut list = EventList::new(Clock::Exact);
+        assert!(list.delivers_after(5, "alone"));
+        assert_eq!(list.now(), 5);
+        list.after(3, "first");
+        assert!(!list.delivers_after(3, "as soon, and later in order"));
+        assert!(!list.delivers_after(4, "later"));
+        assert!(!list.delivers_after(0, "now"));
+        assert!(!list.delivers_after(1, "soon, but not now"));
+        assert_eq!(list.alone(), Some("now"));
+        list.take_alone();
+        assert_eq!(list.alone(), None);
+        list.at(7, "apart");
+        assert!(!list.delivers_after(2, "behind what is apart"));
+        let rest: Vec<_> = std::iter::from_fn(|| list.take()).collect();
+        let order = [
+            "soon, but not now",
+            "apart",
+            "behind what is apart",
+            "first",
+            "as soon, and later in order",
+            "later",
+        ];
+        assert_eq!(rest, order);
+        list.at(12, "due");
+        list.at(12, "due as well");
+        assert_eq!(list.take(), Some("due"));
+        list.soon("behind it");
+        assert_eq!(list.alone(), None, "another is due before it");
+        assert_eq!(list.take(), Some("due as well"));
+        assert_eq!(list.alone(), Some("behind it"));
+        list.soon("behind that");
+        assert_eq!(list.alone(), None);
     }
 
     #[test]

@@ -136,6 +136,10 @@ impl Outstanding {
             self.requests.pop_back();
             return Some(identity);
         }
+        // Most complete in the order in which they arrived.
+        if self.requests.front()?.0 == sector {
+            return self.requests.pop_front().map(|(_, identity)| identity);
+        }
         self.credit_oldest(sector)
     }
 

@@ -203,11 +203,16 @@ impl Latencies {
 }
 
 fn summary(mut times: Vec<Ticks>) -> Option<Summary> {
-    let max = *times.iter().max()?;
+    if times.is_empty() {
+        return None;
+    }
     let count = times.len() as u64;
-    let sum: u128 = times.iter().map(|time| u128::from(*time)).sum();
-    let mut squares = Squares::default();
-    times.iter().for_each(|time| squares.add(*time));
+    let (mut max, mut sum, mut squares) = (0, 0_u128, Squares::default());
+    for time in &times {
+        max = max.max(*time);
+        sum += u128::from(*time);
+        squares.add(*time);
+    }
     let n = u128::from(count);
     // Each selection leaves everything at or above its rank behind it, where the next one looks.
     let mut below = 0;

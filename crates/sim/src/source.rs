@@ -1,6 +1,10 @@
 //! Where requests come from: a trace being read, a trace in memory, or a workload.
 
-use destage_trace::{Passed, Reader, Request, Sieve, TraceError};
+mod ahead;
+
+use destage_trace::{Passed, Reader, Request, Sieve, SoFar, TraceError};
+
+use self::ahead::Ahead;
 
 /// Requests in a batch of those that are not read from a trace.
 const BATCH: usize = 4096;
@@ -15,6 +19,23 @@ enum Kind<'a> {
     Memory(std::slice::Chunks<'a, Request>),
     Reading(Box<Reader>),
     Generated(Box<dyn Iterator<Item = Request> + Send + 'a>),
+    Ahead(Ahead),
+}
+
+impl Source<'static> {
+    /// The same requests, read or made on a thread of their own, some batches ahead of whoever takes them. Batches, errors and
+    /// what is known of the trace after each batch are the same. Without such a thread if the system has none.
+    #[must_use]
+    pub fn ahead(self) -> Self {
+        let origin = self.origin.clone();
+        match Ahead::of(self) {
+            Ok(ahead) => Self {
+                origin,
+                kind: Kind::Ahead(ahead),
+            },
+            Err(source) => source,
+        }
+    }
 }
 
 impl<'a> Source<'a> {
@@ -66,6 +87,7 @@ impl<'a> Source<'a> {
                 batch.clear();
                 batch.extend(requests.take(BATCH));
             }
+            Kind::Ahead(ahead) => return ahead.fill(batch),
         }
         Ok(!batch.is_empty())
     }
@@ -81,15 +103,27 @@ impl<'a> Source<'a> {
     ) -> Result<Option<Passed>, TraceError> {
         match &mut self.kind {
             Kind::Reading(reader) => reader.sift(sieve, batch),
-            Kind::Memory(_) | Kind::Generated(_) => Ok(self.fill(batch)?.then(Passed::default)),
+            Kind::Memory(_) | Kind::Generated(_) | Kind::Ahead(_) => {
+                Ok(self.fill(batch)?.then(Passed::default))
+            }
         }
     }
 
-    /// The reader, if requests are being decoded: its counts and digest.
+    /// The reader, if requests are decoded as they are needed.
     pub fn reader(&self) -> Option<&Reader> {
         match &self.kind {
             Kind::Reading(reader) => Some(reader),
             _ => None,
+        }
+    }
+
+    /// What is known of the trace after the batch that was handed out last, if one is read.
+    #[must_use]
+    pub fn so_far(&self) -> Option<SoFar> {
+        match &self.kind {
+            Kind::Reading(reader) => Some(reader.so_far()),
+            Kind::Ahead(ahead) => ahead.so_far(),
+            Kind::Memory(_) | Kind::Generated(_) => None,
         }
     }
 }

@@ -30,6 +30,39 @@ pub(crate) fn digits(bytes: &[u8], at: usize) -> (u64, usize) {
     many_digits(bytes, at)
 }
 
+/// The value of the one to seven digits from `at` on that `end` follows, and where what is behind that begins.
+#[inline(always)]
+pub(crate) fn digits_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    let word = eight_bytes(bytes, at)?;
+    let odd = no_digits(word);
+    if odd == 0 {
+        return None;
+    }
+    let (value, length) = leading_digits(word, odd);
+    let behind = (word >> (8 * length)) as u8 ^ b'0';
+    (length > 0 && behind == end).then_some((value, at + length + 1))
+}
+
+/// The value of the one digit at `at` that `end` follows, and where what is behind that begins.
+#[inline(always)]
+pub(crate) fn digit_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    match bytes.get(at..)?.first_chunk()? {
+        [digit @ b'0'..=b'9', behind] if *behind == end => Some((u64::from(digit - b'0'), at + 2)),
+        _ => None,
+    }
+}
+
+/// The two digits that stand at `at` with a blank before each, if a newline follows the second.
+#[inline(always)]
+pub(crate) fn two_single_digits(bytes: &[u8], at: usize) -> Option<(u64, u64)> {
+    // Less '0' each: a blank, a digit, a blank, a digit, the newline.
+    const FIXED: u64 = 0xFF_00FF_00FF;
+    const LINE: u64 = 0x3A_0010_0010;
+    let word = eight_bytes(bytes, at)?;
+    let (first, second) = (word >> 8 & 0xFF, word >> 24 & 0xFF);
+    (word & FIXED == LINE && first < 10 && second < 10).then_some((first, second))
+}
+
 /// Eight bytes from `at` on, the first in the lowest byte, if there are so many. Digits are 0 to 9.
 #[inline(always)]
 fn eight_bytes(bytes: &[u8], at: usize) -> Option<u64> {
@@ -100,6 +133,64 @@ pub(crate) fn plain_digits(digits: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn digits_before_an_end_are_one_to_seven_and_that_end() {
+        let digits = b"9081726354657483920";
+        for (length, end) in (0..=digits.len()).flat_map(|length| {
+            (0..=u8::MAX)
+                .filter(|end| !end.is_ascii_digit())
+                .map(move |end| (length, end))
+        }) {
+            for behind in [
+                &b" \n"[..],
+                b"777777777",
+                b"\xff\xff\xff\xff\xff\xff\xff\xff",
+            ] {
+                let text = [&digits[..length], &[end], behind].concat();
+                let whole = (plain_digits(&digits[..length]), length + 1);
+                // At the very end of what is in sight it is not looked for.
+                let is_usual = (1..8).contains(&length) && text.len() >= 8;
+                assert_eq!(
+                    digits_before(end, &text, 0),
+                    is_usual.then_some(whole),
+                    "{text:?}"
+                );
+                let is_usual = length == 1;
+                assert_eq!(
+                    digit_before(end, &text, 0),
+                    is_usual.then_some(whole),
+                    "{text:?}"
+                );
+                for other in [end ^ 1, end ^ 0x80, b'7'] {
+                    assert_eq!(digits_before(other, &text, 0), None, "{text:?}");
+                    assert_eq!(digit_before(other, &text, 0), None, "{text:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_single_digits_are_just_that() {
+        let line = *b" 7 1\nabcd";
+        assert_eq!(two_single_digits(&line, 0), Some((7, 1)));
+        assert_eq!(
+            two_single_digits(&line[..7], 0),
+            None,
+            "at the very end of what is in sight"
+        );
+        for (place, byte) in (0..5).flat_map(|place| (0..=u8::MAX).map(move |byte| (place, byte))) {
+            let mut other = line;
+            other[place] = byte;
+            let digit = byte.is_ascii_digit().then(|| u64::from(byte - b'0'));
+            let expected = match place {
+                1 => digit.map(|digit| (digit, 1)),
+                3 => digit.map(|digit| (7, digit)),
+                _ => (byte == line[place]).then_some((7, 1)),
+            };
+            assert_eq!(two_single_digits(&other, 0), expected, "{other:?}");
+        }
+    }
 
     #[test]
     fn every_byte_that_is_no_digit_ends_a_number_wherever_it_stands() {

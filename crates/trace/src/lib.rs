@@ -65,7 +65,7 @@ pub use options::{
 };
 pub use reader::Reader;
 pub use reader::sift::{Passed, Sieve};
-pub use report::ReadReport;
+pub use report::{ReadReport, SoFar};
 pub use request::{Operation, Request};
 pub use statistics::{Collector, Statistics};
 pub use trace::{Trace, read_all};

@@ -4,6 +4,9 @@ use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
 use crate::compression::Compression;
 use crate::cursor::{Problem, next_line};
 use crate::error::{Excerpt, TraceError};
+use crate::format::Format;
+use crate::plausibility::Doubt;
+use crate::reader::Reader;
 
 /// What a reader met on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -21,6 +24,38 @@ pub struct ReadReport {
     /// Flushes and trims added, with [`crate::ReadOptions::flush_every_writes`], [`crate::ReadOptions::flush_every`] or
     /// [`crate::ReadOptions::trim_every_writes`].
     pub added: u64,
+}
+
+/// What is known of a trace of which some was read.
+#[derive(Clone, Debug)]
+pub struct SoFar {
+    /// The format.
+    pub format: &'static Format,
+    /// What was met.
+    pub report: ReadReport,
+    /// As of [`crate::Reader::digest`].
+    pub digest: Option<String>,
+    /// As of [`crate::Reader::first_skipped`].
+    pub first_skipped: Option<String>,
+    /// As of [`crate::Reader::doubts`].
+    pub doubts: Vec<Doubt>,
+    /// As of [`crate::Reader::has_volumes`].
+    pub has_volumes: bool,
+}
+
+impl Reader {
+    /// What is known of the trace by now.
+    #[must_use]
+    pub fn so_far(&self) -> SoFar {
+        SoFar {
+            format: self.format(),
+            report: self.report(),
+            digest: self.digest(),
+            first_skipped: self.first_skipped().map(str::to_owned),
+            doubts: self.doubts(),
+            has_volumes: self.has_volumes(),
+        }
+    }
 }
 
 /// The error of a stream that gives no further lines, of which `line` would have been the next.

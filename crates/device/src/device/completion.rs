@@ -27,7 +27,11 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        let idle = self.dies.push(operation, driver);
+        let die = self.dies.die_for(operation);
+        if D::TAKES_TIME && self.dies.is_at_hand(die) {
+            return self.begin_at_hand(die, operation, now, driver);
+        }
+        let idle = self.dies.push_at(die, operation, driver);
         if self.dies.has_units() {
             let die = self.dies.ftl().die_of(operation.page());
             self.want_if_awaited(operation, die);
@@ -35,6 +39,37 @@ impl Device {
         match idle {
             Some(die) => self.activate(die, now, driver),
             None => Ok(()),
+        }
+    }
+
+    /// `operation` begins at `die`, where nothing is before it.
+    #[inline(never)]
+    fn begin_at_hand<D: Driver>(
+        &mut self,
+        die: u32,
+        operation: PageOperation,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        let progress = self.dies.begin_at_hand(die, operation, driver)?;
+        self.go_on_after(progress, die, now, driver)
+    }
+
+    /// What `die`, which takes time, has begun is as far as `progress` says.
+    #[inline(always)]
+    pub(super) fn go_on_after<D: Driver>(
+        &mut self,
+        progress: Progress,
+        die: u32,
+        now: Ticks,
+        driver: &mut D,
+    ) -> Outcome {
+        match progress {
+            Progress::Queued => {
+                self.dies.hand_over(die);
+                self.activate(die, now, driver)
+            }
+            Progress::Running | Progress::Ended => Ok(()),
         }
     }
 
@@ -175,12 +210,12 @@ impl Device {
     }
 
     /// One thing request `token` waited for is done.
-    #[inline]
+    #[inline(always)]
     pub(super) fn operation_done<D: Driver>(&mut self, token: u32, driver: &mut D) {
         let remaining = &mut self.remaining[token as usize];
         *remaining -= 1;
         if *remaining == 0 {
-            driver.answer(token);
+            answer(token, driver);
         }
     }
 
@@ -252,4 +287,10 @@ impl Device {
         let at_risk = self.leaving + u64::from(self.buffer.dirty());
         self.at_risk_max = self.at_risk_max.max(at_risk);
     }
+}
+
+/// Request `token` waits for nothing any more.
+#[inline(never)]
+fn answer<D: Driver>(token: u32, driver: &mut D) {
+    driver.answer(token);
 }

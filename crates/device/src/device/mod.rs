@@ -17,7 +17,7 @@ use destage_flash::Ftl;
 use destage_flash::ftl::{NoSpace, Shortage};
 
 use crate::dies::{Dies, ServiceOrder, UNIT_ALARM, Units};
-use crate::driver::{Driver, Progress};
+use crate::driver::Driver;
 use crate::idle::Idle;
 use crate::operation::PageOperation;
 use crate::order::WriteOrder;
@@ -327,13 +327,8 @@ impl Device {
             return self.activate(die, now, driver);
         }
         // What nearly every command comes to is here, and not behind a call: the next of the queue, or nothing.
-        match self.dies.begin_next(die, driver)? {
-            Progress::Queued => {
-                self.dies.hand_over(die);
-                self.activate(die, now, driver)
-            }
-            Progress::Running | Progress::Ended => Ok(()),
-        }
+        let progress = self.dies.begin_next(die, driver)?;
+        self.go_on_after(progress, die, now, driver)
     }
 
     /// The step of `die` is between two commands of the driver's: reads that go ahead begin.

@@ -164,6 +164,15 @@ impl Packed {
     }
 }
 
+impl Packed {
+    /// The request of which this is the news that it is complete.
+    #[inline(always)]
+    pub fn completes(self) -> Option<u32> {
+        const NEWS: u64 = (Message::Complete as u64) << 8 | MESSAGE as u64;
+        (self.word & 0xFFFF == NEWS).then_some((self.word >> 32) as u32)
+    }
+}
+
 /// The part of a flash command that has ended, as in [`End`](destage_flash::media::dispatch::End).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
@@ -259,7 +268,10 @@ mod tests {
         });
         let others = others.into_iter().chain(visits);
         for event in messages.into_iter().chain(phases).chain(others) {
-            assert_eq!(Packed::from(event).event(), event);
+            let packed = Packed::from(event);
+            assert_eq!(packed.event(), event);
+            let is_news = event == Message::Complete.about(u32::MAX, u8::MAX);
+            assert_eq!(packed.completes(), is_news.then_some(u32::MAX), "{event:?}");
         }
     }
 }

@@ -4,7 +4,7 @@ use destage_base::Ticks;
 use destage_trace::{Operation, Request};
 
 use super::event::{
-    Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION,
+    Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION, Packed,
 };
 use super::link::Active;
 use super::{Coming, Completion, Engine, Mover, Outcome, Replay, Window, Witness};
@@ -45,9 +45,9 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         })
     }
 
-    /// The next request of the trace arrives and joins the host's queue.
+    /// The next request of the trace arrives and joins the host's queue. With `ON` its data may go on at once.
     #[inline(never)]
-    pub(super) fn arrive(&mut self, coming: &mut Coming<'_>) -> Outcome {
+    pub(super) fn arrive<const ON: bool>(&mut self, coming: &mut Coming<'_>) -> Outcome {
         let Some(request) = self.next.take() else {
             return Ok(());
         };
@@ -115,10 +115,44 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         if self.next.is_none() && self.config.window == Window::LastArrival {
             self.close();
         }
-        if goes_at_once && self.tell(Message::Send, PASSES_SEND_ON_ARRIVAL, id) {
+        if !goes_at_once || !self.tell(Message::Send, PASSES_SEND_ON_ARRIVAL, id) {
+            return Ok(());
+        }
+        let is_idle = !self.link.channel_busy && !self.link.is_channel_wanted();
+        let goes_on = ON && is_idle && !self.measured.saturated && !coming.as_slice().is_empty();
+        if !goes_on || request.operation != Operation::Write {
             return self.hear_of(id);
         }
+        self.link.channel_busy = true;
+        debug_assert!(
+            self.link.events.is_instant_over(),
+            "the device has heard of it"
+        );
+        let time = self.begin_moving(id);
+        if self
+            .link
+            .events
+            .delivers_after(time, Event::WriteDataIn(id))
+        {
+            self.note_moment();
+            return self.data_in(id);
+        }
         Ok(())
+    }
+
+    /// The data of request `id` begins to move over the host bus; at its end `event` is due.
+    #[inline(always)]
+    pub(super) fn move_data(&mut self, id: u32, event: Packed) {
+        let time = self.begin_moving(id);
+        self.link.events.after(time, event);
+    }
+
+    /// The same; how long they move.
+    #[inline(always)]
+    pub(super) fn begin_moving(&mut self, id: u32) -> Ticks {
+        self.link.witness.transfers(id);
+        let sectors = u64::from(self.link.active[id].request.sectors);
+        sectors.saturating_mul(self.config.bus_per_sector)
     }
 
     /// Sends `message` about request `id` on its way, as the last thing that is done now. With nothing else due at this instant it
@@ -184,7 +218,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
                 self.measured.queues[queue].push(response);
             }
         }
-        let response = Response {
+        let response = || Response {
             index: identity.index,
             arrival: identity.arrival,
             response: Some(response),
@@ -193,9 +227,9 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             operation: request.operation,
         };
         if self.link.wants_responses {
-            self.link.observer.response(&response);
+            self.link.observer.response(&response());
         }
-        self.link.mover.answered(&response);
+        self.link.mover.answered(&response());
         self.link.mover.completed(id, now);
         self.device.retire(&span, &mut self.link);
         if self.link.front.is_some() {

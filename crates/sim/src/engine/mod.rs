@@ -267,7 +267,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 self.has_ended = true;
                 break;
             };
-            self.handle(event, coming)?;
+            self.handle::<true>(event, coming)?;
             let finished = self.next.is_none() && self.link.active.is_empty();
             if self.measured.saturated
                 || (finished && self.device.is_settled())
@@ -303,14 +303,23 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// [`Engine::handle`] for all but the loop in which a run spends its time.
     #[inline(never)]
     fn handle_apart(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
-        self.handle(event, coming)
+        self.handle::<false>(event, coming)
     }
 
+    /// Everybody hears that time has gone on, and that something is about to happen.
     #[inline(always)]
-    fn handle(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
+    fn note_moment(&mut self) -> Ticks {
         let now = self.link.events.now();
         self.link.mover.time(now);
         self.link.witness.moment(now, &self.device);
+        now
+    }
+
+    /// Lets `event` happen. With `ON` also what it leads to, where the event list would deliver just that next and nobody looks
+    /// in between: the data of a request that arrives at an idle channel, and the news of its completion.
+    #[inline(always)]
+    fn handle<const ON: bool>(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
+        let now = self.note_moment();
         match event.event() {
             Event::DieDone(die) => {
                 if !self.link.times_commands() {
@@ -321,7 +330,13 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 self.link.mover.end(die);
                 self.link.witness.ending(die);
                 let done = self.device.complete(die, now, &mut self.link);
-                done.map_err(|full| self.device_full(full))
+                done.map_err(|full| self.device_full(full))?;
+                if ON && let Some(id) = self.link.events.alone().and_then(Packed::completes) {
+                    self.link.events.take_alone();
+                    self.note_moment();
+                    return self.complete(id);
+                }
+                Ok(())
             }
             Event::ReadDone(number) => {
                 let Some(die) = self.link.end_reading(number) else {
@@ -347,7 +362,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             Event::StepDone(die) => self.end_step(die, now),
             Event::DieFree(die) => self.free_die(die, now),
             Event::CachedDone(number) => self.end_cached(number, now),
-            Event::Arrival => self.arrive(coming),
+            Event::Arrival => self.arrive::<ON>(coming),
             Event::Alarm(alarm) => {
                 let done = self.device.wake(alarm, now, &mut self.link);
                 self.link.dispatch();
@@ -374,6 +389,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// The step of `die`, whose commands waited in queues, has ended.
     #[inline(never)]
     fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
+        self.link.witness.ending(die);
+        self.link.witness.collects(die, false);
         let done = self.device.complete(die, now, &mut self.link);
         self.link.dispatch();
         done.map_err(|full| self.device_full(full))
@@ -437,15 +454,6 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             self.link.events.soon(message.about(id, passes - 1));
         }
         is_heard
-    }
-
-    /// The data of request `id` begins to move over the host bus; at its end `event` is due.
-    #[inline(always)]
-    fn move_data(&mut self, id: u32, event: Packed) {
-        self.link.witness.transfers(id);
-        let sectors = u64::from(self.link.active[id].request.sectors);
-        let time = sectors.saturating_mul(self.config.bus_per_sector);
-        self.link.events.after(time, event);
     }
 
     /// The device hears of request `id`.

@@ -10,18 +10,23 @@ use destage_base::Ticks;
 use destage_device::slab::Slab;
 use destage_device::{PageOperation, Progress};
 use destage_flash::media::dispatch::{Clock, DispatchConfig, Dispatcher, End, Operation};
-use destage_flash::{Geometry, Operations, Timing, Transfer};
+use destage_flash::{Geometry, Kind, Operations, Timing, Transfer};
 
 use super::commands::page_type;
 use super::event::{Event, Packed, Phase};
+use super::witness::Witness;
 use crate::events::EventList;
+use crate::explain::moves;
 use crate::meter::FlashMeter;
 
 /// For whom a command runs.
 #[derive(Clone, Copy)]
 enum For {
     Page(PageOperation),
-    Step,
+    /// A step, of which it `moves` or erases what was there, or serves a request.
+    Step {
+        moves: bool,
+    },
 }
 
 /// What has ended at a die.
@@ -36,8 +41,8 @@ pub(super) enum Ended {
 /// What a die does one by one.
 #[derive(Clone, Default)]
 struct Step {
-    /// What is left of it.
-    commands: VecDeque<Operation>,
+    /// What is left of it, and whether that moves or erases what was there.
+    commands: VecDeque<(Operation, bool)>,
     began: Ticks,
     /// It does not end before: the map is busy until then.
     not_before: Ticks,
@@ -79,15 +84,31 @@ pub(super) struct Queued {
 }
 
 /// Whom the media tell.
-struct Teller<'t> {
+struct Teller<'t, W> {
     shape: Shape,
+    witness: &'t mut W,
     events: &'t mut EventList<Packed>,
     meter: &'t mut FlashMeter,
     commands: &'t mut Slab<(u32, For)>,
     ended: &'t mut VecDeque<Ended>,
 }
 
-impl Clock for Teller<'_> {
+impl<W: Witness> Teller<'_, W> {
+    /// `command` of `die`, of this kind, begins.
+    fn tell_issued(&mut self, die: u32, kind: Kind, command: &[Operation]) {
+        let whom = command.iter().map(|of| self.commands[of.token].1);
+        let moves = |whom| matches!(whom, For::Step { moves: true });
+        self.witness
+            .command_begins(die, kind, whom.clone().any(moves));
+        for whom in whom {
+            if let For::Page(page) = whom {
+                self.witness.serves(die, page);
+            }
+        }
+    }
+}
+
+impl<W: Witness> Clock for Teller<'_, W> {
     fn begins(&mut self, end: End, length: Ticks) {
         let (phase, die) = match end {
             End::Command(die) => (Phase::Command, die),
@@ -95,19 +116,27 @@ impl Clock for Teller<'_> {
             End::Data(die) => (Phase::Data, die),
         };
         self.events.after(length, Event::Phase { phase, die });
+        let die = self.shape.to_device(die);
+        self.witness.phase_begins(die, end, length);
     }
 
     fn issued(&mut self, command: &[Operation]) {
         if let Some(first) = command.first() {
             let die = self.shape.to_device(first.die);
             self.meter.occupy(die, self.events.now());
+            if W::LISTENS {
+                self.tell_issued(die, first.kind, command);
+            }
         }
     }
 
     fn done(&mut self, operation: &Operation) {
         match self.commands.remove(operation.token) {
-            Some((die, For::Page(page))) => self.ended.push_back(Ended::Page(die, page)),
-            Some((die, For::Step)) => self.ended.push_back(Ended::Command(die)),
+            Some((die, For::Page(page))) => {
+                self.witness.served(page);
+                self.ended.push_back(Ended::Page(die, page));
+            }
+            Some((die, For::Step { .. })) => self.ended.push_back(Ended::Command(die)),
             None => {}
         }
     }
@@ -115,6 +144,7 @@ impl Clock for Teller<'_> {
     fn idle(&mut self, die: u32) {
         let die = self.shape.to_device(die);
         self.meter.release(die, self.events.now());
+        self.witness.is_idle(die);
     }
 }
 
@@ -158,7 +188,7 @@ impl Queued {
             };
             let block = operation.at.0 >> self.page_bits;
             let page = operation.at.0 & ((1 << self.page_bits) - 1);
-            Operation {
+            let command = Operation {
                 kind: operation.kind,
                 die: self.shape.to_media(die),
                 plane: block / self.blocks_per_plane,
@@ -167,9 +197,10 @@ impl Queued {
                 page_type: page_type(page, self.page_types),
                 data,
                 token: 0,
-            }
+            };
+            (command, moves(operation))
         }));
-        if let (Some(page), Some(command), 1, 0) =
+        if let (Some(page), Some((command, _)), 1, 0) =
             (page, commands.front().copied(), commands.len(), map_time)
         {
             commands.clear();
@@ -188,8 +219,8 @@ impl Queued {
     /// The next command of the step of `die` joins the queue; whether there is one.
     pub fn go_on(&mut self, die: u32) -> bool {
         let next = self.steps[die as usize].commands.pop_front();
-        if let Some(command) = next {
-            self.push(die, command, For::Step);
+        if let Some((command, moves)) = next {
+            self.push(die, command, For::Step { moves });
         }
         next.is_some()
     }
@@ -214,37 +245,45 @@ impl Queued {
 
     /// Idle channels begin what has come, if something has.
     #[inline]
-    pub fn dispatch(&mut self, events: &mut EventList<Packed>, meter: &mut FlashMeter) {
+    pub fn dispatch<W: Witness>(
+        &mut self,
+        events: &mut EventList<Packed>,
+        meter: &mut FlashMeter,
+        witness: &mut W,
+    ) {
         if std::mem::take(&mut self.is_new) {
-            let (media, mut teller) = self.parts(events, meter);
+            let (media, mut teller) = self.parts(events, meter, witness);
             media.dispatch(&mut teller);
         }
     }
 
     /// A phase of `die`, by the media's number, has ended.
-    pub fn end(
+    pub fn end<W: Witness>(
         &mut self,
         phase: Phase,
         die: u32,
         events: &mut EventList<Packed>,
         meter: &mut FlashMeter,
+        witness: &mut W,
     ) {
         let end = match phase {
             Phase::Command => End::Command(die),
             Phase::Cells => End::Cells(die),
             Phase::Data => End::Data(die),
         };
-        let (media, mut teller) = self.parts(events, meter);
+        let (media, mut teller) = self.parts(events, meter, witness);
         media.end(end, &mut teller);
     }
 
-    fn parts<'t>(
+    fn parts<'t, W>(
         &'t mut self,
         events: &'t mut EventList<Packed>,
         meter: &'t mut FlashMeter,
-    ) -> (&'t mut Dispatcher, Teller<'t>) {
+        witness: &'t mut W,
+    ) -> (&'t mut Dispatcher, Teller<'t, W>) {
         let teller = Teller {
             shape: self.shape,
+            witness,
             events,
             meter,
             commands: &mut self.commands,

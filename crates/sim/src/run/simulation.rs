@@ -124,7 +124,7 @@ impl<'a, B: Mover> Simulation<'a, B> {
             let flash = config.flash();
             let dies = flash.geometry.dies;
             if config.explain {
-                let witness = (mover, Explaining::new(dies));
+                let witness = (mover, Explaining::new(dies, flash.dispatch.is_some()));
                 let engine = Engine::witnessed(engine, origin, device, flash, witness, observer);
                 Kind::Explained(Box::new(engine))
             } else {

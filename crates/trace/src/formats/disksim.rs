@@ -2,6 +2,9 @@
 
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
+use crate::digits::{
+    DIGITS_SAFE, POWERS_OF_TEN, digit_before, digits, digits_before, two_single_digits,
+};
 use crate::error::Fault;
 use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request};
@@ -50,10 +53,56 @@ impl Layout for DiskSim {
 
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
+        if let Some(usual) = usual(cursor, state) {
+            return Ok(Some(usual));
+        }
         cursor.skip_blanks();
         let arrival = state.time(cursor, &TIME)?;
         cursor.blanks(&TIME)?;
         rest_of_request(cursor, state, arrival)
+    }
+}
+
+/// Bytes that a usual line has at most, with those that are read behind it.
+const WINDOW: usize = 64;
+
+/// The line at the cursor if it is written as nearly every one is: each field has its digits and no more, and one blank
+/// stands between two. Everything else, and what is wrong, is read field by field.
+#[inline(always)]
+fn usual(cursor: &mut Cursor<'_>, state: &State) -> Option<Request> {
+    // In a window of fixed size, where there is room is known almost everywhere.
+    let bytes = cursor.bytes.get(cursor.at..)?.first_chunk::<WINDOW>()?;
+    let (whole, at) = digits_before(b'.', bytes, 0)?;
+    let point = at;
+    let (part, at) = digits_before(b' ', bytes, at)?;
+    let missing = (state.exponent as usize).checked_sub(at - 1 - point)?;
+    let whole = whole.checked_mul(state.ticks_per_unit)?;
+    let arrival = whole.checked_add(part * POWERS_OF_TEN[missing])?;
+    let (device, at) = digit_before(b' ', bytes, at)?;
+    let (sector, length) = digits(bytes, at);
+    if length.wrapping_sub(1) >= DIGITS_SAFE {
+        return None;
+    }
+    let at = at + length;
+    let (sectors, flag, at) = match two_single_digits(bytes, at) {
+        Some((sectors, flag)) => (sectors, flag, at + 5),
+        None if bytes.get(at) == Some(&b' ') => {
+            let (sectors, at) = digits_before(b' ', bytes, at + 1)?;
+            let (flag, at) = digit_before(b'\n', bytes, at)?;
+            (sectors, flag, at)
+        }
+        None => return None,
+    };
+    let operation = operation(flag);
+    let request = state.request(arrival, device as u32, (sector, sectors as u32), operation)?;
+    cursor.at += at;
+    Some(request)
+}
+
+fn operation(flag: u64) -> Operation {
+    match flag & 1 {
+        1 => Operation::Read,
+        _ => Operation::Write,
     }
 }
 
@@ -79,10 +128,5 @@ pub(super) fn rest_of_request(
     // DiskSim reads the flag as hexadecimal. The lowest bit is that of the last digit either way.
     let flag = cursor.short_number(&FLAG)?;
     cursor.end(&FLAG)?;
-    let operation = if flag & 1 == 1 {
-        Operation::Read
-    } else {
-        Operation::Write
-    };
-    request(state, arrival, device, (sector, sectors), operation)
+    request(state, arrival, device, (sector, sectors), operation(flag))
 }

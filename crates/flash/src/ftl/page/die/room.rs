@@ -30,6 +30,15 @@ impl Die {
         }
     }
 
+    /// The open block of pool 0 takes no more pages of the host, and may be cleaned.
+    pub fn close_open(&mut self) {
+        let block = self.pools[0].active_block;
+        self.pools[0].active_page = self.shape.data_pages;
+        self.front.forget();
+        let valid = self.blocks.get(block as usize).valid;
+        self.offer(block, valid);
+    }
+
     /// Whether a pool that needs garbage collection may have no room for that after another write.
     pub fn is_short(&self) -> bool {
         let mut pools = self.pools.iter().zip(&self.asides);
@@ -97,10 +106,11 @@ impl Die {
             ..
         } = self.pools[pool];
         let erases = self.nand.erases().skip(first_block as usize);
-        let retired = self.count_retired(erases.take(blocks as usize));
+        let of_pool = erases.take(blocks as usize);
+        let retired = of_pool.filter(|erases| *erases >= self.retire_at);
         Shortage::Pool {
             blocks,
-            retired,
+            retired: retired.count() as u32,
             endurance: self.retire_at,
         }
         .into()
@@ -111,10 +121,6 @@ impl Die {
         if self.retire_at == u32::MAX {
             return 0;
         }
-        self.count_retired(self.nand.erases())
-    }
-
-    fn count_retired(&self, erases: impl Iterator<Item = u32>) -> u32 {
-        erases.filter(|erases| *erases >= self.retire_at).count() as u32
+        self.nand.erased_as_often(self.retire_at)
     }
 }
