@@ -176,7 +176,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             self.begin(Some(*first)).map_err(|error| *error)?;
         }
         if !self.has_ended {
-            let served = self.work_off(&mut coming, false);
+            let served = self.work_off(&mut coming, false, u64::MAX);
             self.unless_worn_out(served).map_err(|error| *error)?;
         }
         Ok(!self.has_ended)
@@ -211,7 +211,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             self.begin(None)?;
         }
         if !self.has_ended {
-            let served = self.work_off(&mut [].iter(), true);
+            let served = self.work_off(&mut [].iter(), true, u64::MAX);
             self.unless_worn_out(served)?;
         }
         if self.config.run_out && !self.is_cut() {
@@ -256,10 +256,13 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         served
     }
 
-    /// Handles events for as long as it knows what comes after the next to arrive, or, of the `last` requests, until
-    /// every one is complete or the run stops early.
-    fn work_off(&mut self, coming: &mut Coming<'_>, last: bool) -> Outcome {
-        while last || !coming.as_slice().is_empty() {
+    /// Handles events, at most so many, for as long as it knows what comes after the next to arrive, or, of the `last` requests,
+    /// until every one is complete or the run stops early.
+    fn work_off(&mut self, coming: &mut Coming<'_>, last: bool, at_most: u64) -> Outcome {
+        for _ in 0..at_most {
+            if !last && coming.as_slice().is_empty() {
+                break;
+            }
             let Some(event) = self.link.events.take() else {
                 self.has_ended = true;
                 break;
